@@ -2,7 +2,8 @@
 import { commentStatements, createTable, indexStatements } from '../../engine/sql/statements.ts';
 import { duckdb } from '../../engine/sql/dialects/duckdb.ts';
 import { physicalSideTable, type PhysicalTable } from '../../engine/sql/physical-model.ts';
-import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
+import { sideTableDefinitions, type SideTableDefinition } from '../../engine/model/side-tables.ts';
+import { viewMark } from '../row-sinks/made-views.ts';
 import { foldedName, type DuckDb } from './database.ts';
 
 export interface KnownColumn {
@@ -16,6 +17,8 @@ export interface KnownColumn {
 export interface KnownTable {
   readonly name: string;
   readonly isView: boolean;
+  /** of a view that a load made: its comment, and the statement that makes it */
+  readonly madeView: { readonly comment: string; readonly statement: string } | null;
   /** by folded name */
   readonly columns: Map<string, KnownColumn>;
 }
@@ -23,16 +26,18 @@ export interface KnownTable {
 /** Tables and views of the SQL schema `main`, by folded name. */
 export type KnownTables = Map<string, KnownTable>;
 
-export async function readTables(database: DuckDb): Promise<KnownTables> {
+export async function readTables(database: Pick<DuckDb, 'read'>): Promise<KnownTables> {
   const rows = await database.read<{
     table: string;
     view: boolean;
+    said: string | null;
+    sql: string | null;
     column: string;
     type: string;
     nullable: boolean;
     default: string | null;
     comment: string | null;
-  }>(`SELECT c.table_name AS "table", v.view_name IS NOT NULL AS view, c.column_name AS "column", c.data_type AS type,
+  }>(`SELECT c.table_name AS "table", v.view_name IS NOT NULL AS view, v.comment AS said, v.sql, c.column_name AS "column", c.data_type AS type,
              c.is_nullable AS nullable, c.column_default AS default, c.comment
         FROM duckdb_columns() c LEFT JOIN duckdb_views() v ON v.view_oid = c.table_oid AND v.database_oid = c.database_oid
              AND v.schema_oid = c.schema_oid AND v.view_name = c.table_name
@@ -42,7 +47,9 @@ export async function readTables(database: DuckDb): Promise<KnownTables> {
     const name = foldedName(row.table);
     let table = tables.get(name);
     if (table === undefined) {
-      table = { name: row.table, isView: row.view, columns: new Map() };
+      const { said, sql } = row;
+      const madeView = said?.endsWith(viewMark) === true ? { comment: said, statement: sql! } : null;
+      table = { name: row.table, isView: row.view, madeView, columns: new Map() };
       tables.set(name, table);
     }
     table.columns.set(foldedName(row.column), {
@@ -60,14 +67,17 @@ export async function readTables(database: DuckDb): Promise<KnownTables> {
 export function sideTableStatements(known: KnownTables, ifNotExists = false): string[] {
   return Object.values(sideTableDefinitions)
     .filter(({ name }) => !known.has(foldedName(name)))
-    .flatMap((definition) => {
-      const table = physicalSideTable(definition, duckdb);
-      return [
-        createTable(duckdb, table, { sqlSchema: null, ifNotExists, foreignKeys: [] }),
-        ...indexStatements(duckdb, null, table, ifNotExists),
-        ...commentStatements(duckdb, null, table),
-      ];
-    });
+    .flatMap((definition) => sideTable(definition, ifNotExists));
+}
+
+/** Statements that make one of them. */
+export function sideTable(definition: SideTableDefinition, ifNotExists = false): string[] {
+  const table = physicalSideTable(definition, duckdb);
+  return [
+    createTable(duckdb, table, { sqlSchema: null, ifNotExists, foreignKeys: [] }),
+    ...indexStatements(duckdb, null, table, ifNotExists),
+    ...commentStatements(duckdb, null, table),
+  ];
 }
 
 /**

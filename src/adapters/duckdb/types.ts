@@ -57,6 +57,12 @@ export async function settledType(
   return 'VARCHAR';
 }
 
+/** Whether a column without a time zone would have to take one. */
+export function addsZone(target: string, incoming: string): boolean {
+  const [item, incomingItem] = [target, incoming].map((type) => type.replace(/\[\]$/, ''));
+  return item === 'TIMESTAMP' && incomingItem === 'TIMESTAMP WITH TIME ZONE';
+}
+
 export function larger(a: DecimalDigits, b: DecimalDigits): DecimalDigits {
   return { whole: Math.max(a.whole, b.whole), fraction: Math.max(a.fraction, b.fraction) };
 }
@@ -90,9 +96,12 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
   }
 }
 
+const unboundedDecimal = columnSqlType({ kind: 'numeric' });
+
 /** `expression` of type `from` as a value of type `to`. */
 export function converted(expression: string, from: string, to: string): string {
-  if (to === 'VARCHAR') return lexicalText(expression, from);
+  // zeros that the type of decimals without bounds has added are nobody's
+  if (to === 'VARCHAR') return lexicalText(expression, from, from === unboundedDecimal ? 0 : null);
   if (to === 'VARCHAR[]') {
     return `list_transform(${expression}, lambda item: ${lexicalText('item', from.slice(0, -2))})`;
   }

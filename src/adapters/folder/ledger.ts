@@ -1,8 +1,9 @@
-/** What a folder of tables says of the logical schemas that loaded it. */
+/** What a folder of tables says before a job opens it to write: the logical schemas that loaded it, and which columns keep a time zone. */
+import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { TargetManifest, ManifestJob } from './contents/manifest.ts';
 import { readCommittedManifest } from './contents/manifest.ts';
-import { jobOf } from './contents/next-manifest.ts';
+import { jobOf, zonesOfManifest } from './contents/next-manifest.ts';
 import { inPinnedFolder } from '../local-files/open-folder.ts';
 
 /** Newest first; none where the folder is not there, or nothing was loaded into it. */
@@ -12,6 +13,16 @@ export async function readFolderLoads(
 ): Promise<readonly TargetLoad[]> {
   const manifest = await inPinnedFolder(directory, links, readCommittedManifest);
   return manifest === null ? [] : loadsOf(manifest);
+}
+
+/** As `RowSink.zonesThere`. */
+export async function readFolderZones(
+  directory: string,
+  links: 'follow' | 'refuse',
+  tables: readonly ZoneTable[],
+): Promise<ZonesThere> {
+  const manifest = await inPinnedFolder(directory, links, readCommittedManifest);
+  return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
 }
 
 /** By number of a job: the logical schema that it loaded by, where the number stands for one job of that installation alone. */

@@ -10,11 +10,20 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import { passFence } from '../row-sinks/staged-rows.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
-import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '../../ports/rows/sink.ts';
+import type {
+  UnconvertedValue,
+  Published,
+  RowSink,
+  SideTable,
+  SinkPlan,
+  ZonesThere,
+  ZoneTable,
+} from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { fetchFiles } from '../local-files/fetched-objects.ts';
 import { loadsOf } from './ledger.ts';
 import { createFolderRowSink } from './sink.ts';
+import { zonesOfManifest } from './contents/next-manifest.ts';
 import { fileNamePart } from './contents/file-names.ts';
 import type { FolderFormat } from './contents/formats.ts';
 import {
@@ -83,6 +92,11 @@ class ObjectFolderRowSink implements RowSink {
   async loads(): Promise<readonly TargetLoad[]> {
     const manifest = await this.#manifest();
     return manifest === null ? [] : loadsOf(manifest);
+  }
+
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    const manifest = await this.#manifest();
+    return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
   }
 
   async open(plan: SinkPlan): Promise<'load' | 'skip'> {
@@ -162,7 +176,9 @@ class ObjectFolderRowSink implements RowSink {
   }
 
   async close(): Promise<void> {
-    await this.abort().finally(() => rm(this.#options.staging, { recursive: true, force: true }));
+    await this.abort()
+      .finally(() => this.#local.close())
+      .finally(() => rm(this.#options.staging, { recursive: true, force: true }));
   }
 
   #at(name: string): string {

@@ -6,21 +6,18 @@ import { randomBytes } from 'node:crypto';
 import { access, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
-import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/rows/json-lines.ts';
 import { AppError } from '../../errors.ts';
-import { type Published, type RowSink, type SideTable } from '../../ports/rows/sink.ts';
+import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { readFolderLoads } from './ledger.ts';
+import { readFolderLoads, readFolderZones } from './ledger.ts';
 import { documentsIn } from './loaded-documents.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type FinishedFile } from '../file-staging/staged-files.ts';
 import { encodingOf, headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
-import { renderDataPackage } from './contents/data-package.ts';
-import { renderMysqlScript } from './load-scripts/mysql.ts';
-import { renderLoadScript } from './load-scripts/psql.ts';
-import { renderSqliteScript } from './load-scripts/sqlite.ts';
+import { renderScripts } from './load-scripts/every-script.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import {
@@ -29,13 +26,18 @@ import {
   finishJournal,
   readManifest,
   scriptNames,
-  mysqlScriptName,
-  sqliteScriptName,
   stagingPrefix,
   type TargetManifest,
   type ManifestTable,
 } from './contents/manifest.ts';
-import { jobOf, nextManifest, remainingTables, type NotedColumns } from './contents/next-manifest.ts';
+import {
+  isSideTable,
+  jobOf,
+  nextManifest,
+  remainingTables,
+  type NotedColumns,
+} from './contents/next-manifest.ts';
+import { encodedCodes, keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
@@ -87,6 +89,11 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return this.guarded(() => readFolderLoads(this.#directory, links));
   }
 
+  zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    const links = this.#options.refuseLinks === true ? 'refuse' : 'follow';
+    return this.guarded(() => readFolderZones(this.#directory, links, tables));
+  }
+
   /** The plan is all that is needed later. */
   protected override prepare(): void {}
 
@@ -119,7 +126,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       for (const { name } of model.tables)
         if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
     }
-    const manifest = await this.#nextManifest(lastKeys);
+    const codes = await this.#writeCodes();
+    const manifest = await this.#nextManifest(lastKeys, codes.rows);
     const files = manifest.tables.flatMap((table) => table.files);
     const names = new Set(files.map((file) => file.name));
     const before = this.#manifest.tables.flatMap((table) => table.files);
@@ -135,8 +143,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         ...before.map((file) => file.name).filter((name) => !names.has(name)),
         ...this.#ownScripts().filter((name) => !scriptNames(manifest).includes(name)),
       ],
-      otherScripts: await this.#otherScripts(manifest),
-      loadScript: await this.#loadScript(manifest),
+      ...(await renderScripts(this.plan, manifest)),
       manifest,
     });
     // the journal needs the staged files now, whatever happens to this process
@@ -148,6 +155,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       rows: this.#added(manifest),
       already: false,
       changes: [
+        ...codes.changes,
         ...lines(this.#columnsIn(this.widened), 'widened to text'),
         ...lines(this.#columnsIn(this.nullAllowed), 'NOT NULL dropped'),
       ],
@@ -272,7 +280,19 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return tableColumns(this.plan.model, table).map((column) => column.name);
   }
 
-  async #nextManifest(lastKeys: ReadonlyMap<string, number>): Promise<TargetManifest> {
+  /** The file of `_codes` is written anew. */
+  async #writeCodes(): Promise<KeptCodes> {
+    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#names.has(table));
+    if (kept.rows === null) return kept;
+    this.#kept = this.#kept.filter(({ name }) => name !== codesTable.name);
+    await this.#write(codesTable.name, encodedCodes(kept.rows, this.encoding), kept.rows.length);
+    return kept;
+  }
+
+  async #nextManifest(
+    lastKeys: ReadonlyMap<string, number>,
+    codes: KeptCodes['rows'],
+  ): Promise<TargetManifest> {
     const finished = await this.#finish();
     return nextManifest({
       plan: this.plan,
@@ -285,6 +305,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       lastKeys,
       format: this.#options.format,
       hasPackage: await this.#hasPackage(),
+      codes,
     });
   }
 
@@ -318,23 +339,6 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     }
   }
 
-  async #loadScript(manifest: TargetManifest): Promise<string> {
-    if (manifest.format !== 'parquet') return renderLoadScript(this.plan.model, manifest);
-    const { renderParquetScript } = await import('./load-scripts/duckdb.ts');
-    return renderParquetScript(this.plan.model, manifest);
-  }
-
-  async #otherScripts(manifest: TargetManifest): Promise<Record<string, string>> {
-    const { model } = this.plan;
-    if (manifest.format === 'jsonl') return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
-    return {
-      ...(manifest.format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {}),
-      ...(manifest.data_package === true
-        ? { [dataPackageName]: await renderDataPackage(model, manifest) }
-        : {}),
-    };
-  }
-
   /** One that no job wrote is somebody else's, and stays. */
   async #hasPackage(): Promise<boolean> {
     const { format } = this.#options;
@@ -366,10 +370,6 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   protected override faultOf(error: unknown): unknown {
     return fileFault(error, this.label);
   }
-}
-
-function isSideTable(name: string): boolean {
-  return Object.values(sideTableNames).includes(name);
 }
 
 function lines(noted: NotedColumns, what: string): string[] {

@@ -7,7 +7,25 @@ import { rowAboveOf, type ViewContent, type ViewContents } from './entity-column
 /** part of what the root says that must lie below a row, or of what the richest row says that must lie in it */
 const leastShare = { below: 0.1, alone: 0.25, inRow: 0.1 } as const;
 const leastColumns = 2;
+const fewestAlternatives = 2;
 const mostEntities = 40;
+
+/**
+ * Tables of which a row holds one or the other (the resource in an entry of FHIR's Bundle): each says much more than the row itself does. They are what
+ * repeats, not that row.
+ */
+function alternatives(contents: ViewContents, own: readonly number[], table: number): readonly number[] {
+  const tables = new Set<number>();
+  const open = [table];
+  for (const at of open)
+    for (const { single, table: other } of contents.content(at).hanging) {
+      if (!single || tables.has(other) || open.includes(other)) continue;
+      // rows that say nothing are on the way
+      if (own[other] === 0) open.push(other);
+      else if (own[other]! > own[table]! * 2) tables.add(other);
+    }
+  return tables.size >= fewestAlternatives ? [...tables] : [];
+}
 
 /**
  * In the order of the tables. A table that is reached once for each row above is part of that; one that repeats is an entity when at least
@@ -36,6 +54,10 @@ export async function businessEntities(
       if (rows.table > table && has(rows.table)) below[table]! += below[rows.table]!;
     }
   });
+  for (const table of repeating) {
+    if (roots.has(table)) continue;
+    for (const one of alternatives(contents, own, table)) if (has(one)) repeating.add(one);
+  }
   const whole = Math.max(...[...roots].map((root) => below[root] ?? 0), 1);
   const candidates = [...repeating]
     .filter((table) => own[table]! > 0 && rowTables(model, table).every(has))

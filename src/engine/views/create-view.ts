@@ -13,19 +13,23 @@ import {
   type ViewColumn,
   type ViewContent,
 } from './entity-columns.ts';
-import { joinedText } from './joined-text.ts';
+import { joinedText, orderedRows } from './joined-text.ts';
 
 export interface CreateViewOptions {
   readonly dialect: Dialect;
   readonly sqlSchema: string | null;
   /** of the view */
   readonly name: string;
+  /** columns, as the database names them, that the table has beside those of the model */
+  readonly further: readonly string[];
 }
 
 export interface CreatedView {
   readonly name: string;
   /** what a row of it is */
   readonly comment: string;
+  /** what it selects */
+  readonly query: string;
   /** without terminator; the second one, if there is one, puts the comment on it */
   readonly statements: readonly string[];
 }
@@ -33,7 +37,7 @@ export interface CreatedView {
 export function createView(
   model: RelationalModel,
   content: ViewContent,
-  { dialect, sqlSchema, name }: CreateViewOptions,
+  { dialect, sqlSchema, name, further }: CreateViewOptions,
 ): CreatedView {
   const nameMode = model.options?.nameMode ?? 'l';
   const quoted = (text: string): string => dialect.quote(physicalName(dialect, text));
@@ -166,18 +170,21 @@ export function createView(
     select(`t${at + 1}.${dialect.quote('joined')}`, front.slice(-2).map(word));
   }
 
+  for (const column of further) select(`e.${dialect.quote(column)}`, [column]);
+
   /** Texts of all rows under one key as one; null where the dialect cannot put them together in their order. */
   function textJoin({ of, table, keyColumn: column, place }: JoinedTexts, alias: string): string | null {
     const position = model.tables[table]!.columns.find(({ role }) => role === 'position');
+    const order = quoted((position ?? { name: keyOf(table) }).name);
     const expression = joinedText(dialect, {
       text: quoted(place.column.name),
-      order: quoted((position ?? { name: keyOf(table) }).name),
+      order,
       length: place.column.type.length ?? null,
     });
     if (expression === null) return null;
     const parent = aliasOf(of);
     const foreign = quoted(columnAt(table, column).column.name);
-    const grouped = `SELECT ${foreign}, ${expression} AS ${dialect.quote('joined')} FROM ${relation(tableName(table))} WHERE ${foreign} IS NOT NULL GROUP BY ${foreign}`;
+    const grouped = `SELECT ${foreign}, ${expression} AS ${dialect.quote('joined')} FROM ${orderedRows(dialect, relation(tableName(table)), order)} WHERE ${foreign} IS NOT NULL GROUP BY ${foreign}`;
     return `LEFT JOIN (${grouped}) ${alias} ON ${alias}.${foreign} = ${parent}.${quoted(keyOf(of?.table ?? content.table))}`;
   }
 
@@ -188,8 +195,9 @@ export function createView(
   const said = documentation === undefined ? '' : ` ${documentation}`;
   const comment = `One row for each row of ${tableName(content.table)} (${xpath}).${repeated}${said}`;
   const view = { sqlSchema, table: name };
-  const create = `CREATE VIEW ${qualified(dialect, view)} AS\nSELECT\n  ${selected.join(',\n  ')}\nFROM ${relation(tableName(content.table))} e\n${joins.join('\n')}`;
-  return { name, comment, statements: [create, ...commentStatement(dialect, view, comment)] };
+  const query = `SELECT\n  ${selected.join(',\n  ')}\nFROM ${relation(tableName(content.table))} e\n${joins.join('\n')}`;
+  const create = `CREATE VIEW ${qualified(dialect, view)} AS\n${query}`;
+  return { name, comment, query, statements: [create, ...commentStatement(dialect, view, comment)] };
 }
 
 /** Where databases have comments on views, the statement. */

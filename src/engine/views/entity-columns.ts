@@ -61,6 +61,8 @@ export interface ViewContentsOptions {
   readonly enumeration: (table: number, column: number) => Enumeration | null;
   /** tables that there are */
   readonly has: (table: number) => boolean;
+  /** columns that these have, by indexes of table and column */
+  readonly hasColumn: (table: number, column: number) => boolean;
 }
 
 export interface ViewContents {
@@ -70,17 +72,24 @@ export interface ViewContents {
 
 export function viewContents(
   model: RelationalModel,
-  { enumeration, has }: ViewContentsOptions,
+  { enumeration, has, hasColumn }: ViewContentsOptions,
 ): ViewContents {
-  const content = rowContents(model);
+  const all = rowContents(model);
   const columnsOf = rowColumnsOf(model);
+
+  function isThere(place: RowColumn | undefined): place is RowColumn {
+    return place !== undefined && has(place.table) && hasColumn(place.table, place.at);
+  }
+
+  function content(table: number): RowContent {
+    const { values, hanging } = all(table);
+    return { values, hanging: hanging.filter((rows) => isThere(columnsOf(rows.table)[rows.keyColumn])) };
+  }
 
   function valuesOf(table: number): { readonly value: RowValue; readonly place: RowColumn }[] {
     return content(table).values.flatMap((value) => {
       const place = columnsOf(table)[value.column];
-      return place === undefined || place.column.role !== 'value' || !has(place.table)
-        ? []
-        : [{ value, place }];
+      return isThere(place) && place.column.role === 'value' ? [{ value, place }] : [];
     });
   }
 
@@ -93,6 +102,7 @@ export function viewContents(
       const below: number = to?.table ?? table;
       const keys = parentKeys(columnsOf(below));
       const [key] = keys;
+      if (!isThere(columnsOf(below)[key?.at ?? -1])) break;
       if (keys.length !== 1 || key === undefined || seen.has(key.parent) || !has(key.parent)) break;
       seen.add(key.parent);
       to = { to, table: key.parent, keyColumn: key.at, isAbove: true, steps: [], firstRequired: true };

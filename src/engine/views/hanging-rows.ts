@@ -1,4 +1,5 @@
 /** What hangs from a row of a table: its values by their path within the row, and rows of other tables by the key that leads to them. */
+import { isValueName } from '../model/source-model.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 
 /** A value column of a row. */
@@ -92,9 +93,10 @@ function contentOf({ nodes }: RelationalModel, opener: PlanNode): RowContent {
       values.push({ column: textColumn, steps, isAttribute: false, qualifies: false, firstRequired });
     for (const { name, column } of node.attributes) {
       if (column < 0) continue;
-      const own = [...steps, name.localName];
       const qualifies = textColumn >= 0;
-      values.push({ column, steps: own, isAttribute: true, qualifies, firstRequired });
+      const isValue = !qualifies && isValueName(name);
+      const own = isValue ? steps : [...steps, name.localName];
+      values.push({ column, steps: own, isAttribute: !isValue, qualifies, firstRequired });
     }
     const folded: Place[] = [];
     for (const edge of node.edges) {

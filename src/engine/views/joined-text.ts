@@ -17,7 +17,8 @@ export function joinedText(dialect: Dialect, { text, order, length }: JoinedText
     case 'bigquery':
       return `string_agg(${text}, ${dialect.name === 'bigquery' ? "'\\n'" : lineEnd} ORDER BY ${order})`;
     case 'sqlite':
-      return `group_concat(${text}, ${lineEnd} ORDER BY ${order})`;
+      // it knows ORDER BY in aggregates since 3.44 alone: its rows come in their order (`orderedRows`)
+      return `group_concat(${text}, ${lineEnd})`;
     case 'mysql':
       // cut at group_concat_max_len, which is a setting of the reader's session
       return `GROUP_CONCAT(${text} ORDER BY ${order} SEPARATOR ${lineEnd})`;
@@ -32,4 +33,9 @@ export function joinedText(dialect: Dialect, { text, order, length }: JoinedText
       // Oracle: a text without a length is a large object, which LISTAGG does not take
       return length === null ? null : `LISTAGG(${text}, ${lineEnd}) WITHIN GROUP (ORDER BY ${order})`;
   }
+}
+
+/** What rows are put together of: those of the table (quoted), in their order where the aggregate cannot say it. */
+export function orderedRows({ name }: Dialect, table: string, order: string): string {
+  return name === 'sqlite' ? `(SELECT * FROM ${table} ORDER BY ${order})` : table;
 }

@@ -7,7 +7,7 @@ import { commentLine } from '../sql/comment-text.ts';
 import { dialectOf } from '../sql/dialects/every-dialect.ts';
 import type { DialectName } from '../sql/dialect.ts';
 import { modelName, physicalName } from '../sql/physical-names.ts';
-import { structureWord } from '../map/names/identifiers.ts';
+import { byteLength, structureWord, truncateToBytes } from '../map/names/identifiers.ts';
 import { businessEntities } from './business-entities.ts';
 import { createView, type CreatedView } from './create-view.ts';
 import { viewContents } from './entity-columns.ts';
@@ -17,6 +17,10 @@ export interface EntityViewsOptions {
   readonly sqlSchema?: string;
   /** indexes of the tables that there are; all without it */
   readonly tables?: ReadonlySet<number>;
+  /** whether such a table has the column, by indexes of both; all without it */
+  readonly hasColumn?: (table: number, column: number) => boolean;
+  /** columns that a table has beside those of the model, as the database names them; none without it */
+  readonly further?: (table: number) => readonly string[];
   /** values that a column can have, by indexes of table and column: amounts that a credit or debit stands beside get a sign */
   readonly enumeration?: (table: number, column: number) => Enumeration | null;
 }
@@ -28,7 +32,11 @@ export async function entityViews(
 ): Promise<readonly CreatedView[]> {
   const dialect = dialectOf(options.dialect);
   const has = (table: number): boolean => options.tables?.has(table) ?? true;
-  const contents = viewContents(model, { enumeration: options.enumeration ?? (() => null), has });
+  const contents = viewContents(model, {
+    enumeration: options.enumeration ?? (() => null),
+    has,
+    hasColumn: options.hasColumn ?? (() => true),
+  });
   const entities = await businessEntities(model, contents, has);
   const taken = new Set(
     [...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)].map((name) =>
@@ -36,15 +44,26 @@ export async function entityViews(
     ),
   );
   const end = `_${structureWord('view', model.options?.nameMode ?? 'l')}`;
+  const room = Math.min(model.nameMaxLength, dialect.identifierMaxBytes) - byteLength(end);
+  const cut = (table: string): string => truncateToBytes(table, room).replace(/_+$/, '');
+  const cutNames = Map.groupBy(model.tables, ({ name }) => cut(name));
   return await mapInSlices(entities, (content) => {
-    let wanted = `${model.tables[content.table]!.name}${end}`;
+    const table = model.tables[content.table]!.name;
+    // a name that two tables would have is closed with a hash of the whole
+    const start = cutNames.get(cut(table))!.length === 1 ? cut(table) : table;
+    let wanted = `${start}${end}`;
     let name = physicalName(dialect, modelName(model, wanted));
     while (taken.has(name.toLowerCase())) {
       wanted += '_';
       name = physicalName(dialect, modelName(model, wanted));
     }
     taken.add(name.toLowerCase());
-    return createView(model, content, { dialect, sqlSchema: options.sqlSchema ?? null, name });
+    return createView(model, content, {
+      dialect,
+      sqlSchema: options.sqlSchema ?? null,
+      name,
+      further: options.further?.(content.table) ?? [],
+    });
   });
 }
 

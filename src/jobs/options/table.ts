@@ -43,7 +43,7 @@ function withValue(
 
 type TextMember =
   'name' | 'out' | 'outUser' | 'outPassword' | 'prefix' | 'suffix' | 'root' | 'rowTag' | 'in' | 'document';
-type FlagMember = 'json' | 'quiet' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples';
+type FlagMember = 'json' | 'quiet' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples' | 'views';
 
 function text(
   member: TextMember,
@@ -324,6 +324,21 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     ['none|keys|all', 'indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)'],
     oneOf(['none', 'keys', 'all'], (draft, indexes) => (draft.indexes = indexes)),
+  ),
+  withValue(
+    [null, '--codes'],
+    loaders,
+    [
+      'none|table|check',
+      'codes that the XSD enumerates: not kept (default), in the table _codes (table), and as checks of PostgreSQL, too (check)',
+    ],
+    oneOf(['none', 'table', 'check'], (draft, codes) => (draft.codes = codes)),
+  ),
+  flag(
+    [null, '--views'],
+    loaders,
+    'views',
+    'make views of the business entities in the target, views.sql in a folder; loads after this one keep them up to date',
   ),
   flag([null, '--skip-loaded'], loaders, 'skipLoaded', 'skip documents whose hash is there already'),
   withValue(

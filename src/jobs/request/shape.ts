@@ -110,6 +110,10 @@ const storedRequest = z
     tables: z.enum(['used', 'all']),
     /** absent: keys, on the tables and columns that the job makes; given: on those that are there, too */
     indexes: z.enum(['none', 'keys', 'all']).optional(),
+    /** absent: what loads before kept in the target is kept up to date */
+    codes: z.enum(['none', 'table', 'check']).optional(),
+    /** absent: those that loads made before are kept up to date */
+    views: z.boolean().optional(),
     skipLoaded: z.boolean(),
     missing: z.enum(['fail', 'wildcard']),
     noSamples: z.boolean(),

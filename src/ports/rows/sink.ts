@@ -1,6 +1,7 @@
 /** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
+import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
 import type { TargetLoad } from './target-load.ts';
 
 export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
@@ -32,7 +33,18 @@ export interface SinkPlan {
   /** Beside primary and unique keys, where the target keeps any. Absent: `keys`, on the tables and columns that this job makes; given: on
    *  those that are there, too. */
   readonly indexes?: IndexChoice;
+  /** `--views`: views of the business entities, all of them; absent: those that loads made before are kept up to date. */
+  readonly views?: boolean;
+  /** `--codes`: what is kept of enumerated values in the target; absent: what loads before kept there, up to date. */
+  readonly codes?: CodeChoice;
+  /** values that columns can have, by indexes of table and column; worked out when it is called. Absent: none are known. */
+  readonly enumerations?: () => Promise<Enumerations>;
 }
+
+/** Nothing; the table `_codes`; and, where the target can, a check on each column whose values are all among its codes. */
+export type CodeChoice = 'none' | 'table' | 'check';
+
+export type Enumerations = (table: number, column: number) => EnumeratedValues | null;
 
 /** A value that its column's type cannot hold: the column is widened to text when the job publishes. */
 export interface UnconvertedValue {
@@ -58,6 +70,16 @@ export interface Published {
   readonly keys?: Readonly<Record<string, number>>;
 }
 
+/** A table of the model with columns that may show instants or what is written (`src/engine/model/zones.ts`). */
+export interface ZoneTable {
+  readonly name: string;
+  /** asked for where the table is there; `zoned`: documents have values with a time zone in it */
+  columns(): readonly { readonly name: string; readonly zoned: boolean }[];
+}
+
+/** By names of table and column: whether the column keeps a time zone. */
+export type ZonesThere = ReadonlyMap<string, ReadonlyMap<string, boolean>>;
+
 /** A natural key that was declared, by the names in the target. */
 export interface BrokenKey {
   readonly table: string;
@@ -73,7 +95,12 @@ export interface RowSink {
   /** Before `open`: the logical schemas that loaded the target, the last one first. Makes and changes nothing. */
   loads(): Promise<readonly TargetLoad[]>;
   /**
-   * First call but for `loads`. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published
+   * Before `open`, for rows that are added: what the target's columns keep. One that is not there is left out, and so is one without a
+   * time zone that has no value yet, where documents have values with one. Makes and changes nothing.
+   */
+  zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere>;
+  /**
+   * First call but for `loads` and `zonesThere`. `skip`: nothing is to be read (save mode i and the target exists; modes w and p; or this job is published
    * already); `publish` is called all the same (mode w creates the tables there).
    * Save mode e with existing rows: AppError `conflict`.
    */

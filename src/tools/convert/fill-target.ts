@@ -3,13 +3,21 @@ import { ddlDialectOf } from '../session/open-sink.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import { validateDocuments } from './check.ts';
 import type { ConversionContext } from './context.ts';
-import { loadRows, type LoadResult } from './load-rows.ts';
+import { enumerationsOfOrigin, loadRows, type LoadResult } from './load-rows.ts';
 
 /** `-S p`: the statements that would make the tables, in the log. */
 export async function printTables({ session }: ConversionContext, { stored }: ChosenSchema): Promise<void> {
   const { renderDdl } = await import('../../engine/sql/ddl.ts');
   const dialect = ddlDialectOf(session.request);
-  for (const line of renderDdl(stored.model, { dialect }).split('\n')) session.print(line);
+  const { views: withViews = false, codes: choice = 'none' } = session.request;
+  const valuesAt = withViews || choice !== 'none' ? await enumerationsOfOrigin(session, stored) : () => null;
+  const codes = choice === 'none' ? {} : { codes: { choice, valuesAt } };
+  for (const line of renderDdl(stored.model, { dialect, ...codes }).split('\n')) session.print(line);
+  if (!withViews) return;
+  const { entityViews, viewScript } = await import('../../engine/views/statements.ts');
+  const enumeration = (table: number, column: number) => valuesAt(table, column)?.values ?? null;
+  const views = await entityViews(stored.model, { dialect, enumeration });
+  for (const line of viewScript(views).join('').split('\n')) session.print(line);
 }
 
 /** Loads and publishes the rows; `record` is called with the outcome, and where it fails, the load is undone. */

@@ -1,12 +1,14 @@
 /** Rows of a job: loaded here, in threads or on Spark, and published once. */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
 import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { RowSink } from '../../ports/rows/sink.ts';
+import type { Enumerations, RowSink } from '../../ports/rows/sink.ts';
 import type { ConversionDetails, KeptContent, SchemaChosen } from '../reports/conversion-result.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { detailsOf, linesOf } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
+import { withZonesMet } from '../load/zones-met.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 /** Loaded where a job runs there. */
@@ -35,13 +37,15 @@ export interface RowLoad extends LoadOptions {
 export async function loadRows(
   session: ToolSession,
   inputs: InputSet,
-  logical: StoredLogicalSchema,
+  stored: StoredLogicalSchema,
   sink: RowSink,
   options: RowLoad,
 ): Promise<LoadResult> {
   const { request, steps } = session;
   steps.begin('target');
   const { catalog } = session.home.adapters;
+  const model = await withZonesMet(session, inputs, stored.model, sink, options);
+  const logical = { ...stored, model };
   const naturalKeys = await catalog.listNaturalKeys(session.idOrg, logical.idSch);
   const opened = await sink.open({
     model: withNaturalKeys(logical.model, naturalKeys),
@@ -53,6 +57,9 @@ export async function loadRows(
     allTables: request.tables === 'all' || request.saveMode === 'write-schema',
     keys: request.keys,
     ...(request.indexes === undefined ? {} : { indexes: request.indexes }),
+    ...(request.codes === undefined ? {} : { codes: request.codes }),
+    ...(request.views === true ? { views: true } : {}),
+    enumerations: () => enumerationsOfOrigin(session, logical),
   });
   const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
   if (opened === 'load') {
@@ -107,6 +114,15 @@ export async function loadRows(
     bytes: findings.bytes,
     statistics: loader.statistics,
   };
+}
+
+/** What columns can have, as the origin of a logical schema says. */
+export async function enumerationsOfOrigin(
+  { home, idOrg }: ToolSession,
+  { idSch, model }: StoredLogicalSchema,
+): Promise<Enumerations> {
+  const origin = await home.adapters.catalog.loadOrigin(idOrg, idSch);
+  return origin === null ? () => null : enumerationsOf(model, origin.model);
 }
 
 /** `crew.name: added` and `crew.age: added` are one line, as are other changes of one table. */

@@ -20,6 +20,7 @@ export const optionValues: Readonly<Record<OptionName, string>> = {
   page: 'N',
   size: 'N',
   dialect: 'NAME',
+  codes: 'none|table|check',
   logical: 'ID',
   as: 'FORMAT',
   out: 'FILE',

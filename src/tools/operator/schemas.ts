@@ -83,16 +83,15 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
   },
   ddl: {
     words: ['NAME|ID'],
-    options: ['org', 'logical', 'dialect'],
-    meaning: `the statements that make the tables; --dialect ${dialectNames.join('|')}`,
+    options: ['org', 'logical', 'dialect', 'codes'],
+    meaning: `the statements that make the tables; --dialect ${dialectNames.join('|')}; --codes table|check: with enumerated values`,
     async run(opened, [which = ''], options) {
       const dialect = dialectOf(options);
-      const idOrg = organisation(options);
-      const idLschma = logicalOf(options.logical);
-      const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+      const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
       const { logicalSchemaDdl } = await import('../../catalog/schemas/logical-schema.ts');
       const pieces = await logicalSchemaDdl(opened.adapters, idOrg, idSch, {
         dialect,
+        codes: codesOf(options),
         ...(idLschma === undefined ? {} : { idLschma }),
       });
       const ddl = pieces.join('');
@@ -105,9 +104,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     meaning: 'the statements that make views of its business entities; --dialect as for ddl',
     async run(opened, [which = ''], options) {
       const dialect = dialectOf(options);
-      const idOrg = organisation(options);
-      const idLschma = logicalOf(options.logical);
-      const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+      const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
       const { logicalSchemaViews } = await import('../../catalog/schemas/entity-views.ts');
       const pieces = await logicalSchemaViews(opened.adapters, idOrg, idSch, { dialect, idLschma });
       const views = pieces.join('');
@@ -121,9 +118,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
       'every column with its meaning, type, codes and what documents held: to -o FILE.xlsx or FILE.md, else as Markdown',
     async run(opened, [which = ''], options) {
       const format = options.out?.toLowerCase().endsWith('.xlsx') === true ? 'xlsx' : 'md';
-      const idOrg = organisation(options);
-      const idLschma = logicalOf(options.logical);
-      const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+      const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
       const { dictionaryFile } = await import('../../catalog/schemas/dictionary.ts');
       const { content } = await dictionaryFile(opened.adapters, idOrg, idSch, { format, idLschma });
       const bytes = Buffer.concat(content);
@@ -140,9 +135,7 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     options: ['org', 'logical', 'out'],
     meaning: 'the drawing of its tables, as SVG: to -o FILE.svg, else as text',
     async run(opened, [which = ''], options) {
-      const idOrg = organisation(options);
-      const idLschma = logicalOf(options.logical);
-      const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+      const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
       const { diagramDrawing } = await import('../../catalog/diagrams/stored-drawing.ts');
       const svg = (await diagramDrawing(opened.adapters.catalog, idOrg, idSch, idLschma)).join('');
       if (options.out === undefined) return { text: svg.trimEnd(), json: { id_sch: idSch, svg } };
@@ -151,6 +144,18 @@ export const schemaCommands: Readonly<Record<string, Command>> = {
     },
   },
 };
+
+/** The schema that the first word names, and the logical one that `--logical` does. */
+async function namedSchema(
+  opened: Opened,
+  which: string,
+  options: Options,
+): Promise<{ readonly idOrg: number; readonly idSch: number; readonly idLschma: number | undefined }> {
+  const idOrg = organisation(options);
+  const idLschma = logicalOf(options.logical);
+  const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+  return { idOrg, idSch, idLschma };
+}
 
 /** `schema NAME --as FORMAT` */
 async function exported(opened: Opened, which: string, options: Options, wanted: string): Promise<Answer> {
@@ -161,9 +166,7 @@ async function exported(opened: Opened, which: string, options: Options, wanted:
     );
   if (format === 'dbt' && options.out === undefined)
     throw new UsageError('--as dbt makes an archive, which needs a place: -o FILE.zip');
-  const idOrg = organisation(options);
-  const idLschma = logicalOf(options.logical);
-  const { id_sch: idSch } = await findSchema(opened, idOrg, which, idLschma);
+  const { idOrg, idSch, idLschma } = await namedSchema(opened, which, options);
   const { exportSchemaAs } = await import('../../catalog/schemas/export-as.ts');
   const { content } = await exportSchemaAs(opened.adapters, idOrg, idSch, { format, idLschma });
   if (options.out === undefined) {
@@ -211,6 +214,11 @@ function dialectOf({ dialect: wanted = 'postgresql' }: Options): DialectName {
   throw new UsageError(
     `--dialect must be one of ${dialectNames.join(', ')}${didYouMean(wanted, dialectNames)}`,
   );
+}
+
+function codesOf({ codes: wanted = 'none' }: Options): 'none' | 'table' | 'check' {
+  if (wanted === 'none' || wanted === 'table' || wanted === 'check') return wanted;
+  throw new UsageError('--codes must be one of none, table, check');
 }
 
 function logicalOf(text: string | undefined): number | undefined {

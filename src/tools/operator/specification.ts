@@ -15,6 +15,7 @@ export interface Options {
   readonly page?: string | undefined;
   readonly size?: string | undefined;
   readonly dialect?: string | undefined;
+  readonly codes?: string | undefined;
   readonly logical?: string | undefined;
   readonly as?: string | undefined;
   readonly out?: string | undefined;

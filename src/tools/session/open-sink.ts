@@ -41,6 +41,10 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
             'invalid_option',
             '-f delta: needs a folder of the machine, not the shared store; -f parquet can be written there',
           );
+        if (request.views === true)
+          session.log(
+            '--views: a folder of Delta tables has no views; conversion-job-service views NAME writes them for what reads the tables',
+          );
         const { createDeltaRowSink } = await import('../../adapters/delta/sink.ts');
         return createDeltaRowSink({ directory, refuseLinks: !session.byHand });
       }

@@ -145,7 +145,7 @@ test('a reader whose connection was ended between two questions reads nothing fr
   await another.close();
 });
 
-test('a server that is slow to answer is waited for', async () => {
+test('a server that is slow to answer is waited for', needs('whole run'), async () => {
   const sink = openSink(proxy.through(database.url));
   await write(sink);
   const blocker = await database.sql.reserve();

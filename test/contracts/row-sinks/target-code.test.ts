@@ -5,7 +5,7 @@ import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { encodeRows, libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
-import { some } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 
 const trial = useTrial();
 let database: TestDatabase;
@@ -279,7 +279,7 @@ test.for(
   expect(await code.sql`select from pg_class where relname = '_documents'`).toHaveLength(0);
 });
 
-test('time limits that a role has for people are not for a load', async () => {
+test('time limits that a role has for people are not for a load', needs('whole run'), async () => {
   const role = `hasty_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
   await database.sql.unsafe(
     `create role ${role} login password 'hasty'; create schema ${schema} authorization ${role};

@@ -198,6 +198,18 @@ describe('views of any schema', () => {
     ]);
   });
 
+  it('have names without hashes where long ones can be told apart', async () => {
+    const start = 'harbour_call_of_a_vessel_'.repeat(2);
+    const model = modelOf(source, 3);
+    const viewNames = async (longNames: Readonly<Record<string, string>>): Promise<string[]> => {
+      const tables = model.tables.map((table) => ({ ...table, name: longNames[table.name] ?? table.name }));
+      return (await viewsOf(source, { ...model, tables }, {})).map(({ name }) => name);
+    };
+    expect(await viewNames({ call: `${start}in_the_north` })).toContain(`${start}in_the_n_view`);
+    const alike = await viewNames({ call: `${start}in_the_north`, note: `${start}in_the_nordics` });
+    expect(alike).toContainEqual(expect.stringMatching(/_[0-9a-f]{8}$/));
+  });
+
   it.each([0, 1, 2, 3] as MapLevel[])(
     'have one row for a row that has more of what the schema lets it have once, at level %i',
     async (level) => {

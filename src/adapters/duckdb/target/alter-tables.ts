@@ -7,7 +7,9 @@ import { foldedName, type DuckDb } from '../database.ts';
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
 import type { KnownTable } from '../tables.ts';
+import { hasValues } from '../ledger.ts';
 import {
+  addsZone,
   columnSqlType,
   converted,
   larger,
@@ -71,9 +73,16 @@ export async function adaptTable(
       changes.push(`${table.name}.${column.name}: added`);
       continue;
     }
-    const settled = await settledType(there.type, sqlType, async () =>
-      larger(await digitsThere(database, known.name, name, there.type), digits ?? { whole: 38, fraction: 0 }),
-    );
+    const showsInstants =
+      addsZone(there.type, sqlType) && !(await hasValues(database, known.name, there.name));
+    const settled = showsInstants
+      ? sqlType
+      : await settledType(there.type, sqlType, async () =>
+          larger(
+            await digitsThere(database, known.name, name, there.type),
+            digits ?? { whole: 38, fraction: 0 },
+          ),
+        );
     types.push(settled);
     if (settled !== there.type) {
       const value = converted(name, there.type, settled);

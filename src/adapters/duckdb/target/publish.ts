@@ -4,6 +4,8 @@ import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side
 import { adaptTable, incomingTypes, type Incoming } from './alter-tables.ts';
 import { stagedColumn, stagedRows, stagedValue, type StagedCsv } from '../csv-import.ts';
 import { foldedName } from '../database.ts';
+import { publishCodes } from './code-lists.ts';
+import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { clearTables } from './overwrite.ts';
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
@@ -13,6 +15,7 @@ import { columnSqlType } from '../types.ts';
 /** Rows added by table name of the model. */
 export async function publishRows(publication: DuckDbPublication): Promise<Record<string, number>> {
   const { database, plan, tables, staged } = publication;
+  await dropViewsOfNames(publication);
   await runAll(database, sideTableStatements(publication.known));
   if (plan.saveMode === 'overwrite') await clearTables(publication);
   publication.known = await readTables(database);
@@ -37,6 +40,8 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   }
   await addSideRows(publication, offsets);
   await keepKeys(publication);
+  await publishCodes(publication);
+  await publishViews(publication);
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   await database.run(
     `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)

@@ -13,9 +13,16 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
+import type {
+  Published,
+  RowSink,
+  SideTable,
+  SinkPlan,
+  ZonesThere,
+  ZoneTable,
+} from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { readDuckDbLoads } from '../ledger.ts';
+import { readDuckDbLoads, readDuckDbZones } from '../ledger.ts';
 import type { StagedCsv } from '../csv-import.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
 import { temporaryName, type DuckDbPublication } from './publication.ts';
@@ -70,14 +77,28 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
+    const { busyTimeoutMs } = this.#options;
+    return (await this.#readThere(() => readDuckDbLoads(this.#file, this.label, busyTimeoutMs))) ?? [];
+  }
+
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    const { busyTimeoutMs } = this.#options;
+    const answers = await this.#readThere(() =>
+      readDuckDbZones(this.#file, tables, this.label, busyTimeoutMs),
+    );
+    return answers ?? new Map();
+  }
+
+  /** Null: there is no such file. */
+  async #readThere<T>(read: () => Promise<T>): Promise<T | null> {
     // the same folder that is opened later, without making it
-    if (!(await exists(dirname(this.#file)))) return [];
+    if (!(await exists(dirname(this.#file)))) return null;
     return this.guarded(async () => {
       await this.#pin();
-      if (!(await exists(this.#file))) return [];
+      if (!(await exists(this.#file))) return null;
       const lock = await this.#lock();
       try {
-        return await readDuckDbLoads(this.#file, this.label, this.#options.busyTimeoutMs);
+        return await read();
       } finally {
         await lock.release();
       }
@@ -325,12 +346,14 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
 
   #checkTables(known: KnownTables): void {
     for (const name of [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)]) {
-      if (known.get(foldedName(name))?.isView)
+      const there = known.get(foldedName(name));
+      if (there?.isView === true && there.madeView === null)
         throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
     }
     if (this.plan.saveMode === 'overwrite') return;
     for (const [index, { name }] of this.#tables.entries()) {
-      const there = known.get(foldedName(name))?.columns;
+      const table = known.get(foldedName(name));
+      const there = table?.isView === true ? undefined : table?.columns;
       const has = (key: string): boolean => there!.has(foldedName(physicalName(duckdb, key)));
       if (there !== undefined && hasOtherKeys(this.plan.model, this.plan.model.tables[index]!.columns, has))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
@@ -349,7 +372,7 @@ class DuckDbRowSink extends StagedRowSink implements RowSink {
   async #findFilled(database: DuckDb, known: KnownTables): Promise<readonly string[]> {
     const filled: string[] = [];
     for (const { name } of this.#tables) {
-      if (!known.has(foldedName(name))) continue;
+      if (known.get(foldedName(name))?.isView !== false) continue;
       const rows = await database.read(`SELECT 1 FROM ${doubleQuoted(name)} LIMIT 1`);
       if (rows.length > 0) filled.push(name);
     }

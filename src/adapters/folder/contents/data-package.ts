@@ -2,7 +2,7 @@
 import { describeSideTable, describeTable, type DescribedTable } from '../../../engine/metadata/described.ts';
 import { dataPackage, type PackagedTable } from '../../../engine/metadata/frictionless.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
+import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { placesOfRows } from '../../../engine/sql/places-of-rows.ts';
 import { adaptedModel } from '../load-scripts/psql.ts';
 import type { ManifestTable, TargetManifest } from './manifest.ts';
@@ -26,7 +26,7 @@ export async function renderDataPackage(model: RelationalModel, manifest: Target
 }
 
 function describeOther(table: ManifestTable): DescribedTable {
-  const side = Object.values(sideTableDefinitions).find(({ name }) => name === table.name);
+  const side = [...Object.values(sideTableDefinitions), codesTable].find(({ name }) => name === table.name);
   if (side !== undefined) return describeSideTable(side);
   return {
     name: table.name,
@@ -56,6 +56,7 @@ function withColumns(table: DescribedTable, names: readonly string[]): Described
           xpath: null,
           enumeration: null,
           saidOfValues: new Map(),
+          codeLists: [],
         },
     ),
     references: table.references.filter(({ column }) => names.includes(column)),

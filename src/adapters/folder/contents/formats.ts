@@ -1,6 +1,6 @@
 /** Formats of the files in a folder: what rows come in, and what is written of them. */
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
-import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
+import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 
 export const folderFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
 export type FolderFormat = (typeof folderFormats)[number];
@@ -18,7 +18,8 @@ export interface NamedColumn {
 /** The columns of a table of the model, or of a table beside the data. */
 export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
   const own = model.tables.find((candidate) => candidate.name === table);
-  return (own ?? Object.values(sideTableDefinitions).find((side) => side.name === table)!).columns;
+  return (own ?? [...Object.values(sideTableDefinitions), codesTable].find((side) => side.name === table)!)
+    .columns;
 }
 
 /** The columns' names, escaped like the values below them; nothing where the format says them elsewhere. */

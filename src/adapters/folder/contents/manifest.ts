@@ -15,11 +15,26 @@ export const mysqlScriptName = 'load.mysql.sql';
 /** beside it where they are CSV or TSV */
 export const dataPackageName = 'datapackage.json';
 
-type Beside = Pick<TargetManifest, 'format' | 'data_package'>;
+/** for the databases of the load scripts, where a load was asked for views */
+export const viewsName = 'views.sql';
+export const sqliteViewsName = 'views.sqlite.sql';
+export const mysqlViewsName = 'views.mysql.sql';
+
+type Beside = Pick<TargetManifest, 'format' | 'data_package' | 'views'>;
+
+/** One for each load script; none where no load was asked for views. */
+export function viewScriptNames({ format, views }: Pick<TargetManifest, 'format' | 'views'>): string[] {
+  if (views !== true) return [];
+  if (format === 'jsonl') return [viewsName, sqliteViewsName];
+  return format === 'tsv' ? [viewsName, mysqlViewsName] : [viewsName];
+}
 
 /** Files beside `load.sql` that tell how to read the folder. Null: an empty folder. */
 export function otherScriptNames(manifest: Beside | null): readonly string[] {
-  const own = manifest?.data_package === true ? [dataPackageName] : [];
+  const own = [
+    ...(manifest?.data_package === true ? [dataPackageName] : []),
+    ...(manifest === null ? [] : viewScriptNames(manifest)),
+  ];
   if (manifest?.format === 'jsonl') return [sqliteScriptName, ...own];
   return manifest?.format === 'tsv' ? [mysqlScriptName, ...own] : own;
 }
@@ -53,7 +68,16 @@ export interface ManifestTable {
   readonly text_columns: readonly string[];
   /** NOT NULL columns that some row left empty */
   readonly nullable_columns: readonly string[];
+  /** of the columns of dates with times those whose values are instants; absent in manifests of earlier versions */
+  readonly zoned_columns?: readonly string[];
 }
+
+export type CodeRow = readonly [
+  type: string,
+  code: string,
+  label: string | null,
+  documentation: string | null,
+];
 
 export interface ManifestJob {
   readonly job: number;
@@ -70,6 +94,10 @@ export interface TargetManifest {
   readonly format: FolderFormat;
   /** `datapackage.json` was written by a job; one that somebody else put there stays theirs */
   readonly data_package?: true;
+  /** a load was asked for views: those after it keep their scripts up to date */
+  readonly views?: true;
+  /** rows of `_codes`, whose file each load that keeps codes writes anew */
+  readonly codes?: readonly CodeRow[];
   /** the ledger: every job once */
   readonly jobs: readonly ManifestJob[];
   /** highest key ever given out, by table */
@@ -115,13 +143,22 @@ export function parseManifest(text: string): TargetManifest {
   throw new AppError('conflict', `${manifestName} is not a manifest of this version.`);
 }
 
-function isManifest({ version, format, jobs, keys, tables }: Partial<TargetManifest>): boolean {
+function isManifest({ version, format, jobs, keys, tables, codes }: Partial<TargetManifest>): boolean {
   return (
     version === 1 &&
     folderFormats.includes(format!) &&
     isList(jobs, isObject) &&
     isObject(keys) &&
+    (codes === undefined || isList(codes, isCodeRow)) &&
     isList(tables, (table) => isObject(table) && isList(table['files'], isManifestFile))
+  );
+}
+
+export function isCodeRow(row: unknown): boolean {
+  return (
+    Array.isArray(row) &&
+    row.length === 4 &&
+    row.every((text, at) => typeof text === 'string' || (at > 1 && text === null))
   );
 }
 

@@ -1,10 +1,16 @@
 /** From one manifest to the next. */
-import { sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { isOpenToZones } from '../../../engine/model/zones.ts';
+import type { Table } from '../../../engine/model/relational-model.ts';
+import type { SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { FinishedFile } from '../../file-staging/staged-files.ts';
-import type { TargetManifest, ManifestFile, ManifestTable } from './manifest.ts';
+import type { CodeRow, TargetManifest, ManifestFile, ManifestTable } from './manifest.ts';
 
-const sideNames: ReadonlySet<string> = new Set(Object.values(sideTableNames));
+const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
+
+export function isSideTable(name: string): boolean {
+  return sideNames.has(name);
+}
 
 /** columns by table name */
 export type NotedColumns = ReadonlyMap<string, ReadonlySet<string>>;
@@ -35,12 +41,15 @@ export interface ManifestStep {
   readonly format: TargetManifest['format'];
   /** a `datapackage.json` is written */
   readonly hasPackage: boolean;
+  /** those of earlier jobs among them; null: what is there stays */
+  readonly codes: readonly CodeRow[] | null;
 }
 
 export function nextManifest(step: ManifestStep): TargetManifest {
   const { idJob, installation = '', idSch, idLschma, model } = step.plan;
   const kept = new Map(step.kept.map((table) => [table.name, table]));
   const names = new Set([...model.tables.map((table) => table.name), ...sideNames, ...kept.keys()]);
+  const modelTables = new Map(model.tables.map((table) => [table.name, table]));
   const tables: ManifestTable[] = [];
   for (const name of names) {
     const known = kept.get(name);
@@ -58,6 +67,7 @@ export function nextManifest(step: ManifestStep): TargetManifest {
       files,
       text_columns: union(known?.text_columns, step.widened.get(name)),
       nullable_columns: union(known?.nullable_columns, step.nullAllowed.get(name)),
+      ...zonedColumns(modelTables.get(name), known),
     });
   }
   // no key is given twice, also where the rows that had it are gone
@@ -73,8 +83,40 @@ export function nextManifest(step: ManifestStep): TargetManifest {
     documents: step.added.get(sideTableNames.documents)?.rows ?? 0,
     rows: rowsOf(data),
   };
-  const own = step.hasPackage ? { data_package: true as const } : {};
+  const codes = step.codes ?? step.before.codes;
+  const own = {
+    ...(step.hasPackage ? { data_package: true as const } : {}),
+    ...(step.plan.views === true || step.before.views === true ? { views: true as const } : {}),
+    ...(codes === undefined ? {} : { codes }),
+  };
   return { version: 1, format: step.format, ...own, jobs: [...step.before.jobs, job], keys, tables };
+}
+
+function zonedColumns(
+  table: Table | undefined,
+  known: ManifestTable | undefined,
+): Pick<ManifestTable, 'zoned_columns'> {
+  if (table === undefined)
+    return known?.zoned_columns === undefined ? {} : { zoned_columns: known.zoned_columns };
+  const open = table.columns.filter(isOpenToZones);
+  return {
+    zoned_columns: open.filter(({ type }) => type.kind === 'timestamptz').map(({ name }) => name),
+  };
+}
+
+/** As `RowSink.zonesThere`: what the files that are there were written as. */
+export function zonesOfManifest(manifest: TargetManifest, tables: readonly ZoneTable[]): ZonesThere {
+  const known = new Map(manifest.tables.map((table) => [table.name, table]));
+  const found = new Map<string, ReadonlyMap<string, boolean>>();
+  for (const { name, columns } of tables) {
+    const there = known.get(name);
+    const zoned = there?.zoned_columns;
+    if (there === undefined || zoned === undefined) continue;
+    const written = new Set(there.files.flatMap((file) => (file.rows > 0 ? file.columns : [])));
+    const kept = columns().filter((column) => written.has(column.name));
+    found.set(name, new Map(kept.map((column) => [column.name, zoned.includes(column.name)])));
+  }
+  return found;
 }
 
 /** Names the job that wrote a file: numbers of two installations may be the same. */

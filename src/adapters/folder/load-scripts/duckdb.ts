@@ -3,11 +3,12 @@ import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { codesTable } from '../../../engine/model/side-tables.ts';
 import { pathLiteral } from '../../duckdb/database.ts';
-import { sideTableStatements, tableStatements } from '../../duckdb/tables.ts';
+import { sideTable, sideTableStatements, tableStatements } from '../../duckdb/tables.ts';
 import { columnSqlType, converted, decimalDigits, larger } from '../../duckdb/types.ts';
 import { tableColumns } from '../contents/formats.ts';
-import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 
 export function renderParquetScript(model: RelationalModel, manifest: TargetManifest): string {
@@ -19,6 +20,7 @@ export function renderParquetScript(model: RelationalModel, manifest: TargetMani
     "SET TimeZone = 'UTC';\nBEGIN;",
     ...[
       ...sideTableStatements(new Map(), true),
+      ...(hasCodes(manifest) ? sideTable(codesTable, true) : []),
       ...physicalTables(adapted, duckdb)
         .filter((_, index) => tables.has(index))
         .flatMap((table) => tableStatements(table, table.columns, true)),

@@ -11,7 +11,7 @@ import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { inlineCommentLimit } from '../../../engine/sql/statements.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
-import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import { mysqlScriptName, type TargetManifest, type ManifestFile } from '../contents/manifest.ts';
 
 const staged = '`_svc_items`';
@@ -33,6 +33,7 @@ export function renderMysqlScript(model: RelationalModel, manifest: TargetManife
     ifNotExists: true,
     foreignKeysLast: true,
     tables,
+    hasCodes: hasCodes(manifest),
   });
   const { model: drawn } = withListTables(adapted, mysql);
   const physical = physicalTables(drawn, mysql, adapted);

@@ -4,7 +4,7 @@ import { standardLiteral, type Dialect } from '../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import type { Column, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
-import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { jsonLinesCommands } from './psql-json-lines.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 
@@ -19,6 +19,7 @@ export function renderLoadScript(model: RelationalModel, manifest: TargetManifes
     ifNotExists: true,
     foreignKeysLast: true,
     tables: tablesOfFolder(adapted, manifest),
+    hasCodes: hasCodes(manifest),
   });
   const tables = loadedTables(model, manifest);
   return script([
@@ -45,6 +46,11 @@ export function loadedTables(model: RelationalModel, manifest: TargetManifest): 
   return manifest.tables.filter((table) => own.has(table.name));
 }
 
+/** A job kept codes in a table of the folder. */
+export function hasCodes({ codes }: TargetManifest): boolean {
+  return codes !== undefined;
+}
+
 /** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
 export function tablesOfFolder({ tables }: RelationalModel, manifest: TargetManifest): ReadonlySet<number> {
   const filled = new Set(manifest.tables.map(({ name }) => name));
@@ -59,7 +65,11 @@ export function notLoaded(model: RelationalModel, manifest: TargetManifest): str
 }
 
 function ownNames(model: RelationalModel): ReadonlySet<string> {
-  return new Set([...model.tables.map((table) => table.name), ...Object.values(sideTableNames)]);
+  return new Set([
+    ...model.tables.map((table) => table.name),
+    ...Object.values(sideTableNames),
+    codesTable.name,
+  ]);
 }
 
 /** With the types and NOT NULLs that the rows of the folder allow. */

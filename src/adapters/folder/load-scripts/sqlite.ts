@@ -11,7 +11,7 @@ import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
-import { adaptedModel, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import { sqliteScriptName, type TargetManifest, type ManifestTable } from '../contents/manifest.ts';
 
 const lines = '_svc_lines';
@@ -23,6 +23,7 @@ export function renderSqliteScript(model: RelationalModel, manifest: TargetManif
   const { before, after } = ddlParts(adapted, sqlite, {
     ifNotExists: true,
     tables: tablesOfFolder(adapted, manifest),
+    hasCodes: hasCodes(manifest),
   });
   return script([
     `-- Makes the tables of this folder and fills them: sqlite3 FILE '.read ${sqliteScriptName}', run inside the folder.`,

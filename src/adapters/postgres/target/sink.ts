@@ -9,7 +9,15 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { UnconvertedValue, Published, RowSink, SideTable, SinkPlan } from '../../../ports/rows/sink.ts';
+import type {
+  UnconvertedValue,
+  Published,
+  RowSink,
+  SideTable,
+  SinkPlan,
+  ZonesThere,
+  ZoneTable,
+} from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import {
@@ -45,6 +53,7 @@ import {
   type ExistingTarget,
   type TargetTable,
 } from './connection/existing-tables.ts';
+import { readZones } from './connection/zones.ts';
 import { passFence, StagedRowSink } from '../../row-sinks/staged-rows.ts';
 import { createSilenceWatch, type SilenceWatch } from './connection/stall-watch.ts';
 
@@ -97,6 +106,10 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
 
   async loads(): Promise<readonly TargetLoad[]> {
     return this.guarded(async () => readTargetLoads(await this.#connect(), this.#options.sqlSchema));
+  }
+
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    return this.guarded(async () => readZones(await this.#connect(), this.#options.sqlSchema, tables));
   }
 
   protected override prepare({ model }: SinkPlan): void {

@@ -14,6 +14,12 @@ interface Decimal {
  */
 export function settledType(target: string, staged: string): string {
   if (target === staged) return target;
+  if (target.endsWith('[]') && staged.endsWith('[]')) {
+    const [our, their] = [target.slice(0, -2), staged.slice(0, -2)];
+    const item = settledType(our, their);
+    // items of other kinds have no array in common
+    return item === 'text' && (textLength(our) === null || textLength(their) === null) ? 'text' : `${item}[]`;
+  }
   const [ours, theirs] = [decimalOf(target), decimalOf(staged)];
   if (ours !== null && theirs !== null) {
     if (theirs.before <= ours.before && theirs.after <= ours.after) return target;
@@ -22,7 +28,12 @@ export function settledType(target: string, staged: string): string {
     return before === Infinity || after === Infinity ? 'numeric' : `numeric(${before + after},${after})`;
   }
   const [length, wanted] = [textLength(target), textLength(staged)];
-  if (length !== null && wanted !== null) return wanted <= length ? target : staged;
+  if (length !== null && wanted !== null) {
+    // one of another length would be filled with blanks
+    const [isFixed, comesFixed] = [target, staged].map((type) => type.startsWith('character('));
+    if (wanted > length) return comesFixed ? `character varying(${wanted})` : staged;
+    return isFixed ? `character varying(${length})` : target;
+  }
   if (target === 'double precision' && staged === 'real') return target;
   if (target === 'real' && staged === 'double precision') return staged;
   return 'text';
@@ -37,7 +48,7 @@ function decimalOf(type: string): Decimal | null {
 
 function textLength(type: string): number | null {
   if (type === 'text' || type === 'character varying') return Infinity;
-  const match = /^character varying\((\d+)\)$/.exec(type);
+  const match = /^character(?: varying)?\((\d+)\)$/.exec(type);
   return match === null ? null : Number(match[1]);
 }
 

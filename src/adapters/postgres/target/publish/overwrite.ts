@@ -2,6 +2,7 @@
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { documentColumns } from '../../../../engine/sql/loaded-documents.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { setViewsAside } from './entity-views.ts';
 import { relation, type Publication } from './publication.ts';
 import { runAll } from '../staging/lane.ts';
 
@@ -31,6 +32,7 @@ export async function clearTables(publication: Publication, oldDocuments: string
   for (const key of loosened) publication.rekeyed.add(key.table);
   target.foreignKeys = target.foreignKeys.filter((key) => !dropped.has(key.table) && !loosened.includes(key));
   if (dropped.size > 0) {
+    await setViewsAside(publication, [...dropped]);
     await tx.unsafe(`DROP TABLE ${[...dropped].map((name) => relation(publication, name)).join(', ')}`);
   }
   for (const name of dropped) present.delete(name);

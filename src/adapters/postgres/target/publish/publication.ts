@@ -50,6 +50,10 @@ export interface Publication {
   readonly insertions: Insertion[];
   /** columns that tables of the target got in this transaction, `0:3`, and those tables, `0:` */
   readonly addedColumns: Set<string>;
+  /** columns of the target whose check of codes was taken off, `0:3`, and their names */
+  readonly uncheckedColumns: Map<string, string>;
+  /** by name, statements that make them again: views of loads that stood in the way; empty: their name is another's now */
+  readonly viewsAside: Map<string, readonly string[]>;
   /** made beside primary and unique keys, in staging and here; milliseconds */
   readonly indexes: { count: number; elapsedMs: number };
   readonly changes: string[];
@@ -67,6 +71,8 @@ export function nothingDone(): Pick<
   | 'moved'
   | 'insertions'
   | 'addedColumns'
+  | 'uncheckedColumns'
+  | 'viewsAside'
   | 'changes'
   | 'brokenKeys'
   | 'keys'
@@ -78,6 +84,8 @@ export function nothingDone(): Pick<
     moved: new Set(),
     insertions: [],
     addedColumns: new Set(),
+    uncheckedColumns: new Map(),
+    viewsAside: new Map(),
     changes: [],
     brokenKeys: [],
     keys: new Map(),

@@ -15,6 +15,9 @@ import { columnId } from '../../../row-sinks/staged-rows.ts';
 import { relation, type Publication } from './publication.ts';
 import { addKeyIndexes } from './key-indexes.ts';
 import { converted, settledType } from '../connection/types.ts';
+import { hasValues } from '../connection/zones.ts';
+import { dropChecks } from './code-lists.ts';
+import { setViewsAside } from './entity-views.ts';
 import { refuseForViews, type ColumnChange } from './dependent-views.ts';
 import { runAll } from '../staging/lane.ts';
 
@@ -78,7 +81,9 @@ export async function adaptTable(
       publication.addedColumns.add(columnId(index, at)).add(`${index}:`);
       continue;
     }
-    const settled = settledType(known.type, type);
+    const settled = (await showsInstants(publication, table.name, known, type))
+      ? type
+      : settledType(known.type, type);
     if (settled !== known.type) {
       alterations.push(`ALTER COLUMN ${name} TYPE ${settled} USING ${converted(name, known.type, settled)}`);
       changes.push(`${table.name}.${column.name}: ${known.type} widened to ${settled}`);
@@ -99,10 +104,26 @@ export async function adaptTable(
     changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
   }
   if (alterations.length === 0) return;
+  if (wider.length > 0) {
+    await setViewsAside(publication, [table.name]);
+    await dropChecks(publication, ({ column }) => wider.some(({ name }) => name === column), table.name);
+  }
   await refuseForViews(publication, table.name, wider);
   await tx.unsafe(`ALTER TABLE ${relation(publication, table.name)} ${alterations.join(', ')}`);
   const added = { ...table, columns: table.columns.filter((column) => comments.includes(column.name)) };
   await runAll(tx, commentStatements(postgresql, publication.sqlSchema, added).slice(1));
+}
+
+/** Whether a column without a time zone can take one, as it has no value yet. */
+async function showsInstants(
+  { tx, sqlSchema }: Publication,
+  table: string,
+  known: { readonly name: string; readonly type: string },
+  incoming: string,
+): Promise<boolean> {
+  const [there, staged] = [known.type, incoming].map((type) => type.replace(/\[\]$/, ''));
+  if (there !== 'timestamp without time zone' || staged !== 'timestamp with time zone') return false;
+  return !(await hasValues(tx, sqlSchema, table, known.name));
 }
 
 /** Primary keys, NOT NULL, unique keys, foreign keys, indexes and comments of the tables that this transaction made. */

@@ -3,16 +3,18 @@ import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts
 import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
-import { sqlState } from '../../client/connect.ts';
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
 import { clearTables } from './overwrite.ts';
+import { addCodeChecks, publishCodes } from './code-lists.ts';
+import { insertRows } from './insert-rows.ts';
+import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import { adaptTable, finishTables, makeSideTables, makeTables } from './tables.ts';
-import { converted, lexicalText } from '../connection/types.ts';
+import { lexicalText } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
 
 /** Rows added by table name of the model. */
@@ -21,8 +23,10 @@ export async function publishRows(
   oldDocuments: string,
 ): Promise<Record<string, number>> {
   const { plan, staging, tables, target } = publication;
+  await dropViewsOfNames(publication);
   await makeSideTables(publication);
   if (plan.saveMode === 'overwrite') await clearTables(publication, oldDocuments);
+  const codes = await publishCodes(publication);
   const offsets = await keyOffsets(publication);
   await widenStaged(publication);
   const types = await stagedTypes(publication);
@@ -47,7 +51,7 @@ export async function publishRows(
       const isNew = publication.createdTables.has(table.name);
       if (!isNew) await adaptTable(publication, index, type);
       const known = isNew ? undefined : target.tables.get(table.name)!.columns;
-      added = await insert(publication, index, staged, offsets, type, known);
+      added = await insertRows(publication, index, staged, offsets, type, known);
       await checkTaken(publication, {
         table: table.name,
         key: table.primaryKey[0],
@@ -64,8 +68,10 @@ export async function publishRows(
   await dropStrayReferences(publication);
   if (plan.keys === 'hash') checkKeysDiffer(publication, rows, documents);
   await finishTables(publication);
+  await addCodeChecks(publication, codes);
   await addSideRows(publication, offsets);
   await keepKeys(publication);
+  await publishViews(publication);
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   await publication.tx.unsafe(
     `INSERT INTO ${relation(publication, sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
@@ -254,48 +260,6 @@ async function renameKeys(publication: Publication, indexes: readonly number[]):
     ];
   });
   await runAll(tx, statements);
-}
-
-async function insert(
-  publication: Publication,
-  index: number,
-  staged: StagedTable,
-  offsets: ReadonlyMap<string, number>,
-  types: ReadonlyMap<string, string>,
-  known: ReadonlyMap<string, { readonly type: string }> | undefined,
-): Promise<number> {
-  const { tx, plan } = publication;
-  const table = publication.tables[index]!;
-  const values = table.columns.map(({ name }) => {
-    const owner = table.keyOwners.get(name);
-    const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
-    const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
-    const type = types.get(name)!;
-    return converted(value, type, known?.get(name)?.type ?? type);
-  });
-  const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
-  const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
-  const statement = `INSERT INTO ${relation(publication, table.name)} (${columns}) SELECT ${values.join(', ')} FROM ${staged.relation}${conflict}`;
-  for (;;) {
-    try {
-      const { count } =
-        table.uniqueKeys.length === 0
-          ? await tx.unsafe(statement)
-          : await tx.savepoint((savepoint) => savepoint.unsafe(statement));
-      return count;
-    } catch (error) {
-      const broken =
-        sqlState(error) === '23505' ? (error as { constraint_name?: string }).constraint_name : undefined;
-      if (!table.uniqueKeys.some((key) => key.name === broken)) throw error;
-      // a natural key is wanted, not demanded
-      await tx.unsafe(
-        `ALTER TABLE ${relation(publication, table.name)} DROP CONSTRAINT ${doubleQuoted(broken!)}`,
-      );
-      publication.changes.push(`${table.name}: unique key ${broken} dropped, its values repeat`);
-      const { columns: own } = table.uniqueKeys.find((key) => key.name === broken)!;
-      publication.brokenKeys.push({ table: table.name, columns: own });
-    }
-  }
 }
 
 async function addDocuments(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<number> {

@@ -1,0 +1,85 @@
+/** Views that a load makes in a database: over what tables and columns that has, and how they are known again. */
+import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import type { DialectName } from '../../engine/sql/dialect.ts';
+import { commentLine } from '../../engine/sql/comment-text.ts';
+import type { CreatedView } from '../../engine/views/create-view.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { entityViews } from '../../engine/views/statements.ts';
+import type { SinkPlan } from '../../ports/rows/sink.ts';
+
+/** End of the comment of a view that a load made. */
+export const viewMark = 'Made by the load, which keeps it up to date.';
+
+/** What tells one definition from another stands in the comment: what the database makes of the text is its own. */
+export async function markedComment({ comment, query }: CreatedView): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(query)));
+  const told = Array.from(digest.slice(0, 6), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `${commentLine(comment, null)} (${told}) ${viewMark}`;
+}
+
+export interface ColumnsThere {
+  readonly dialect: DialectName;
+  readonly sqlSchema?: string;
+  readonly hasTable: (table: number) => boolean;
+  /** of a table that is there: the type as the model has it, text, or another one; null: it does not have the column */
+  readonly typeOf: (table: number, column: number) => 'as modelled' | 'text' | 'other' | null;
+  /** all columns that a table has, with their comments */
+  readonly columnsOf: (table: number) => readonly ColumnThere[];
+}
+
+export interface ColumnThere {
+  readonly name: string;
+  readonly comment: string | null;
+}
+
+/** Comments of values begin with their path; of keys and positions they do not, and what says something of a path says so in brackets. */
+const valueComment = /^\/\S*(?! \()(?:$|\s)/;
+
+/** `tables`: the model's. */
+export async function viewsOver(
+  { model, enumerations }: SinkPlan,
+  tables: readonly PhysicalTable[],
+  { dialect, sqlSchema, hasTable, typeOf, columnsOf }: ColumnsThere,
+): Promise<readonly CreatedView[]> {
+  const valuesAt = await enumerations?.();
+  const types = model.tables.map(({ columns }, table) =>
+    hasTable(table) ? columns.map((_, column) => typeOf(table, column)) : null,
+  );
+  return entityViews(withTypes(model, types), {
+    dialect,
+    ...(sqlSchema === undefined ? {} : { sqlSchema }),
+    tables: new Set(types.flatMap((of, table) => (of === null ? [] : [table]))),
+    hasColumn: (table, column) => (types[table]?.[column] ?? null) !== null,
+    enumeration: (table, column) => valuesAt?.(table, column)?.values ?? null,
+    further: (table) => {
+      // versions of a schema that had other columns loaded rows, too: whichever loads last, all rows tell all of their values
+      const own = new Set(tables[table]!.columns.map(({ name }) => name.toLowerCase()));
+      return columnsOf(table)
+        .filter(({ name, comment }) => !own.has(name.toLowerCase()) && valueComment.test(comment ?? ''))
+        .map(({ name }) => name);
+    },
+  });
+}
+
+/** What became text cannot be counted with, and what is a number yet cannot be put together. */
+function withTypes(
+  model: RelationalModel,
+  types: readonly (readonly ReturnType<ColumnsThere['typeOf']>[] | null)[],
+): RelationalModel {
+  return {
+    ...model,
+    tables: model.tables.map((table, index) => ({
+      ...table,
+      columns: table.columns.map((column, at) => {
+        const found = types[index]?.[at] ?? 'as modelled';
+        return found === 'as modelled' ? column : { ...column, type: typeThere(column.type, found) };
+      }),
+    })),
+  };
+}
+
+function typeThere(type: ColumnType, found: 'text' | 'other'): ColumnType {
+  if (found === 'text') return { kind: 'text' };
+  // of what the model takes for text, nothing is known but that it is none
+  return type.kind === 'text' ? { ...type, kind: 'boolean' } : type;
+}
