@@ -10,7 +10,7 @@ import { isHere } from '../support/needs.ts';
 import { projectRoot } from '../support/service/start.ts';
 import { useTrial } from '../support/service/trial.ts';
 
-const kills = isHere('whole run') ? 40 : 2;
+const kills = isHere('whole run') ? 40 : 1;
 const trial = useTrial();
 
 /** Answers the last job that was published for certain; `killAfterMs`: once it runs, null for never. */

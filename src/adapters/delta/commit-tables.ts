@@ -11,7 +11,8 @@ import { journalName, renameIfThere, syncPath } from '../folder/contents/manifes
 import type { Action, AddedFile, TableState } from './log/actions.ts';
 import { dataFolder, openDataFiles, parquet, type DataFiles } from './data-files.ts';
 import { plainFile } from './log/plain-paths.ts';
-import { commitVersion, logFolder, readTable } from './log/versions.ts';
+import { isCheckpointDue, writeCheckpoint } from './log/checkpoint.ts';
+import { commitVersion, logFolder, readTable, versionDigits } from './log/versions.ts';
 import {
   readLakeStep,
   writeLakeManifest,
@@ -102,10 +103,32 @@ async function commitTable(
     if (await commitVersion(directory, version, lines, staging)) {
       const isAdded = actions.some(({ add }) => add?.path === `${dataFolder}/${file?.name}`);
       if (file !== null && !isAdded) await rm(join(data, file.name), { force: true });
+      if (state !== null && isCheckpointDue({ ...state, version }))
+        await addCheckpoint(place, directory, name, version);
       return { version, changes };
     }
     for (const { name: unused } of made) await rm(join(data, unused), { force: true });
   }
+}
+
+/** The version is there without it: what stands in its way is no fault of the job. */
+async function addCheckpoint(
+  { staging, files }: StepPlace,
+  directory: string,
+  label: string,
+  version: number,
+): Promise<void> {
+  // somebody cleaned the log up meanwhile
+  const state = await readTable(directory, label, version).catch(() => null);
+  if (state === null) return;
+  const place = {
+    log: join(directory, logFolder),
+    digits: versionDigits(version),
+    drafts: staging,
+    run: files.run,
+  };
+  // the next tenth version has the next chance
+  await writeCheckpoint(state, place).catch(() => undefined);
 }
 
 /** A file of the table, by its whole path. */

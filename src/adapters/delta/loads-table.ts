@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
-import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
+import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { columnSqlType } from '../duckdb/types.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { dataFileName, type DataFiles } from './data-files.ts';
@@ -14,7 +14,9 @@ export function sideColumns(name: string): {
   readonly comment: string;
   readonly columns: readonly LakeColumn[];
 } {
-  const { comment, columns } = Object.values(sideTableDefinitions).find((side) => side.name === name)!;
+  const { comment, columns } = [...Object.values(sideTableDefinitions), codesTable].find(
+    (side) => side.name === name,
+  )!;
   return { comment, columns: columns.map((column) => ({ ...column, sqlType: columnSqlType(column.type) })) };
 }
 

@@ -8,6 +8,7 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { AppError } from '../../errors.ts';
 import { fileNamePart } from '../folder/contents/file-names.ts';
 import {
+  isCodeRow,
   isList,
   isObject,
   isOwnName,
@@ -17,6 +18,7 @@ import {
   readIfThere,
   stagingPrefix,
   writeDurably,
+  type CodeRow,
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
 import { inPinnedFolder } from '../local-files/open-folder.ts';
@@ -44,6 +46,8 @@ export interface LakeManifest {
   /** highest key ever given out, by table */
   readonly keys: Readonly<Record<string, number>>;
   readonly tables: readonly LakeTable[];
+  /** rows of `_codes`, as far as jobs keep codes */
+  readonly codes?: readonly CodeRow[];
 }
 
 /** A file of rows that waits to be added. */
@@ -157,12 +161,13 @@ export async function readLakeLoads(
   return [...found.values()];
 }
 
-function isManifest({ version, format, jobs, keys, tables }: Partial<LakeManifest>): boolean {
+function isManifest({ version, format, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
   return (
     version === 1 &&
     format === 'delta' &&
     isList(jobs, (job) => isObject(job) && isList(job['tables'], isText)) &&
     isObject(keys) &&
+    (codes === undefined || isList(codes, isCodeRow)) &&
     isList(tables, (table) => isObject(table) && isText(table['name']) && isOwnName(table['directory']))
   );
 }

@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import { duckdb } from '../../engine/sql/dialects/duckdb.ts';
 import { physicalTables } from '../../engine/sql/physical-model.ts';
-import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 import { columnSqlType } from '../duckdb/types.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
+import type { CodeRow } from '../folder/contents/manifest.ts';
 import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
 import { writeParquet } from '../folder/parquet.ts';
 import { openDataFiles, type DataFiles } from './data-files.ts';
@@ -38,6 +39,8 @@ export interface StagedJob {
   readonly isWidened: (table: number, column: number) => boolean;
   readonly isNullAllowed: (table: number, column: number) => boolean;
   readonly lastKeys: ReadonlyMap<string, number>;
+  /** all that `_codes` will have; null: what is there stays */
+  readonly codes: readonly CodeRow[] | null;
 }
 
 export interface PlannedStep {
@@ -64,10 +67,14 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
   try {
     const isMade = plan.allTables || saveMode === 'write-schema';
     const steps: TableStep[] = [];
-    const addStep = async (name: string, description: TableDescription): Promise<void> => {
+    const addStep = async (
+      name: string,
+      description: TableDescription,
+      isWhole = own.has(name),
+    ): Promise<void> => {
       const there = job.known.directoryOf(name);
       const file = written.get(name);
-      const replace = saveMode === 'overwrite' && there !== null;
+      const replace = (saveMode === 'overwrite' || name === codesTable.name) && there !== null;
       if (file === undefined && !replace && (there !== null || !isMade || !own.has(name))) return;
       const columns = description.columns.map((column, at): LakeColumn => ({
         ...column,
@@ -80,13 +87,15 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
         columns,
         file: file === undefined || file.rows === 0 ? null : await newFile(files, staging, file, columns),
         replace,
-        keptJobs: own.has(name) ? [] : stays,
+        keptJobs: isWhole ? [] : stays,
         without: [],
       });
     };
     for (const [index, table] of physicalTables(model, duckdb).entries())
       await addStep(model.tables[index]!.name, describeTable(job, index, table));
     for (const name of sideNames) await addStep(name, sideColumns(name));
+    // those of earlier jobs are among them
+    if (written.has(codesTable.name)) await addStep(codesTable.name, sideColumns(codesTable.name), true);
     const record = jobRecord(job, written, own);
     steps.push(await loadsStep(record, job.known.directoryOf(sideTableNames.loads), files, staging));
     const known = new Map(before.tables.map((table) => [table.name, table]));
@@ -97,6 +106,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       jobs: [...before.jobs.map((one) => afterReplace(one, plan, own)), record],
       keys: highestKeys(job),
       tables: [...known.values()],
+      ...(job.codes === null ? {} : { codes: job.codes }),
     };
     const step = {
       format: 'delta',

@@ -1,6 +1,6 @@
 /** From a version of a Delta table and what a job does to the table to what the next version is to say. */
 import { AppError } from '../../errors.ts';
-import { settledType, type DecimalDigits } from '../duckdb/types.ts';
+import { addsZone, settledType, type DecimalDigits } from '../duckdb/types.ts';
 import type { TableState } from './log/actions.ts';
 import type { TypeChange } from './data-files.ts';
 import type { TableStep } from './manifest.ts';
@@ -45,7 +45,10 @@ export async function nextVersion(
       continue;
     }
     const type = typeThere(step.name, field, column);
-    const settled = await settledType(type, column.sqlType, () => digitsOf(field.name));
+    const settled =
+      state.files.size === 0 && addsZone(type, column.sqlType)
+        ? column.sqlType
+        : await settledType(type, column.sqlType, () => digitsOf(field.name));
     if (settled !== type) {
       there.set(field.name, { from: type, to: settled });
       changes.push(`${step.name}.${field.name}: ${type} widened to ${settled}`);

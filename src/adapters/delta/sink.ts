@@ -6,20 +6,21 @@ import { randomBytes } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
-import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import { type Published, type RowSink, type SideTable } from '../../ports/rows/sink.ts';
+import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { makeStaging } from '../file-staging/marked-folder.ts';
 import { StagedFiles } from '../file-staging/staged-files.ts';
+import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { finishStep } from './commit-tables.ts';
 import { dataFileName } from './data-files.ts';
 import { holdLakeFolder, type LakeFolder } from './lake-folder.ts';
-import { TablesThere } from './tables-there.ts';
+import { readLakeZones, TablesThere } from './tables-there.ts';
 import {
   emptyManifest,
   readLakeLoads,
@@ -72,6 +73,17 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
     );
   }
 
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    return this.guarded(() =>
+      readLakeZones(
+        this.#directory,
+        this.#options.refuseLinks === true ? 'refuse' : 'follow',
+        tables,
+        this.label,
+      ),
+    );
+  }
+
   protected override prepare({ model }: typeof this.plan): void {
     for (const { name, columns } of model.tables)
       checkColumnNames(
@@ -106,6 +118,7 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
     fence: () => Promise<boolean>,
     lastKeys: ReadonlyMap<string, number>,
   ): Promise<Published> {
+    const codes = await this.#writeCodes();
     const { step, rows, changes } = await nextStep({
       plan: this.plan,
       before: this.#manifest,
@@ -117,6 +130,7 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
       isWidened: (table, column) => this.widened.has(columnId(table, column)),
       isNullAllowed: (table, column) => this.nullAllowed.has(columnId(table, column)),
       lastKeys,
+      codes: codes.rows,
     });
     await this.#known.close();
     if (!(await this.#folder!.isHeld()))
@@ -131,7 +145,7 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
     return {
       rows,
       already: false,
-      changes: [...changes, ...altered.filter((line) => !isTold(line, changes))],
+      changes: [...codes.changes, ...changes, ...altered.filter((line) => !isTold(line, changes))],
       ...(this.plan.keys === 'hash' ? {} : { keys: step.manifest.keys }),
     };
   }
@@ -184,13 +198,15 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
 
   /** What is there can take the rows, and is ours. */
   async #checkTables(): Promise<void> {
-    const { model, saveMode } = this.plan;
+    const { model, saveMode, codes } = this.plan;
     for (const { name, columns } of model.tables) {
       const known = await this.#known.columns(name);
       if (known !== null && saveMode !== 'overwrite' && hasOtherKeys(model, columns, (key) => known.has(key)))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
-    for (const name of [...model.tables.map((table) => table.name), ...Object.values(sideTableNames)]) {
+    const keepsCodes = codes === 'table' || codes === 'check';
+    const besides = [...Object.values(sideTableNames), ...(keepsCodes ? [codesTable.name] : [])];
+    for (const name of [...model.tables.map((table) => table.name), ...besides]) {
       if (this.#known.directoryOf(name) !== null) continue;
       const there = await lstat(join(this.#directory, tableFolder(name))).catch(() => null);
       if (there !== null)
@@ -213,6 +229,15 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
         return isByIt || tables.some((name) => own.has(name));
       })
       .map(({ job }) => job);
+  }
+
+  /** `_codes`, written anew where a job brings others. */
+  async #writeCodes(): Promise<KeptCodes> {
+    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#names.has(table));
+    if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))
+      return { ...kept, rows: null };
+    await this.#write(codesTable.name, encodedCodes(kept.rows, this.encoding), kept.rows.length);
+    return kept;
   }
 
   async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {

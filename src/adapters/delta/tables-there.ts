@@ -3,14 +3,17 @@ import { join } from 'node:path';
 import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import { parsed } from '../folder/contents/manifest.ts';
+import { inPinnedFolder } from '../local-files/open-folder.ts';
 import type { TableState } from './log/actions.ts';
 import { dataFolder, isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
 import { checkFolder, plainFile } from './log/plain-paths.ts';
 import { readTable } from './log/versions.ts';
-import type { LakeManifest } from './manifest.ts';
+import { readLakeManifest, type LakeManifest } from './manifest.ts';
 import { checkWritable } from './log/protocol.ts';
 import { fieldsOf, type Field } from './log/schema.ts';
+import { sqlTypeOf } from './log/types.ts';
 
 export class TablesThere {
   readonly #directory: string;
@@ -106,6 +109,34 @@ export class TablesThere {
     this.#states.set(table, state);
     return state;
   }
+}
+
+/** As `RowSink.zonesThere`; of a table without files any column can still become one with a time zone. */
+export async function readLakeZones(
+  directory: string,
+  links: 'follow' | 'refuse',
+  tables: readonly ZoneTable[],
+  label: string,
+): Promise<ZonesThere> {
+  const found = new Map<string, ReadonlyMap<string, boolean>>();
+  await inPinnedFolder(directory, links, async (path) => {
+    const known = new Map((await readLakeManifest(path))?.tables.map((table) => [table.name, table]));
+    for (const { name, columns } of tables) {
+      const there = known.get(name);
+      const state =
+        there === undefined ? null : await readTable(join(path, there.directory), `${label}: ${name}`);
+      if (state === null || state.files.size === 0) continue;
+      const fields = new Map(fieldsOf(state.metadata.schemaString).map((field) => [field.name, field.type]));
+      const kept = new Map<string, boolean>();
+      for (const column of columns()) {
+        const type = fields.get(column.name);
+        const sqlType = type === undefined ? null : sqlTypeOf(type);
+        if (sqlType?.startsWith('TIMESTAMP') === true) kept.set(column.name, sqlType.includes('TIME ZONE'));
+      }
+      found.set(name, kept);
+    }
+  });
+  return found;
 }
 
 /** NaN where the log does not tell. */

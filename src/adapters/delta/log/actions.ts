@@ -27,6 +27,11 @@ export interface Protocol {
   readonly writerFeatures?: readonly string[] | null;
 }
 
+export interface RemovedFile {
+  readonly path: string;
+  readonly [member: string]: unknown;
+}
+
 /** One line of a log; members that are not there may be null in checkpoints. */
 export interface Action {
   readonly commitInfo?: Readonly<Record<string, unknown>> | null;
@@ -34,7 +39,7 @@ export interface Action {
   readonly metaData?: Metadata | null;
   readonly txn?: { readonly appId: string; readonly version: number; readonly lastUpdated?: number } | null;
   readonly add?: AddedFile | null;
-  readonly remove?: { readonly path: string; readonly [member: string]: unknown } | null;
+  readonly remove?: RemovedFile | null;
 }
 
 export interface TableState {
@@ -43,6 +48,8 @@ export interface TableState {
   readonly metadata: Metadata;
   /** by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, AddedFile>;
+  /** by path, those that are no more in the table */
+  readonly removed: ReadonlyMap<string, RemovedFile>;
   /** the last transaction of each application */
   readonly transactions: ReadonlyMap<string, number>;
   /** paths of all files that any version has; null where the log does not begin at its first version */

@@ -1,10 +1,13 @@
-/** What a checkpoint tells: all actions that count up to its version, in files of Parquet, which others write. */
-import { mkdtemp, rm } from 'node:fs/promises';
+/** Checkpoints: all actions that count up to a version, as Parquet, so that nobody need read the log from its beginning. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDuckDbReader, pathLiteral } from '../../duckdb/database.ts';
 import { refuseLink } from '../../folder/loaded-documents.ts';
-import type { Action } from './actions.ts';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { syncPath } from '../../folder/contents/manifest.ts';
+import type { Action, TableState } from './actions.ts';
 
 export async function readCheckpoint(log: string, names: readonly string[]): Promise<Action[]> {
   const spill = await mkdtemp(join(tmpdir(), 'delta-checkpoint-'));
@@ -25,5 +28,67 @@ export async function readCheckpoint(log: string, names: readonly string[]): Pro
     }
   } finally {
     await rm(spill, { recursive: true, force: true });
+  }
+}
+
+/** versions from one checkpoint to the next, where the table has no other wish */
+const usualInterval = 10;
+
+/** Whether that version of the table is to have a checkpoint. */
+export function isCheckpointDue({ version, metadata }: Pick<TableState, 'version' | 'metadata'>): boolean {
+  const wanted = Number(metadata.configuration?.['delta.checkpointInterval']);
+  const interval = Number.isInteger(wanted) && wanted > 0 ? wanted : usualInterval;
+  return version > 0 && version % interval === 0;
+}
+
+/** Of the columns of a checkpoint that versions before sidecars have. */
+const columns = {
+  txn: 'STRUCT("appId" VARCHAR, "version" BIGINT)',
+  add: 'STRUCT("path" VARCHAR, "partitionValues" MAP(VARCHAR, VARCHAR), "size" BIGINT, "modificationTime" BIGINT, "dataChange" BOOLEAN, "tags" MAP(VARCHAR, VARCHAR), "stats" VARCHAR)',
+  remove:
+    'STRUCT("path" VARCHAR, "deletionTimestamp" BIGINT, "dataChange" BOOLEAN, "extendedFileMetadata" BOOLEAN, "partitionValues" MAP(VARCHAR, VARCHAR), "size" BIGINT)',
+  metaData:
+    'STRUCT("id" VARCHAR, "name" VARCHAR, "description" VARCHAR, "format" STRUCT("provider" VARCHAR, "options" MAP(VARCHAR, VARCHAR)), "schemaString" VARCHAR, "partitionColumns" VARCHAR[], "configuration" MAP(VARCHAR, VARCHAR), "createdTime" BIGINT)',
+  protocol:
+    'STRUCT("minReaderVersion" INTEGER, "minWriterVersion" INTEGER, "readerFeatures" VARCHAR[], "writerFeatures" VARCHAR[])',
+} as const;
+
+export interface CheckpointPlace {
+  readonly log: string;
+  /** the name's digits of that version */
+  readonly digits: string;
+  /** a folder of the same file system, for what is not finished */
+  readonly drafts: string;
+  readonly run: (sql: string) => Promise<void>;
+}
+
+/** Writes that of the state. Nothing of it is there before all of it is. */
+export async function writeCheckpoint(
+  { version, protocol, metadata, files, removed, transactions }: TableState,
+  { log, digits, drafts, run }: CheckpointPlace,
+): Promise<void> {
+  const actions: Action[] = [
+    { protocol },
+    { metaData: metadata },
+    ...[...transactions].map(([appId, last]): Action => ({ txn: { appId, version: last } })),
+    ...[...files.values()].map((add): Action => ({ add: { ...add, dataChange: false } })),
+    ...[...removed.values()].map((remove): Action => ({ remove: { ...remove, dataChange: false } })),
+  ];
+  const draft = join(drafts, `.checkpoint-${randomUUID()}`);
+  const [lines, parquet, last] = [`${draft}.json`, `${draft}.parquet`, `${draft}.last`];
+  try {
+    await writeFile(lines, actions.map((action) => `${JSON.stringify(action)}\n`).join(''), { flag: 'wx' });
+    const types = Object.entries(columns).map(([name, type]) => `${name}: ${standardLiteral(type)}`);
+    await run(
+      `COPY (SELECT * FROM read_json(${pathLiteral(lines)}, format = 'newline_delimited', columns = {${types.join(', ')}})) TO ${standardLiteral(parquet)} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+    await syncPath(parquet);
+    await rename(parquet, join(log, `${digits}.checkpoint.parquet`));
+    await syncPath(log);
+    // where to begin; whoever does not find it looks at the names
+    await writeFile(last, JSON.stringify({ version, size: actions.length }), { flag: 'wx' });
+    await rename(last, join(log, '_last_checkpoint'));
+  } finally {
+    for (const path of [lines, parquet, last]) await rm(path, { force: true });
   }
 }

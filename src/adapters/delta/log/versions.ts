@@ -8,7 +8,7 @@ import { link, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../errors.ts';
 import { isObject, parsed, readIfThere, syncPath } from '../../folder/contents/manifest.ts';
-import type { Action, AddedFile, Metadata, Protocol, TableState } from './actions.ts';
+import type { Action, AddedFile, Metadata, Protocol, RemovedFile, TableState } from './actions.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { checkFolder } from './plain-paths.ts';
 
@@ -16,7 +16,11 @@ export const logFolder = '_delta_log';
 
 /** `00000000000000000007.json` */
 export function commitName(version: number): string {
-  return `${String(version).padStart(20, '0')}.json`;
+  return `${versionDigits(version)}.json`;
+}
+
+export function versionDigits(version: number): string {
+  return String(version).padStart(20, '0');
 }
 
 /**
@@ -142,6 +146,7 @@ function lastCheckpoint(
 class Replay {
   readonly #label: string;
   readonly #files = new Map<string, AddedFile>();
+  readonly #removed = new Map<string, RemovedFile>();
   readonly #everAdded: Set<string> | null;
   readonly #transactions = new Map<string, number>();
   #protocol: Protocol | null = null;
@@ -156,11 +161,16 @@ class Replay {
     if (isObject(protocol)) this.#protocol = protocol;
     if (isObject(metaData)) this.#metadata = metaData as Metadata;
     if (isObject(txn)) this.#transactions.set(txn.appId, Number(txn.version));
-    if (isObject(remove)) this.#files.delete(this.#pathOf(remove.path));
+    if (isObject(remove)) {
+      const path = this.#pathOf(remove.path);
+      this.#files.delete(path);
+      this.#removed.set(path, remove as RemovedFile);
+    }
     if (isObject(add)) {
       const path = this.#pathOf(add.path);
       // what is added again has other statistics
       this.#files.delete(path);
+      this.#removed.delete(path);
       this.#files.set(path, add as AddedFile);
       this.#everAdded?.add(path);
     }
@@ -174,6 +184,7 @@ class Replay {
       protocol: this.#protocol,
       metadata: this.#metadata,
       files: this.#files,
+      removed: this.#removed,
       transactions: this.#transactions,
       everAdded: this.#everAdded,
     };

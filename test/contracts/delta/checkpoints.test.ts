@@ -1,0 +1,74 @@
+/** Checkpoints of Delta tables: when they come, and that others begin with them. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTable } from '../../../src/adapters/delta/log/versions.ts';
+import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
+import { needs } from '../../support/needs.ts';
+import { deltalakeReader } from '../targets/deltalake-reader.ts';
+import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
+
+/** the first makes version 0 of each table */
+const jobs = 12;
+let directory = '';
+const logOf = (table: string): string => join(directory, table, '_delta_log');
+
+async function load(job: number, saveMode: 'append' | 'overwrite' = 'append'): Promise<void> {
+  const sink = createDeltaRowSink({ directory });
+  try {
+    await loadLibrary(sink, libraryPlan(job, { saveMode }), 1);
+  } finally {
+    await sink.close();
+  }
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'delta-checkpoints-'));
+  for (let job = 1; job <= jobs; job += 1) await load(job, job === 3 ? 'overwrite' : 'append');
+}, 120_000);
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** As somebody cleans up: no version before the checkpoint is there. */
+async function shortenLog(table: string): Promise<void> {
+  for (const name of await readdir(logOf(table)))
+    if (/^0+\d\.json$/.test(name)) await rm(join(logOf(table), name));
+}
+
+describe('every tenth version', () => {
+  test('has one, which says all that the log before it did', async () => {
+    const names = await readdir(logOf('book'));
+    expect(names.filter((name) => name.includes('checkpoint'))).toEqual([
+      '00000000000000000010.checkpoint.parquet',
+      '_last_checkpoint',
+    ]);
+    expect(JSON.parse(await readFile(join(logOf('book'), '_last_checkpoint'), 'utf8'))).toMatchObject({
+      version: 10,
+    });
+    const whole = (await readTable(join(directory, 'book'), 'book'))!;
+    await shortenLog('book');
+    const short = (await readTable(join(directory, 'book'), 'book'))!;
+    expect([...short.files.keys()].toSorted()).toEqual([...whole.files.keys()].toSorted());
+    expect([...short.removed.keys()].toSorted()).toEqual([...whole.removed.keys()].toSorted());
+    expect(short.transactions).toEqual(whole.transactions);
+    expect(short.metadata.schemaString).toBe(whole.metadata.schemaString);
+    expect(short.everAdded).toBeNull();
+  });
+
+  test('is gone on from, where the log before it is gone', async () => {
+    await shortenLog('note');
+    await load(jobs + 1);
+    // one file of each job since the one that took the rows of others away
+    const { files, version } = (await readTable(join(directory, 'note'), 'note'))!;
+    expect([version, files.size]).toEqual([jobs, jobs + 1 - 2]);
+  });
+});
+
+test('the library of delta-rs begins with it', needs('deltalake'), async () => {
+  const { files } = (await readTable(join(directory, 'book'), 'book'))!;
+  await shortenLog('book');
+  const rows = (await deltalakeReader(directory).read('book'))!;
+  // two books of each job
+  expect(rows).toHaveLength(files.size * 2);
+  expect(new Set(rows.map((row) => row.book_key)).size).toBe(rows.length);
+});
