@@ -84,15 +84,19 @@ async function otherSheets(
     table.documentation,
   ]);
   const codeRows = await mapInSlices(tables, ({ name, columns: own }) =>
-    own.flatMap((column) =>
-      (column.enumeration ?? []).map((code): Cell[] => [
-        name,
-        column.name,
-        code,
-        column.saidOfValues.get(code) ?? null,
-        column.xpath,
-        column.documentation,
-      ]),
+    own.flatMap(({ name: columnName, saidOfValues, xpath, documentation, codeLists }) =>
+      codeLists.flatMap(({ type, codes }) =>
+        codes.map(({ code, label }): Cell[] => [
+          name,
+          columnName,
+          code,
+          saidOfValues.get(code) ?? null,
+          xpath,
+          documentation,
+          type,
+          label,
+        ]),
+      ),
     ),
   );
   return [
@@ -102,7 +106,10 @@ async function otherSheets(
     },
     {
       name: 'codes',
-      rows: [['table_name', 'column_name', 'code', 'meaning', 'xpath', 'documentation'], ...codeRows.flat()],
+      rows: [
+        ['table_name', 'column_name', 'code', 'meaning', 'xpath', 'documentation', 'type', 'label'],
+        ...codeRows.flat(),
+      ],
     },
   ];
 }

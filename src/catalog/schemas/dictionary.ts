@@ -1,7 +1,7 @@
 /** The data dictionary of a logical schema, as a workbook or as text. */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import { manyMappings } from '../../engine/map/mappings.ts';
-import { describeModel } from '../../engine/metadata/described.ts';
+import { codeListsOf, describeModel } from '../../engine/metadata/described.ts';
 import { dictionaryLines, dictionaryMarkdown, type HeldValues } from '../../engine/metadata/dictionary.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { Adapters } from '../../ports/adapters.ts';
@@ -46,6 +46,7 @@ export async function dictionaryFile(
     line.codes.join('\n'),
     line.sample,
     line.nullShare,
+    line.codeTypes.join('\n'),
   ]);
   const tables = described.tables.map((table): Cell[] => [
     table.name,
@@ -53,9 +54,13 @@ export async function dictionaryFile(
     table.xpath,
     table.columns.length,
   ]);
+  const codes = codeListsOf(described).flatMap(({ type, codes: own }) =>
+    own.map(({ code, label, documentation }): Cell[] => [type, code, label, documentation]),
+  );
   const content = await renderXlsx([
     { name: 'dictionary', rows: [headings.dictionary, ...columns] },
     { name: 'tables', rows: [headings.tables, ...tables] },
+    { name: 'codes', rows: [headings.codes, ...codes] },
   ]);
   return { name: file, content };
 }
@@ -73,7 +78,9 @@ const headings = {
     'codes',
     'sample',
     'null_share',
+    'code_type',
   ],
+  codes: ['type', 'code', 'label', 'documentation'],
   tables: ['table', 'definition', 'path', 'columns'],
 };
 

@@ -1,6 +1,10 @@
 /** Reading logical schemas and what is made from them. */
 import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
-import { ddlParagraphs } from '../../engine/sql/ddl.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { withZonesOfDocuments } from '../../engine/map/zones-of-documents.ts';
+import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
+import { zonesOf } from '../../engine/model/facts.ts';
+import { ddlParagraphs, type DdlCodes } from '../../engine/sql/ddl.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { DialectName } from '../../engine/sql/dialect.ts';
 import { AppError } from '../../errors.ts';
@@ -27,22 +31,37 @@ export async function logicalSchemaDdl(
   { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
   idOrg: number,
   idSch: number,
-  options: { readonly dialect: DialectName; readonly idLschma?: number },
+  options: {
+    readonly dialect: DialectName;
+    readonly idLschma?: number;
+    /** what is kept of enumerated values (nothing) */
+    readonly codes?: DdlCodes['choice'] | 'none';
+  },
 ): Promise<readonly string[]> {
-  const { dialect } = options;
+  const { dialect, codes: choice = 'none' } = options;
   const { model, notes } = await keyedLogicalSchema({ catalog, jobs }, idOrg, idSch, options.idLschma);
   const lines = notes.map((text) => `-- ${oneLine(text)}\n`);
-  return [...lines, ...(await inSlices(ddlParagraphs(model, { dialect })))];
+  const source = choice === 'none' ? null : ((await catalog.loadOrigin(idOrg, idSch))?.model ?? null);
+  const codes =
+    choice === 'none' || source === null
+      ? {}
+      : { codes: { choice, valuesAt: await enumerationsOf(model, source) } };
+  return [...lines, ...(await inSlices(ddlParagraphs(model, { dialect, ...codes })))];
 }
 
-/** With the natural keys that people declared; `notes` tells which of them data broke, so that they are left out. */
+/** With the types that documents gave it in targets, and the natural keys that people declared; `notes` tells which of them data broke, so that they are left out. */
 export async function keyedLogicalSchema(
   { catalog, jobs }: Pick<Adapters, 'catalog' | 'jobs'>,
   idOrg: number,
   idSch: number,
   idLschma?: number,
 ): Promise<{ readonly model: RelationalModel; readonly notes: readonly string[] }> {
-  const { model } = await findLogicalSchema(catalog, idOrg, idSch, idLschma);
+  const stored = await findLogicalSchema(catalog, idOrg, idSch, idLschma);
+  const statistics =
+    zonesOf(stored.model).length === 0 ? null : (await catalog.loadOrigin(idOrg, idSch))?.statistics;
+  const model = statistics
+    ? withZonesOfDocuments(stored.model, statistics as DocumentStatistics)
+    : stored.model;
   const declared = await catalog.listNaturalKeys(idOrg, idSch);
   if (declared.length === 0) return { model, notes: [] };
   const family = await originFamily(catalog, idOrg, idSch);

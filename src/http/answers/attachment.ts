@@ -1,3 +1,12 @@
+/** Files as answers. */
+import type { Context } from 'hono';
+import type { AppEnv } from '../env.ts';
+import { negotiate } from './accept.ts';
+import { longBytes } from './long-answers.ts';
+
+/** Bytes of any kind: generators of clients that know bytes by this type alone ask for it. */
+export const bytesType = 'application/octet-stream';
+
 /** `Content-Disposition` of a download (RFC 6266): a plain name for all, the exact one for those that read it. */
 export function attachment(name: string): string {
   const plain = name.replaceAll(/[^\w .()-]/g, '_');
@@ -6,4 +15,17 @@ export function attachment(name: string): string {
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`;
+}
+
+/** A file in chunks, to be saved under its name; of its media types `Accept` chooses, and the first is given where it names none of them. */
+export function savedFile(
+  c: Context<AppEnv>,
+  { name, content }: { readonly name: string; readonly content: readonly Uint8Array<ArrayBuffer>[] },
+  mediaTypes: readonly [string, ...string[]],
+): Response {
+  return longBytes(c, content, {
+    'Content-Type': negotiate(c.req.header('Accept'), [...mediaTypes, bytesType]) ?? mediaTypes[0],
+    'Content-Disposition': attachment(name),
+    ...(mediaTypes.length > 1 ? { Vary: 'Accept' } : {}),
+  });
 }

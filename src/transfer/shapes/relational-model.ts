@@ -36,7 +36,7 @@ const columnType = object<ColumnType>(
   {
     kind: oneOf(...columnKinds),
   },
-  { length: count, precision: count, scale: count, list: flag },
+  { length: count, fixed: oneOf(true), fitsBytes: oneOf(true), precision: count, scale: count, list: flag },
 );
 
 const column = object<Column>(

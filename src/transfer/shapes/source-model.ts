@@ -37,6 +37,7 @@ const facets = object<Facets>(
     whiteSpace: oneOf('preserve', 'replace', 'collapse'),
     enumeration: texts,
     enumerationDocumentation: array(nullable(text())),
+    enumerationLabels: array(nullable(text())),
     patterns: array(texts),
   },
 );

@@ -175,7 +175,7 @@ describe('attacks on the interface', { timeout: 60_000 }, () => {
     expect(await counts()).toEqual(before);
   });
 
-  it('3: JSON nested 100,000 deep, where bodies may be that long: 400', async () => {
+  it('3: JSON nested 100,000 deep, where bodies may be that long: 400', needs('whole run'), async () => {
     await service.end('SIGTERM');
     service = await trial.service(home, { SVC_LIMITS_JSON_BODY: '10 MiB' });
     for (const body of [

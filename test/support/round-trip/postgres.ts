@@ -2,6 +2,7 @@
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
+import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
@@ -20,24 +21,35 @@ export async function loadIntoPostgres(
   job: { readonly id: number; readonly name: string } = { id: 1, name: 'document' },
 ): Promise<void> {
   const sink = createPostgresRowSink({ ...place, createSchema: true });
+  await loadInto(sink, { model, idJob: job.id }, documents, job.name);
+}
+
+/** The same into any target; the sink is closed at the end. `plan`: what differs from a load that appends. */
+export async function loadInto(
+  sink: RowSink,
+  { model, idJob, ...more }: Pick<SinkPlan, 'model' | 'idJob'> & Partial<SinkPlan>,
+  documents: readonly Uint8Array[],
+  name = 'document',
+): Promise<Published> {
   try {
     await sink.open({
       model,
       saveMode: 'append',
-      idJob: job.id,
+      idJob,
       idSch: null,
       idLschma: null,
       allTables: false,
       keys: 'sequence',
+      ...more,
     });
     const names = createNameTable();
     const shredder = createShredder({
       model,
       names,
-      encoding: 'copy-text',
-      idJob: job.id,
+      encoding: sink.encoding,
+      idJob,
       keyOffsets: await sink.keyOffsets(),
-      widensInPlace: true,
+      widensInPlace: sink.widensInPlace,
       unmapped: 'capture',
       extraValues: () => [],
     });
@@ -50,7 +62,7 @@ export async function loadIntoPostgres(
       }
     };
     for (const [at, document] of documents.entries()) {
-      shredder.beginDocument(`${job.name}-${at + 1}.xml`);
+      shredder.beginDocument(`${name}-${at + 1}.xml`);
       const tokenizer = createXmlTokenizer({
         names,
         onBatch: (batch) => shredder.consume(batch, (record) => tokenizer.locate(record)),
@@ -62,7 +74,7 @@ export async function loadIntoPostgres(
     }
     shredder.output.flush();
     await drain();
-    await sink.publish(async () => true, shredder.lastKeys());
+    return await sink.publish(async () => true, shredder.lastKeys());
   } catch (error) {
     await sink.abort();
     throw error;

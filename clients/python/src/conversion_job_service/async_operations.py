@@ -76,6 +76,8 @@ class AsyncOperations(AsyncTransport):
         - `--prune`: leave paths that never occur out of the target
         - `--tables used|all`: create tables when first needed (default), or all
         - `--indexes none|keys|all`: indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)
+        - `--codes none|table|check`: codes that the XSD enumerates: not kept (default), in the table _codes (table), and as checks of PostgreSQL, too (check)
+        - `--views`: make views of the business entities in the target, views.sql in a folder; loads after this one keep them up to date
         - `--skip-loaded`: skip documents whose hash is there already
         - `--missing fail|wildcard`: a referenced XSD component that is nowhere (default fail)
         - `--no-samples`: keep no values in the statistics
@@ -482,16 +484,17 @@ class AsyncOperations(AsyncTransport):
         *,
         id_lschma: int | None = None,
         dialect: Literal["postgresql", "duckdb", "sqlite", "mysql", "sqlserver", "oracle", "snowflake", "bigquery", "redshift", "databricks"] | None = None,
+        codes: Literal["none", "table", "check"] | None = None,
     ) -> str:
         """Get the DDL of a schema.
 
-        Every table and column is commented with its XPath."""
+        Every table and column is commented with its XPath. With `codes=table` the values that the schema enumerates are rows of a table `_codes` (type, code, label, documentation); with `codes=check` enumerated columns have checks, too, which are written for PostgreSQL."""
         return await self._text(
             "GET",
             "/v2/schema/ddl/{idSch}",
             accept="text/plain",
             path={"idSch": id_sch},
-            query={"id_lschma": id_lschma, "dialect": dialect},
+            query={"id_lschma": id_lschma, "dialect": dialect, "codes": codes},
         )
 
     async def get_schema_views(
@@ -539,7 +542,7 @@ class AsyncOperations(AsyncTransport):
     ) -> bytes:
         """Get the data dictionary of a schema.
 
-        Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none."""
+        Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation."""
         return await self._bytes(
             "GET",
             "/v2/schema/dictionary/{idSch}",
@@ -708,7 +711,7 @@ class AsyncOperations(AsyncTransport):
     ) -> bytes:
         """Download the source-to-target map.
 
-        Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates; what is too long for a sheet goes on in further ones."""
+        Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones."""
         return await self._bytes(
             "GET",
             "/v2/mapping/download/{idSch}",

@@ -3,9 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { dictionaryFile, dictionaryFormats } from '../../../catalog/schemas/dictionary.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Slots } from '../../../transfer/turns.ts';
-import { negotiate } from '../../answers/accept.ts';
-import { attachment } from '../../answers/attachment.ts';
-import { longBytes } from '../../answers/long-answers.ts';
+import { bytesType, savedFile } from '../../answers/attachment.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { problems, rawOperation } from '../../requests/operation.ts';
 import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
@@ -23,8 +21,6 @@ const contentTypes = {
   md: 'text/markdown; charset=utf-8',
 } as const;
 
-const bytesType = 'application/octet-stream';
-
 /** `renderings`: of one organisation at a time. */
 export function dictionaryOperation(
   adapters: Pick<Adapters, 'catalog' | 'jobs'>,
@@ -38,7 +34,7 @@ export function dictionaryOperation(
       operationId: 'getSchemaDictionary',
       summary: 'Get the data dictionary of a schema',
       description:
-        'Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none.',
+        'Every column of every table: its name in the business and its definition, as far as the source documents them, path, type (of PostgreSQL), key, codes where the schema enumerates them, and, where documents were read, a sample and the share of rows in which it is NULL. A sample is the least value; with `--no-samples` there is none. A sheet, or section, of its own has each enumerated type once: code, label, documentation.',
       tags: ['schemas'],
       ...guards.require('schemas:read'),
       request: { params: z.object({ idSch: int64('The schema.', 11) }), query: dictionaryQuery },
@@ -52,7 +48,6 @@ export function dictionaryOperation(
           }),
           content: {
             [contentTypes.xlsx]: { schema: ByteArrayResource },
-            // generators that know bytes by this type alone take it
             [bytesType]: { schema: ByteArrayResource },
             'text/markdown': { schema: ByteArrayResource },
           },
@@ -67,11 +62,7 @@ export function dictionaryOperation(
       const file = await renderings.within(idOrg, () =>
         dictionaryFile(adapters, idOrg, idSch, { format, idLschma }),
       );
-      return longBytes(c, file.content, {
-        'Content-Type':
-          negotiate(c.req.header('Accept'), [contentTypes[format], bytesType]) ?? contentTypes[format],
-        'Content-Disposition': attachment(file.name),
-      });
+      return savedFile(c, file, [contentTypes[format]]);
     },
   );
 }

@@ -4,9 +4,7 @@ import { exportSchemaAs } from '../../../catalog/schemas/export-as.ts';
 import { exportFormats, formatSpecifications } from '../../../engine/metadata/formats.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Slots } from '../../../transfer/turns.ts';
-import { negotiate } from '../../answers/accept.ts';
-import { attachment } from '../../answers/attachment.ts';
-import { longBytes } from '../../answers/long-answers.ts';
+import { bytesType, savedFile } from '../../answers/attachment.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { problems, rawOperation } from '../../requests/operation.ts';
 import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
@@ -50,8 +48,7 @@ export function exportAsOperation(
           }),
           content: {
             'application/zip': { schema: ByteArrayResource },
-            // generators that know bytes by this type alone take it
-            'application/octet-stream': { schema: ByteArrayResource },
+            [bytesType]: { schema: ByteArrayResource },
             'application/yaml': { schema: ByteArrayResource },
             'text/plain': { schema: ByteArrayResource },
             'application/json': { schema: MetadataDocument },
@@ -68,12 +65,7 @@ export function exportAsOperation(
         exportSchemaAs(adapters, idOrg, idSch, { format, idLschma }),
       );
       const { mediaTypes } = formatSpecifications[format];
-      return longBytes(c, file.content, {
-        'Content-Type':
-          negotiate(c.req.header('Accept'), [...mediaTypes, 'application/octet-stream']) ?? mediaTypes[0],
-        'Content-Disposition': attachment(file.name),
-        ...(mediaTypes.length > 1 ? { Vary: 'Accept' } : {}),
-      });
+      return savedFile(c, file, mediaTypes);
     },
   );
 }

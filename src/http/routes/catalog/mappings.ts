@@ -8,10 +8,9 @@ import { mappingStatistics } from '../../../catalog/mappings/statistics.ts';
 import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import { activationOperations } from './activation.ts';
-import { negotiate } from '../../answers/accept.ts';
 import type { Guards } from '../../middleware/auth.ts';
-import { attachment } from '../../answers/attachment.ts';
-import { jsonArray, longBytes } from '../../answers/long-answers.ts';
+import { bytesType, savedFile } from '../../answers/attachment.ts';
+import { jsonArray } from '../../answers/long-answers.ts';
 import { createGroup, json, problems, rawOperation } from '../../requests/operation.ts';
 import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from '../../schemas/catalog.ts';
@@ -37,8 +36,6 @@ const contentTypes = {
   csv: 'text/csv; charset=utf-8',
   json: 'application/json',
 } as const;
-
-const bytesType = 'application/octet-stream';
 
 export function createMappingRoutes(
   adapters: Pick<Adapters, 'catalog'>,
@@ -191,7 +188,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       operationId: 'downloadMappings',
       summary: 'Download the source-to-target map',
       description:
-        'Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates; what is too long for a sheet goes on in further ones.',
+        'Cells that a spreadsheet program would run as formulas are escaped by an apostrophe. A workbook (xlsx) has the mappings first, then a sheet of the tables and one of the values that the schema enumerates, with their type, label and meaning; what is too long for a sheet goes on in further ones.',
       tags,
       ...guard,
       request: { params: schemaParam, query: downloadQuery },
@@ -205,7 +202,6 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
           }),
           content: {
             [contentTypes.xlsx]: { schema: ByteArrayResource },
-            // generators that know bytes by this type alone take it
             [bytesType]: { schema: ByteArrayResource },
             'text/csv': { schema: ByteArrayResource },
             'application/json': { schema: z.array(Mapping) },
@@ -221,11 +217,7 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       const file = await renderings.within(idOrg, () =>
         downloadMappings(catalog, idOrg, idSch, { format, idLschma }),
       );
-      return longBytes(c, file.content, {
-        'Content-Type':
-          negotiate(c.req.header('Accept'), [contentTypes[format], bytesType]) ?? contentTypes[format],
-        'Content-Disposition': attachment(file.name),
-      });
+      return savedFile(c, file, [contentTypes[format]]);
     },
   );
 }

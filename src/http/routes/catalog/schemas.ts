@@ -131,6 +131,13 @@ function getOperation({ catalog, guard }: Shared) {
   );
 }
 
+const ddlQuery = dialectQuery.extend({
+  codes: z.enum(['none', 'table', 'check']).optional().openapi({
+    description: 'What is kept of the values that the schema enumerates; none without it.',
+    example: 'none',
+  }),
+});
+
 function ddlOperation({ adapters, guard, renderings }: Shared) {
   return rawOperation(
     createRoute({
@@ -138,10 +145,11 @@ function ddlOperation({ adapters, guard, renderings }: Shared) {
       path: '/v2/schema/ddl/{idSch}',
       operationId: 'getSchemaDdl',
       summary: 'Get the DDL of a schema',
-      description: 'Every table and column is commented with its XPath.',
+      description:
+        'Every table and column is commented with its XPath. With `codes=table` the values that the schema enumerates are rows of a table `_codes` (type, code, label, documentation); with `codes=check` enumerated columns have checks, too, which are written for PostgreSQL.',
       tags,
       ...guard,
-      request: { params: schemaParam, query: dialectQuery },
+      request: { params: schemaParam, query: ddlQuery },
       responses: {
         200: {
           description: 'The DDL.',
@@ -157,11 +165,15 @@ function ddlOperation({ adapters, guard, renderings }: Shared) {
       },
     }),
     async (c) => {
-      const { dialect = 'postgresql', id_lschma: idLschma } = c.req.valid('query');
+      const { dialect = 'postgresql', id_lschma: idLschma, codes } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
       const { idOrg } = c.get('principal');
       const ddl = await renderings.within(idOrg, () =>
-        logicalSchemaDdl(adapters, idOrg, idSch, { dialect, idLschma }),
+        logicalSchemaDdl(adapters, idOrg, idSch, {
+          dialect,
+          idLschma,
+          ...(codes === undefined ? {} : { codes }),
+        }),
       );
       return longText(c, ddl, 'text/plain; charset=UTF-8');
     },

@@ -107,6 +107,24 @@ describe('GET /v2/schema/export_as', () => {
   });
 });
 
+describe('GET /v2/schema/ddl with codes', () => {
+  it('has the values that the schema enumerates, and checks where they are asked for', async () => {
+    const { send, idSch } = await createNet();
+    const ddl = async (query: string): Promise<string> =>
+      (await send(`/v2/schema/ddl/${idSch}?${query}`)).text();
+    const row = `('/net/stop/@kind', 'bus', NULL, 'It has wheels.')`;
+    expect(await ddl('')).toBe(await ddl('codes=none'));
+    expect(await ddl('codes=none')).not.toContain('_codes');
+    expect(await ddl('codes=table')).toContain(row);
+    expect(await ddl('codes=table')).not.toContain('CHECK');
+    expect(await ddl('codes=check')).toMatch(/CHECK \("kind" IN \('bus'.*\)\) NOT VALID;/);
+    expect(await ddl('codes=check&dialect=snowflake')).toContain(
+      'Checks of codes are written for PostgreSQL',
+    );
+    expect((await send(`/v2/schema/ddl/${idSch}?codes=all`)).status).toBe(400);
+  });
+});
+
 describe('GET /v2/mapping/download as a workbook', () => {
   it('has sheets of mappings, tables and codes', async () => {
     const { send, idSch } = await createNet();
@@ -119,6 +137,16 @@ describe('GET /v2/mapping/download as a workbook', () => {
         ([, text]) => text,
       );
     expect(texts(2)).toEqual(expect.arrayContaining(['_documents', 'stop', '/net/stop', 'stop_key', 'net']));
-    expect(texts(3).slice(6)).toEqual(['stop', 'kind', 'bus', 'It has wheels.', '/net/stop/@kind', '']);
+    expect(texts(3).slice(6)).toEqual([
+      'type',
+      'label',
+      'stop',
+      'kind',
+      'bus',
+      'It has wheels.',
+      '/net/stop/@kind',
+      '',
+      '/net/stop/@kind',
+    ]);
   });
 });
