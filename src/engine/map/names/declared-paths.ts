@@ -14,18 +14,21 @@ export function createDeclaredPaths(
   uses: UsePrinter,
 ): DeclaredPaths {
   let declarations: Declarations | null = null;
-  const ofElement = (element: number, below: ReadonlySet<number>): string => {
-    const { name, global } = declared.elements[element]!;
-    if (global) return `/(element ${uses.element(name)})`;
-    const owner = declarations!.owners.get(element);
-    const step = `/${uses.element(name)}`;
-    if (owner === undefined || below.has(owner)) return `/(element)${step}`;
-    const { name: ownerName } = declared.types[owner]!;
-    if (ownerName !== null) return `/(type ${uses.element(ownerName)})${step}`;
-    const declares = declarations!.declarers.get(owner)?.[0];
-    return declares === undefined
-      ? `/(element)${step}`
-      : ofElement(declares, new Set([...below, owner])) + step;
+  const ofElement = (element: number): string => {
+    const steps: string[] = [];
+    const above = new Set<number>();
+    for (let at = element; ; ) {
+      const { name, global } = declared.elements[at]!;
+      if (global) return `/(element ${uses.element(name)})${steps.reverse().join('')}`;
+      steps.push(`/${uses.element(name)}`);
+      const owner = declarations!.owners.get(at);
+      const ownerName = owner === undefined ? null : declared.types[owner]!.name;
+      if (ownerName !== null) return `/(type ${uses.element(ownerName)})${steps.reverse().join('')}`;
+      const declares = owner === undefined ? undefined : declarations!.declarers.get(owner)?.[0];
+      if (declares === undefined || above.has(owner!)) return `/(element)${steps.reverse().join('')}`;
+      above.add(owner!);
+      at = declares;
+    }
   };
   return {
     ofType(type) {
@@ -33,7 +36,7 @@ export function createDeclaredPaths(
       if (name !== null) return [`/(type ${uses.element(name)})`];
       declarations ??= findDeclarations(declared, source);
       const elements = declarations.elements.get(type) ?? [];
-      return [...new Set(elements.map((element) => ofElement(element, new Set())))];
+      return [...new Set(elements.map(ofElement))];
     },
   };
 }

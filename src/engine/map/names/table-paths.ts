@@ -1,6 +1,6 @@
 /** The path that a table of the model has in all its versions. */
 import type { TableDraft } from '../tables/model-builder.ts';
-import type { PreviousNames } from './previous.ts';
+import { noPreviousNames, type PreviousNames } from './previous.ts';
 
 /**
  * Sets `usePath` of all tables, parents before what stands under them. What is declared under several paths (elements of one type
@@ -15,8 +15,10 @@ export function settleTablePaths(
     const { origin } = table;
     const paths = 'under' in origin ? [origin.under.usePath + origin.steps] : origin.declared;
     const free = paths.filter((path) => !settled.has(path));
-    const known = [...free, ...(origin.ofType ?? []).filter((candidate) => !settled.has(candidate))];
-    let path = known.find((candidate) => previous.hasPath(candidate)) ?? free[0];
+    const isKnown = (candidate: string): boolean => !settled.has(candidate) && previous.hasPath(candidate);
+    const ofType = (): string | undefined =>
+      previous === noPreviousNames ? undefined : origin.ofType?.().find(isKnown);
+    let path = free.find(isKnown) ?? ofType() ?? free[0];
     // a type that is redefined has the name of the one that it is made from
     for (let number = 2; path === undefined; number += 1) {
       const numbered = `${paths[0] ?? '/(element)'}~${number}`;

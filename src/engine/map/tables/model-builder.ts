@@ -39,7 +39,7 @@ export type TableOrigin = (
   | { readonly declared: readonly string[] }
 ) & {
   /** paths of the type, whose only place this is here: an earlier version may have had more of them, and one table for all */
-  readonly ofType?: readonly string[];
+  readonly ofType?: () => readonly string[];
 };
 
 /** One table of a row that may be wider than a table. */

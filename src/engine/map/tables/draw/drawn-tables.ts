@@ -51,14 +51,13 @@ export class DrawnTables {
     at: TableIdentity,
     documentation?: string,
   ): TableDraft {
-    const ofType = this.ofType(type);
     const identity = this.#choices.isShared(type)
-      ? ofType
-      : { ...at, origin: { ...at.origin, ofType: ofType.origin.declared } };
+      ? this.ofType(type)
+      : { ...at, origin: { ...at.origin, ofType: () => this.#declared.ofType(type) } };
     return this.namedTable(identity, element, type, path, xpath, documentation);
   }
 
-  ofType(type: number): TableIdentity & { readonly origin: { readonly declared: readonly string[] } } {
+  ofType(type: number): TableIdentity {
     return { identity: `type/${type}`, origin: { declared: this.#declared.ofType(type) } };
   }
 
