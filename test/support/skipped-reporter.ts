@@ -1,6 +1,10 @@
-/** The end of every run: what was skipped, by what is missing, and why. */
+/**
+ * The end of every run: what was skipped, by what is missing, and why. SKIPPED_FILES names a file that takes the paths of those tests
+ * that a machine with more on it would run, one on each line.
+ */
+import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
-import type { Lack } from './needs.ts';
+import { isOnRequest, type Lack } from './needs.ts';
 
 interface Skipped {
   tests: number;
@@ -11,7 +15,21 @@ export default class SkippedReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const text = skippedTable(modules);
     if (text !== '') process.stdout.write(`\n${text}\n`);
+    const list = process.env['SKIPPED_FILES'];
+    if (list !== undefined && list !== '') writeFileSync(list, filesLackingParts(modules));
   }
+}
+
+function filesLackingParts(modules: readonly TestModule[]): string {
+  return modules
+    .filter((module) =>
+      module.children.allTests('skipped').some((test) => {
+        const lack = lackOf(test);
+        return lack !== null && !isOnRequest(lack.part);
+      }),
+    )
+    .map((module) => `${module.relativeModuleId}\n`)
+    .join('');
 }
 
 /** '' where nothing was skipped. */

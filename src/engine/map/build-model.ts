@@ -67,7 +67,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   settleTablePaths(drawing.tables, previous);
   finishTables(drawing, naming, options.extraColumns ?? [], previous);
   const plan = {
-    tables: plainTables(drawing.tables),
+    tables: plainTables(drawing.tables, keyedIds(options.previous), naming.maxBytes),
     nodes: plainNodes(drawing),
     roots: drawing.roots.map(plainEdge),
   };
@@ -83,6 +83,17 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...unusualOptions(naming, options.defaultTextLength),
   };
   return history === null ? model : withFormerNames(model, history);
+}
+
+/** An id is a key from the first on, or never: tables that are there are not made anew for it. */
+function keyedIds(previous: RelationalModel | undefined): (table: string, column: string) => boolean {
+  if (previous === undefined) return () => true;
+  const before = new Map(previous.tables.map((table) => [table.name, table]));
+  return (table, column) => {
+    const known = before.get(table);
+    if (known === undefined) return true;
+    return known.uniqueKeys.some(({ columns }) => columns.some((at) => known.columns[at]!.name === column));
+  };
 }
 
 /** null: rows of the target were folded by type alone. A target of its own has none yet. */

@@ -3,7 +3,7 @@ import type { Code, CodeList, EnumeratedValues } from '../metadata/enumerations.
 import { codesTable } from '../model/side-tables.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { stableHash, truncateToBytes } from '../map/names/identifiers.ts';
-import { constraintName } from './constraint-name.ts';
+import { constraintName } from '../map/names/constraint-name.ts';
 import { doubleQuoted, qualified, standardLiteral, type Dialect } from './dialect.ts';
 import type { PhysicalTable } from './physical-model.ts';
 

@@ -201,7 +201,7 @@ export function createView(
 }
 
 /** Where databases have comments on views, the statement. */
-function commentStatement(
+export function commentStatement(
   dialect: Dialect,
   view: { readonly sqlSchema: string | null; readonly table: string },
   comment: string,

@@ -11,6 +11,7 @@ import { byteLength, structureWord, truncateToBytes } from '../map/names/identif
 import { businessEntities } from './business-entities.ts';
 import { createView, type CreatedView } from './create-view.ts';
 import { viewContents } from './entity-columns.ts';
+import { idsView, idsViewName } from './ids.ts';
 
 export interface EntityViewsOptions {
   readonly dialect: DialectName;
@@ -25,7 +26,9 @@ export interface EntityViewsOptions {
   readonly enumeration?: (table: number, column: number) => Enumeration | null;
 }
 
-/** Views of a model, each of its tables named `TABLE_view`; no table of the model has the name of one. */
+/**
+ * Views of a model, each of a table named `TABLE_view`, and `_ids` where there are any; no table of the model has the name of one.
+ */
 export async function entityViews(
   model: RelationalModel,
   options: EntityViewsOptions,
@@ -47,7 +50,7 @@ export async function entityViews(
   const room = Math.min(model.nameMaxLength, dialect.identifierMaxBytes) - byteLength(end);
   const cut = (table: string): string => truncateToBytes(table, room).replace(/_+$/, '');
   const cutNames = Map.groupBy(model.tables, ({ name }) => cut(name));
-  return await mapInSlices(entities, (content) => {
+  const views = await mapInSlices(entities, (content) => {
     const table = model.tables[content.table]!.name;
     // a name that two tables would have is closed with a hash of the whole
     const start = cutNames.get(cut(table))!.length === 1 ? cut(table) : table;
@@ -65,6 +68,15 @@ export async function entityViews(
       further: options.further?.(content.table) ?? [],
     });
   });
+  const ids = taken.has(idsViewName)
+    ? null
+    : idsView(model, {
+        dialect,
+        sqlSchema: options.sqlSchema ?? null,
+        has,
+        hasColumn: options.hasColumn ?? (() => true),
+      });
+  return ids === null ? views : [...views, ids];
 }
 
 /** As a script, in pieces: what each view is, then its statements. */

@@ -17,15 +17,15 @@ export function createDeclaredPaths(
   const ofElement = (element: number): string => {
     const steps: string[] = [];
     const above = new Set<number>();
-    for (let at = element; ; ) {
+    for (let at = element; ;) {
       const { name, global } = declared.elements[at]!;
-      if (global) return `/(element ${uses.element(name)})${steps.reverse().join('')}`;
+      if (global) return `/(element ${uses.element(name)})${steps.toReversed().join('')}`;
       steps.push(`/${uses.element(name)}`);
       const owner = declarations!.owners.get(at);
       const ownerName = owner === undefined ? null : declared.types[owner]!.name;
-      if (ownerName !== null) return `/(type ${uses.element(ownerName)})${steps.reverse().join('')}`;
+      if (ownerName !== null) return `/(type ${uses.element(ownerName)})${steps.toReversed().join('')}`;
       const declares = owner === undefined ? undefined : declarations!.declarers.get(owner)?.[0];
-      if (declares === undefined || above.has(owner!)) return `/(element)${steps.reverse().join('')}`;
+      if (declares === undefined || above.has(owner!)) return `/(element)${steps.toReversed().join('')}`;
       above.add(owner!);
       at = declares;
     }

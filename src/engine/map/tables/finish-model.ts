@@ -10,6 +10,7 @@ import {
   type EdgeDraft,
   type TableDraft,
 } from './model-builder.ts';
+import { constraintName } from '../names/constraint-name.ts';
 import { mostReadable, nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
@@ -69,18 +70,39 @@ function continuedType(type: Column['type'], before: Column['type']): Column['ty
   return shorter;
 }
 
-export function plainTables(tables: readonly TableDraft[]): Table[] {
+/** `isKeyed`: whether an id is to be a key, by the names of its table and column. */
+export function plainTables(
+  tables: readonly TableDraft[],
+  isKeyed: (table: string, column: string) => boolean,
+  maxBytes: number,
+): Table[] {
   return tables.flatMap((table) =>
-    table.parts.map((part) => ({
-      name: part.name,
-      kind: table.kind,
-      xpath: table.xpath,
-      path: table.usePath,
-      columns: part.columns.map((column) => finishedColumn(column, table)),
-      ...(part.number === 0 ? {} : { continues: table.index }),
-      uniqueKeys: [],
-      ...(table.documentation === undefined ? {} : { documentation: table.documentation }),
-    })),
+    table.parts.map((part) => {
+      const columns = part.columns.map((column) => finishedColumn(column, table));
+      return {
+        name: part.name,
+        kind: table.kind,
+        xpath: table.xpath,
+        path: table.usePath,
+        columns,
+        ...(part.number === 0 ? {} : { continues: table.index }),
+        uniqueKeys: idKeys(part.name, columns, maxBytes).filter(({ columns: [, id] }) =>
+          isKeyed(part.name, columns[id!]!.name),
+        ),
+        ...(table.documentation === undefined ? {} : { documentation: table.documentation }),
+      };
+    }),
+  );
+}
+
+/** An `xs:ID` is there once in its document (XML Schema 1.0 part 1, 3.15.4, Validation Root Valid (ID/IDREF)). */
+function idKeys(table: string, columns: readonly Column[], maxBytes: number): Table['uniqueKeys'] {
+  const document = columns.findIndex(({ role }) => role === 'document');
+  if (document === -1) return [];
+  return columns.flatMap(({ name, sourceType, type }, at) =>
+    sourceType === 'ID' && type.list !== true
+      ? [{ name: constraintName(table, name, 'ukey', maxBytes), columns: [document, at] }]
+      : [],
   );
 }
 

@@ -20,7 +20,7 @@ import { codesOf } from '../../../row-sinks/code-lists.ts';
 import { columnId } from '../../../row-sinks/staged-rows.ts';
 import { sqlState, type TransactionSql } from '../../client/connect.ts';
 import { readTarget, type OwnCheck } from '../connection/existing-tables.ts';
-import { constraintName } from '../../../../engine/sql/constraint-name.ts';
+import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { runAll } from '../staging/lane.ts';
 import { relation, type Publication } from './publication.ts';
 

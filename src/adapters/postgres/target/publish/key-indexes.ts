@@ -5,7 +5,7 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import { ownPrefix } from '../../../../engine/model/side-tables.ts';
 import { keyIndexMark } from '../connection/existing-tables.ts';
-import { constraintName } from '../../../../engine/sql/constraint-name.ts';
+import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { runAll } from '../staging/lane.ts';
 import { columnId } from '../../../row-sinks/staged-rows.ts';
 import type { Publication } from './publication.ts';

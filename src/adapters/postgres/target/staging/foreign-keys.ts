@@ -6,7 +6,7 @@ import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { Sql } from '../../client/connect.ts';
 import type { StagedReference, StagedTable } from './staged-table.ts';
-import { constraintName } from '../../../../engine/sql/constraint-name.ts';
+import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 
 /** below this many rows a check costs less than the statements to have it made here */
 const worthwhileRows = 10_000;

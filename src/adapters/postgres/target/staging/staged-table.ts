@@ -2,7 +2,7 @@
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import type { KeyIndex } from '../../../../engine/sql/key-indexes.ts';
 import type { Lane } from './lane.ts';
-import { constraintName } from '../../../../engine/sql/constraint-name.ts';
+import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 
 const writeBytes = 256 * 1024;
 

@@ -1,13 +1,14 @@
 /** Names of constraints that nobody named. */
-import { byteLength, truncateToBytes } from '../map/names/identifiers.ts';
+import { byteLength, truncateToBytes } from './identifiers.ts';
 
-/** What PostgreSQL calls a constraint that nobody named: `makeObjectName` of its source, in at most 63 bytes. */
+/** What PostgreSQL calls a constraint that nobody named: `makeObjectName` of its source, in at most 63 bytes, or `maxBytes`. */
 export function constraintName(
   table: string,
   column: string,
-  label: 'fkey' | 'not_null' | 'idx' | 'codes',
+  label: 'fkey' | 'not_null' | 'idx' | 'codes' | 'ukey',
+  maxBytes = 63,
 ): string {
-  const room = 63 - `__${label}`.length;
+  const room = maxBytes - `__${label}`.length;
   let tableBytes = byteLength(table);
   let columnBytes = byteLength(column);
   while (tableBytes + columnBytes > room) {
