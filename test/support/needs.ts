@@ -29,8 +29,6 @@ interface PartSpec {
   readonly variable?: string;
   /** where it is no program of PATH */
   readonly find?: () => boolean;
-  /** there where somebody asks for it, not by what a machine has */
-  readonly onRequest?: boolean;
 }
 
 const isRoot = (): boolean => process.getuid?.() === 0;
@@ -39,13 +37,11 @@ const parts = {
   airflow: {
     how: 'AIRFLOW=1, with Python and the packages of Apache Airflow',
     find: () => process.env['AIRFLOW'] === '1',
-    onRequest: true,
   },
   chromium: { how: 'Debian: chromium', programs: ['chromium'], variable: 'CHROMIUM' },
   'client generators': {
     how: 'GENERATED_CLIENTS=1, with Python, Java 17, Maven, Go and their registries',
     find: () => process.env['GENERATED_CLIENTS'] === '1',
-    onRequest: true,
   },
   corpus: {
     how: 'real XSD sets and documents beside the project; CORPUS_DIR names another place',
@@ -78,12 +74,10 @@ const parts = {
   'spark, long': {
     how: 'SPARK_LONG=1',
     find: () => process.env['SPARK_LONG'] !== undefined,
-    onRequest: true,
   },
   'spring boot admin': {
     how: 'ADMIN_SERVER=1, with Java 17, Maven and its central repository',
     find: () => process.env['ADMIN_SERVER'] === '1',
-    onRequest: true,
   },
   setpriv: { how: 'Debian: util-linux', programs: ['setpriv'] },
   sqlite3: { how: 'Debian: sqlite3', programs: ['sqlite3'], variable: 'SQLITE3' },
@@ -95,7 +89,6 @@ const parts = {
   'whole run': {
     how: 'takes long: npm run test:all',
     find: () => process.env['TEST_SCOPE'] === 'all',
-    onRequest: true,
   },
   xmllint: { how: 'Debian: libxml2-utils', programs: ['xmllint'] },
   // What only a trial tells: it is given to `needs` and `skipFor`.
@@ -111,11 +104,6 @@ const parts = {
 
 export type Part = keyof typeof parts;
 export const partNames = Object.keys(parts);
-
-export function isOnRequest(part: Part): boolean {
-  const { onRequest = false }: PartSpec = parts[part];
-  return onRequest;
-}
 
 const beside = (path: string): string => join(import.meta.dirname, '../../../shared', path);
 export const corpusDirectory = resolve(process.env['CORPUS_DIR'] ?? beside('corpus'));

@@ -1,10 +1,10 @@
 /**
- * The end of every run: what was skipped, by what is missing, and why. SKIPPED_FILES names a file that takes the paths of those tests
- * that a machine with more on it would run, one on each line.
+ * The end of every run: what was skipped, by what is missing, and why. SKIPPED_FILES names a file that takes the paths
+ * of the files with such tests, one on each line.
  */
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
-import { isOnRequest, type Lack } from './needs.ts';
+import type { Lack } from './needs.ts';
 
 interface Skipped {
   tests: number;
@@ -22,12 +22,7 @@ export default class SkippedReporter implements Reporter {
 
 function filesLackingParts(modules: readonly TestModule[]): string {
   return modules
-    .filter((module) =>
-      module.children.allTests('skipped').some((test) => {
-        const lack = lackOf(test);
-        return lack !== null && !isOnRequest(lack.part);
-      }),
-    )
+    .filter((module) => [...module.children.allTests('skipped')].some((test) => lackOf(test) !== null))
     .map((module) => `${module.relativeModuleId}\n`)
     .join('');
 }

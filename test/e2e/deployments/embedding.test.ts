@@ -208,20 +208,21 @@ interface Traces {
 
 /** What a service may have left in this process, in the database, and beside it. */
 async function traces({ sql }: TestDatabase): Promise<Traces> {
+  // a server takes a moment to notice that a connection was closed, and so does this process
+  const connections = await eventually('the end of the connections', async () => {
+    const [row] = await sql<{ n: number }[]>`
+      select count(*)::int as n from pg_stat_activity
+       where datname = current_database() and application_name like 'conversion-job-service%'`;
+    return row!.n === 0 ? 0 : null;
+  });
   return {
+    connections,
     resources: process.getActiveResourcesInfo().toSorted(),
     listeners: process
       .eventNames()
       .map((name) => `${String(name)} ${process.listenerCount(name)}`)
       .toSorted(),
     children: await childProcesses(),
-    // a server takes a moment to notice that a connection was closed
-    connections: await eventually('the end of the connections', async () => {
-      const [row] = await sql<{ n: number }[]>`
-        select count(*)::int as n from pg_stat_activity
-         where datname = current_database() and application_name like 'conversion-job-service%'`;
-      return row!.n === 0 ? 0 : null;
-    }),
   };
 }
 

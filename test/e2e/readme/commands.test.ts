@@ -124,7 +124,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
     expect(code('README.md', 'Try it', 'sh', 1)).toBe('npm ci && npm test\n');
     const ci = readText('.ci/run');
     expect(ci).toMatch(/^npm ci\b/m);
-    expect(ci).toMatch(/^PATH=\$\(scripts\/bare-path\) npm test\b/m);
+    expect(ci).toMatch(/^SKIPPED_FILES="\$skipped" PATH=\$\(scripts\/bare-path\) npm test\b/m);
     expect(ci).toMatch(/^npm run test:all\b/m);
   });
 
