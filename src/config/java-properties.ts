@@ -1,5 +1,6 @@
 /** Files of properties as Java reads them, and where each setting comes from. */
 import { properties } from './properties.ts';
+import { sourcePropertyOf } from './sources.ts';
 import type { PropertyRecord } from './properties.ts';
 import type { SettingOrigin } from '../ports/adapters.ts';
 
@@ -58,6 +59,10 @@ export function mergeSettings(file: PropertyRecord, environment: Environment): P
     const given = environment[environmentName(name)];
     // Set to nothing is not set: container tools pass empty variables on, and the file must not lose to one
     if (isGiven(given)) merged[name] = given;
+  }
+  for (const [variable, given] of Object.entries(environment)) {
+    const name = sourcePropertyOf(variable);
+    if (name !== null && isGiven(given)) merged[name] = given;
   }
   if (!isGiven(merged['metadb.url'])) merged['metadb.url'] = environment['DATABASE_URL'];
   return merged;

@@ -6,6 +6,7 @@ import { didYouMean } from '../engine/closest-word.ts';
 import { eventProperties, readEvents } from './events.ts';
 import { fileStoreProperties, readObjectStore } from './files.ts';
 import { readOidc } from './oidc.ts';
+import { isSourceProperty, readSources } from './sources.ts';
 import { readSpark, sparkProperties } from './spark.ts';
 import type { Config } from './shape.ts';
 import {
@@ -164,7 +165,7 @@ export function readConfig(record: PropertyRecord): Config {
   const complaints: string[] = [];
   const known = new Map<string, PropertySpec>(properties.map((property) => [property.name, property]));
   for (const name of Object.keys(record)) {
-    if (/^(svc|cmd|metadb)\./.test(name) && !known.has(name))
+    if (/^(svc|cmd|metadb)\./.test(name) && !known.has(name) && !isSourceProperty(name))
       complaints.push(`${name}: there is no such property${didYouMean(name, known.keys())}`);
   }
 
@@ -187,6 +188,7 @@ export function readConfig(record: PropertyRecord): Config {
     metadbUrl: read('metadb.url', parseDatabaseUrl),
     fileRoots: read('svc.files.roots', parseRoots),
     objectStore: readObjectStore(read, complaints),
+    sources: readSources(record, complaints),
     allowedHosts: read('svc.allow.hosts', parseHosts),
     plainPasswordHosts: read('svc.allow.plain_passwords', parseHosts),
     secretKey: read('svc.secret.key', parseKey),

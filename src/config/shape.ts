@@ -24,6 +24,32 @@ const objectStore = z
   .readonly();
 export type ObjectStoreConfig = z.infer<typeof objectStore>;
 
+/** A place that documents and schemas are fetched from (`svc.sources.NAME.*`), and what they are fetched with. */
+const source = z
+  .object({
+    /** the operator's: nobody else sees it */
+    name: z.string(),
+    /** `s3://BUCKET/PREFIX` or `https://HOST/PATH`: all that begins so, up to a `/` or its end */
+    location: z.string(),
+    /** whose jobs may read there; null: all */
+    organisations: z.array(z.int().positive()).readonly().nullable(),
+    /** of an S3-compatible store; null for what is read over HTTP */
+    s3: z
+      .object({
+        endpoint: z.string(),
+        region: z.string(),
+        accessKeyId: z.string(),
+        secretAccessKey: z.string(),
+        sessionToken: z.string().optional(),
+      })
+      .readonly()
+      .nullable(),
+    /** sent as `Authorization: Bearer`; null: none */
+    token: z.string().nullable(),
+  })
+  .readonly();
+export type SourceConfig = z.infer<typeof source>;
+
 /** How tokens of an OpenID Connect provider are checked, and what they let do. */
 const oidc = z
   .object({
@@ -113,6 +139,8 @@ export const configShape = z
     fileRoots: texts,
     /** null: files and logs lie in folders of the home */
     objectStore: objectStore.nullable(),
+    /** absent: none */
+    sources: z.array(source).readonly().optional(),
     /** `host`, `host:port` or `*`, lower case */
     allowedHosts: texts,
     /** the same form: databases that may ask for passwords as text or MD5 without TLS */

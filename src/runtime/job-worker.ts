@@ -38,7 +38,7 @@ export function createJobWorker(
   });
   return createWorker({
     jobs: adapters.jobs,
-    runner: adapters.files.local ? runner : clearing(runner, home),
+    runner: clearing(runner, home),
     logger: adapters.logger,
     identity: { ...readWorkerIdentity(home.directory), slots: concurrency },
     concurrency,

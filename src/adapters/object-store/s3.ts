@@ -1,7 +1,8 @@
 /** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
 import { AppError } from '../../errors.ts';
-import type { ObjectStore, StoredObject } from '../../ports/files/objects.ts';
+import type { ObjectStore } from '../../ports/files/objects.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
+import { elementIn, objectsIn } from './xml-answers.ts';
 import { createS3Requests, type S3Settings, type SendS3 } from './s3-requests.ts';
 
 /** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
@@ -155,35 +156,6 @@ async function writeStream(
   } finally {
     await parts.return();
   }
-}
-
-function* objectsIn(text: string): Generator<StoredObject> {
-  for (const [, entry = ''] of text.matchAll(/<Contents>([^]*?)<\/Contents>/g)) {
-    yield {
-      key: elementIn(entry, 'Key') ?? '',
-      bytes: Number(elementIn(entry, 'Size')),
-      modified: Date.parse(elementIn(entry, 'LastModified') ?? ''),
-    };
-  }
-}
-
-/** Text of the first element of that name: the answers of a store are as its makers write them, and flat. */
-function elementIn(text: string, name: string): string | null {
-  const found = new RegExp(`<${name}(?:\\s[^>]*)?>([^<]*)</${name}>`).exec(text)?.[1];
-  return found === undefined ? null : unescaped(found);
-}
-
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-function unescaped(text: string): string {
-  return text.replaceAll(
-    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
-    (whole, hex?: string, decimal?: string, name = '') => {
-      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
-      if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
-      return entities[name as string] ?? whole;
-    },
-  );
 }
 
 function escaped(text: string): string {

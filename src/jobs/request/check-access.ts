@@ -1,7 +1,9 @@
 /** Whether a request's files, targets, hosts and origins may be used by its organisation. */
 import { AppError } from '../../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../../errors.ts';
+import type { SourceConfig } from '../../config/shape.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
+import { isRemoteLocation, parseRemoteLocation, sourceAt } from '../../files/remote-location.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
@@ -17,6 +19,8 @@ export interface AccessSettings {
   readonly allowedHosts: readonly string[];
   /** an external metadata database may be a target too; null: the embedded one, reached as `metadb:NAME` only */
   readonly metadbUrl: string | null;
+  /** places that inputs are fetched from; absent: none */
+  readonly sources?: readonly SourceConfig[] | undefined;
 }
 
 /**
@@ -34,6 +38,11 @@ export async function checkAccess(
 ): Promise<AccessFault[]> {
   const faults: AccessFault[] = [];
   const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
+    if (mustExist && isRemoteLocation(name)) {
+      const fault = remoteFault(settings, idOrg, name);
+      if (fault !== null) faults.push({ pointer, ...fault });
+      return;
+    }
     const fault = await pathFault(adapters.files, idOrg, name, mustExist);
     if (fault !== null) faults.push({ pointer, ...fault });
   };
@@ -140,6 +149,33 @@ async function pathFault(
       await files.resolve(idOrg, pattern.folder, true);
     });
     return null;
+  } catch (error) {
+    if (!(error instanceof AppError) || !faultsOfPaths.has(error.code)) throw error;
+    return { code: error.code, detail: error.message };
+  }
+}
+
+/** What keeps the organisation's jobs from fetching the location, as far as it can be told without asking for it. */
+function remoteFault(
+  { allowedHosts, sources = [] }: AccessSettings,
+  idOrg: number,
+  text: string,
+): { readonly code: ErrorCode; readonly detail: string } | null {
+  try {
+    const location = parseRemoteLocation(text);
+    if (sourceAt(sources, text, idOrg) !== undefined) return null;
+    if (location.kind === 's3')
+      return {
+        code: 'path_not_allowed',
+        detail: `${text}: the operator has set no source for it (svc.sources.NAME.location)`,
+      };
+    const { hostname, port, protocol } = location.url;
+    const number = Number(port || (protocol === 'https:' ? 443 : 80));
+    if (isHostAllowed(allowedHosts, hostname, number)) return null;
+    return {
+      code: 'host_not_allowed',
+      detail: `jobs may not reach ${hostname}:${number}: the property svc.allow.hosts names the hosts they may`,
+    };
   } catch (error) {
     if (!(error instanceof AppError) || !faultsOfPaths.has(error.code)) throw error;
     return { code: error.code, detail: error.message };

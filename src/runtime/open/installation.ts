@@ -146,12 +146,13 @@ export async function openInstallation(
 }
 
 /** Addresses of receivers count: they may hold a token. */
-function secretsOf({ secretKey, oldSecretKeys, events, objectStore, spark }: Config): string[] {
+function secretsOf({ secretKey, oldSecretKeys, events, objectStore, sources, spark }: Config): string[] {
   const { webhook, openLineage } = events;
   return [
     secretKey,
     ...oldSecretKeys,
     objectStore?.secretAccessKey,
+    ...(sources ?? []).flatMap(({ s3, token }) => [s3?.secretAccessKey, s3?.sessionToken, token]),
     webhook?.url,
     webhook?.secret,
     openLineage?.url,

@@ -54,7 +54,7 @@ export async function matching(
 }
 
 /** How much of a file's path names what matches: all of it, or a folder that it lies in; null where nothing does. */
-function matchedLength(pattern: PathPattern, path: string): number | null {
+export function matchedLength(pattern: PathPattern, path: string): number | null {
   let state = patternStart(pattern);
   for (let start = 0; start < path.length && state.size > 0;) {
     const slash = path.indexOf('/', start);

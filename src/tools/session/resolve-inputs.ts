@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern, type PathPattern } from '../../files/path-pattern.ts';
+import { isRemoteLocation } from '../../files/remote-location.ts';
 import { kindOf, matchingFiles } from '../inputs/matching-files.ts';
 import { localCopies, isRemote, matching } from './remote-files.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -15,9 +16,30 @@ export async function inputPaths(
   inputs: readonly string[] = session.request.inputs,
   folder = 'in',
 ): Promise<readonly string[]> {
-  if (session.byHand) return inputs;
-  const located = await Promise.all(inputs.map((input) => locate(session, input)));
+  const fetched = await fetchAll(session, inputs, folder);
+  if (session.byHand) return inputs.flatMap((input, at) => fetched.get(at) ?? [input]);
+  const located = await Promise.all(
+    inputs.map(async (input, at) => {
+      const paths = fetched.get(at);
+      return paths ?? locate(session, input);
+    }),
+  );
   return localCopies(session, located.flat(), folder);
+}
+
+/** Paths of what lies in buckets and on the web, by the place among the inputs. */
+async function fetchAll(
+  session: ToolSession,
+  inputs: readonly string[],
+  folder: string,
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const paths = new Map<number, readonly string[]>();
+  for (const [at, input] of inputs.entries()) {
+    if (!isRemoteLocation(input)) continue;
+    const { fetchRemote } = await import('./fetch-remote.ts');
+    paths.set(at, await fetchRemote(session, input, `${folder}/remote-${at}`));
+  }
+  return paths;
 }
 
 async function locate(session: ToolSession, input: string): Promise<readonly string[]> {

@@ -1,4 +1,5 @@
 /** One run of a tool: its request, its job record, and where it says what it does. */
+import { rm } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import type { EngineLimits } from '../../engine/limits.ts';
 import { factsOf } from '../../engine/model/facts.ts';
@@ -27,6 +28,7 @@ import { createRootAdvice } from '../load/root-advice.ts';
 import { StepTimes } from '../reports/step-times.ts';
 import { summaryOfWork, type RunSoFar } from '../reports/summary.ts';
 import { createPathMask } from '../../runtime/host-paths.ts';
+import { jobFolder } from '../../runtime/open/files.ts';
 import { openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';
 import { rememberReads } from './cached-catalog.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
@@ -329,6 +331,8 @@ function session(
       await reported().catch(() => undefined);
       lines.end();
       await kept?.close();
+      // a worker does so itself
+      if (parts.byHand) await rm(jobFolder(home.home, parts.claim.idJob), { recursive: true, force: true });
       await home.close();
     },
   };

@@ -86,6 +86,8 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/moving.md, Moving between installations: sh',
       'docs/operating.md, At the machine: sh',
       'docs/operating.md, Many machines: sh',
+      // by test/unit/config/sources.test.ts
+      'docs/sources.md, A folder of the morning: properties',
     ]);
     for (const page of pages)
       expect([page, blocksOf.get(page)!.every(({ language }) => language !== '')]).toEqual([page, true]);

@@ -1,0 +1,31 @@
+/** What an S3-compatible store answers in XML. */
+import type { StoredObject } from '../../ports/files/objects.ts';
+
+export function* objectsIn(text: string): Generator<StoredObject> {
+  for (const [, entry = ''] of text.matchAll(/<Contents>([^]*?)<\/Contents>/g)) {
+    yield {
+      key: elementIn(entry, 'Key') ?? '',
+      bytes: Number(elementIn(entry, 'Size')),
+      modified: Date.parse(elementIn(entry, 'LastModified') ?? ''),
+    };
+  }
+}
+
+/** Text of the first element of that name: the answers of a store are as its makers write them, and flat. */
+export function elementIn(text: string, name: string): string | null {
+  const found = new RegExp(`<${name}(?:\\s[^>]*)?>([^<]*)</${name}>`).exec(text)?.[1];
+  return found === undefined ? null : unescaped(found);
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function unescaped(text: string): string {
+  return text.replaceAll(
+    /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
+    (whole, hex?: string, decimal?: string, name = '') => {
+      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+      if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+      return entities[name as string] ?? whole;
+    },
+  );
+}

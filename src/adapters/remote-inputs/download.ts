@@ -1,0 +1,173 @@
+/**
+ * One file from elsewhere to this machine. A connection that breaks is taken up again where it broke (RFC 9110, 14: range requests), as long
+ * as the file is the same: its entity tag, or when it was changed, and its length are those of the first answer.
+ */
+import { createWriteStream } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../../errors.ts';
+import { fileFault } from '../file-staging/faults.ts';
+import type { SendGet } from './remote-requests.ts';
+
+/** tries without a byte more between them */
+const tries = 5;
+const firstPauseMs = 200;
+
+/** What is known of a file since its first answer. */
+interface Pinned {
+  /** null: the server tells nothing that would show a change */
+  readonly version: string | null;
+  /** null: not told */
+  readonly bytes: number | null;
+}
+
+export interface DownloadOptions {
+  /** as the person knows it, for messages */
+  readonly label: string;
+  readonly signal: AbortSignal;
+  /** told of bytes as they come */
+  readonly onBytes?: (count: number) => void;
+}
+
+/**
+ * Answers the file's bytes. AppError `input_not_found` where there is none, `unprocessable_input` where it changes meanwhile or is shorter
+ * than was said, `service_unavailable` where the place cannot be reached.
+ */
+export async function downloadFile(
+  send: SendGet,
+  url: URL,
+  path: string,
+  { label, signal, onBytes }: DownloadOptions,
+): Promise<number> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  let pinned: Pinned | null = null;
+  let received = 0;
+  let failures = 0;
+  for (;;) {
+    const before = received;
+    let fault: string;
+    try {
+      const answer = await send(url, received === 0 ? {} : { Range: `bytes=${received}-` });
+      const refused = refusalOf(answer.status, label);
+      if (refused !== null) throw refused;
+      if (answer.ok) {
+        const found = pinnedOf(answer, received);
+        // whoever ignores a range sends all of it again
+        const isWhole = answer.status !== 206;
+        if (isWhole) received = 0;
+        if (pinned === null || (received === 0 && pinned.version === null)) pinned = found;
+        else if (isOther(pinned, found)) throw changed(label);
+        received = await append(answer, path, received, onBytes);
+        if (pinned.bytes === null || received === pinned.bytes) return received;
+        if (received > pinned.bytes) throw changed(label);
+        fault = `it ended after ${received} of ${pinned.bytes} bytes`;
+        // nothing shows that what would come next is of the same file
+        if (pinned.version === null) received = 0;
+      } else {
+        await answer.body?.cancel();
+        if (answer.status === 416 || answer.status === 412) throw changed(label);
+        fault = `status ${answer.status}`;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof AppError) throw error;
+      const told = fileFault(error, path);
+      if (told instanceof AppError) throw told;
+      fault = causeOf(error);
+      // what has reached the file counts, not what has come
+      received = pinned === null || pinned.version === null ? 0 : await bytesOf(path);
+    }
+    failures = received > before ? 1 : failures + 1;
+    if (failures >= tries)
+      throw new AppError(
+        'service_unavailable',
+        `${label}: cannot be read now (${fault}); nothing was loaded`,
+      );
+    await pause(firstPauseMs * 2 ** (failures - 1), undefined, { signal });
+  }
+}
+
+/** Answers the file's bytes by now. */
+async function append(
+  answer: Response,
+  path: string,
+  from: number,
+  onBytes: DownloadOptions['onBytes'],
+): Promise<number> {
+  const body =
+    answer.body === null
+      ? Readable.from([])
+      : Readable.fromWeb(answer.body as unknown as NodeReadableStream<Uint8Array>);
+  let received = from;
+  await pipeline(
+    body,
+    async function* (chunks: AsyncIterable<Uint8Array>) {
+      for await (const chunk of chunks) {
+        received += chunk.byteLength;
+        onBytes?.(chunk.byteLength);
+        yield chunk;
+      }
+    },
+    createWriteStream(path, from === 0 ? { mode: 0o600 } : { flags: 'r+', start: from }),
+  );
+  return received;
+}
+
+async function bytesOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+function pinnedOf(answer: Response, from: number): Pinned {
+  const { headers } = answer;
+  const version = headers.get('etag') ?? headers.get('last-modified');
+  if (answer.status !== 206) {
+    const length = headers.get('content-length');
+    return { version, bytes: length === null ? null : Number(length) };
+  }
+  const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+  // another range than was asked for is no answer that could be used
+  if (Number(first) !== from) return { version: '', bytes: -1 };
+  return { version, bytes: total === '*' ? null : Number(total) };
+}
+
+function isOther(pinned: Pinned, found: Pinned): boolean {
+  if (pinned.version !== found.version) return true;
+  return pinned.bytes !== null && found.bytes !== null && pinned.bytes !== found.bytes;
+}
+
+function changed(label: string): AppError {
+  return new AppError(
+    'unprocessable_input',
+    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
+  );
+}
+
+/** Null: it may go better another time, or went well. */
+function refusalOf(status: number, label: string): AppError | null {
+  if (status === 404 || status === 410)
+    return new AppError('input_not_found', `${label}: there is no such file (status ${status})`);
+  if (status === 401 || status === 403)
+    return new AppError(
+      'unprocessable_input',
+      `${label}: may not be read (status ${status}); a source of the operator gives credentials (svc.sources.NAME.*)`,
+    );
+  if (status < 400 ? status >= 300 : status < 500 && ![408, 412, 416, 425, 429].includes(status))
+    return new AppError('unprocessable_input', `${label}: answered with status ${status}`);
+  return null;
+}
+
+/** What a fault of the network was caused by, in a word. */
+function causeOf(error: unknown): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  for (const known of [cause?.code, code]) if (typeof known === 'string') return known;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,89 @@
+/** Requests to places that inputs are fetched from: to checked hosts alone, signed where the place wants it, redirects looked at again. */
+import { AwsClient } from 'aws4fetch';
+import type { SourceConfig } from '../../config/shape.ts';
+import { AppError } from '../../errors.ts';
+import type { CheckedHost, OutgoingHttp } from '../../ports/network/outgoing.ts';
+
+export interface RemoteRequestOptions {
+  /** `by`: who named the host; AppError `host_not_allowed` where it may not be reached */
+  readonly check: (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
+  readonly http: OutgoingHttp;
+  readonly signal: AbortSignal;
+}
+
+/** GET; the answer's body is the caller's to read or to cancel. Redirects are followed, each to a host that was checked. */
+export type SendGet = (url: URL, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+
+const mostRedirects = 5;
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** silence of a server after which a connection is given up, to be taken up again */
+const idleTimeoutMs = 30_000;
+
+/** `source`: whose credentials are sent, to its own host alone; undefined: none are. */
+export function createRemoteRequests(
+  { check, http, signal }: RemoteRequestOptions,
+  source: SourceConfig | undefined,
+): SendGet {
+  if (source?.s3 != null) return signedRequests(source.s3, { check, http, signal });
+  return async (first, headers = {}) => {
+    let url = first;
+    for (let number = 0; ; number += 1) {
+      const isOwn = source !== undefined && url.origin === new URL(source.location).origin;
+      const checked = await check(url, isOwn ? 'operator' : 'request');
+      const answer = await http.send(checked, {
+        method: 'GET',
+        url,
+        headers: {
+          ...plainHeaders,
+          ...headers,
+          ...(isOwn && source.token !== null ? { Authorization: `Bearer ${source.token}` } : {}),
+        },
+        idleTimeoutMs,
+        signal,
+      });
+      const location = answer.headers.get('location');
+      if (!redirects.has(answer.status) || location === null) return answer;
+      await answer.body?.cancel();
+      if (number === mostRedirects)
+        throw new AppError(
+          'unprocessable_input',
+          `${first.href}: leads from one address to the next without an end`,
+        );
+      if (!URL.canParse(location, url.href))
+        throw new AppError('unprocessable_input', `${first.href}: leads to what is no address`);
+      const next = new URL(location, url);
+      next.hash = '';
+      if (url.protocol === 'https:' && next.protocol !== 'https:')
+        throw new AppError('host_not_allowed', `${first.href}: leads to an address without TLS`);
+      url = next;
+    }
+  };
+}
+
+/** bytes as they lie there: a length counts them */
+const plainHeaders = { 'Accept-Encoding': 'identity' };
+
+function signedRequests(
+  { accessKeyId, secretAccessKey, sessionToken, region }: NonNullable<SourceConfig['s3']>,
+  { check, http, signal }: RemoteRequestOptions,
+): SendGet {
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+    region,
+    service: 's3',
+    retries: 0,
+  });
+  return async (url, headers = {}) => {
+    const checked = await check(url, 'operator');
+    const signed = await client.sign(url.href, { method: 'GET', headers });
+    return http.send(checked, {
+      method: 'GET',
+      url: new URL(signed.url),
+      headers: { ...plainHeaders, ...Object.fromEntries(signed.headers) },
+      idleTimeoutMs,
+      signal,
+    });
+  };
+}

@@ -1,0 +1,97 @@
+/** Inputs that are no paths: `s3://BUCKET/KEY` and addresses of files on the web. */
+import type { SourceConfig } from '../config/shape.ts';
+import { AppError } from '../errors.ts';
+
+export type RemoteLocation =
+  | {
+      readonly kind: 's3';
+      /** as given */
+      readonly text: string;
+      readonly bucket: string;
+      /** an object, a prefix or a pattern; '' for all of the bucket */
+      readonly key: string;
+    }
+  | { readonly kind: 'http'; readonly text: string; readonly url: URL };
+
+/** Whether an input is no path: a drive of Windows is one. */
+export function isRemoteLocation(input: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9+.-]+:\/\//.test(input);
+}
+
+/** parameters of addresses that are a secret by themselves */
+const signature =
+  /^(?:x-amz-signature|x-amz-security-token|x-goog-signature|signature|sig|token|access_token|key|api_?key)$/i;
+
+/** AppError `invalid_option` for what is no such location, or would put a secret into the job's record. */
+export function parseRemoteLocation(text: string): RemoteLocation {
+  const scheme = text.slice(0, text.indexOf(':')).toLowerCase();
+  if (scheme === 's3') {
+    const [, bucket, key = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/i.exec(text) ?? [];
+    if (bucket === undefined)
+      throw refused(shown(text), 'must be s3://BUCKET/KEY, s3://BUCKET/PREFIX/ or a pattern');
+    return { kind: 's3', text, bucket: bucket.toLowerCase(), key };
+  }
+  if (scheme !== 'https' && scheme !== 'http')
+    throw refused(shown(text), 'inputs are paths, s3://BUCKET/KEY or https:// addresses');
+  if (!URL.canParse(text)) throw refused(shown(text), 'that is no address');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '')
+    throw refused(
+      shown(text),
+      'a password in an address would stand in the job’s record: the operator gives the place a source of its own (svc.sources.NAME.location and .token)',
+    );
+  const secret = [...url.searchParams.keys()].find((name) => signature.test(name));
+  if (secret !== undefined)
+    throw refused(
+      shown(text),
+      `${secret}= is a secret, and would stand in the job’s record: the operator gives the place a source of its own (svc.sources.NAME.*)`,
+    );
+  if (scheme === 'http' && !isLoopbackName(url.hostname))
+    throw refused(shown(text), 'only this machine is read without TLS: write https://');
+  url.hash = '';
+  return { kind: 'http', text, url };
+}
+
+/** Name of the file that an address leads to. */
+export function fileNameOf(url: URL): string {
+  const last = url.pathname.split('/').at(-1)!;
+  let name = last;
+  try {
+    name = decodeURIComponent(last);
+  } catch {
+    // what is not UTF-8 stays as it was written
+  }
+  return name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name) ? 'document.xml' : name;
+}
+
+function isLoopbackName(host: string): boolean {
+  return /^(?:localhost|(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
+}
+
+/** Without what may be a secret. */
+function shown(text: string): string {
+  return text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/s, '');
+}
+
+function refused(text: string, why: string): AppError {
+  return new AppError('invalid_option', `${text}: ${why}`);
+}
+
+/** The source that a location lies in, the longest first; undefined: none that this organisation may read (null: a person, who may read all). */
+export function sourceAt(
+  sources: readonly SourceConfig[],
+  location: string,
+  idOrg: number | null,
+): SourceConfig | undefined {
+  return sources
+    .filter(
+      (source) =>
+        (idOrg === null || source.organisations === null || source.organisations.includes(idOrg)) &&
+        liesIn(location, source.location),
+    )
+    .toSorted((a, b) => b.location.length - a.location.length)[0];
+}
+
+function liesIn(location: string, place: string): boolean {
+  return location === place || location.startsWith(place.endsWith('/') ? place : `${place}/`);
+}

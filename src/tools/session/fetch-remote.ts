@@ -1,0 +1,183 @@
+/** Inputs that lie in buckets and on the web, brought to a folder of the job on this machine. */
+import { join } from 'node:path';
+import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
+import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
+import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import { downloadFile } from '../../adapters/remote-inputs/download.ts';
+import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
+import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
+import type { SourceConfig } from '../../config/shape.ts';
+import { AppError } from '../../errors.ts';
+import { parsePathPattern } from '../../files/path-pattern.ts';
+import {
+  fileNameOf,
+  parseRemoteLocation,
+  sourceAt,
+  type RemoteLocation,
+} from '../../files/remote-location.ts';
+import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
+import { archiveKind } from '../inputs/archive-members.ts';
+import { createLookBudget } from '../inputs/matching-files.ts';
+import { counted } from '../reports/counted.ts';
+import { localFolder, matchedLength } from './remote-files.ts';
+import type { ToolSession } from './tool-session.ts';
+
+/** files of one place that are brought at the same time */
+const atOnce = 16;
+
+/** Paths of the files and folders that the location leads to, as a path of this machine would. AppErrors of `parseRemoteLocation`, `downloadFile`, `listBucket`. */
+export async function fetchRemote(session: ToolSession, text: string, folder: string): Promise<string[]> {
+  const location = parseRemoteLocation(text);
+  const source = sourceFor(session, location);
+  const send = createRemoteRequests(
+    {
+      check: checksOf(session),
+      http: createPinnedHttp(),
+      signal: session.interrupted,
+    },
+    source,
+  );
+  const directory = localFolder(session, folder);
+  const begun = performance.now();
+  let bytes = 0;
+  const options = {
+    signal: session.interrupted,
+    onBytes: (count: number) => {
+      bytes += count;
+      session.progress(0);
+    },
+  };
+  if (location.kind === 'http') {
+    const path = join(directory, plainName(fileNameOf(location.url), text));
+    await downloadFile(send, location.url, path, { ...options, label: text });
+    told(session, text, 1, bytes, begun);
+    return [path];
+  }
+  const { endpoint } = source!.s3!;
+  const { bucket } = location;
+  const found = await objectsAt(send, endpoint, location);
+  let files = 0;
+  const waiting = found.values();
+  const worker = async (): Promise<void> => {
+    for (const object of waiting) {
+      const path = join(directory, ...object.name.split('/').map((part) => plainName(part, object.key)));
+      await downloadFile(send, objectUrl(endpoint, bucket, object.key), path, {
+        ...options,
+        label: `s3://${bucket}/${object.key}`,
+      });
+      files += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  told(session, text, files, bytes, begun);
+  return [...new Set(found.map(({ matched }) => join(directory, matched)))];
+}
+
+function told(session: ToolSession, text: string, files: number, bytes: number, begun: number): void {
+  const seconds = (performance.now() - begun) / 1000;
+  session.log(
+    `${text}: ${counted(files, 'file')}, ${(bytes / 1e6).toFixed(1)} MB, fetched in ${seconds.toFixed(1)} s`,
+  );
+}
+
+interface FoundObject {
+  readonly key: string;
+  /** below the folder that the location names */
+  readonly name: string;
+  /** the part of the name that the location leads to: all of it, a folder, or '' for what lies below a prefix */
+  readonly matched: string;
+}
+
+/** The object itself, whatever its name; else what lies below the prefix, or matches the pattern, and has a name of documents, schemas or archives. */
+async function objectsAt(
+  send: SendGet,
+  endpoint: string,
+  { bucket, key, text }: Extract<RemoteLocation, { kind: 's3' }>,
+): Promise<readonly FoundObject[]> {
+  const pattern = parsePathPattern(key);
+  const isFolder = key === '' || key.endsWith('/');
+  const above = pattern === null ? key : pattern.folder === '.' ? '' : `${pattern.folder}/`;
+  const prefix = isFolder || pattern !== null ? above : key;
+  const budget = createLookBudget();
+  const found: FoundObject[] = [];
+  for await (const object of listBucket(send, endpoint, bucket, prefix, text)) {
+    if (object.key === key && !isFolder) {
+      const name = key.slice(key.lastIndexOf('/') + 1);
+      return [{ key, name, matched: name }];
+    }
+    const below =
+      pattern !== null || isFolder
+        ? object.key.slice(prefix.length)
+        : object.key.startsWith(`${key}/`)
+          ? object.key.slice(key.length + 1)
+          : '';
+    // a key that ends so stands for a folder
+    if (below === '' || below.endsWith('/') || !isWanted(below)) continue;
+    budget();
+    const length = pattern === null ? 0 : matchedLength(pattern, below);
+    if (length !== null) found.push({ key: object.key, name: below, matched: below.slice(0, length) });
+  }
+  if (found.length === 0)
+    throw new AppError(
+      'input_not_found',
+      `${text}: there is no such object, and nothing below it that this tool reads`,
+    );
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function isWanted(name: string): boolean {
+  return /\.xml$/i.test(name) || isXsdName(name) || archiveKind(name) !== null;
+}
+
+/** Keys of a store may hold what names of files cannot. */
+function plainName(part: string, key: string): string {
+  if (part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255)
+    return part;
+  throw new AppError('unprocessable_input', `${key}: no file can have that name; give it another`);
+}
+
+function checksOf({ home, byHand }: ToolSession): Parameters<typeof createRemoteRequests>[0]['check'] {
+  const resolver = createHostResolver();
+  // a person is bound by no list, and nor is what the operator names
+  const free = createOutgoingGuard(['*'], resolver);
+  const guard = byHand ? free : createOutgoingGuard(home.config.allowedHosts, resolver);
+  return (url, by) => (by === 'operator' ? free : guard).checkUrl(url);
+}
+
+/** AppError `invalid_option` for an object of a store that no source is set for; a person's are those of the AWS variables, too. */
+function sourceFor({ home, byHand, idOrg }: ToolSession, location: RemoteLocation): SourceConfig | undefined {
+  const found = sourceAt(home.config.sources ?? [], location.text, byHand ? null : idOrg);
+  if (found !== undefined || location.kind === 'http') return found;
+  const own = byHand ? sourceOfEnvironment(process.env) : undefined;
+  if (own !== undefined) return own;
+  throw new AppError(
+    'invalid_option',
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s${byHand ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
+  );
+}
+
+/** The variables that other programs for S3 take. */
+function sourceOfEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): SourceConfig | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  const region = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1';
+  const sessionToken = environment['AWS_SESSION_TOKEN'];
+  return {
+    name: 'environment',
+    location: 's3://',
+    organisations: null,
+    token: null,
+    s3: {
+      endpoint:
+        environment['AWS_ENDPOINT_URL_S3'] ??
+        environment['AWS_ENDPOINT_URL'] ??
+        `https://s3.${region}.amazonaws.com`,
+      region,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken === undefined ? {} : { sessionToken }),
+    },
+  };
+}

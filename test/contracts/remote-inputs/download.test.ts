@@ -1,0 +1,232 @@
+/** Files fetched from servers that break off, stall, lie, change what they serve, and lead elsewhere. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
+import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
+import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
+import { downloadFile } from '../../../src/adapters/remote-inputs/download.ts';
+import { createRemoteRequests } from '../../../src/adapters/remote-inputs/remote-requests.ts';
+import type { SourceConfig } from '../../../src/config/shape.ts';
+import { AppError } from '../../../src/errors.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, number: number) => void;
+
+const whole = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
+const servers: Server[] = [];
+let folder: string;
+beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'remote-inputs-'))));
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Served {
+  readonly url: URL;
+  readonly requests: IncomingMessage[];
+}
+
+async function serve(handler: Handler, host = '127.0.0.1'): Promise<Served> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    handler(request, response, requests.length);
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  servers.push(server);
+  return { url: new URL(`http://${host}:${(server.address() as AddressInfo).port}/a/file.xml`), requests };
+}
+
+let serial = 0;
+async function fetched(
+  url: URL,
+  { allowed = ['*'], source }: { readonly allowed?: readonly string[]; readonly source?: SourceConfig } = {},
+): Promise<Buffer> {
+  const resolver = createHostResolver();
+  const [listed, free] = [createOutgoingGuard(allowed, resolver), createOutgoingGuard(['*'], resolver)];
+  const { signal } = new AbortController();
+  const send = createRemoteRequests(
+    {
+      check: (at, by) => (by === 'operator' ? free : listed).checkUrl(at),
+      http: createPinnedHttp(),
+      signal,
+    },
+    source,
+  );
+  const path = join(folder, String((serial += 1)), 'file.xml');
+  const bytes = await downloadFile(send, url, path, { label: url.href, signal });
+  const found = await readFile(path);
+  expect(found.length).toBe(bytes);
+  return found;
+}
+
+async function refusal(url: URL, options: Parameters<typeof fetched>[1] = {}): Promise<[string, string]> {
+  try {
+    await fetched(url, options);
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError);
+    return [(error as AppError).code, (error as AppError).message.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST')];
+  }
+  throw new Error('it was fetched');
+}
+
+const rangeOf = (request: IncomingMessage): number =>
+  Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+
+/** As servers of files do, with ranges. */
+function file(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { bytes = whole, tag = '"v1"' }: { readonly bytes?: Buffer; readonly tag?: string } = {},
+  upTo = bytes.length,
+): void {
+  const from = rangeOf(request);
+  const headers = { ETag: tag, 'Content-Length': bytes.length - from };
+  if (from === 0) response.writeHead(200, headers);
+  else
+    response.writeHead(206, {
+      ...headers,
+      'Content-Range': `bytes ${from}-${bytes.length - 1}/${bytes.length}`,
+    });
+  response.write(bytes.subarray(from, upTo));
+  if (upTo === bytes.length) response.end();
+  else setTimeout(() => response.destroy(), 20);
+}
+
+describe('a file on a server', () => {
+  it('is fetched as it lies there, and asked for without any packing', async () => {
+    const { url, requests } = await serve((request, response) => file(request, response));
+    expect((await fetched(url)).equals(whole)).toBe(true);
+    expect(requests[0]!.headers['accept-encoding']).toBe('identity');
+  });
+
+  it('is taken up where a connection broke', async () => {
+    const { url, requests } = await serve((request, response, number) =>
+      file(request, response, {}, Math.min(whole.length, number * 70_000)),
+    );
+    expect((await fetched(url)).equals(whole)).toBe(true);
+    expect(requests.map(rangeOf)).toEqual([0, 70_000, 140_000, 210_000, 280_000]);
+  });
+
+  it('is fetched anew where the server knows no ranges, or tells no version', async () => {
+    const noRanges = await serve((_, response, number) => {
+      response.writeHead(200, { ETag: '"v1"', 'Content-Length': whole.length });
+      response.write(number < 3 ? whole.subarray(0, 1000) : whole);
+      if (number < 3) setTimeout(() => response.destroy(), 20);
+      else response.end();
+    });
+    expect((await fetched(noRanges.url)).equals(whole)).toBe(true);
+    const noVersion = await serve((_, response, number) => {
+      response.writeHead(200, { 'Content-Length': whole.length });
+      response.write(number < 2 ? Buffer.alloc(1000, 1) : whole);
+      if (number < 2) setTimeout(() => response.destroy(), 20);
+      else response.end();
+    });
+    expect((await fetched(noVersion.url)).equals(whole)).toBe(true);
+    expect(noVersion.requests.map((request) => request.headers.range)).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['its version', { tag: '"v2"' }],
+    ['its length', { bytes: Buffer.concat([whole, whole]) }],
+  ])('that changes meanwhile, told by %s, is not loaded', async (_, other) => {
+    const { url } = await serve((request, response, number) =>
+      number === 1 ? file(request, response, {}, 1000) : file(request, response, other),
+    );
+    expect(await refusal(url)).toEqual([
+      'unprocessable_input',
+      'http://HOST/a/file.xml: changed while it was read, so nothing was loaded; run it again when nobody writes it',
+    ]);
+  });
+
+  it('that is shorter than its server says is not loaded', async () => {
+    const { url } = await serve((request, response) => {
+      if (rangeOf(request) > 0) response.writeHead(416).end();
+      else file(request, response, {}, 1000);
+    });
+    expect((await refusal(url))[0]).toBe('unprocessable_input');
+    const { url: never } = await serve((_, response) => {
+      response.writeHead(200, { 'Content-Length': 5000 });
+      response.write(Buffer.alloc(100));
+      setTimeout(() => response.destroy(), 5);
+    });
+    const [code, message] = await refusal(never);
+    expect([code, message]).toEqual([
+      'service_unavailable',
+      expect.stringMatching(/^http:\/\/HOST\/a\/file\.xml: cannot be read now \(.+\); nothing was loaded$/),
+    ]);
+  });
+
+  it('is waited for while its server has no time', async () => {
+    const { url, requests } = await serve((request, response, number) => {
+      if (number < 3) response.writeHead(503).end('later');
+      else file(request, response);
+    });
+    expect((await fetched(url)).equals(whole)).toBe(true);
+    expect(requests).toHaveLength(3);
+  });
+
+  it.each([
+    [404, 'input_not_found'],
+    [403, 'unprocessable_input'],
+    [401, 'unprocessable_input'],
+    [400, 'unprocessable_input'],
+  ])('answered with %i is asked for once', async (status, code) => {
+    const { url, requests } = await serve((_, response) => response.writeHead(status).end());
+    expect(await refusal(url)).toEqual([code, expect.stringContaining(String(status))]);
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('where a server leads', () => {
+  it('is followed to hosts that may be reached, and to no other', async () => {
+    const there = await serve((request, response) => file(request, response));
+    const from = await serve((_, response) => response.writeHead(302, { Location: there.url.href }).end());
+    const hosts = [from.url.host];
+    expect((await refusal(from.url, { allowed: hosts }))[0]).toBe('host_not_allowed');
+    expect(there.requests).toHaveLength(0);
+    hosts.push(there.url.host);
+    expect((await fetched(from.url, { allowed: hosts })).equals(whole)).toBe(true);
+  });
+
+  it('does not get the credentials of where it came from', async () => {
+    const there = await serve((request, response) => file(request, response));
+    const from = await serve((_, response) => response.writeHead(307, { Location: there.url.href }).end());
+    const source: SourceConfig = {
+      name: 'press',
+      location: `${from.url.origin}/a`,
+      organisations: null,
+      s3: null,
+      token: 'not-for-others',
+    };
+    await fetched(from.url, { source });
+    expect(from.requests[0]!.headers.authorization).toBe('Bearer not-for-others');
+    expect(there.requests[0]!.headers.authorization).toBeUndefined();
+  });
+
+  it('has an end', async () => {
+    const { url, requests } = await serve((_, response) =>
+      response.writeHead(302, { Location: '/again' }).end(),
+    );
+    expect((await refusal(url))[0]).toBe('unprocessable_input');
+    expect(requests).toHaveLength(6);
+  });
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data',
+    'http://[::ffff:7f00:1]:1/',
+    'file:///etc/passwd',
+    'http://',
+  ])('is refused: %s', async (location) => {
+    const { url } = await serve((_, response) => response.writeHead(302, { Location: location }).end());
+    expect(['host_not_allowed', 'unprocessable_input']).toContain(
+      (await refusal(url, { allowed: [url.host] }))[0],
+    );
+  });
+});

@@ -1,0 +1,128 @@
+/** `svc.sources.NAME.*`: what is read, what is refused, and which source a location lies in. */
+import { describe, expect, it } from 'vitest';
+import { mergeSettings, parseProperties, unknownSettings } from '../../../src/config/java-properties.ts';
+import { ConfigError, readConfig } from '../../../src/config/properties.ts';
+import {
+  fileNameOf,
+  isRemoteLocation,
+  parseRemoteLocation,
+  sourceAt,
+} from '../../../src/files/remote-location.ts';
+import { AppError } from '../../../src/errors.ts';
+import { readText } from '../../rules/project-files.ts';
+import { readBlocks } from '../../e2e/readme/blocks.ts';
+
+function complaints(record: Record<string, string>): readonly string[] {
+  try {
+    readConfig(record);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.complaints;
+    throw error;
+  }
+  return [];
+}
+
+const keys = { access_key: 'K', secret_key: 'S' };
+const named = (name: string, given: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(given).map(([member, text]) => [`svc.sources.${name}.${member}`, text]));
+
+describe('settings of sources', () => {
+  it('are those that docs/sources.md shows', () => {
+    const block = readBlocks(readText('docs/sources.md')).find(({ language }) => language === 'properties')!;
+    const { sources } = readConfig(parseProperties(block.code));
+    expect(sources).toMatchObject([
+      {
+        name: 'inbox',
+        location: 's3://bank-inbox/statements',
+        organisations: [1],
+        s3: { endpoint: 'https://s3.eu-central-1.amazonaws.com', region: 'eu-central-1' },
+      },
+    ]);
+  });
+
+  it('may stand in the environment, which wins', () => {
+    const environment = {
+      SVC_SOURCES_INBOX_LOCATION: 's3://bucket/other',
+      SVC_SOURCES_INBOX_SECRET_KEY: 'from the environment',
+    };
+    const merged = mergeSettings(named('inbox', { location: 's3://bucket/in', ...keys }), environment);
+    expect(readConfig(merged).sources).toMatchObject([
+      { location: 's3://bucket/other', s3: { accessKeyId: 'K', secretAccessKey: 'from the environment' } },
+    ]);
+    expect(unknownSettings(environment)).toEqual([]);
+  });
+
+  it.each([
+    [
+      { location: 's3://bucket/in' },
+      'access_key, and secret_key: a source in an S3-compatible store needs both',
+    ],
+    [{ location: '/in', ...keys }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
+    [{ location: 'http://host/', token: 't' }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
+    [{ token: 't' }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
+    [
+      { location: 's3://bucket', organisations: '1,x', ...keys },
+      'organisations: must be ids, comma-separated, or * for all',
+    ],
+  ])('that are wrong are told by their name: %j', (given, complaint) => {
+    expect(complaints(named('inbox', given))).toEqual([`svc.sources.inbox.${complaint}`]);
+  });
+
+  it('of another name are no settings', () => {
+    expect(complaints({ 'svc.sources.inbox.secret': 'x' })).toHaveLength(1);
+    expect(complaints({ 'svc.sources.location': 'x' })).toHaveLength(1);
+  });
+});
+
+describe('the source of a location', () => {
+  const { sources = [] } = readConfig({
+    ...named('all', { location: 's3://bucket/in', organisations: '*', ...keys }),
+    ...named('deep', { location: 's3://bucket/in/deep/', organisations: '2', ...keys }),
+    ...named('press', { location: 'https://press.example/feed', organisations: '1' }),
+  });
+  const at = (location: string, idOrg: number | null): string | undefined =>
+    sourceAt(sources, location, idOrg)?.name;
+
+  it.each([
+    ['s3://bucket/in', 1, 'all'],
+    ['s3://bucket/in/a.xml', 1, 'all'],
+    ['s3://bucket/in/deep/a.xml', 1, 'all'],
+    ['s3://bucket/in/deep/a.xml', 2, 'deep'],
+    ['s3://bucket/in/deep/a.xml', null, 'deep'],
+    ['s3://bucket/inner/a.xml', 1, undefined],
+    ['s3://bucket', 1, undefined],
+    ['https://press.example/feed/a.xml', 1, 'press'],
+    ['https://press.example/feed/a.xml', 2, undefined],
+    ['https://press.example/feeds', 1, undefined],
+  ])('%s of organisation %s: %s', (location, idOrg, name) => {
+    expect(at(location, idOrg)).toBe(name);
+  });
+});
+
+describe('locations', () => {
+  it.each(['C:/in/a.xml', 'a:b.xml', '/in/a.xml', 'in/*.xml', '-'])('%s is a path', (path) => {
+    expect(isRemoteLocation(path)).toBe(false);
+  });
+
+  it.each([
+    'gs://bucket/a.xml',
+    's3://',
+    's3://UPPER_case!/x',
+    'https://',
+    'https://user@host/a.xml',
+    'https://host/a.xml?sig=abc',
+    'http://host/a.xml',
+    'http://127.0.0.1.example/a.xml',
+  ])('%s is refused', (text) => {
+    expect(() => parseRemoteLocation(text)).toThrow(AppError);
+  });
+
+  it.each([
+    ['https://host/feed/a%20b.xml?day=1', 'a b.xml'],
+    ['https://host/', 'document.xml'],
+    ['https://host/%2e%2e%2fetc', 'document.xml'],
+    ['https://host/%ff.xml', '%ff.xml'],
+  ])('%s names the file %s', (text, name) => {
+    expect(fileNameOf(new URL(text))).toBe(name);
+  });
+});
