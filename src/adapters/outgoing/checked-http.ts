@@ -1,7 +1,7 @@
 /** HTTP to a host that was checked: the connection goes to its addresses, whatever its name resolves to by now. */
-import { request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
@@ -13,9 +13,28 @@ const defaultIdleMs = 30_000;
 /** statuses whose answers have no body, and for which `Response` takes none */
 const bodiless = new Set([101, 204, 205, 304]);
 
-/** `ca`: certificates to trust beside the machine's own, PEM. */
-export function createPinnedHttp(options: { readonly ca?: string } = {}): OutgoingHttp {
-  return { send: (checked, request) => send(checked, request, options.ca) };
+export interface PinnedHttpOptions {
+  /** certificates to trust beside the machine's own, PEM */
+  readonly ca?: string;
+  /** many requests to few hosts: connections are used again, by who comes to the same addresses of the same host */
+  readonly keepsConnections?: boolean;
+}
+
+export function createPinnedHttp({ ca, keepsConnections = false }: PinnedHttpOptions = {}): OutgoingHttp {
+  const agents = new Map<string, HttpAgent>();
+  const agentOf = ({ host, port, addresses }: CheckedHost, secure: boolean): HttpAgent | false => {
+    // no connection that another look-up opened, and none that is left for a later one
+    if (!keepsConnections) return false;
+    const key = JSON.stringify([secure, host, port, addresses]);
+    let agent = agents.get(key);
+    if (agent === undefined)
+      agents.set(key, (agent = new (secure ? HttpsAgent : HttpAgent)({ keepAlive: true })));
+    return agent;
+  };
+  return {
+    send: (checked, request) =>
+      send(checked, request, ca, agentOf(checked, request.url.protocol === 'https:')),
+  };
 }
 
 /** What `net`, `tls`, `http` and `https` take as `lookup`: the checked addresses in place of a second look-up. */
@@ -27,7 +46,12 @@ export function pinnedLookup(checked: CheckedHost): LookupFunction {
   };
 }
 
-function send(checked: CheckedHost, request: OutgoingRequest, ca: string | undefined): Promise<Response> {
+function send(
+  checked: CheckedHost,
+  request: OutgoingRequest,
+  ca: string | undefined,
+  agent: HttpAgent | false,
+): Promise<Response> {
   const { url, method } = request;
   const secure = url.protocol === 'https:';
   const port = Number(url.port || (secure ? 443 : 80));
@@ -41,8 +65,7 @@ function send(checked: CheckedHost, request: OutgoingRequest, ca: string | undef
         method,
         headers: { ...request.headers },
         lookup: pinnedLookup(checked),
-        // no connection that another look-up opened, and none that is left for a later one
-        agent: false,
+        agent,
         timeout: request.idleTimeoutMs ?? defaultIdleMs,
         ...(request.signal === undefined ? {} : { signal: request.signal }),
         ...(ca === undefined ? {} : { ca }),

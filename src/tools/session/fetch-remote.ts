@@ -1,5 +1,6 @@
 /** Inputs that lie in buckets and on the web, brought to a folder of the job on this machine. */
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
@@ -7,6 +8,7 @@ import { downloadFile } from '../../adapters/remote-inputs/download.ts';
 import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
 import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
 import type { SourceConfig } from '../../config/shape.ts';
+import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import {
@@ -32,12 +34,13 @@ export async function fetchRemote(session: ToolSession, text: string, folder: st
   const send = createRemoteRequests(
     {
       check: checksOf(session),
-      http: createPinnedHttp(),
+      http: createPinnedHttp({ keepsConnections: true }),
       signal: session.interrupted,
     },
     source,
   );
   const directory = localFolder(session, folder);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   const begun = performance.now();
   let bytes = 0;
   const options = {
@@ -56,11 +59,14 @@ export async function fetchRemote(session: ToolSession, text: string, folder: st
   const { endpoint } = source!.s3!;
   const { bucket } = location;
   const found = await objectsAt(send, endpoint, location);
+  for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
+  const folders = new Set(found.map(({ name }) => dirname(join(directory, name))));
+  for (const one of folders) await mkdir(one, { recursive: true, mode: 0o700 });
   let files = 0;
   const waiting = found.values();
   const worker = async (): Promise<void> => {
     for (const object of waiting) {
-      const path = join(directory, ...object.name.split('/').map((part) => plainName(part, object.key)));
+      const path = join(directory, object.name);
       await downloadFile(send, objectUrl(endpoint, bucket, object.key), path, {
         ...options,
         label: `s3://${bucket}/${object.key}`,
@@ -141,7 +147,14 @@ function checksOf({ home, byHand }: ToolSession): Parameters<typeof createRemote
   // a person is bound by no list, and nor is what the operator names
   const free = createOutgoingGuard(['*'], resolver);
   const guard = byHand ? free : createOutgoingGuard(home.config.allowedHosts, resolver);
-  return (url, by) => (by === 'operator' ? free : guard).checkUrl(url);
+  // looked up once a run: its connections are used again
+  const checked = new Map<string, Promise<CheckedHost>>();
+  return (url, by) => {
+    const key = `${by} ${url.origin}`;
+    let found = checked.get(key);
+    if (found === undefined) checked.set(key, (found = (by === 'operator' ? free : guard).checkUrl(url)));
+    return found;
+  };
 }
 
 /** AppError `invalid_option` for an object of a store that no source is set for; a person's are those of the AWS variables, too. */

@@ -59,7 +59,7 @@ async function fetched(
     },
     source,
   );
-  const path = join(folder, String((serial += 1)), 'file.xml');
+  const path = join(folder, `${(serial += 1)}.xml`);
   const bytes = await downloadFile(send, url, path, { label: url.href, signal });
   const found = await readFile(path);
   expect(found.length).toBe(bytes);
