@@ -156,7 +156,7 @@ export function addElement(into: ElementStatistics, from: ElementStatistics): vo
   }
 }
 
-function addValues(into: ValueStatistics, from: ValueStatistics): void {
+export function addValues(into: ValueStatistics, from: ValueStatistics): void {
   const intoSeen = into.count > into.empty;
   const fromSeen = from.count > from.empty;
   if (fromSeen) {

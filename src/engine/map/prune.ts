@@ -2,11 +2,20 @@
  * `--prune`: an XSD allows far more than anybody sends. What statistics of documents never met is left out of the model;
  * should it occur later, it is kept as unmapped content.
  */
-import type { DocumentStatistics } from '../infer/statistics.ts';
-import { clarkName, type SourceModel } from '../model/source-model.ts';
+import { addValues } from '../infer/merge-statistics.ts';
+import { inferValue } from '../infer/source-model.ts';
+import type { AttributeStatistics, DocumentStatistics } from '../infer/statistics.ts';
+import { xsiNamespace } from '../model/name-labels.ts';
+import { clarkName, type SourceAttribute, type SourceModel, type SourceType } from '../model/source-model.ts';
 import { actualTypesOf, variantsOf } from './tables/type-graph.ts';
 
-/** The same elements and types (by index) with the children, attributes, members and derivations that occurred. */
+/** attributes of one type that only a wildcard lets in, up to which each has a column */
+const mostWildcardAttributes = 100;
+
+/**
+ * The same elements and types (by index) with the children, attributes, members and derivations that occurred. Attributes that only a wildcard
+ * let in (SDMX's dimensions) are attributes of their own, of the type that their values have; where there are too many, none of them is.
+ */
 export function pruneSourceModel(source: SourceModel, statistics: DocumentStatistics): SourceModel {
   const used = findUsed(source, statistics);
   return {
@@ -17,13 +26,30 @@ export function pruneSourceModel(source: SourceModel, statistics: DocumentStatis
     })),
     types: source.types.map((type, index) => ({
       ...type,
-      attributes: type.attributes.filter(
-        (attribute) => attribute.required || used.attributes.has(`${index} ${clarkName(attribute.name)}`),
-      ),
+      ...prunedAttributes(type, index, used),
       children: type.children.filter((child) => used.children.has(`${index} ${child.element}`)),
       derived: type.derived.filter((derived) => used.derived.has(derived)),
     })),
   };
+}
+
+function prunedAttributes(
+  type: SourceType,
+  index: number,
+  { attributes, wildcards }: Used,
+): Pick<SourceType, 'attributes' | 'anyAttribute'> {
+  const declared = type.attributes.filter(
+    (attribute) => attribute.required || attributes.has(`${index} ${clarkName(attribute.name)}`),
+  );
+  const others = [...(wildcards.get(index)?.values() ?? [])];
+  const areMany = others.length > mostWildcardAttributes;
+  const own = areMany
+    ? []
+    : others.map((met): SourceAttribute => {
+        const { namespaceUri, localName, value } = met;
+        return { name: { namespaceUri, localName }, type: inferValue(value), required: false };
+      });
+  return { attributes: [...declared, ...own], anyAttribute: areMany ? type.anyAttribute : null };
 }
 
 interface Used {
@@ -32,6 +58,8 @@ interface Used {
   /** `type element` of children, `type name` of attributes that occurred */
   readonly children: ReadonlySet<string>;
   readonly attributes: ReadonlySet<string>;
+  /** by type: attributes that its wildcard let in, by name, with what all its elements had */
+  readonly wildcards: ReadonlyMap<number, ReadonlyMap<string, AttributeStatistics>>;
   /** types that hold something only they have, and so were named by xsi:type */
   readonly derived: ReadonlySet<number>;
 }
@@ -43,6 +71,8 @@ function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
   const attributes = new Set<string>();
   const derived = new Set<number>();
   const visited = new Set<string>();
+  const wildcards = new Map<number, Map<string, AttributeStatistics>>();
+  const counted = new Set<string>();
   const open: { readonly node: number; readonly element: number }[] = [];
   const byName = new Map(
     source.elements
@@ -70,6 +100,8 @@ function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
     for (const type of typed ? types : types.slice(0, 1)) {
       if (type !== source.elements[element]!.type) derived.add(type);
       for (const attribute of met.attributes) attributes.add(`${type} ${clarkName(attribute)}`);
+      if (!counted.has(`${node} ${type}`)) addWildcards(type, met.attributes);
+      counted.add(`${node} ${type}`);
       for (const child of source.types[type]!.children) {
         for (const variant of variantsOf(source, child.element)) {
           const childNode = names.get(clarkName(source.elements[variant.element]!.name));
@@ -80,5 +112,20 @@ function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
       }
     }
   }
-  return { elements, children, attributes, derived };
+  return { elements, children, attributes, wildcards, derived };
+
+  function addWildcards(type: number, met: readonly AttributeStatistics[]): void {
+    const { anyAttribute, attributes: declared } = source.types[type]!;
+    if (anyAttribute === null) return;
+    const names = new Set(declared.map(({ name }) => clarkName(name)));
+    let known = wildcards.get(type);
+    if (known === undefined) wildcards.set(type, (known = new Map()));
+    for (const attribute of met) {
+      const name = clarkName(attribute);
+      if (names.has(name) || attribute.namespaceUri === xsiNamespace) continue;
+      const same = known.get(name);
+      if (same === undefined) known.set(name, structuredClone(attribute));
+      else addValues(same.value, attribute.value);
+    }
+  }
 }

@@ -187,3 +187,45 @@ describe.each(groups)('$xsd', (group) => {
     },
   );
 });
+
+describe('attributes that a wildcard lets in', () => {
+  const observations = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+    <xs:element name="data"><xs:complexType><xs:sequence>
+      <xs:element name="series" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+        <xs:element name="obs" maxOccurs="unbounded"><xs:complexType><xs:attribute name="kind" type="xs:string"/><xs:anyAttribute namespace="##any" processContents="lax"/></xs:complexType></xs:element>
+      </xs:sequence><xs:anyAttribute namespace="##local" processContents="skip"/></xs:complexType></xs:element>
+      <xs:element name="none" minOccurs="0"><xs:complexType><xs:anyAttribute/></xs:complexType></xs:element>
+    </xs:sequence></xs:complexType></xs:element></xs:schema>`);
+  const documents = [
+    '<data xmlns:q="urn:quality"><series FREQ="A" REF_AREA="CH"><obs kind="x" TIME_PERIOD="2020" OBS_VALUE="1.50" q:flag="ok"/><obs TIME_PERIOD="2021" OBS_VALUE="2"/></series><none/></data>',
+    '<data><series FREQ="M"><obs TIME_PERIOD="2022" OBS_VALUE="-3.25"/></series></data>',
+  ];
+
+  it.each([0, 1, 2, 3] as const)('are columns of what their values are (level %i)', async (level) => {
+    const model = pruned(observations, documents, level);
+    const told = model.tables.flatMap(({ columns }) =>
+      columns
+        .filter(({ path }) => path?.includes('@') ?? false)
+        .map(({ name, type }) => `${name} ${type.kind}`),
+    );
+    expect(told).toEqual([
+      'freq text',
+      'ref_area text',
+      'kind text',
+      'time_period integer',
+      'obs_value numeric',
+      'flag text',
+    ]);
+    for (const document of documents) {
+      const [written] = await roundTrip(model, [bytesOf(document)]);
+      expect(compareXml(bytesOf(document), written!, { source: observations })).toEqual([]);
+    }
+  });
+
+  it('and come later are kept, as whatever else was never met', async () => {
+    const model = pruned(observations, documents, 3);
+    const document = '<data><series FREQ="D"><obs UNIT="kg" OBS_VALUE="n/a"/></series><none at="7"/></data>';
+    const [written] = await roundTrip(model, [bytesOf(document)]);
+    expect(compareXml(bytesOf(document), written!, { source: observations })).toEqual([]);
+  });
+});
