@@ -30,7 +30,7 @@ export interface Loading {
   readonly installation?: string;
 }
 
-/** `sha256` of every document with a row in one of the tables, or kept whole; a document of another model in the same target does not count. */
+/** `name` and `sha256` of every document with a row in one of the tables, or kept whole; a document of another model in the same target does not count. */
 export function loadedDocumentsQuery(
   roots: readonly DocumentColumn[],
   { idLschma, installation = '' }: Loading,
@@ -43,5 +43,5 @@ export function loadedDocumentsQuery(
        JOIN ${relation(loads)} l ON l.job = d.job
       WHERE u.parent_table = ${standardLiteral(documents)} AND l.id_lschma = ${idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(installation)}`,
   );
-  return `SELECT sha256 FROM ${relation(documents)} WHERE document_key IN (${keys.join(' UNION ALL ')})`;
+  return `SELECT name, sha256 FROM ${relation(documents)} WHERE document_key IN (${keys.join(' UNION ALL ')})`;
 }

@@ -7,6 +7,7 @@ export const saveModeLetters = {
   append: 'a',
   overwrite: 'o',
   ignore: 'i',
+  merge: 'm',
   'write-schema': 'w',
   'print-schema': 'p',
 } as const satisfies Readonly<Record<SaveMode, string>>;
@@ -16,6 +17,7 @@ export const saveModes: Readonly<Record<(typeof saveModeLetters)[SaveMode], Save
   a: 'append',
   o: 'overwrite',
   i: 'ignore',
+  m: 'merge',
   w: 'write-schema',
   p: 'print-schema',
 };

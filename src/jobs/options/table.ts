@@ -234,8 +234,11 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     ['-S', '--savemode'],
     writers,
-    ['e|a|o|i|w|p', 'error, append (default), overwrite, ignore, writeschema, printschema'],
-    oneOf(['e', 'a', 'o', 'i', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
+    [
+      'e|a|o|i|m|w|p',
+      'error, append (default), overwrite, ignore, merge (PostgreSQL: a document replaces those of its name), writeschema, printschema',
+    ],
+    oneOf(['e', 'a', 'o', 'i', 'm', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
   ),
   withValue(
     ['-r', '--prefix'],

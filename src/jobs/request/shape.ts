@@ -82,6 +82,7 @@ const storedRequest = z
       'append',
       'overwrite',
       'ignore',
+      'merge',
       'write-schema',
       'print-schema',
     ]) satisfies z.ZodType<SaveMode>,

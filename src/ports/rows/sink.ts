@@ -5,8 +5,12 @@ import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
 import type { TargetLoad } from './target-load.ts';
 
 export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
-/** What becomes of rows that are there; the last two write the tables alone, or print them. Options and stored requests have letters. */
-export type SaveMode = 'error' | 'append' | 'overwrite' | 'ignore' | 'write-schema' | 'print-schema';
+/**
+ * What becomes of rows that are there; the last two write the tables alone, or print them. `merge`: a document replaces those of its name.
+ * Options and stored requests have letters.
+ */
+export type SaveMode =
+  'error' | 'append' | 'overwrite' | 'ignore' | 'merge' | 'write-schema' | 'print-schema';
 
 /** Tables beside the data (docs/decisions/model/side-tables.md); their rows are encoded like all others, columns in this order. */
 export const sideTables = {
@@ -60,6 +64,8 @@ export interface Published {
   readonly rows: Readonly<Record<string, number>>;
   /** true: this job had been published by an earlier attempt; nothing was added now */
   readonly already: boolean;
+  /** `merge`: names whose documents were replaced; absent in other modes */
+  readonly replaced?: number;
   /** changes made to the target beyond rows: widened types, dropped NOT NULLs; for the log */
   readonly changes: readonly string[];
   /** made beside primary and unique keys, and the time that took on all connections together; absent: none */
@@ -112,6 +118,11 @@ export interface RowSink {
   keyOffsets(): Promise<ReadonlyMap<string, number>>;
   /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
   loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * After `open`: of each of the names that documents of these tables have in the target, the SHA-256 (hex) of all of them. Absent: the target
+   * knows no save mode `merge`.
+   */
+  documentsNamed?(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
    *  `release` may be told when it is needed no more. */
   write(

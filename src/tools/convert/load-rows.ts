@@ -1,5 +1,6 @@
 /** Rows of a job: loaded here, in threads or on Spark, and published once. */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
+import { AppError } from '../../errors.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
 import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
@@ -42,6 +43,7 @@ export async function loadRows(
   options: RowLoad,
 ): Promise<LoadResult> {
   const { request, steps } = session;
+  if (request.saveMode === 'merge') requireMerge(request, sink);
   steps.begin('target');
   const { catalog } = session.home.adapters;
   const model = await withZonesMet(session, inputs, stored.model, sink, options);
@@ -91,6 +93,11 @@ export async function loadRows(
   steps.begin('record');
   if (published.already)
     session.log('an earlier attempt of this job had published its rows; nothing was added');
+  if (published.replaced !== undefined) {
+    const { replaced } = published;
+    const inserted = loader.findings().documents - replaced;
+    session.log(`documents: ${inserted} new, ${replaced} replaced, ${loader.skipped} unchanged`);
+  }
   if (published.indexes !== undefined) {
     const { count, seconds } = published.indexes;
     session.log(
@@ -105,6 +112,15 @@ export async function loadRows(
     skipped: loader.skipped,
     details: {
       ...detailsOf(findings, options.rejects.details),
+      ...(published.replaced === undefined
+        ? {}
+        : {
+            merged: {
+              inserted: findings.documents - published.replaced,
+              replaced: published.replaced,
+              unchanged: loader.skipped,
+            },
+          }),
       ...(published.brokenKeys?.length ? { broken_keys: published.brokenKeys } : {}),
       ...(published.keys === undefined ? {} : { keys: published.keys }),
     },
@@ -114,6 +130,25 @@ export async function loadRows(
     bytes: findings.bytes,
     statistics: loader.statistics,
   };
+}
+
+/** AppError `invalid_option`: what else was asked for leaves open which document is replaced, or the target cannot do it. */
+function requireMerge({ rowTag, keys }: ToolSession['request'], sink: RowSink): void {
+  if (sink.documentsNamed === undefined)
+    throw new AppError(
+      'invalid_option',
+      `${sink.label}: -S m replaces documents in PostgreSQL alone; elsewhere, unload takes one out, or -S o writes all anew`,
+    );
+  if (rowTag !== undefined)
+    throw new AppError(
+      'invalid_option',
+      '-S m replaces documents by their names, which --row-tag makes of places in a file: load the file as one document',
+    );
+  if (keys === 'hash')
+    throw new AppError(
+      'invalid_option',
+      '-S m tells documents by their names, --keys hash by their content: leave one of the two out',
+    );
 }
 
 /** What columns can have, as the origin of a logical schema says. */

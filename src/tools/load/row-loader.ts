@@ -176,7 +176,7 @@ export class Loader {
   /** `--skip-loaded`, `--keys hash`: what the target holds, or what stood among the inputs before, is not loaded. */
   async leaveOutLoaded(inputs: InputSet): Promise<void> {
     const { session, rejects, sink } = this.#context;
-    const known = await hashesToLoad(session, inputs, rejects, (hashes) => sink.loadedDocuments!(hashes));
+    const known = await hashesToLoad(session, inputs, rejects, sink);
     this.#selection.hashes = known.hashes;
     this.#selection.skipped = known.skipped;
   }

@@ -4,6 +4,7 @@ import { statusLetters, type StatusLetter } from '../../jobs/status-letters.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 import type { Rejects } from '../load/rejects.ts';
 import {
+  type ConversionDetails,
   nothingKept,
   type Conversion,
   type KeptContent,
@@ -35,6 +36,8 @@ export interface ToolSummary {
   readonly mb_per_s: number | null;
   /** natural keys that the target does not have, as values broke them; absent for none */
   readonly broken_keys?: readonly BrokenKey[];
+  /** `-S m`: documents by what became of them; absent in other modes */
+  readonly merged?: ConversionDetails['merged'];
   readonly steps: readonly StepTime[];
 }
 
@@ -52,7 +55,7 @@ export interface RunSoFar {
 export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary {
   const { origin, logical, chosen, documents, rejected, unknownRoots, kept, tables, mapped, unknown, bytes } =
     work;
-  const { broken_keys: broken } = work.details;
+  const { broken_keys: broken, merged } = work.details;
   const { seconds } = run.steps;
   return {
     job: run.idJob,
@@ -71,6 +74,7 @@ export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary 
     seconds: Math.round(seconds * 1000) / 1000,
     mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
     ...(broken === undefined ? {} : { broken_keys: broken }),
+    ...(merged === undefined ? {} : { merged }),
     steps: run.steps.all,
   };
 }

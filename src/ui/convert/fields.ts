@@ -17,6 +17,7 @@ const saveModes: Readonly<Record<string, string>> = {
   o: 'overwrite',
   e: 'fail if it exists',
   i: 'do nothing if it exists',
+  m: 'replace documents of the same name',
   w: 'make the tables alone',
   p: 'print the DDL alone',
 };

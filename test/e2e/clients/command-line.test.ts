@@ -102,7 +102,7 @@ describe('conversion-job-service', { timeout: 120_000 }, () => {
         .split('\n');
     };
     expect(await complete('xml2er', 'fleet.xml', '--xs')).toEqual(['--xsd']);
-    expect(await complete('xml2er', '-S', '')).toEqual(['e', 'a', 'o', 'i', 'w', 'p']);
+    expect(await complete('xml2er', '-S', '')).toEqual(['e', 'a', 'o', 'i', 'm', 'w', 'p']);
     expect(await complete('xml2er', 'fl')).toContain('fleet.xml');
     expect(await complete('conversion-job-service', 'sch')).toEqual(['schemas', 'schema']);
     expect(await complete('conversion-job-service', 'keys', '')).toEqual(['issue', 'list', 'revoke']);

@@ -2,7 +2,7 @@
 import { documentColumns, loadedDocumentsQuery } from '../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
-import type { ExistingTarget } from './connection/existing-tables.ts';
+import { readTarget } from './connection/existing-tables.ts';
 import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
@@ -29,23 +29,51 @@ export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<read
   return [...rows];
 }
 
-/** Those of the SHA-256 (hex) whose documents have rows in the model's tables there, or were kept whole by its logical schema. */
-export async function readLoadedDocuments(
+/** What is known of a document by `_documents`. */
+interface DocumentThere {
+  readonly name: string;
+  /** hex */
+  readonly sha256: string;
+}
+
+/**
+ * Documents that have rows in the model's tables there, or were kept whole by its logical schema. `tables`: the model's; `names`: of these, and of
+ * the tables beside them.
+ */
+export async function* documentsThere(
   sql: Sql,
   sqlSchema: string,
-  target: ExistingTarget,
   plan: SinkPlan,
   tables: readonly PhysicalTable[],
-  wanted: ReadonlySet<string>,
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  if (!target.tables.has(sideTableNames.documents)) return found;
+  names: readonly string[],
+): AsyncIterable<DocumentThere> {
+  const target = await readTarget(sql, sqlSchema, names);
+  if (!target.tables.has(sideTableNames.documents)) return;
   const roots = documentColumns(plan.model, tables).filter(
     ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
   );
   const query = loadedDocumentsQuery(roots, plan, relationIn(sqlSchema));
-  for await (const rows of sql.unsafe<{ sha256: string }[]>(query).cursor(10_000))
-    for (const { sha256 } of rows) if (wanted.has(sha256)) found.add(sha256);
+  for await (const rows of sql.unsafe<DocumentThere[]>(query).cursor(10_000)) yield* rows;
+}
+
+/** Those of the SHA-256 that are there. */
+export async function loadedAmong(
+  documents: AsyncIterable<DocumentThere>,
+  wanted: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const { sha256 } of documents) if (wanted.has(sha256)) found.add(sha256);
+  return found;
+}
+
+/** By name, the SHA-256 of all documents of that name. */
+export async function namedAmong(
+  documents: AsyncIterable<DocumentThere>,
+  names: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, readonly string[]>();
+  for await (const { name, sha256 } of documents)
+    if (names.has(name)) found.set(name, [...(found.get(name) ?? []), sha256]);
   return found;
 }
 

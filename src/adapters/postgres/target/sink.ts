@@ -38,7 +38,7 @@ import {
   stagingLock,
   stagingMark,
 } from './staging/orphaned-staging.ts';
-import { readLoadedDocuments, readTargetLoads } from './ledger.ts';
+import { documentsThere, loadedAmong, namedAmong, readTargetLoads } from './ledger.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
 import { nothingDone, reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
@@ -120,20 +120,25 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
     const offsetOf = (physical: string): number => this.#countedFrom.get(physical) ?? 0;
     const { documents } = sideTableNames;
-    const offsets = this.plan.model.tables.map(
-      ({ name }, at) => [name, offsetOf(this.#tables[at]!.name)] as const,
-    );
+    const { tables } = this.plan.model;
+    const offsets = tables.map(({ name }, at) => [name, offsetOf(this.#tables[at]!.name)] as const);
     return new Map([...offsets, [documents, offsetOf(documents)]]);
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    const control = this.#control;
-    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0 || control === null) return new Set();
-    return this.guarded(async () => {
-      const { sqlSchema } = this.#options;
-      const target = await readTarget(control, sqlSchema, this.#names());
-      return readLoadedDocuments(control, sqlSchema, target, this.plan, this.#tables, new Set(sha256s));
-    });
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0 || this.#control === null)
+      return new Set();
+    return this.guarded(() => loadedAmong(this.#documents(), new Set(sha256s)));
+  }
+
+  async documentsNamed(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
+    if (this.#control === null) return new Map();
+    return this.guarded(() => namedAmong(this.#documents(), names));
+  }
+
+  #documents(): ReturnType<typeof documentsThere> {
+    const { sqlSchema } = this.#options;
+    return documentsThere(this.#control!, sqlSchema, this.plan, this.#tables, this.#names());
   }
 
   async write(

@@ -5,6 +5,7 @@ import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink
 import type { TransactionSql } from '../../client/connect.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import type { StagingArea } from '../staging/area.ts';
+import type { RemovedDocuments } from './document-removal.ts';
 import type { ExistingTarget } from '../connection/existing-tables.ts';
 
 /** Rows that went into a table that was there before. */
@@ -56,6 +57,8 @@ export interface Publication {
   readonly viewsAside: Map<string, readonly string[]>;
   /** made beside primary and unique keys, in staging and here; milliseconds */
   readonly indexes: { count: number; elapsedMs: number };
+  /** save mode `merge`: what this job's documents replace; null: nothing was looked for */
+  replaced: RemovedDocuments | null;
   readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
   /** filled at the end */
@@ -73,6 +76,7 @@ export function nothingDone(): Pick<
   | 'addedColumns'
   | 'uncheckedColumns'
   | 'viewsAside'
+  | 'replaced'
   | 'changes'
   | 'brokenKeys'
   | 'keys'
@@ -86,6 +90,7 @@ export function nothingDone(): Pick<
     addedColumns: new Set(),
     uncheckedColumns: new Map(),
     viewsAside: new Map(),
+    replaced: null,
     changes: [],
     brokenKeys: [],
     keys: new Map(),
@@ -95,6 +100,7 @@ export function nothingDone(): Pick<
 /** What is told of it beside the rows. */
 export function reportOf({
   plan,
+  replaced,
   changes,
   brokenKeys,
   keys,
@@ -103,6 +109,7 @@ export function reportOf({
   const { count, elapsedMs } = indexes;
   return {
     changes,
+    ...(plan.saveMode === 'merge' ? { replaced: replaced?.names ?? 0 } : {}),
     brokenKeys,
     ...(count === 0 ? {} : { indexes: { count, seconds: elapsedMs / 1000 } }),
     ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }),

@@ -7,6 +7,7 @@ import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
+import { DocumentRemoval, type RemovedDocuments } from './document-removal.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
 import { insertRows } from './insert-rows.ts';
@@ -26,6 +27,7 @@ export async function publishRows(
   await dropViewsOfNames(publication);
   await makeSideTables(publication);
   if (plan.saveMode === 'overwrite') await clearTables(publication, oldDocuments);
+  if (plan.saveMode === 'merge') publication.replaced = await removeReplaced(publication);
   const codes = await publishCodes(publication);
   const offsets = await keyOffsets(publication);
   await widenStaged(publication);
@@ -72,14 +74,28 @@ export async function publishRows(
   await addSideRows(publication, offsets);
   await keepKeys(publication);
   await publishViews(publication);
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const { replaced } = publication;
+  const total = sumOf(rows) - sumOf(replaced?.rows ?? {});
   await publication.tx.unsafe(
     `INSERT INTO ${relation(publication, sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
-     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents}, ${total})`,
+     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents - (replaced?.documents ?? 0)}, ${total})`,
   );
   await checkNamed(publication, sideTableNames.loads, 'job', [String(plan.idJob)]);
   await checkStillThere(publication);
   return rows;
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** Documents that are called as one of this job's are: those take their place. Null: this job has none. */
+async function removeReplaced(publication: Publication): Promise<RemovedDocuments | null> {
+  const { tx, sqlSchema, plan, tables, staging } = publication;
+  const staged = staging.get('documents')!;
+  if (!staged.created) return null;
+  const removal = new DocumentRemoval(tx, sqlSchema, plan.model, tables);
+  return removal.remove(`name IN (SELECT name FROM ${staged.relation})`);
 }
 
 /** Rows that are there already are those of documents that are; any other row whose key is taken would be lost. */

@@ -1,0 +1,229 @@
+/**
+ * Documents out of a SQL schema, within a transaction. Which rows hang from them is told by the target's own foreign keys, so rows in tables of
+ * earlier versions of the model go along.
+ */
+import { randomBytes } from 'node:crypto';
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { documentColumns } from '../../../../engine/sql/loaded-documents.ts';
+import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import type { TransactionSql } from '../../client/connect.ts';
+
+/** A foreign key of one column, from a table that loads made. */
+interface Reference {
+  readonly name: string;
+  readonly table: string;
+  readonly column: string;
+  readonly parent: string;
+  /** primary key of `table` */
+  readonly key: string;
+  readonly definition: string;
+  /** rows that hold a key are found without a walk over the table */
+  readonly indexed: boolean;
+}
+
+export interface RemovedDocuments {
+  readonly documents: number;
+  /** different names of theirs */
+  readonly names: number;
+  /** by table; tables that lost none are left out */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+export class DocumentRemoval {
+  readonly #tx: TransactionSql;
+  readonly #sqlSchema: string;
+  readonly #model: RelationalModel;
+  readonly #tables: readonly PhysicalTable[];
+  readonly #token = `_svc_gone_${randomBytes(4).toString('hex')}`;
+  /** tables that lose rows: the name of the table of their keys */
+  readonly #gone = new Map<string, string>();
+
+  /** `tables`: the model's */
+  constructor(
+    tx: TransactionSql,
+    sqlSchema: string,
+    model: RelationalModel,
+    tables: readonly PhysicalTable[],
+  ) {
+    this.#tx = tx;
+    this.#sqlSchema = sqlSchema;
+    this.#model = model;
+    this.#tables = tables;
+  }
+
+  /** Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. */
+  async remove(condition: string): Promise<RemovedDocuments> {
+    const present = await this.presentTables();
+    const { documents, names } = await this.#noteDocuments(present, condition);
+    if (documents === 0) {
+      await this.#tx.unsafe(`DROP TABLE ${this.#documents()}`);
+      return { documents, names, rows: {} };
+    }
+    const references = await this.#references();
+    await this.#noteRows(present, references);
+    const rows = await this.#deleteRows(references);
+    await this.#deleteBeside();
+    await this.#tx.unsafe(
+      `DROP TABLE ${[this.#documents(), ...[...this.#gone.values()].map((name) => this.#relation(name))].join(', ')}`,
+    );
+    return { documents, names, rows };
+  }
+
+  async presentTables(): Promise<ReadonlySet<string>> {
+    const rows = await this.#tx.unsafe<{ name: string }[]>(
+      `SELECT relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = ${standardLiteral(this.#sqlSchema)} AND c.relkind IN ('r', 'p')`,
+    );
+    return new Set(rows.map(({ name }) => name));
+  }
+
+  #relation(name: string): string {
+    return `${doubleQuoted(this.#sqlSchema)}.${doubleQuoted(name)}`;
+  }
+
+  #documents(): string {
+    return this.#relation(`${this.#token}_documents`);
+  }
+
+  async #noteDocuments(
+    present: ReadonlySet<string>,
+    condition: string,
+  ): Promise<{ readonly documents: number; readonly names: number }> {
+    const roots = this.#roots(present).map(
+      ({ table, column }) => `SELECT ${doubleQuoted(column)} FROM ${this.#relation(table)}`,
+    );
+    // a document whose root is none of the model's is kept whole
+    roots.push(
+      `SELECT document_key FROM ${this.#relation(sideTableNames.unmapped)} WHERE parent_table = ${standardLiteral(sideTableNames.documents)}`,
+    );
+    const { count } = await this.#tx.unsafe(
+      `CREATE UNLOGGED TABLE ${this.#documents()} AS
+       SELECT document_key AS key, name FROM ${this.#relation(sideTableNames.documents)}
+        WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')})`,
+    );
+    const [told] = await this.#tx.unsafe<{ names: number }[]>(
+      `SELECT count(DISTINCT name)::int AS names FROM ${this.#documents()}`,
+    );
+    return { documents: count, names: told!.names };
+  }
+
+  #roots(present: ReadonlySet<string>): ReturnType<typeof documentColumns> {
+    return documentColumns(this.#model, this.#tables).filter(({ table }) => present.has(table));
+  }
+
+  /** Foreign keys between tables that loads made: of somebody else's tables no row is removed. */
+  async #references(): Promise<readonly Reference[]> {
+    const ours = JSON.stringify(this.#tables.map(({ name }) => name));
+    return await this.#tx.unsafe<Reference[]>(
+      `WITH made AS (
+         SELECT jsonb_array_elements_text(${standardLiteral(ours)}::jsonb) AS name
+         UNION SELECT table_name FROM ${this.#relation(sideTableNames.keys)})
+       SELECT k.conname AS name, c.relname AS table, a.attname AS column, p.relname AS parent, ka.attname AS key,
+              pg_get_constraintdef(k.oid) AS definition,
+              EXISTS (SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam AND m.amname = 'btree'
+                       WHERE i.indrelid = c.oid AND i.indkey[0] = a.attnum AND i.indisvalid) AS indexed
+         FROM pg_constraint k
+         JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class p ON p.oid = k.confrelid
+         JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(this.#sqlSchema)}
+         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
+         JOIN pg_constraint pk ON pk.conrelid = c.oid AND pk.contype = 'p'
+         JOIN pg_attribute ka ON ka.attrelid = c.oid AND ka.attnum = pk.conkey[1]
+        WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1 AND p.relnamespace = n.oid
+          AND c.relname IN (SELECT name FROM made)`,
+    );
+  }
+
+  /** Keys of the rows that hang from the documents, round by round: the rows found last lead to the next. */
+  async #noteRows(present: ReadonlySet<string>, references: readonly Reference[]): Promise<void> {
+    let found = new Map<string, string>();
+    for (const { table, column } of this.#roots(present)) {
+      const key = this.#tables.find(({ name }) => name === table)!.primaryKey[0]!;
+      await this.#find(found, { table, column, key }, `SELECT key FROM ${this.#documents()}`, 0);
+    }
+    for (let round = 1; found.size > 0; round += 1) {
+      const next = new Map<string, string>();
+      for (const reference of references) {
+        const parents = found.get(reference.parent);
+        if (parents !== undefined) await this.#find(next, reference, parents, round);
+      }
+      found = next;
+    }
+  }
+
+  /** `found`: table -> query of the keys that this round added. */
+  async #find(
+    found: Map<string, string>,
+    { table, column, key }: Pick<Reference, 'table' | 'column' | 'key'>,
+    parents: string,
+    round: number,
+  ): Promise<void> {
+    let gone = this.#gone.get(table);
+    if (gone === undefined) {
+      gone = `${this.#token}_${this.#gone.size}`;
+      this.#gone.set(table, gone);
+      await this.#tx.unsafe(
+        `CREATE UNLOGGED TABLE ${this.#relation(gone)} (key bigint PRIMARY KEY, round int NOT NULL)`,
+      );
+    }
+    const { count } = await this.#tx.unsafe(
+      `INSERT INTO ${this.#relation(gone)} SELECT ${doubleQuoted(key)}, ${round} FROM ${this.#relation(table)}
+        WHERE ${doubleQuoted(column)} IN (${parents}) ON CONFLICT DO NOTHING`,
+    );
+    if (count > 0) found.set(table, `SELECT key FROM ${this.#relation(gone)} WHERE round = ${round}`);
+  }
+
+  /**
+   * All tables in one statement, at whose end the keys hold again. Without an index on parent keys each deleted row would search every child
+   * table: such keys come off, and back, checked.
+   */
+  async #deleteRows(references: readonly Reference[]): Promise<Record<string, number>> {
+    const keys = new Map(references.map(({ table, key }) => [table, key]));
+    for (const { name, primaryKey } of this.#tables) keys.set(name, primaryKey[0]!);
+    const slow = references.filter(({ parent, indexed }) => this.#gone.has(parent) && !indexed);
+    for (const { table, name } of slow)
+      await this.#tx.unsafe(`ALTER TABLE ${this.#relation(table)} DROP CONSTRAINT ${doubleQuoted(name)}`);
+    const tables = [...this.#gone];
+    const rows: Record<string, number> = {};
+    if (tables.length > 0) {
+      const deletions = tables.map(
+        ([table, gone], at) =>
+          `d${at} AS (DELETE FROM ${this.#relation(table)} WHERE ${doubleQuoted(keys.get(table)!)} IN (SELECT key FROM ${this.#relation(gone)}) RETURNING 1)`,
+      );
+      const counts = tables.map((_, at) => `SELECT ${at} AS at, count(*)::int AS count FROM d${at}`);
+      const deleted = await this.#tx.unsafe<{ at: number; count: number }[]>(
+        `WITH ${deletions.join(',\n')}\n${counts.join(' UNION ALL ')}`,
+      );
+      for (const { at, count } of deleted) if (count > 0) rows[tables[at]![0]] = count;
+    }
+    for (const { table, name, definition } of slow) {
+      await this.#tx.unsafe(
+        `ALTER TABLE ${this.#relation(table)} ADD CONSTRAINT ${doubleQuoted(name)} ${definition}`,
+      );
+    }
+    return rows;
+  }
+
+  /** What lies beside the rows; a document that another schema's rows refer to stays. */
+  async #deleteBeside(): Promise<void> {
+    const documents = this.#relation(sideTableNames.documents);
+    const tables = [...this.#model.tables.map(({ name }) => name), sideTableNames.documents]
+      .map((name) => standardLiteral(name))
+      .join(', ');
+    const keys = `(SELECT key FROM ${this.#documents()})`;
+    const referring = await this.#tx.unsafe<{ table: string; column: string }[]>(
+      `SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
+         FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+        WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(documents)}::regclass`,
+    );
+    const still = referring.map(
+      ({ table, column }) => ` AND NOT EXISTS (SELECT FROM ${table} t WHERE t.${column} = d.document_key)`,
+    );
+    await this.#tx.unsafe(
+      `DELETE FROM ${this.#relation(sideTableNames.lexical)} WHERE document_key IN ${keys} AND table_name IN (${tables});
+       DELETE FROM ${this.#relation(sideTableNames.unmapped)} WHERE document_key IN ${keys} AND parent_table IN (${tables});
+       DELETE FROM ${documents} d WHERE d.document_key IN ${keys}${still.join('')}`,
+    );
+  }
+}
