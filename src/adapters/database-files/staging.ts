@@ -1,11 +1,11 @@
-/** Where a job's rows wait beside a DuckDB file, and the lock of that file: both tell whether their process still lives. */
+/** Where a job's rows wait beside the file of a database, and the lock of that file: both tell whether their process still lives. */
 import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isDeadLock, lockFile, lockFolder, lockName, type FileLock } from '../../file-staging/lock.ts';
-import { isStaging, makeStaging } from '../../file-staging/marked-folder.ts';
+import { isDeadLock, lockFile, lockFolder, lockName, type FileLock } from '../file-staging/lock.ts';
+import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
 
-/** One writer of the file at a time: DuckDB's own lock does not hold within one process. */
+/** One writer of the file at a time: DuckDB's own lock does not hold within one process, and SQLite's waits without end to its queue. */
 export function lockDatabaseFile(file: string, timeoutMs: number, label: string): Promise<FileLock> {
   return lockFile(join(dirname(file), `.${basename(file)}${lockName}`), timeoutMs, label);
 }

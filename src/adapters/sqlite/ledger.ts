@@ -1,0 +1,35 @@
+/** What a SQLite file says before a job opens it to write: the logical schemas that loaded it. */
+import { doubleQuoted } from '../../engine/sql/dialect.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { targetLoadsQuery } from '../../engine/sql/target-loads.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { openSqlite, type SqliteDb } from './database.ts';
+import { readTables } from './tables.ts';
+
+/** Newest first; none where nothing was loaded into the file. */
+export async function readSqliteLoads(
+  file: string,
+  label: string,
+  busyTimeoutMs?: number,
+): Promise<readonly TargetLoad[]> {
+  const database = await openSqlite(file, { label, busyTimeoutMs, readOnly: true });
+  try {
+    return targetLoads(database);
+  } finally {
+    database.close();
+  }
+}
+
+export function targetLoads(database: SqliteDb): readonly TargetLoad[] {
+  const { documents, loads } = sideTableNames;
+  const known = readTables(database);
+  if (!known.has(documents) || !known.has(loads)) return [];
+  return database
+    .read<Record<keyof TargetLoad, unknown>>(targetLoadsQuery(doubleQuoted))
+    .map(({ installation, idSch, idLschma, holds }) => ({
+      installation: String(installation),
+      idSch: idSch === null ? null : Number(idSch),
+      idLschma: idLschma === null ? null : Number(idLschma),
+      holds: Number(holds) === 1,
+    }));
+}
