@@ -5,9 +5,11 @@ import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { deltaReader, duckDbReader, folderReader, postgresReader, type TargetReader } from './readers.ts';
+import { sqliteReader } from './sqlite-reader.ts';
 
 export interface TestTarget {
   createSink(): RowSink;
@@ -44,6 +46,18 @@ export function targetKinds(
         return {
           createSink: () => createDuckDbRowSink({ file }),
           reader: duckDbReader(file),
+          list: () => readdir(directory).catch(() => []),
+        };
+      },
+    ],
+    [
+      'sqlite',
+      (name) => {
+        const directory = join(where().folders, `${name} sqlite`);
+        const file = join(directory, "it's.sqlite");
+        return {
+          createSink: () => createSqliteRowSink({ file }),
+          reader: sqliteReader(file),
           list: () => readdir(directory).catch(() => []),
         };
       },

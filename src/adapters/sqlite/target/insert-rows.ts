@@ -1,0 +1,124 @@
+/** Staged rows of one table into it, and the items of its lists into theirs. */
+import type { StatementSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { AppError } from '../../../errors.ts';
+import { brokenUnique, foldedName } from '../database.ts';
+import { converterFor, listItems, stagedRows, type BoundValue, type Converter } from '../staged-text.ts';
+import { dropUniqueIndex } from './indexes.ts';
+import type { SqlitePublication } from './publication.ts';
+
+/** By folded table name: what is added to the keys of this job, which count from 1. */
+export type KeyOffsets = ReadonlyMap<string, bigint>;
+
+interface ListTarget {
+  /** index of the column in the model */
+  readonly column: number;
+  readonly insert: StatementSync;
+  readonly table: string;
+  readonly convert: Converter;
+  lastKey: bigint;
+}
+
+/** Answers how many rows were added. `types`: of the table's columns, `itemTypes`: of the items, by index of the drawn list table. */
+export async function insertRows(
+  publication: SqlitePublication,
+  index: number,
+  types: readonly string[],
+  itemTypes: ReadonlyMap<number, string>,
+  offsets: KeyOffsets,
+): Promise<number> {
+  const { plan, drawn, staged, database, signal } = publication;
+  const table = drawn.tables[index]!;
+  const { columns } = plan.model.tables[index]!;
+  const convert = columns.map(({ type }, at): Converter => {
+    const owner = table.keyOwners.get(table.columns[at]!.name);
+    const offset = owner === undefined ? 0n : (offsets.get(foldedName(owner)) ?? 0n);
+    return offset === 0n ? converterFor(type, types[at]!) : shifted(Number(offset));
+  });
+  const lists = listTargets(publication, index, itemTypes, offsets);
+  for (const { column } of lists) convert[column] = (text) => listItems(text)?.length ?? null;
+  const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
+  const names = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
+  const onConflict =
+    plan.keys === 'hash' && keyAt >= 0 ? ` ON CONFLICT (${doubleQuoted(table.primaryKey[0]!)}) DO NOTHING` : '';
+  const insert = database.prepare(
+    `INSERT INTO ${doubleQuoted(table.name)} (${names}) VALUES (${columns.map(() => '?').join(', ')})${onConflict}`,
+  );
+  let count = 0;
+  for await (const rows of stagedRows(staged.get(index)!.path)) {
+    signal?.throwIfAborted();
+    for (const fields of rows) {
+      if (fields.length !== columns.length)
+        throw new AppError('unprocessable_input', `${table.name}: a row has ${fields.length} values, not ${columns.length}`);
+      const values = fields as BoundValue[];
+      const items = lists.map(({ column }) => fields[column]);
+      for (let at = 0; at < values.length; at += 1)
+        if (values[at] !== null) values[at] = convert[at]!(values[at] as string);
+      if (insertOne(publication, insert, values) === 0) continue;
+      count += 1;
+      for (const [at, list] of lists.entries()) insertItems(publication, list, values[keyAt]!, items[at]!);
+    }
+    // what else this process has to do: refresh its lock, hear that it is to end
+    await setImmediate();
+  }
+  return count;
+}
+
+function insertItems(
+  publication: SqlitePublication,
+  list: ListTarget,
+  parent: BoundValue,
+  text: string | null,
+): void {
+  if (text === null) return;
+  for (const [position, item] of (listItems(text) ?? []).entries()) {
+    list.lastKey += 1n;
+    insertOne(publication, list.insert, [String(list.lastKey), parent, position + 1, list.convert(item)]);
+  }
+}
+
+/** A unique key that the row breaks goes: natural keys are wanted, not demanded. */
+function insertOne(
+  publication: SqlitePublication,
+  insert: StatementSync,
+  values: readonly BoundValue[],
+): number {
+  for (;;) {
+    try {
+      return insert.run(...values).changes as number;
+    } catch (error) {
+      const broken = brokenUnique(error);
+      if (broken === null || !dropUniqueIndex(publication, broken)) throw error;
+    }
+  }
+}
+
+/** Keys of a job are small numbers; what they become may be beyond those. */
+function shifted(offset: number): Converter {
+  return (text) => {
+    const key = Number(text) + offset;
+    return Number.isSafeInteger(key) ? key : String(BigInt(text) + BigInt(offset));
+  };
+}
+
+function listTargets(
+  { drawn, database }: SqlitePublication,
+  owner: number,
+  itemTypes: ReadonlyMap<number, string>,
+  offsets: KeyOffsets,
+): ListTarget[] {
+  return drawn.lists
+    .filter((list) => list.owner === owner)
+    .map(({ column, table }) => {
+      const { name, columns } = drawn.tables[table!]!;
+      const names = columns.map((one) => doubleQuoted(one.name)).join(', ');
+      return {
+        column,
+        table: name,
+        insert: database.prepare(`INSERT INTO ${doubleQuoted(name)} (${names}) VALUES (?, ?, ?, ?)`),
+        convert: converterFor(drawn.model.tables[table!]!.columns[3]!.type, itemTypes.get(table!)!),
+        lastKey: offsets.get(foldedName(name)) ?? 0n,
+      };
+    });
+}

@@ -1,0 +1,168 @@
+/**
+ * Rows into a SQLite file: text beside it while documents are read, then one transaction that takes it in
+ * (src/adapters/database-files/sink.ts). Readers are not held up: a file that a load makes keeps a write-ahead log.
+ */
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
+import { documentColumns, loadedDocumentsQuery } from '../../../engine/sql/loaded-documents.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import {
+  DatabaseFileSink,
+  type DatabaseFileOptions,
+  type StagedTables,
+} from '../../database-files/sink.ts';
+import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
+import { readSqliteLoads } from '../ledger.ts';
+import { readTables, type KnownTables } from '../tables.ts';
+import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
+import { givenKeys, publishRows } from './publish.ts';
+
+export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
+  return new SqliteRowSink(options);
+}
+
+class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
+  readonly encoding = 'copy-text';
+  protected readonly sidecars = ['-wal', '-shm', '-journal'];
+  protected readonly begin = 'BEGIN IMMEDIATE';
+  #drawn!: DrawnModel;
+
+  constructor(options: DatabaseFileOptions) {
+    super('sqlite', options);
+  }
+
+  protected override prepare(plan: SinkPlan): void {
+    this.#drawn = drawModel(plan.model);
+  }
+
+  protected override readLoads(): Promise<readonly TargetLoad[]> {
+    return readSqliteLoads(this.file, this.label, this.options.busyTimeoutMs);
+  }
+
+  /** Instants are text here, with a time zone or without one: each row says it for itself. */
+  protected override async readZones(): Promise<ZonesThere> {
+    return new Map();
+  }
+
+  protected override openDatabase(path: string, _: StagedTables, isNew: boolean): Promise<SqliteDb> {
+    const { busyTimeoutMs, signal } = this.options;
+    return openSqlite(path, { label: this.label, busyTimeoutMs, signal, isNew });
+  }
+
+  protected override async readLoadedDocuments(database: SqliteDb): Promise<readonly string[]> {
+    const known = readTables(database);
+    if (!known.has(sideTableNames.documents)) return [];
+    const roots = documentColumns(this.plan.model, this.#drawn.tables).filter(({ table }) =>
+      known.has(foldedName(table)),
+    );
+    return database
+      .read<{ sha256: string }>(loadedDocumentsQuery(roots, this.plan, doubleQuoted))
+      .map(({ sha256 }) => sha256);
+  }
+
+  protected override async inspect(database: SqliteDb): Promise<'load' | 'nothing' | 'already'> {
+    const known = readTables(database);
+    this.#checkTables(known);
+    if (this.#isPublished(database, known)) return 'already';
+    return (await this.mayLoad(async () => this.#findFilled(database, known))) ? 'load' : 'nothing';
+  }
+
+  protected override async publishWithin(
+    database: SqliteDb,
+    staged: StagedTables,
+  ): Promise<Published | { readonly nothing: Published }> {
+    const plan = this.plan;
+    const known = readTables(database);
+    this.#checkTables(known);
+    if (this.#isPublished(database, known)) return { nothing: { rows: {}, already: true, changes: [] } };
+    if (!(await this.mayLoad(async () => this.#findFilled(database, known)))) {
+      const changes = ['tables were filled meanwhile: nothing was added'];
+      return { nothing: { rows: {}, already: false, changes } };
+    }
+    const publication: SqlitePublication = {
+      database,
+      plan: plan.saveMode === 'write-schema' ? { ...plan, allTables: true } : plan,
+      drawn: this.#drawn,
+      staged,
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
+      signal: this.options.signal,
+      known,
+      made: new Set(),
+      changes: [],
+      brokenKeys: [],
+      indexes: { count: 0, seconds: 0 },
+    };
+    const rows = await publishRows(publication);
+    const { changes, brokenKeys, indexes } = publication;
+    return { rows, already: false, changes, brokenKeys, indexes, ...givenKeys(publication) };
+  }
+
+  protected override async settle(database: SqliteDb, isNew: boolean): Promise<void> {
+    // from now on readers and the next load do not wait for each other
+    await database.run(isNew ? 'PRAGMA journal_mode = WAL' : 'PRAGMA wal_checkpoint(PASSIVE)');
+  }
+
+  #checkTables(known: KnownTables): void {
+    const names = [...this.#drawn.tables.map((table) => table.name), ...Object.values(sideTableNames)];
+    for (const name of names) {
+      const there = known.get(foldedName(name));
+      if (there?.isView === true && there.madeView === null)
+        throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
+    }
+    this.#checkSideTables(known);
+    if (this.plan.saveMode === 'overwrite') return;
+    for (const [index, { columns }] of this.plan.model.tables.entries()) {
+      const { name } = this.#drawn.tables[index]!;
+      const table = known.get(foldedName(name));
+      if (table === undefined || table.isView) continue;
+      const has = (key: string): boolean => table.columns.has(foldedName(physicalName(sqlite, key)));
+      if (hasOtherKeys(this.plan.model, columns, has))
+        throw new AppError('conflict', otherKeysMessage(this.label, name));
+    }
+  }
+
+  /** What somebody changed in them by hand, or another program calls so. */
+  #checkSideTables(known: KnownTables): void {
+    for (const { name, columns } of Object.values(sideTableDefinitions)) {
+      const there = known.get(foldedName(name));
+      const missing = there === undefined ? undefined : columns.find((one) => !there.columns.has(one.name));
+      if (missing !== undefined)
+        throw new AppError(
+          'conflict',
+          `${this.label}: ${name} has no column ${missing.name}: another program made it, or it was changed by hand. Name another file, or put the column back.`,
+        );
+    }
+  }
+
+  #isPublished(database: SqliteDb, known: KnownTables): boolean {
+    if (!known.has(sideTableNames.loads)) return false;
+    const { idJob, installation = '' } = this.plan;
+    return (
+      database.read(
+        `SELECT 1 FROM ${doubleQuoted(sideTableNames.loads)} WHERE job = ? AND installation = ?`,
+        idJob,
+        installation,
+      ).length > 0
+    );
+  }
+
+  #findFilled(database: SqliteDb, known: KnownTables): readonly string[] {
+    return this.#drawn.tables
+      .map(({ name }) => name)
+      .filter(
+        (name) =>
+          known.get(foldedName(name))?.isView === false &&
+          database.read(`SELECT 1 FROM ${doubleQuoted(name)} LIMIT 1`).length > 0,
+      );
+  }
+
+  protected override faultOf(error: unknown): unknown {
+    return sqliteFault(error, this.label);
+  }
+}
