@@ -26,7 +26,7 @@ export function locationName(location: string, job: JobRecord, metadb: NamedData
       name: `${decodeURIComponent(url.pathname.slice(1))}.${sqlSchema}`,
     };
   }
-  const path = location.replace(/^duckdb:/, '');
+  const path = location.replace(/^(?:duckdb|sqlite):/, '');
   // where the organisation's own files lie, as paths of requests are meant
   const absolute = path.startsWith('/') ? path : `${job.base_path ?? ''}/files/${job.id_org}/${path}`;
   return { namespace: 'file', name: absolute };

@@ -95,7 +95,7 @@ const areas: readonly Area[] = [
   onNode('delta', [], ['duckdb', 'file-staging', 'folder', 'local-files', 'row-sinks']),
   onNode('database-files', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
   onNode('duckdb', ['@duckdb/node-api'], ['database-files', 'file-staging', 'row-sinks', 'folder']),
-  onNode('sqlite', [], ['database-files', 'file-staging', 'row-sinks']),
+  onNode('sqlite', [], ['database-files', 'file-staging', 'folder', 'local-files', 'row-sinks']),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
   onNode('outgoing'),

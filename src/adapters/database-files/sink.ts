@@ -43,7 +43,7 @@ export interface FileDatabase {
 }
 
 /** Rows of one table that wait beside the file, without a header. */
-export interface StagedTable {
+export interface StagedRowsFile {
   readonly path: string;
   readonly columnCount: number;
   /** no row is longer */
@@ -51,7 +51,7 @@ export interface StagedTable {
 }
 
 /** By index of the table, or name of the table beside the data. */
-export type StagedTables = ReadonlyMap<number | string, StagedTable>;
+export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 
 export abstract class DatabaseFileSink<Database extends FileDatabase>
   extends StagedRowSink
@@ -239,7 +239,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   }
 
   async #stagedTables(): Promise<StagedTables> {
-    const staged = new Map<number | string, StagedTable>();
+    const staged = new Map<number | string, StagedRowsFile>();
     for (const { name, rows, longestWriteBytes } of await this.#files.finish()) {
       if (rows === 0) continue;
       const key = name.slice(0, name.indexOf('.'));

@@ -4,29 +4,22 @@
  * not fit into memory on the disk.
  */
 import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
-import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
-import { sideTableNames } from '../../engine/model/side-tables.ts';
-import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
-import type {
-  DocumentRows,
-  LexicalRow,
-  RowStream,
-  RowValues,
-  UnmappedRow,
-} from '../../engine/unshred/document-rows.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
-import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
+import type { RowSource } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { fileFault } from '../file-staging/faults.ts';
+import {
+  createTableRowSource,
+  type ClosableRows,
+  type ReadTable,
+  type ReadTables,
+  type RowOrder,
+  type RowQuery,
+} from '../row-sinks/table-row-source.ts';
 
-/** A table as the file or folder has it; columns by the model's names. */
-export interface SourceTable {
-  /** what stands behind FROM */
-  readonly from: string;
-  /** a key or position as a BIGINT; null where the table has no such column */
-  whole(column: string): string | null;
-  /** a condition: the column holds that text */
-  holds(column: string, text: string): string;
+/** Keys and positions are BIGINTs. */
+export interface SourceTable extends ReadTable {
   /** expressions of text that `values` makes a row of; more than one, where no value has U+001E or U+001F */
   readonly selection: readonly string[];
   /** the row's values by name: the lexical forms of XSD, NULL for a column that is not there */
@@ -51,217 +44,67 @@ export interface FileRowSourceOptions {
   readonly loads: () => Promise<readonly TargetLoad[]>;
 }
 
-export function createFileRowSource(options: FileRowSourceOptions): RowSource {
-  return new FileRowSource(options);
+export function createFileRowSource({ label, openTables, loads }: FileRowSourceOptions): RowSource {
+  return createTableRowSource({
+    label,
+    loads,
+    openTables: async (model) => new FileTables(label, await openTables(model)),
+    faultOf: (error) => fileFault(error, label, 'read'),
+  });
 }
 
-class FileRowSource implements RowSource {
-  readonly label: string;
-  readonly #options: FileRowSourceOptions;
-  #model!: RelationalModel;
-  #tables: SourceTables | null = null;
-  #streams: ResultStream<unknown>[] = [];
+class FileTables implements ReadTables<SourceTable> {
+  readonly #label: string;
+  readonly #tables: SourceTables;
   /** by what is read: whether the rows that were asked for last lie in order; `rest`: which of them those are */
   readonly #ordered = new Map<string, { readonly rest: string; readonly lies: boolean }>();
 
-  constructor(options: FileRowSourceOptions) {
-    this.#options = options;
-    this.label = options.label;
+  constructor(label: string, tables: SourceTables) {
+    this.#label = label;
+    this.#tables = tables;
   }
 
-  loads(): Promise<readonly TargetLoad[]> {
-    return this.#guarded(() => this.#options.loads());
+  table(name: string): SourceTable | null {
+    return this.#tables.table(name);
   }
 
-  async open(model: RelationalModel): Promise<void> {
-    this.#model = model;
-    await this.#guarded(async () => {
-      this.#tables = await this.#options.openTables(model);
-      this.#documents();
-      for (const known of model.tables) {
-        const table = this.#tables.table(known.name);
-        if (table !== null && hasOtherKeys(model, known.columns, (name) => table.whole(name) !== null))
-          throw new AppError('conflict', otherKeysMessage(this.label, known.name));
-      }
-    });
+  logicalSchemaOf(job: number): Promise<number | null> {
+    return this.#tables.logicalSchemaOf(job);
   }
 
-  async documentCount(name?: string): Promise<number> {
-    let count = 0;
-    for await (const document of this.documents(name)) if (document.key !== '') count += 1;
-    return count;
+  close(): Promise<void> {
+    return this.#tables.close();
   }
 
-  async *documents(name?: string): AsyncIterable<StoredDocument> {
-    const table = this.#documents();
-    const key = table.whole('document_key')!;
-    const stream = await this.#stream(table, { rest: ` ORDER BY ${key}` }, (valueOf) => ({
-      key: valueOf('document_key')!,
-      name: valueOf('name'),
-      job: Number(valueOf('job')),
-    }));
+  async least({ from }: SourceTable, expression: string, condition: string): Promise<string | null> {
+    const connection = await this.#tables.connect();
     try {
-      while (stream.head !== null) {
-        const { key: documentKey, name: documentName, job } = stream.head;
-        await stream.advance();
-        if (name !== undefined && documentName !== name) continue;
-        const idLschma = await this.#tables!.logicalSchemaOf(job);
-        yield { key: documentKey, name: documentName, idLschma };
-      }
-    } finally {
-      stream.close();
-    }
-  }
-
-  rowsOf(documentKey: string): Promise<DocumentRows> {
-    return this.#rows(documentKey, everyRowNamesDocument(this.#model) ? '=' : '>=');
-  }
-
-  rowsFrom(documentKey: string | null): Promise<DocumentRows> {
-    return this.#rows(documentKey, '>=');
-  }
-
-  async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
-    this.#closeStreams();
-    const { tables } = this.#model;
-    const isTold = everyRowNamesDocument(this.#model);
-    const first =
-      documentKey === null || isTold ? null : await this.#guarded(() => this.#firstKeys(documentKey));
-    const ofDocument = (table: SourceTable, column: string): string =>
-      documentKey === null ? '' : ` WHERE ${table.whole(column)!} ${from} ${documentKey}`;
-    const kept = <Row>(stream: ResultStream<Row>): RowStream<Row> | null => {
-      this.#streams.push(stream as ResultStream<unknown>);
-      return stream.head === null ? null : stream;
-    };
-    return {
-      table: async (index) => {
-        const table = this.#tables!.table(tables[index]!.name);
-        const since = first?.get(index);
-        if (table === null || (first !== null && since === undefined)) return null;
-        const key = table.whole(columnOf(tables[index]!, 'row_key'))!;
-        const columns = tables[index]!.columns.map((column) => column.name);
-        const rest = isTold
-          ? ofDocument(table, columnOf(tables[index]!, 'document'))
-          : since === undefined
-            ? ''
-            : ` WHERE ${key} >= ${since}`;
-        const order = { name: tables[index]!.name, by: [key] };
-        return kept(await this.#stream(table, { rest, order }, (valueOf): RowValues => columns.map(valueOf)));
-      },
-      lexical: async (index) => {
-        const table = this.#tables!.table(sideTableNames.lexical);
-        if (table === null) return null;
-        const [key, document] = [table.whole('row_key')!, table.whole('document_key')!];
-        const stream = await this.#stream<LexicalRow>(
-          table,
-          {
-            rest: ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} ${from} ${documentKey ?? 0}`,
-            order: { name: `${sideTableNames.lexical} ${index}`, by: [key] },
-          },
-          (valueOf) => ({
-            rowKey: valueOf('row_key')!,
-            columnName: valueOf('column_name')!,
-            content: valueOf('content') ?? '',
-          }),
-        );
-        return kept(stream);
-      },
-      unmapped: async (index) => {
-        const table = this.#tables!.table(sideTableNames.unmapped);
-        if (table === null) return null;
-        const name = index === null ? sideTableNames.documents : tables[index]!.name;
-        const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
-        const stream = await this.#stream<UnmappedRow>(
-          table,
-          {
-            rest: ` WHERE ${table.holds('parent_table', name)} AND ${document} ${from} ${documentKey ?? 0}`,
-            order: {
-              name: `${sideTableNames.unmapped} ${name}`,
-              by: [key, table.whole('position')!],
-            },
-          },
-          (valueOf) => ({
-            parentKey: valueOf('parent_key')!,
-            position: Number(valueOf('position')),
-            xpath: valueOf('xpath') ?? '',
-            kind: valueOf('kind') ?? '',
-            content: valueOf('content'),
-          }),
-        );
-        return kept(stream);
-      },
-    };
-  }
-
-  async close(): Promise<void> {
-    this.#closeStreams();
-    await this.#tables?.close();
-    this.#tables = null;
-  }
-
-  #documents(): SourceTable {
-    const table = this.#tables!.table(sideTableNames.documents);
-    if (table === null) throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
-    return table;
-  }
-
-  /** Where the rows of a document begin in each table: a child comes after its parent. */
-  async #firstKeys(documentKey: string): Promise<ReadonlyMap<number, bigint>> {
-    const first = new Map<number, bigint>();
-    const connection = await this.#tables!.connect();
-    try {
-      for (let changed = true; changed;) {
-        changed = false;
-        for (const [index, { name, columns }] of this.#model.tables.entries()) {
-          const table = this.#tables!.table(name);
-          if (table === null) continue;
-          const conditions = columns.flatMap(({ name: column, role, references }) => {
-            const since =
-              role === 'document'
-                ? documentKey
-                : role === 'parent_key' && references !== null
-                  ? first.get(references)
-                  : undefined;
-            const expression = table.whole(column);
-            return since === undefined || expression === null ? [] : [`${expression} >= ${since}`];
-          });
-          if (conditions.length === 0) continue;
-          const key = table.whole(columnOf(this.#model.tables[index]!, 'row_key'))!;
-          const result = await connection.runAndReadAll(
-            `SELECT min(${key})::VARCHAR FROM ${table.from} WHERE ${conditions.join(' OR ')}`,
-          );
-          const least = result.getRows()[0]![0] as string | null;
-          const known = first.get(index);
-          if (least === null || (known !== undefined && known <= BigInt(least))) continue;
-          first.set(index, BigInt(least));
-          changed = true;
-        }
-      }
+      const result = await connection.runAndReadAll(
+        `SELECT min(${expression})::VARCHAR FROM ${from} WHERE ${condition}`,
+      );
+      return result.getRows()[0]![0] as string | null;
     } finally {
       connection.closeSync();
     }
-    return first;
   }
 
-  async #stream<Row>(
+  async rows<Row>(
     table: SourceTable,
-    { rest, order }: { readonly rest: string; readonly order?: RowOrder },
+    { rest, order }: RowQuery,
     toRow: (valueOf: (column: string) => string | null) => Row,
-  ): Promise<ResultStream<Row>> {
-    return this.#guarded(async () => {
-      const connection = await this.#tables!.connect();
-      const sorting =
-        order === undefined || (await this.#liesInOrder(connection, table, rest, order))
-          ? ''
-          : ` ORDER BY ${order.by.join(', ')}`;
-      const query = `SELECT ${oneText(table.selection)} FROM ${table.from}${rest}${sorting}`;
-      const result = await connection.stream(query);
-      const stream = new ResultStream(connection, result, (text) =>
-        toRow(table.values(this.#fieldsOf(text, table.selection.length))),
-      );
-      await stream.advance();
-      return stream;
-    });
+  ): Promise<ClosableRows<Row>> {
+    const connection = await this.#tables.connect();
+    const sorting =
+      order === undefined || (await this.#liesInOrder(connection, table, rest, order))
+        ? ''
+        : ` ORDER BY ${order.by.join(', ')}`;
+    const query = `SELECT ${oneText(table.selection)} FROM ${table.from}${rest}${sorting}`;
+    const result = await connection.stream(query);
+    const stream = new ResultStream(connection, result, (text) =>
+      toRow(table.values(this.#fieldsOf(text, table.selection.length))),
+    );
+    await stream.advance();
+    return stream;
   }
 
   /** What `oneText` made one. */
@@ -271,7 +114,7 @@ class FileRowSource implements RowSource {
     if (fields.length !== count)
       throw new AppError(
         'unprocessable_input',
-        `${this.label}: a value has a control character (U+001F), which no document can hold`,
+        `${this.#label}: a value has a control character (U+001F), which no document can hold`,
       );
     for (let at = 0; at < count; at += 1) if (fields[at] === noValue) fields[at] = null;
     return fields;
@@ -299,18 +142,6 @@ class FileRowSource implements RowSource {
     this.#ordered.set(name, { rest, lies });
     return lies;
   }
-
-  #closeStreams(): void {
-    for (const stream of this.#streams.splice(0)) stream.close();
-  }
-
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw fileFault(error, this.label, 'read');
-    }
-  }
 }
 
 /** Characters that no value of a document has (XML 1.0 §2.2). */
@@ -323,15 +154,7 @@ function oneText(selection: readonly string[]): string {
   return `concat_ws(chr(31), ${selection.map((value) => `COALESCE(${value}, chr(30))`).join(', ')})`;
 }
 
-/** The order that rows are to be given in. */
-interface RowOrder {
-  /** of the table, and what of it is read */
-  readonly name: string;
-  /** behind ORDER BY */
-  readonly by: readonly string[];
-}
-
-class ResultStream<Row> implements RowStream<Row> {
+class ResultStream<Row> implements ClosableRows<Row> {
   head: Row | null = null;
   readonly #connection: DuckDBConnection;
   readonly #result: DuckDBResult;
@@ -371,8 +194,4 @@ class ResultStream<Row> implements RowStream<Row> {
     this.#next = 0;
     await this.advance();
   }
-}
-
-function columnOf(table: Table, role: 'row_key' | 'document'): string {
-  return table.columns.find((column) => column.role === role)!.name;
 }

@@ -25,7 +25,7 @@ export interface SqliteOptions {
   readonly label: string;
   /** how long to wait for another program that writes into the file (30 seconds) */
   readonly busyTimeoutMs?: number;
-  /** only to be read */
+  /** only to be read; who may write cleans up the log when the file is closed, so it is opened like any other */
   readonly readOnly?: boolean;
   /** nobody else knows the file, which is thrown away if anything goes wrong with it */
   readonly isNew?: boolean;
@@ -37,7 +37,18 @@ const pollMs = 100;
 const cacheBytes = 64 * 1024 * 1024;
 
 /** Codes of SQLite: the lower byte tells the kind. */
-const codes = { busy: 5, locked: 6, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, schema: 17, constraint: 19, notADatabase: 26 };
+const codes = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  schema: 17,
+  constraint: 19,
+  notADatabase: 26,
+};
 
 /** Statements that end a transaction: what became of it is to be known. */
 const ending: ReadonlySet<string> = new Set(['COMMIT', 'ROLLBACK']);
@@ -51,7 +62,6 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
   const deadline = (): number => Date.now() + busyTimeoutMs;
   try {
     database = new sqlite.DatabaseSync(path, {
-      readOnly,
       // rows come table by table, and keys lead both ways
       enableForeignKeyConstraints: false,
       // waiting is ours: SQLite would hold up everything else in this process meanwhile
@@ -59,11 +69,17 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
     });
     const opened = database;
     // what a file defines in its views and triggers is not to call what is not meant for it
-    await whenFree(() => opened.exec(`PRAGMA trusted_schema = OFF; PRAGMA cache_size = -${cacheBytes / 1024}; PRAGMA legacy_alter_table = ON`), deadline());
+    await whenFree(
+      () =>
+        opened.exec(
+          `PRAGMA trusted_schema = OFF; PRAGMA cache_size = -${cacheBytes / 1024}; PRAGMA legacy_alter_table = ON; PRAGMA query_only = ${readOnly ? 'ON' : 'OFF'}`,
+        ),
+      deadline(),
+    );
     if (isNew) opened.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     // reads the file for the first time
     await whenFree(() => opened.exec('SELECT 1 FROM sqlite_schema LIMIT 1'), deadline());
-    opened.function('svc_text', { deterministic: true }, (value) => String(value));
+    opened.function('svc_text', { deterministic: true }, (value) => String(value).replace('Infinity', 'INF'));
   } catch (error) {
     database?.close();
     throw sqliteFault(error, label);
@@ -160,11 +176,15 @@ export function sqliteFault(error: unknown, label: string): unknown {
         ': cannot be written: the disk is full; make room there and run the job again, or name another place.',
       );
     case codes.ioError:
-      return unavailable(`: cannot be written: ${told} Look for room on the disk and at the disk itself, and run the job again.`);
+      return unavailable(
+        `: cannot be written: ${told} Look for room on the disk and at the disk itself, and run the job again.`,
+      );
     case codes.notADatabase:
       return conflict(' exists and is not a database of SQLite.');
     case codes.corrupt:
-      return conflict(` is damaged (${told} PRAGMA integrity_check tells what is wrong): name another file, or put back a copy.`);
+      return conflict(
+        ` is damaged (${told} PRAGMA integrity_check tells what is wrong): name another file, or put back a copy.`,
+      );
     case codes.readOnly:
     case codes.cannotOpen:
       return new AppError(

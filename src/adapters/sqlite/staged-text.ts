@@ -25,7 +25,8 @@ export async function* stagedRows(path: string): AsyncIterable<readonly (readonl
 function fieldsOf(line: string): (string | null)[] {
   const fields: (string | null)[] = line.split('\t');
   if (line.includes('\\'))
-    for (let at = 0; at < fields.length; at += 1) if (fields[at]!.includes('\\')) fields[at] = unescaped(fields[at]!);
+    for (let at = 0; at < fields.length; at += 1)
+      if (fields[at]!.includes('\\')) fields[at] = unescaped(fields[at]!);
   return fields;
 }
 
@@ -61,7 +62,9 @@ export function converterFor(type: ColumnType, sqlType: string): Converter {
     case 'bigint':
       return asText ? plainNumber : (text) => (text.length <= safeLength ? numberOf(text) : text);
     case 'numeric':
-      return asText ? plainNumber : (text) => (text.length <= safeLength + 1 ? numberOf(text) : plainNumber(text));
+      return asText
+        ? plainNumber
+        : (text) => (text.length <= safeLength + 1 ? numberOf(text) : plainNumber(text));
     case 'real':
     case 'double':
       return asText ? plainNumber : numberOf;

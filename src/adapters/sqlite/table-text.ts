@@ -12,7 +12,8 @@ function readTableText(sql: string): TableText | null {
   const items: string[] = [];
   let depth = 0;
   let from = -1;
-  const token = /"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]|\/\*[\s\S]*?(?:\*\/|$)|--[^\n]*|[(),]/g;
+  const token =
+    /"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]|\/\*[\s\S]*?(?:\*\/|$)|--[^\n]*|[(),]/g;
   for (const { 0: text, index } of sql.matchAll(token)) {
     if (text === '(') {
       depth += 1;
@@ -31,9 +32,13 @@ function readTableText(sql: string): TableText | null {
 }
 
 /** Name, with its quotes, and what is said of it; null for a constraint of the table. */
-function columnParts(item: string): { readonly head: string; readonly name: string; readonly rest: string } | null {
+function columnParts(
+  item: string,
+): { readonly head: string; readonly name: string; readonly rest: string } | null {
   const found =
-    /^((?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*)("(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[(/]+)([\s\S]*)$/.exec(item);
+    /^((?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*)("(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[(/]+)([\s\S]*)$/.exec(
+      item,
+    );
   if (found === null) return null;
   const [, space, written, rest] = found as unknown as [string, string, string, string];
   if (/^(?:CONSTRAINT|PRIMARY|UNIQUE|CHECK|FOREIGN)$/i.test(written)) return null;
@@ -61,7 +66,7 @@ function withoutStrings(text: string): string {
   );
 }
 
-export interface ColumnChange {
+export interface ChangedColumn {
   /** absent: as it is */
   readonly type?: string;
   readonly dropsNotNull?: boolean;
@@ -71,7 +76,7 @@ export interface ColumnChange {
 export function changedTable(
   sql: string,
   name: string,
-  changes: ReadonlyMap<string, ColumnChange>,
+  changes: ReadonlyMap<string, ChangedColumn>,
 ): string | null {
   const text = readTableText(sql);
   if (text === null) return null;

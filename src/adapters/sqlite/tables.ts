@@ -7,7 +7,7 @@ import { viewMark } from '../row-sinks/made-views.ts';
 import { foldedName, type SqliteDb } from './database.ts';
 import { columnComments } from './table-text.ts';
 
-export interface KnownColumn {
+interface FoundColumn {
   readonly name: string;
   /** as it was declared; empty: it was not */
   readonly type: string;
@@ -16,7 +16,7 @@ export interface KnownColumn {
   readonly comment: string | null;
 }
 
-export interface KnownTable {
+export interface FoundTable {
   readonly name: string;
   readonly isView: boolean;
   /** the statement that made it */
@@ -24,14 +24,14 @@ export interface KnownTable {
   /** of a view that a load made: its comment */
   readonly madeView: { readonly comment: string } | null;
   /** by folded name */
-  readonly columns: ReadonlyMap<string, KnownColumn>;
+  readonly columns: ReadonlyMap<string, FoundColumn>;
 }
 
 /** Tables and views, by folded name. */
-export type KnownTables = Map<string, KnownTable>;
+export type FoundTables = Map<string, FoundTable>;
 
-export function readTables(database: Pick<SqliteDb, 'read'>): KnownTables {
-  const tables: KnownTables = new Map();
+export function readTables(database: Pick<SqliteDb, 'read'>): FoundTables {
+  const tables: FoundTables = new Map();
   for (const { name, type, sql } of database.read<{ name: string; type: string; sql: string | null }>(
     `SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
   ))
@@ -40,8 +40,13 @@ export function readTables(database: Pick<SqliteDb, 'read'>): KnownTables {
 }
 
 /** Columns, which are asked for where they are looked at: a file may have thousands of tables. */
-function knownTable(database: Pick<SqliteDb, 'read'>, name: string, isView: boolean, sql: string): KnownTable {
-  let columns: Map<string, KnownColumn> | null = null;
+function knownTable(
+  database: Pick<SqliteDb, 'read'>,
+  name: string,
+  isView: boolean,
+  sql: string,
+): FoundTable {
+  let columns: Map<string, FoundColumn> | null = null;
   const comment = isView ? /\/\* ([\s\S]*?) \*\//.exec(sql)?.[1] : undefined;
   return {
     name,
@@ -73,7 +78,7 @@ function knownTable(database: Pick<SqliteDb, 'read'>, name: string, isView: bool
 }
 
 /** Statements that make the tables beside the data, those that are missing. */
-export function sideTableStatements(known: KnownTables): string[] {
+export function sideTableStatements(known: FoundTables): string[] {
   return Object.values(sideTableDefinitions)
     .filter(({ name }) => !known.has(foldedName(name)))
     .flatMap(sideTable);

@@ -57,8 +57,10 @@ export function lexicalText(expression: string, type: string, isBoolean: boolean
       return text;
     case 'text':
       return expression;
-    default:
+    case 'real':
       // SQLite itself writes 15 digits of a double
-      return `CASE ${stored} WHEN 'real' THEN svc_text(${expression}) WHEN 'null' THEN NULL ELSE ${text} END`;
+      return `CASE ${stored} WHEN 'real' THEN svc_text(${expression}) ELSE replace(${text}, 'Infinity', 'INF') END`;
+    default:
+      return `CASE ${stored} WHEN 'real' THEN svc_text(${expression}) ELSE ${text} END`;
   }
 }

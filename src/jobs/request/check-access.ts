@@ -79,7 +79,8 @@ export async function checkAccess(
     const pointer = pointerOf(long);
     if ('fault' in target) faults.push({ pointer, code: 'target_not_allowed', detail: target.fault });
     else if (target.kind === 'folder') await path(pointer, target.path, member === 'in');
-    else if (target.kind === 'duckdb') await path(pointer, target.file, member === 'in');
+    else if (target.kind === 'duckdb' || target.kind === 'sqlite')
+      await path(pointer, target.file, member === 'in');
     else if (target.kind === 'postgresql') {
       const fault = hostFault(settings, target);
       if (fault !== null) faults.push({ pointer, ...fault });

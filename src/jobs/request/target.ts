@@ -18,6 +18,7 @@ export type Target =
       readonly sslmode: SslMode | null;
     }
   | { readonly kind: 'duckdb'; readonly file: string }
+  | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'folder'; readonly path: string };
 
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
@@ -41,12 +42,13 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
     return {
       fault: 'looks like a connection string: write postgresql://HOST[:PORT]/DATABASE, with -u and -p',
     };
-  if (text.startsWith('duckdb:')) {
-    const file = text.slice('duckdb:'.length);
-    return file === '' ? { fault: 'duckdb: needs a file' } : { kind: 'duckdb', file };
+  for (const kind of ['duckdb', 'sqlite'] as const) {
+    if (!text.startsWith(`${kind}:`)) continue;
+    const file = text.slice(kind.length + 1);
+    return file === '' ? { fault: `${kind}: needs a file` } : { kind, file };
   }
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
-    return { fault: 'must be postgresql://…, metadb:NAME, duckdb:FILE or a folder' };
+    return { fault: 'must be postgresql://…, metadb:NAME, duckdb:FILE, sqlite:FILE or a folder' };
   }
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
 }
@@ -80,7 +82,7 @@ function postgresql(text: string): Target | { readonly fault: string } {
   if (match === null)
     return {
       fault:
-        'must be postgresql://HOST[:PORT][/DATABASE][?schema=NAME] (with -u and -p), metadb:NAME, duckdb:FILE or a folder',
+        'must be postgresql://HOST[:PORT][/DATABASE][?schema=NAME] (with -u and -p), metadb:NAME, duckdb:FILE, sqlite:FILE or a folder',
     };
   const [, credentials, hostPort, database, query] = match as unknown as [
     string,

@@ -25,7 +25,7 @@ const input =
   'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz), s3://BUCKET/KEY, https://… or - for stdin.';
 const database =
   "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME";
-const target = `${database},\nduckdb:FILE or a folder of files.`;
+const target = `${database},\nduckdb:FILE, sqlite:FILE or a folder of files.`;
 const placeholders: Readonly<Record<Tool, readonly string[]>> = {
   xsd2er: [input],
   xml2er: [input, target],

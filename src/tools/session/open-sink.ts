@@ -52,24 +52,34 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
       return createFolderRowSink({ directory, format, refuseLinks: !session.byHand });
     }
-    case 'duckdb': {
-      const { createDuckDbRowSink } = await import('../../adapters/duckdb/target/sink.ts');
+    case 'duckdb':
+    case 'sqlite': {
       const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
       if (isRemote(file))
         throw new AppError(
           'invalid_option',
-          '-o: a DuckDB file needs a folder of the machine, not the shared store',
+          `-o: ${target.kind}:FILE needs a folder of the machine, not the shared store`,
         );
-      return createDuckDbRowSink({ file, refuseLinks: !session.byHand, signal: session.interrupted });
+      const options = { file, refuseLinks: !session.byHand, signal: session.interrupted };
+      if (target.kind === 'sqlite') {
+        const { createSqliteRowSink } = await import('../../adapters/sqlite/target/sink.ts');
+        return createSqliteRowSink(options);
+      }
+      const { createDuckDbRowSink } = await import('../../adapters/duckdb/target/sink.ts');
+      return createDuckDbRowSink(options);
     }
   }
 }
 
 /** In what words a target is told its tables (`-S p`): those of the database that makes them, or that reads the files best; without one, PostgreSQL's. */
-export function ddlDialectOf({ out, format }: Pick<ToolRequest, 'out' | 'format'>): 'duckdb' | 'postgresql' {
+export function ddlDialectOf({
+  out,
+  format,
+}: Pick<ToolRequest, 'out' | 'format'>): 'duckdb' | 'sqlite' | 'postgresql' {
   if (out === undefined) return 'postgresql';
   const target = parseTarget(out);
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
+  if (target.kind === 'sqlite') return 'sqlite';
   return target.kind === 'duckdb' ||
     (target.kind === 'folder' && (format === 'parquet' || format === 'delta'))
     ? 'duckdb'

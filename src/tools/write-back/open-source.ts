@@ -24,6 +24,10 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       const { createDuckDbRowSource } = await import('../../adapters/duckdb/target/source.ts');
       return createDuckDbRowSource({ file: await localPath(target.file), installation });
     }
+    case 'sqlite': {
+      const { createSqliteRowSource } = await import('../../adapters/sqlite/target/source.ts');
+      return createSqliteRowSource({ file: await localPath(target.file), installation });
+    }
     case 'folder': {
       const directory = await localPath(target.path);
       const options = { directory, refuseLinks: !session.byHand, installation };
@@ -53,6 +57,11 @@ function noVersions(): AppError {
 
 export async function chooseRowRemover(session: ToolSession): Promise<RowRemover> {
   const target = inputTarget(session);
+  if (target.kind === 'sqlite') {
+    const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
+    const { createSqliteRowRemover } = await import('../../adapters/sqlite/target/remover.ts');
+    return createSqliteRowRemover({ file, refuseLinks: !session.byHand });
+  }
   if (target.kind === 'folder') {
     const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
     const { holdsDeltaTables } = await import('../../adapters/delta/manifest.ts');

@@ -32,7 +32,7 @@ const levels: readonly Choice[] = [
 
 const targetHints: Readonly<Record<TargetKind, string>> = {
   metadb: 'a new one, or one that this schema was loaded into before',
-  other: 'such as postgresql://HOST/DATABASE?schema=S, duckdb:FILE, or a folder',
+  other: 'such as postgresql://HOST/DATABASE?schema=S, duckdb:FILE, sqlite:FILE, or a folder',
   none: '',
 };
 

@@ -9,7 +9,7 @@ import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { deltaReader, duckDbReader, folderReader, postgresReader, type TargetReader } from './readers.ts';
-import { sqliteReader } from './sqlite-reader.ts';
+import { sqliteReader } from './sqlite/reader.ts';
 
 export interface TestTarget {
   createSink(): RowSink;

@@ -123,7 +123,7 @@ describe('what all of them hold', () => {
   });
 });
 
-test('nothing is left beside a DuckDB file: no log, no lock, no staged rows', async () => {
+test('nothing is left beside the file of a database: no log, no lock, no staged rows', async () => {
   const names = await readdir(join(home.directory, 'out'));
-  expect(names.toSorted()).toEqual(['values.duckdb', 'delta', ...formats].toSorted());
+  expect(names.toSorted()).toEqual(['values.duckdb', 'values.sqlite', 'delta', ...formats].toSorted());
 });

@@ -32,6 +32,7 @@ const scripted = ['csv', 'tsv', 'jsonl'] as const;
 /** All that is held against PostgreSQL, with what it needs; folders that are loaded somewhere by the script that lies in them come last. */
 const targets: readonly (readonly [name: string, parts: readonly Part[]])[] = [
   ['duckdb', []],
+  ['sqlite', ['sqlite3']],
   ...formats.map((format) => [format, []] as const),
   ['delta', []],
   ['delta, as deltalake reads it', ['deltalake']],
@@ -82,6 +83,10 @@ async function load(
   const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
   drops.push(() => sql.end({ timeout: 1 }));
   const folder = (format: string): string => join(home.directory, 'out', format);
+  const ofSqlite = folder('values.sqlite');
+  // read by SQLite's own shell, when the model is known
+  for (const inputs of jobs)
+    await convert(home, 'xml2er', ...inputs, '-x', String(origin), '-o', `sqlite:${ofSqlite}`);
   const file = folder('values.duckdb');
   const targets: [name: string, argv: string[], reader: TargetReader][] = [
     ['postgresql', ['-o', 'metadb:targets'], postgresReader(sql, 'targets')],
@@ -112,6 +117,7 @@ async function load(
   if (sqlite !== null) {
     const loaded = join(home.directory, 'loaded.sqlite');
     await promisify(execFile)(sqlite, [loaded, '.read load.sqlite.sql'], { cwd: folder('jsonl') });
+    readers.set('sqlite', sqliteReader(ofSqlite, model));
     readers.set('load.sqlite.sql of jsonl', sqliteReader(loaded, model));
   }
   if (mariadbParts.every(isHere)) {

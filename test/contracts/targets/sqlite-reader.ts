@@ -9,7 +9,7 @@ export function sqliteReader(file: string, model: RelationalModel): TargetReader
   const { model: drawn, lists } = withListTables(model, dialectOf('sqlite'));
   return {
     read: async (table) => {
-      const database = new DatabaseSync(file, { readOnly: true });
+      const database = new DatabaseSync(file);
       try {
         const owner = model.tables.findIndex(({ name }) => name === table);
         const columns = columnsOf(database, table);

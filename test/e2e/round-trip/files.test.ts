@@ -24,14 +24,16 @@ beforeAll(async () => {
   origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
 }, 120_000);
 
-const kinds = ['duckdb', 'csv', 'tsv', 'jsonl', 'parquet', 'delta'] as const;
+const kinds = ['duckdb', 'sqlite', 'csv', 'tsv', 'jsonl', 'parquet', 'delta'] as const;
 
 function targetOf(
   kind: (typeof kinds)[number],
   name: string,
 ): { readonly place: string; readonly argv: string[] } {
   const path = join(home.directory, 'out', `${kind}-${name}`);
-  return kind === 'duckdb' ? { place: `duckdb:${path}`, argv: [] } : { place: path, argv: ['-f', kind] };
+  return kind === 'duckdb' || kind === 'sqlite'
+    ? { place: `${kind}:${path}`, argv: [] }
+    : { place: path, argv: ['-f', kind] };
 }
 
 async function expectSame(folder: string, wanted: readonly string[]): Promise<void> {
@@ -75,7 +77,7 @@ describe.each(some(kinds, 1))('%s', { timeout: 120_000 }, (kind) => {
 });
 
 it('says what is missing', async () => {
-  for (const place of ['nowhere', 'duckdb:nowhere.duckdb']) {
+  for (const place of ['nowhere', 'duckdb:nowhere.duckdb', 'sqlite:nowhere.sqlite']) {
     const run = await runTool(home, 'er2xml', ['-x', origin, '-i', place, '-o', join(home.directory, 'no')]);
     expect(run.code).toBe(1);
     expect(run.stdout + run.stderr).toMatch(/no documents were loaded there|there is no such file/);

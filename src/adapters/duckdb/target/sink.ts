@@ -12,11 +12,7 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import {
-  DatabaseFileSink,
-  type DatabaseFileOptions,
-  type StagedTables,
-} from '../../database-files/sink.ts';
+import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
 import { readDuckDbLoads, readDuckDbZones } from '../ledger.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
 import { temporaryName, type DuckDbPublication } from './publication.ts';

@@ -4,8 +4,8 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import { AppError } from '../../../errors.ts';
 import { foldedName } from '../database.ts';
-import { changedTable, type ColumnChange } from '../table-text.ts';
-import type { KnownTable } from '../tables.ts';
+import { changedTable, type ChangedColumn } from '../table-text.ts';
+import type { FoundTable } from '../tables.ts';
 import { isText, lexicalText, settledType } from '../types.ts';
 import { drawModel, runAll, temporaryName, type SqlitePublication } from './publication.ts';
 
@@ -16,11 +16,11 @@ import { drawModel, runAll, temporaryName, type SqlitePublication } from './publ
 export async function adaptTable(
   publication: SqlitePublication,
   index: number,
-  known: KnownTable,
+  known: FoundTable,
 ): Promise<string[]> {
   const { database, changes, drawn } = publication;
   const table = drawn.tables[index]!;
-  const changed = new Map<string, { change: ColumnChange; from: string }>();
+  const changed = new Map<string, { change: ChangedColumn; from: string }>();
   const types: string[] = [];
   const statements: string[] = [];
   for (const [at, column] of table.columns.entries()) {
@@ -63,8 +63,8 @@ export async function adaptTable(
 /** A new table with the changed columns, filled from the old one, which it replaces with its indexes and triggers. */
 async function remake(
   { database }: SqlitePublication,
-  known: KnownTable,
-  changed: ReadonlyMap<string, { readonly change: ColumnChange; readonly from: string }>,
+  known: FoundTable,
+  changed: ReadonlyMap<string, { readonly change: ChangedColumn; readonly from: string }>,
 ): Promise<void> {
   const name = temporaryName();
   const statement = changedTable(
@@ -109,25 +109,25 @@ function listBefore(publication: SqlitePublication, index: number, at: number) {
   return { table: before.tables[list.table!]!, count: before.tables[index]!.columns[at]!.name };
 }
 
-function wasList(
-  publication: SqlitePublication,
-  index: number,
-  at: number,
-  known: KnownTable,
-): boolean {
+function wasList(publication: SqlitePublication, index: number, at: number, known: FoundTable): boolean {
   const before = listBefore(publication, index, at);
   return before !== null && known.columns.has(foldedName(before.count));
 }
 
 /** Items of lists go into the column that became text, separated by spaces, as XML has them. */
-async function listsToText(publication: SqlitePublication, index: number, known: KnownTable): Promise<void> {
+async function listsToText(publication: SqlitePublication, index: number, known: FoundTable): Promise<void> {
   const { database, drawn, changes, plan } = publication;
   if (index >= plan.model.tables.length) return;
   const { name, columns, primaryKey } = drawn.tables[index]!;
   for (const [at, column] of columns.entries()) {
     const before = listBefore(publication, index, at);
     if (before === null || !known.columns.has(foldedName(before.count))) continue;
-    const [, parent, position, item] = before.table.columns.map((one) => doubleQuoted(one.name)) as [string, string, string, string];
+    const [, parent, position, item] = before.table.columns.map((one) => doubleQuoted(one.name)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
     const list = doubleQuoted(before.table.name);
     const itemType = before.table.columns[3]!.sqlType;
     if (publication.known.has(foldedName(before.table.name)))

@@ -6,7 +6,7 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import type { CreatedView } from '../../../engine/views/create-view.ts';
 import { markedComment, viewsOver } from '../../row-sinks/made-views.ts';
 import { foldedName } from '../database.ts';
-import { readTables, type KnownTables } from '../tables.ts';
+import { readTables, type FoundTables } from '../tables.ts';
 import { isText } from '../types.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 
@@ -47,7 +47,11 @@ export async function publishViews(publication: SqlitePublication): Promise<void
     const comment = await markedComment(view);
     if (there?.madeView?.comment === comment) continue;
     const text = view.query.replace(/^\s*/, '');
-    const refused = await makeView(publication, view.name, `CREATE VIEW ${doubleQuoted(view.name)} AS /* ${comment.replaceAll('*/', '* /').replaceAll('/*', '/ *')} */\n${text}`);
+    const refused = await makeView(
+      publication,
+      view.name,
+      `CREATE VIEW ${doubleQuoted(view.name)} AS /* ${comment.replaceAll('*/', '* /').replaceAll('/*', '/ *')} */\n${text}`,
+    );
     if (refused !== null) changes.push(`${view.name}: no view could be made: ${refused}`);
     else made.push(view.name);
   }
@@ -60,7 +64,11 @@ export async function publishViews(publication: SqlitePublication): Promise<void
 }
 
 /** Null: it is there; else why not. SQLite looks into a view when it is asked for the first time. */
-async function makeView({ database }: SqlitePublication, name: string, statement: string): Promise<string | null> {
+async function makeView(
+  { database }: SqlitePublication,
+  name: string,
+  statement: string,
+): Promise<string | null> {
   await database.run(`DROP VIEW IF EXISTS ${doubleQuoted(name)}`);
   try {
     await database.run(statement);
@@ -74,7 +82,7 @@ async function makeView({ database }: SqlitePublication, name: string, statement
 
 function viewsOfModel(
   { plan, drawn }: SqlitePublication,
-  known: KnownTables,
+  known: FoundTables,
 ): Promise<readonly CreatedView[]> {
   const asModelled: DrawnModel = drawModel(plan.model);
   return viewsOver(plan, asModelled.tables, {

@@ -11,9 +11,7 @@ export async function makeIndexes(publication: SqlitePublication): Promise<void>
   const { database, drawn, made, plan } = publication;
   const known = readTables(database);
   const taken = new Set(
-    database
-      .read<{ name: string }>('SELECT name FROM sqlite_schema')
-      .map(({ name }) => foldedName(name)),
+    database.read<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => foldedName(name)),
   );
   const free = (wanted: string): string => {
     for (let count = 0; ; count += 1) {

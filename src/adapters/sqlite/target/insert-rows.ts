@@ -41,16 +41,23 @@ export async function insertRows(
   const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
   const names = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
   const onConflict =
-    plan.keys === 'hash' && keyAt >= 0 ? ` ON CONFLICT (${doubleQuoted(table.primaryKey[0]!)}) DO NOTHING` : '';
+    plan.keys === 'hash' && keyAt >= 0
+      ? ` ON CONFLICT (${doubleQuoted(table.primaryKey[0]!)}) DO NOTHING`
+      : '';
   const insert = database.prepare(
     `INSERT INTO ${doubleQuoted(table.name)} (${names}) VALUES (${columns.map(() => '?').join(', ')})${onConflict}`,
   );
+  // the keys of rows, which it tells, are beyond 2^53
+  insert.setReadBigInts(true);
   let count = 0;
   for await (const rows of stagedRows(staged.get(index)!.path)) {
     signal?.throwIfAborted();
     for (const fields of rows) {
       if (fields.length !== columns.length)
-        throw new AppError('unprocessable_input', `${table.name}: a row has ${fields.length} values, not ${columns.length}`);
+        throw new AppError(
+          'unprocessable_input',
+          `${table.name}: a row has ${fields.length} values, not ${columns.length}`,
+        );
       const values = fields as BoundValue[];
       const items = lists.map(({ column }) => fields[column]);
       for (let at = 0; at < values.length; at += 1)
@@ -86,7 +93,7 @@ function insertOne(
 ): number {
   for (;;) {
     try {
-      return insert.run(...values).changes as number;
+      return Number(insert.run(...values).changes);
     } catch (error) {
       const broken = brokenUnique(error);
       if (broken === null || !dropUniqueIndex(publication, broken)) throw error;

@@ -10,7 +10,7 @@ import type { BrokenKey, SinkPlan } from '../../../ports/rows/sink.ts';
 import type { StagedTables } from '../../database-files/sink.ts';
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { foldedName, type SqliteDb } from '../database.ts';
-import type { KnownTables } from '../tables.ts';
+import type { FoundTables } from '../tables.ts';
 
 /** A model as SQLite has it: the items of lists in tables of their own. */
 export interface DrawnModel {
@@ -30,7 +30,7 @@ export interface SqlitePublication {
   readonly widened: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
   /** what is in the file; read anew as statements change it */
-  known: KnownTables;
+  known: FoundTables;
   /** by index in the drawn model: tables that this job makes */
   readonly made: Set<number>;
   /** for the log */
@@ -47,7 +47,7 @@ export function drawModel(model: RelationalModel): DrawnModel {
 /** As the rows of a job need it: a column with a value that its type cannot hold is text, a list too; so is a list that became text before. */
 export function drawForRows(
   model: RelationalModel,
-  known: KnownTables,
+  known: FoundTables,
   { widened, nullAllowed }: Pick<SqlitePublication, 'widened' | 'nullAllowed'>,
 ): DrawnModel {
   const asModelled = drawModel(model);
@@ -56,9 +56,7 @@ export function drawForRows(
     const { columns } = asModelled.tables[table]!;
     const name = physicalName(sqlite, model.tables[table]!.columns[column]!.name);
     return (
-      there !== undefined &&
-      there.has(foldedName(name)) &&
-      !there.has(foldedName(columns[column]!.name))
+      there !== undefined && there.has(foldedName(name)) && !there.has(foldedName(columns[column]!.name))
     );
   };
   return drawModel({

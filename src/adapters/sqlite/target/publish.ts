@@ -23,7 +23,8 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
   const publication = { ...first, known, drawn: drawForRows(plan.model, known, first) };
   const { drawn } = publication;
   const offsets = keyOffsets(publication);
-  const old = plan.keys === 'hash' && staged.has('documents') ? documentsThere(publication) : new Set<string>();
+  const old =
+    plan.keys === 'hash' && staged.has('documents') ? documentsThere(publication) : new Set<string>();
   const documents = await addSide(publication, 'documents', offsets, old);
   const rows: Record<string, number> = {};
   for (const index of plan.model.tables.keys()) {
@@ -47,7 +48,15 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
     .prepare(
       `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(plan.idJob, plan.installation ?? '', plan.idSch, plan.idLschma, new Date().toISOString(), documents, total);
+    .run(
+      plan.idJob,
+      plan.installation ?? '',
+      plan.idSch,
+      plan.idLschma,
+      new Date().toISOString(),
+      documents,
+      total,
+    );
   return rows;
 }
 
@@ -60,7 +69,8 @@ async function readyTable(publication: SqlitePublication, index: number): Promis
   await database.run(tableStatement(table));
   made.add(index);
   for (const [at, column] of table.columns.entries()) {
-    if (publication.widened.has(columnId(index, at))) changes.push(`${table.name}.${column.name}: widened to text`);
+    if (publication.widened.has(columnId(index, at)))
+      changes.push(`${table.name}.${column.name}: widened to text`);
     if (plan.model.tables[index]?.columns[at]?.nullable === false && column.nullable)
       changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
   }
@@ -93,13 +103,17 @@ function keyedTables(
   tables: readonly { readonly name: string; readonly primaryKey: readonly string[] }[],
 ): (readonly [name: string, key: string])[] {
   return [
-    ...tables.flatMap(({ name, primaryKey }) => (primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [])),
+    ...tables.flatMap(({ name, primaryKey }) =>
+      primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
+    ),
     [sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!],
   ];
 }
 
 function highest({ read }: SqlitePublication['database'], table: string, key: string): bigint | null {
-  return read<{ key: bigint | null }>(`SELECT max(${doubleQuoted(key)}) AS key FROM ${doubleQuoted(table)}`)[0]!.key;
+  return read<{ key: bigint | null }>(
+    `SELECT max(${doubleQuoted(key)}) AS key FROM ${doubleQuoted(table)}`,
+  )[0]!.key;
 }
 
 /** With hashed keys everything of a document that is there already is there already. */
@@ -111,7 +125,11 @@ function documentsThere({ database }: SqlitePublication): ReadonlySet<string> {
   );
 }
 
-const namedRows = { documents: null, unmapped: ['parent_table', 'parent_key'], lexical: ['table_name', 'row_key'] } as const;
+const namedRows = {
+  documents: null,
+  unmapped: ['parent_table', 'parent_key'],
+  lexical: ['table_name', 'row_key'],
+} as const;
 
 /** `_unmapped` and `_lexical` name rows of any table: each with its own shift. Answers how many rows were added. */
 async function addSide(
@@ -126,15 +144,21 @@ async function addSide(
   const { columns } = sideTableDefinitions[side];
   const convert = columns.map(({ type }) => converterFor(type, type.kind === 'text' ? 'TEXT' : 'INTEGER'));
   const shifts = new Map<string, bigint>(
-    plan.model.tables.map(({ name }, index) => [name, offsets.get(foldedName(drawn.tables[index]!.keysOf)) ?? 0n]),
+    plan.model.tables.map(({ name }, index) => [
+      name,
+      offsets.get(foldedName(drawn.tables[index]!.keysOf)) ?? 0n,
+    ]),
   );
   // documents that are kept whole hang from themselves
   const documentShift = offsets.get(sideTableNames.documents) ?? 0n;
   shifts.set(sideTableNames.documents, documentShift);
-  const [tableAt, keyAt] = (namedRows[side] ?? []).map((name) => columns.findIndex((one) => one.name === name));
+  const [tableAt, keyAt] = (namedRows[side] ?? []).map((name) =>
+    columns.findIndex((one) => one.name === name),
+  );
   const insert = database.prepare(
     `INSERT INTO ${doubleQuoted(sideTableNames[side])} (${columns.map(({ name }) => doubleQuoted(name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   );
+  insert.setReadBigInts(true);
   const seen = new Set<string>();
   let count = 0;
   for await (const rows of stagedRows(waiting.path)) {

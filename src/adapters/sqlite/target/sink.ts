@@ -11,14 +11,10 @@ import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side
 import { AppError } from '../../../errors.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import {
-  DatabaseFileSink,
-  type DatabaseFileOptions,
-  type StagedTables,
-} from '../../database-files/sink.ts';
+import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
 import { readSqliteLoads } from '../ledger.ts';
-import { readTables, type KnownTables } from '../tables.ts';
+import { readTables, type FoundTables } from '../tables.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 
@@ -108,7 +104,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     await database.run(isNew ? 'PRAGMA journal_mode = WAL' : 'PRAGMA wal_checkpoint(PASSIVE)');
   }
 
-  #checkTables(known: KnownTables): void {
+  #checkTables(known: FoundTables): void {
     const names = [...this.#drawn.tables.map((table) => table.name), ...Object.values(sideTableNames)];
     for (const name of names) {
       const there = known.get(foldedName(name));
@@ -128,7 +124,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   }
 
   /** What somebody changed in them by hand, or another program calls so. */
-  #checkSideTables(known: KnownTables): void {
+  #checkSideTables(known: FoundTables): void {
     for (const { name, columns } of Object.values(sideTableDefinitions)) {
       const there = known.get(foldedName(name));
       const missing = there === undefined ? undefined : columns.find((one) => !there.columns.has(one.name));
@@ -140,7 +136,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     }
   }
 
-  #isPublished(database: SqliteDb, known: KnownTables): boolean {
+  #isPublished(database: SqliteDb, known: FoundTables): boolean {
     if (!known.has(sideTableNames.loads)) return false;
     const { idJob, installation = '' } = this.plan;
     return (
@@ -152,7 +148,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     );
   }
 
-  #findFilled(database: SqliteDb, known: KnownTables): readonly string[] {
+  #findFilled(database: SqliteDb, known: FoundTables): readonly string[] {
     return this.#drawn.tables
       .map(({ name }) => name)
       .filter(

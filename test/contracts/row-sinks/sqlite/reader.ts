@@ -1,14 +1,14 @@
 /** Reads a SQLite file as an independent reader would, every value as text, in the words of PostgreSQL. */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { TargetReader, TextRow } from './readers.ts';
+import type { TargetReader, TextRow } from '../readers.ts';
 
 /** Lists come from the tables of their items: a column `X_count` beside a table `TABLE_X` is the list `X`. */
 export function sqliteReader(file: string): TargetReader {
   return {
     read: async (table) => {
       if (!existsSync(file)) return null;
-      const database = new DatabaseSync(file, { readOnly: true });
+      const database = new DatabaseSync(file);
       try {
         return readTable(database, table);
       } finally {
@@ -31,7 +31,8 @@ function readTable(database: DatabaseSync, table: string): TextRow[] | null {
     Object.fromEntries(
       columns.map(({ name, type }) => {
         const list = /^(.+)_count$/.exec(name)?.[1];
-        const items = list === undefined ? null : itemsOf(database, `${table}_${list}`, row[columns[0]!.name]!);
+        const items =
+          list === undefined ? null : itemsOf(database, `${table}_${list}`, row[columns[0]!.name]!);
         return items === null
           ? [name, textOf(row[name]!, type)]
           : [list, row[name] === null ? null : `{${items.join(',')}}`];

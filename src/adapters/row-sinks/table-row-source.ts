@@ -1,0 +1,278 @@
+/** Rows of a database or a folder of tables, for writing documents back, in the order of their row keys, which is document order. */
+import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
+import type {
+  DocumentRows,
+  LexicalRow,
+  RowStream,
+  RowValues,
+  UnmappedRow,
+} from '../../engine/unshred/document-rows.ts';
+import { AppError } from '../../errors.ts';
+import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+
+/** A table as the place has it; columns by the model's names. */
+export interface ReadTable {
+  /** what stands behind FROM */
+  readonly from: string;
+  /** a key or position as a whole number; null where the table has no such column */
+  whole(column: string): string | null;
+  /** a condition: the column holds that text */
+  holds(column: string, text: string): string;
+}
+
+/** The order that rows are to be given in. */
+export interface RowOrder {
+  /** of the table, and what of it is read */
+  readonly name: string;
+  /** behind ORDER BY */
+  readonly by: readonly string[];
+}
+
+/** `order`: absent where `rest`, which stands behind FROM, tells it. */
+export interface RowQuery {
+  readonly rest: string;
+  readonly order?: RowOrder;
+}
+
+/** Stands at its first row. */
+export interface ClosableRows<Row> extends RowStream<Row> {
+  close(): void;
+}
+
+/** The tables of one place, open for reading. */
+export interface ReadTables<Known extends ReadTable> {
+  /** null where there is none of that name */
+  table(name: string): Known | null;
+  /** the least value of `expression` among rows for which `condition` holds; null: there are none */
+  least(table: Known, expression: string, condition: string): Promise<string | null>;
+  /** `toRow` is given the row's values by name: the lexical forms of XSD, NULL for a column that is not there */
+  rows<Row>(
+    table: Known,
+    query: RowQuery,
+    toRow: (valueOf: (column: string) => string | null) => Row,
+  ): Promise<ClosableRows<Row>>;
+  /** logical schema of a job, where its number stands for one job alone */
+  logicalSchemaOf(job: number): Promise<number | null>;
+  close(): Promise<void>;
+}
+
+export interface TableRowSourceOptions<Known extends ReadTable> {
+  readonly label: string;
+  /** AppError `not_found` where there is nothing */
+  readonly openTables: (model: RelationalModel) => Promise<ReadTables<Known>>;
+  readonly loads: () => Promise<readonly TargetLoad[]>;
+  /** a fault of the place as an AppError that names it; others as they are */
+  readonly faultOf: (error: unknown) => unknown;
+}
+
+export function createTableRowSource<Known extends ReadTable>(
+  options: TableRowSourceOptions<Known>,
+): RowSource {
+  return new TableRowSource(options);
+}
+
+class TableRowSource<Known extends ReadTable> implements RowSource {
+  readonly label: string;
+  readonly #options: TableRowSourceOptions<Known>;
+  #model!: RelationalModel;
+  #tables: ReadTables<Known> | null = null;
+  #streams: ClosableRows<unknown>[] = [];
+
+  constructor(options: TableRowSourceOptions<Known>) {
+    this.#options = options;
+    this.label = options.label;
+  }
+
+  loads(): Promise<readonly TargetLoad[]> {
+    return this.#guarded(() => this.#options.loads());
+  }
+
+  async open(model: RelationalModel): Promise<void> {
+    this.#model = model;
+    await this.#guarded(async () => {
+      this.#tables = await this.#options.openTables(model);
+      this.#documents();
+      for (const known of model.tables) {
+        const table = this.#tables.table(known.name);
+        if (table !== null && hasOtherKeys(model, known.columns, (name) => table.whole(name) !== null))
+          throw new AppError('conflict', otherKeysMessage(this.label, known.name));
+      }
+    });
+  }
+
+  async documentCount(name?: string): Promise<number> {
+    let count = 0;
+    for await (const document of this.documents(name)) if (document.key !== '') count += 1;
+    return count;
+  }
+
+  async *documents(name?: string): AsyncIterable<StoredDocument> {
+    const table = this.#documents();
+    const key = table.whole('document_key')!;
+    const stream = await this.#stream(table, { rest: ` ORDER BY ${key}` }, (valueOf) => ({
+      key: valueOf('document_key')!,
+      name: valueOf('name'),
+      job: Number(valueOf('job')),
+    }));
+    try {
+      while (stream.head !== null) {
+        const { key: documentKey, name: documentName, job } = stream.head;
+        await stream.advance();
+        if (name !== undefined && documentName !== name) continue;
+        const idLschma = await this.#tables!.logicalSchemaOf(job);
+        yield { key: documentKey, name: documentName, idLschma };
+      }
+    } finally {
+      stream.close();
+    }
+  }
+
+  rowsOf(documentKey: string): Promise<DocumentRows> {
+    return this.#rows(documentKey, everyRowNamesDocument(this.#model) ? '=' : '>=');
+  }
+
+  rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+    return this.#rows(documentKey, '>=');
+  }
+
+  async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
+    this.#closeStreams();
+    const { tables } = this.#model;
+    const isTold = everyRowNamesDocument(this.#model);
+    const first =
+      documentKey === null || isTold ? null : await this.#guarded(() => this.#firstKeys(documentKey));
+    const ofDocument = (table: Known, column: string): string =>
+      documentKey === null ? '' : ` WHERE ${table.whole(column)!} ${from} ${documentKey}`;
+    const kept = <Row>(stream: ClosableRows<Row>): RowStream<Row> | null => {
+      this.#streams.push(stream as ClosableRows<unknown>);
+      return stream.head === null ? null : stream;
+    };
+    return {
+      table: async (index) => {
+        const table = this.#tables!.table(tables[index]!.name);
+        const since = first?.get(index);
+        if (table === null || (first !== null && since === undefined)) return null;
+        const key = table.whole(columnOf(tables[index]!, 'row_key'))!;
+        const columns = tables[index]!.columns.map((column) => column.name);
+        const rest = isTold
+          ? ofDocument(table, columnOf(tables[index]!, 'document'))
+          : since === undefined
+            ? ''
+            : ` WHERE ${key} >= ${since}`;
+        const order = { name: tables[index]!.name, by: [key] };
+        return kept(await this.#stream(table, { rest, order }, (valueOf): RowValues => columns.map(valueOf)));
+      },
+      lexical: async (index) => {
+        const table = this.#tables!.table(sideTableNames.lexical);
+        if (table === null) return null;
+        const [key, document] = [table.whole('row_key')!, table.whole('document_key')!];
+        const stream = await this.#stream<LexicalRow>(
+          table,
+          {
+            rest: ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} ${from} ${documentKey ?? 0}`,
+            order: { name: `${sideTableNames.lexical} ${index}`, by: [key] },
+          },
+          (valueOf) => ({
+            rowKey: valueOf('row_key')!,
+            columnName: valueOf('column_name')!,
+            content: valueOf('content') ?? '',
+          }),
+        );
+        return kept(stream);
+      },
+      unmapped: async (index) => {
+        const table = this.#tables!.table(sideTableNames.unmapped);
+        if (table === null) return null;
+        const name = index === null ? sideTableNames.documents : tables[index]!.name;
+        const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
+        const stream = await this.#stream<UnmappedRow>(
+          table,
+          {
+            rest: ` WHERE ${table.holds('parent_table', name)} AND ${document} ${from} ${documentKey ?? 0}`,
+            order: {
+              name: `${sideTableNames.unmapped} ${name}`,
+              by: [key, table.whole('position')!],
+            },
+          },
+          (valueOf) => ({
+            parentKey: valueOf('parent_key')!,
+            position: Number(valueOf('position')),
+            xpath: valueOf('xpath') ?? '',
+            kind: valueOf('kind') ?? '',
+            content: valueOf('content'),
+          }),
+        );
+        return kept(stream);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closeStreams();
+    await this.#tables?.close();
+    this.#tables = null;
+  }
+
+  #documents(): Known {
+    const table = this.#tables!.table(sideTableNames.documents);
+    if (table === null) throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
+    return table;
+  }
+
+  /** Where the rows of a document begin in each table: a child comes after its parent. */
+  async #firstKeys(documentKey: string): Promise<ReadonlyMap<number, bigint>> {
+    const first = new Map<number, bigint>();
+    for (let changed = true; changed;) {
+      changed = false;
+      for (const [index, { name, columns }] of this.#model.tables.entries()) {
+        const table = this.#tables!.table(name);
+        if (table === null) continue;
+        const conditions = columns.flatMap(({ name: column, role, references }) => {
+          const since =
+            role === 'document'
+              ? documentKey
+              : role === 'parent_key' && references !== null
+                ? first.get(references)
+                : undefined;
+          const expression = table.whole(column);
+          return since === undefined || expression === null ? [] : [`${expression} >= ${since}`];
+        });
+        if (conditions.length === 0) continue;
+        const key = table.whole(columnOf(this.#model.tables[index]!, 'row_key'))!;
+        const least = await this.#tables!.least(table, key, conditions.join(' OR '));
+        const known = first.get(index);
+        if (least === null || (known !== undefined && known <= BigInt(least))) continue;
+        first.set(index, BigInt(least));
+        changed = true;
+      }
+    }
+    return first;
+  }
+
+  #stream<Row>(
+    table: Known,
+    query: RowQuery,
+    toRow: (valueOf: (column: string) => string | null) => Row,
+  ): Promise<ClosableRows<Row>> {
+    return this.#guarded(() => this.#tables!.rows(table, query, toRow));
+  }
+
+  #closeStreams(): void {
+    for (const stream of this.#streams.splice(0)) stream.close();
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#options.faultOf(error);
+    }
+  }
+}
+
+function columnOf(table: Table, role: 'row_key' | 'document'): string {
+  return table.columns.find((column) => column.role === role)!.name;
+}

@@ -1,0 +1,262 @@
+/** The tables of a SQLite file, for reading rows back: one read transaction, in which several statements go through their rows at once. */
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
+import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { withListTables } from '../../../engine/sql/list-tables.ts';
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { RowSource } from '../../../ports/rows/source.ts';
+import {
+  createTableRowSource,
+  type ClosableRows,
+  type ReadTable,
+  type ReadTables,
+  type RowQuery,
+} from '../../row-sinks/table-row-source.ts';
+import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
+import { readSqliteLoads } from '../ledger.ts';
+import { readTables, type FoundTable, type FoundTables } from '../tables.ts';
+import { lexicalText } from '../types.ts';
+
+export interface SqliteRowSourceOptions {
+  readonly file: string;
+  /** how long to wait for another program that keeps the file to itself (30 seconds) */
+  readonly busyTimeoutMs?: number;
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
+}
+
+export function createSqliteRowSource(options: SqliteRowSourceOptions): RowSource {
+  const { file, busyTimeoutMs } = options;
+  const label = `sqlite:${file}`;
+  return createTableRowSource({
+    label,
+    loads: () => readSqliteLoads(file, label, busyTimeoutMs),
+    openTables: (model) => openTables(options, label, model),
+    faultOf: (error) =>
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? new AppError('not_found', `${label}: there is no such file.`)
+        : sqliteFault(error, label),
+  });
+}
+
+interface SqliteTable extends ReadTable {
+  readonly columns: readonly ReadColumn[];
+  /** place of a column's value among `columns`, by folded name */
+  readonly places: ReadonlyMap<string, number>;
+  readonly key: string | null;
+}
+
+interface ReadColumn {
+  /** an expression of text */
+  readonly selection: string;
+  /** items of a list, by the key of its row */
+  readonly items: string | null;
+}
+
+async function openTables(
+  { file, busyTimeoutMs, installation }: SqliteRowSourceOptions,
+  label: string,
+  model: RelationalModel,
+): Promise<ReadTables<SqliteTable>> {
+  const database = await openSqlite(file, { label, busyTimeoutMs, readOnly: true });
+  try {
+    await database.run('BEGIN');
+    return new SqliteTables(database, model, installation);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+class SqliteTables implements ReadTables<SqliteTable> {
+  readonly #database: SqliteDb;
+  readonly #model: RelationalModel;
+  readonly #drawn: ReturnType<typeof withListTables>;
+  readonly #known: FoundTables;
+  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #logicals: ReadonlyMap<number, number | null>;
+  readonly #tables = new Map<string, SqliteTable | null>();
+
+  constructor(database: SqliteDb, model: RelationalModel, installation?: string) {
+    this.#database = database;
+    this.#model = model;
+    this.#drawn = withListTables(model, sqlite);
+    this.#indexes = new Map(model.tables.map(({ name }, index) => [name, index]));
+    this.#known = readTables(database);
+    this.#logicals = new Map(
+      this.#jobs(installation).map(({ job, logical }) => [
+        Number(job),
+        logical === null ? null : Number(logical),
+      ]),
+    );
+  }
+
+  #jobs(installation?: string): { job: bigint; logical: bigint | null }[] {
+    if (!this.#known.has(sideTableNames.loads)) return [];
+    const ours =
+      installation === undefined ? '' : ` AND max(installation) = ${standardLiteral(installation)}`;
+    return this.#database.read(
+      `SELECT job, CASE WHEN count(*) = 1${ours} THEN max(id_lschma) END AS logical FROM ${doubleQuoted(sideTableNames.loads)} GROUP BY job`,
+    );
+  }
+
+  table(name: string): SqliteTable | null {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      const known = this.#known.get(foldedName(physicalName(sqlite, name)));
+      table = known === undefined || known.isView ? null : this.#sourceTable(name, known);
+      this.#tables.set(name, table);
+    }
+    return table;
+  }
+
+  #sourceTable(name: string, known: FoundTable): SqliteTable {
+    const own = (wanted: string) => known.columns.get(foldedName(physicalName(sqlite, wanted)));
+    const index = this.#indexes.get(name);
+    const side = Object.values(sideTableDefinitions).find((one) => one.name === name);
+    const modelled: readonly { readonly name: string; readonly type: ColumnType }[] =
+      index === undefined ? side!.columns : this.#model.tables[index]!.columns;
+    const columns: ReadColumn[] = [];
+    const places = new Map<string, number>();
+    for (const [at, column] of modelled.entries()) {
+      const there = own(column.name);
+      const list =
+        index === undefined
+          ? undefined
+          : this.#drawn.lists.find((one) => one.owner === index && one.column === at);
+      const items =
+        list === undefined || there !== undefined ? null : this.#items(index!, at, list.table!, own);
+      if (there === undefined && items === null) continue;
+      places.set(column.name, columns.length);
+      columns.push(
+        items ?? { selection: textOf(doubleQuoted(there!.name), there!.type, column.type), items: null },
+      );
+    }
+    const key =
+      index === undefined
+        ? undefined
+        : own(this.#model.tables[index]!.columns.find(({ role }) => role === 'row_key')?.name ?? '');
+    return {
+      from: doubleQuoted(known.name),
+      whole: (column) => {
+        const found = own(column);
+        return found === undefined ? null : doubleQuoted(found.name);
+      },
+      holds: (column, text) => `${doubleQuoted(own(column)!.name)} = ${standardLiteral(text)}`,
+      columns,
+      places,
+      key: key === undefined ? null : doubleQuoted(key.name),
+    };
+  }
+
+  /** A list: its count in the row, its items in a table of their own. */
+  #items(
+    owner: number,
+    at: number,
+    table: number,
+    own: (name: string) => { readonly name: string } | undefined,
+  ): ReadColumn | null {
+    const count = own(this.#drawn.model.tables[owner]!.columns[at]!.name);
+    if (count === undefined) return null;
+    const { name, columns } = this.#drawn.model.tables[table]!;
+    const known = this.#known.get(foldedName(physicalName(sqlite, name)));
+    const selection = `CAST(${doubleQuoted(count.name)} AS TEXT)`;
+    if (known === undefined) return { selection, items: `SELECT NULL WHERE ?1 IS NULL` };
+    const [, parent, position, item] = columns.map((one) =>
+      known.columns.get(foldedName(physicalName(sqlite, one.name)))!,
+    );
+    return {
+      selection,
+      items: `SELECT ${textOf(doubleQuoted(item!.name), item!.type, columns[3]!.type)} FROM ${doubleQuoted(known.name)} WHERE ${doubleQuoted(parent!.name)} = CAST(?1 AS INTEGER) ORDER BY ${doubleQuoted(position!.name)}`,
+    };
+  }
+
+  async least({ from }: SqliteTable, expression: string, condition: string): Promise<string | null> {
+    const [row] = this.#database.read<{ least: bigint | null }>(
+      `SELECT min(${expression}) AS least FROM ${from} WHERE ${condition}`,
+    );
+    return row!.least === null ? null : String(row!.least);
+  }
+
+  async rows<Row>(
+    table: SqliteTable,
+    { rest, order }: RowQuery,
+    toRow: (valueOf: (column: string) => string | null) => Row,
+  ): Promise<ClosableRows<Row>> {
+    const sorting = order === undefined ? '' : ` ORDER BY ${order.by.join(', ')}`;
+    const selection = [
+      ...(table.key === null ? ["''"] : [`CAST(${table.key} AS TEXT)`]),
+      ...table.columns.map((column) => column.selection),
+    ];
+    const statement = this.#database.prepare(
+      `SELECT ${selection.join(', ')} FROM ${table.from}${rest}${sorting}`,
+    );
+    statement.setReturnArrays(true);
+    const lists = table.columns.flatMap(({ items }, at) => {
+      if (items === null) return [];
+      const found = this.#database.prepare(items);
+      found.setReturnArrays(true);
+      return [{ at: at + 1, found }];
+    });
+    const { places } = table;
+    return new StatementRows(statement.iterate() as unknown as Iterator<(string | null)[]>, (values) => {
+      for (const { at, found } of lists)
+        if (values[at] !== null)
+          values[at] = (found.all(values[0]!) as unknown as [string][]).map(([item]) => item).join(' ');
+      return toRow((column) => {
+        const at = places.get(column);
+        return at === undefined ? null : values[at + 1]!;
+      });
+    });
+  }
+
+  async logicalSchemaOf(job: number): Promise<number | null> {
+    return this.#logicals.get(job) ?? null;
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+}
+
+/** With the digits behind the point that the model gives it, however the column came to be declared. */
+function textOf(column: string, declared: string, type: ColumnType): string {
+  const digits = fractionDigits(type);
+  const isBoolean = type.kind === 'boolean';
+  const scale = /^NUMERIC\(\d+,(\d+)\)$/i.exec(declared)?.[1];
+  const text = lexicalText(column, declared, isBoolean);
+  if (scale === undefined || digits === null || Number(scale) <= digits) return text;
+  const added = Number(scale) - digits;
+  const shorter = `substr(${text}, 1, length(${text}) - ${added}) || rtrim(substr(${text}, -${added}), '0')`;
+  const cut = digits === 0 ? `rtrim(${shorter}, '.')` : `(${shorter})`;
+  return `CASE WHEN typeof(${column}) IN ('integer', 'real') THEN ${cut} ELSE ${text} END`;
+}
+
+/** Rows of a statement as they are asked for. */
+class StatementRows<Row> implements ClosableRows<Row> {
+  head: Row | null = null;
+  readonly #rows: Iterator<(string | null)[]>;
+  readonly #toRow: (values: (string | null)[]) => Row;
+  #isOpen = true;
+
+  constructor(rows: Iterator<(string | null)[]>, toRow: (values: (string | null)[]) => Row) {
+    this.#rows = rows;
+    this.#toRow = toRow;
+    this.advance();
+  }
+
+  advance(): undefined {
+    const next = this.#isOpen ? this.#rows.next() : { done: true as const, value: undefined };
+    if (next.done === true) this.#isOpen = false;
+    this.head = next.done === true ? null : this.#toRow(next.value);
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#rows.return?.();
+  }
+}
