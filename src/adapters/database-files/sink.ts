@@ -206,7 +206,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     try {
       await removeDeadStaging(this.file);
       this.#staging = await makeStagingFolder(this.file, idJob);
-      this.#files = new StagedFiles(this.#staging.directory);
+      this.#files = new StagedFiles(this.#staging.directory, { isScratch: true });
       if (!(await exists(this.file))) {
         if ((await lstat(this.file).catch(() => null)) !== null)
           throw new AppError('target_not_allowed', `${this.label} is a link that leads nowhere.`);

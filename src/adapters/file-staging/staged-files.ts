@@ -12,6 +12,7 @@ export interface FinishedFile {
   readonly name: string;
   readonly rows: number;
   readonly bytes: number;
+  /** empty for scratch */
   readonly sha256: string;
   /** no row is longer: rows come whole */
   readonly longestWriteBytes: number;
@@ -21,7 +22,7 @@ export interface FinishedFile {
 
 class StagedFile {
   readonly name: string;
-  readonly hash: Hash = createHash('sha256');
+  readonly hash: Hash | null;
   pending: Uint8Array[] = [];
   pendingBytes = 0;
   bytes = 0;
@@ -29,8 +30,9 @@ class StagedFile {
   longestWriteBytes = 0;
   exists = false;
 
-  constructor(name: string) {
+  constructor(name: string, isScratch: boolean) {
     this.name = name;
+    this.hash = isScratch ? null : createHash('sha256');
   }
 }
 
@@ -39,13 +41,16 @@ const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | 
 
 export class StagedFiles {
   readonly #directory: string;
+  readonly #isScratch: boolean;
   readonly #files = new Map<string, StagedFile>();
   #buffered = 0;
   /** writes follow one another, however they are called */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(directory: string) {
+  /** `isScratch`: this process reads them and throws them away; they are neither hashed nor durable. */
+  constructor(directory: string, { isScratch = false }: { readonly isScratch?: boolean } = {}) {
     this.#directory = directory;
+    this.#isScratch = isScratch;
   }
 
   has(name: string): boolean {
@@ -54,7 +59,7 @@ export class StagedFiles {
 
   async write(name: string, bytes: Uint8Array, rows: number): Promise<void> {
     let file = this.#files.get(name);
-    if (file === undefined) this.#files.set(name, (file = new StagedFile(name)));
+    if (file === undefined) this.#files.set(name, (file = new StagedFile(name, this.#isScratch)));
     file.pending.push(bytes);
     file.pendingBytes += bytes.length;
     file.rows += rows;
@@ -65,16 +70,16 @@ export class StagedFiles {
       for (const other of this.#files.values()) await this.#flush(other);
   }
 
-  /** Everything on the disk, durably. */
+  /** Everything on the disk, durably unless it is scratch. */
   async finish(): Promise<FinishedFile[]> {
     const finished: FinishedFile[] = [];
     for (const file of this.#files.values()) {
       await this.#flush(file);
-      await syncPath(join(this.#directory, file.name));
+      if (!this.#isScratch) await syncPath(join(this.#directory, file.name));
       const { name, rows, bytes, longestWriteBytes } = file;
-      finished.push({ name, rows, bytes, sha256: file.hash.digest('hex'), longestWriteBytes });
+      finished.push({ name, rows, bytes, sha256: file.hash?.digest('hex') ?? '', longestWriteBytes });
     }
-    if (finished.length > 0) await syncPath(this.#directory);
+    if (finished.length > 0 && !this.#isScratch) await syncPath(this.#directory);
     return finished;
   }
 
@@ -102,7 +107,7 @@ export class StagedFiles {
     file.exists = true;
     try {
       for (const piece of pieces) {
-        file.hash.update(piece);
+        file.hash?.update(piece);
         await handle.writeFile(piece);
       }
     } finally {

@@ -5,8 +5,8 @@ import { isText } from './types.ts';
 
 const pieceBytes = 1024 * 1024;
 
-/** Pieces of a file: rows of fields; null for NULL. */
-export async function* stagedRows(path: string): AsyncIterable<readonly (readonly (string | null)[])[]> {
+/** Pieces of a file: the lines of its rows. */
+export async function* stagedLines(path: string): AsyncIterable<readonly string[]> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest: string[] = [];
   for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
@@ -18,11 +18,12 @@ export async function* stagedRows(path: string): AsyncIterable<readonly (readonl
     }
     const lines = (rest.join('') + text.slice(0, end)).split('\n');
     rest = [text.slice(end + 1)];
-    yield lines.map(fieldsOf);
+    yield lines;
   }
 }
 
-function fieldsOf(line: string): (string | null)[] {
+/** Null for NULL. */
+export function fieldsOf(line: string): (string | null)[] {
   const fields: (string | null)[] = line.split('\t');
   if (line.includes('\\'))
     for (let at = 0; at < fields.length; at += 1)
@@ -74,8 +75,9 @@ export function converterFor(type: ColumnType, sqlType: string): Converter {
 }
 
 function numberOf(text: string): BoundValue {
-  const number = Number(text);
-  return Number.isFinite(number) && text !== '' && !/[xXbBoO\s]/.test(text) ? number : text;
+  const number = +text;
+  // INF and NaN stay the text they are; what is no number at all would have made the column one of text
+  return Number.isFinite(number) ? number : text;
 }
 
 /** Without what says nothing: a plus sign, zeros before it; with digits on both sides of the point. */

@@ -4,7 +4,14 @@ import { setImmediate } from 'node:timers/promises';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import { brokenUnique, foldedName } from '../database.ts';
-import { converterFor, listItems, stagedRows, type BoundValue, type Converter } from '../staged-text.ts';
+import {
+  converterFor,
+  fieldsOf,
+  listItems,
+  stagedLines,
+  type BoundValue,
+  type Converter,
+} from '../staged-text.ts';
 import { dropUniqueIndex } from './indexes.ts';
 import type { SqlitePublication } from './publication.ts';
 
@@ -44,31 +51,57 @@ export async function insertRows(
     plan.keys === 'hash' && keyAt >= 0
       ? ` ON CONFLICT (${doubleQuoted(table.primaryKey[0]!)}) DO NOTHING`
       : '';
-  const insert = database.prepare(
-    `INSERT INTO ${doubleQuoted(table.name)} (${names}) VALUES (${columns.map(() => '?').join(', ')})${onConflict}`,
-  );
-  // the keys of rows, which it tells, are beyond 2^53
-  insert.setReadBigInts(true);
+  const insertion = (rows: number): StatementSync => {
+    const row = `(${columns.map(() => '?').join(', ')})`;
+    return database.prepare(
+      `INSERT INTO ${doubleQuoted(table.name)} (${names}) VALUES ${Array(rows).fill(row).join(', ')}${onConflict}`,
+    );
+  };
+  const insert = insertion(1);
+  // it tells the key of the row, which may be beyond 2^53; numbers take less time
+  if (plan.keys === 'hash') insert.setReadBigInts(true);
+  // a row that is there already is not written again, nor are the items of its lists: each is asked about
+  const together = plan.keys === 'hash' ? 1 : Math.max(1, Math.min(32, Math.floor(1000 / columns.length)));
+  const insertSeveral = together > 1 ? insertion(together) : null;
   let count = 0;
-  for await (const rows of stagedRows(staged.get(index)!.path)) {
+  let waiting: BoundValue[] = [];
+  const addWaiting = (): void => {
+    if (waiting.length === columns.length * together && insertSeveral !== null) {
+      if (tryInsert(insertSeveral, waiting)) {
+        waiting = [];
+        return;
+      }
+    }
+    for (let from = 0; from < waiting.length; from += columns.length)
+      insertOne(publication, insert, waiting.slice(from, from + columns.length));
+    waiting = [];
+  };
+  for await (const lines of stagedLines(staged.get(index)!.path)) {
     signal?.throwIfAborted();
-    for (const fields of rows) {
+    for (const line of lines) {
+      const fields = fieldsOf(line);
       if (fields.length !== columns.length)
         throw new AppError(
           'unprocessable_input',
           `${table.name}: a row has ${fields.length} values, not ${columns.length}`,
         );
       const values = fields as BoundValue[];
-      const items = lists.map(({ column }) => fields[column]);
+      const items = lists.length === 0 ? [] : lists.map(({ column }) => fields[column]);
       for (let at = 0; at < values.length; at += 1)
         if (values[at] !== null) values[at] = convert[at]!(values[at] as string);
-      if (insertOne(publication, insert, values) === 0) continue;
+      if (insertSeveral === null) {
+        if (insertOne(publication, insert, values) === 0) continue;
+      } else {
+        for (let at = 0; at < values.length; at += 1) waiting.push(values[at]!);
+        if (waiting.length === columns.length * together) addWaiting();
+      }
       count += 1;
       for (const [at, list] of lists.entries()) insertItems(publication, list, values[keyAt]!, items[at]!);
     }
     // what else this process has to do: refresh its lock, hear that it is to end
     await setImmediate();
   }
+  addWaiting();
   return count;
 }
 
@@ -82,6 +115,17 @@ function insertItems(
   for (const [position, item] of (listItems(text) ?? []).entries()) {
     list.lastKey += 1n;
     insertOne(publication, list.insert, [String(list.lastKey), parent, position + 1, list.convert(item)]);
+  }
+}
+
+/** False: one of the rows breaks a unique key, and none was added. */
+function tryInsert(insert: StatementSync, values: readonly BoundValue[]): boolean {
+  try {
+    insert.run(...values);
+    return true;
+  } catch (error) {
+    if (brokenUnique(error) === null) throw error;
+    return false;
   }
 }
 

@@ -2,7 +2,7 @@
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
-import { converterFor, stagedRows, type BoundValue } from '../staged-text.ts';
+import { converterFor, fieldsOf, stagedLines, type BoundValue } from '../staged-text.ts';
 import { readTables, sideTableStatements, tableStatement } from '../tables.ts';
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { adaptTable } from './alter-tables.ts';
@@ -161,9 +161,10 @@ async function addSide(
   insert.setReadBigInts(true);
   const seen = new Set<string>();
   let count = 0;
-  for await (const rows of stagedRows(waiting.path)) {
+  for await (const lines of stagedLines(waiting.path)) {
     signal?.throwIfAborted();
-    for (const fields of rows) {
+    for (const line of lines) {
+      const fields = fieldsOf(line);
       if (isHashed) {
         // each document once, and what lies beside it once
         const told = side === 'documents' ? fields[0]! : JSON.stringify(fields);
