@@ -73,7 +73,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   if (target.kind === 'duckdb' || target.kind === 'folder') {
     throw new AppError(
       'invalid_option',
-      '-i: unload knows targets postgresql:// and metadb:, and folders of Delta tables; other files are written anew by another load (-S o)',
+      '-i: unload knows targets postgresql://, metadb: and sqlite:, and folders of Delta tables; other files are written anew by another load (-S o)',
     );
   }
   const connection = await postgresLocation(session, target, 'read');

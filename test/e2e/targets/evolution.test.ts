@@ -136,7 +136,7 @@ const evolutions: readonly Evolution[] = [
   },
 ];
 
-const targets = ['metadb', 'duckdb'] as const;
+const targets = ['metadb', 'duckdb', 'sqlite'] as const;
 
 describe.each(some(evolutions, 2))(
   '$what',
@@ -168,7 +168,7 @@ describe.each(some(evolutions, 2))(
 
     // the database first, and one of files
     it.each(covers ? some(targets, 1) : targets.slice(0, 1))('in %s', async (kind) => {
-      const place = kind === 'metadb' ? 'metadb:deals' : `duckdb:${join(home.directory, 'deals.duckdb')}`;
+      const place = kind === 'metadb' ? 'metadb:deals' : `${kind}:${join(home.directory, `deals.${kind}`)}`;
       for (const [at, origin] of origins.entries())
         await convert(
           home,

@@ -48,6 +48,7 @@ const pieces = [
   'postgres:',
   'metadb:',
   'duckdb:',
+  'sqlite:',
   'svc',
   'pg_x',
   'public',

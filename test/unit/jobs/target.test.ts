@@ -6,6 +6,7 @@ describe('target', () => {
   it('reads the four kinds', () => {
     expect(parseTarget('metadb:donuts')).toEqual({ kind: 'metadb', sqlSchema: 'donuts' });
     expect(parseTarget('duckdb:out/x.db')).toEqual({ kind: 'duckdb', file: 'out/x.db' });
+    expect(parseTarget('sqlite:out/x.db')).toEqual({ kind: 'sqlite', file: 'out/x.db' });
     expect(parseTarget('out/folder')).toEqual({ kind: 'folder', path: 'out/folder' });
     expect(parseTarget('postgresql://lo%40d:p%2Fw@DWH:5433/la%20ke?schema=Donuts&sslmode=require')).toEqual({
       kind: 'postgresql',
@@ -57,6 +58,7 @@ describe('target', () => {
     'metadb:\u{202E}sredro',
     'postgresql://h/d?schema=or%E2%80%8Bders',
     'duckdb:',
+    'sqlite:',
     '',
     'mysql://h/d',
     'https://h/',
