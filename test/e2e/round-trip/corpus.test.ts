@@ -1,12 +1,14 @@
-/** A sample of real documents to rows and back, in memory and through PostgreSQL; `npm run round-trip` does all of them. */
+/** A sample of real documents to rows and back, in memory, through PostgreSQL and through a SQLite file; `npm run round-trip` does all of them. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts';
+import { createSqliteRowSource } from '../../../src/adapters/sqlite/target/source.ts';
 import { readCorpus } from '../../support/corpus.ts';
 import { corpusDirectory, needs } from '../../support/needs.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
-import { loadIntoPostgres, readFromPostgres } from '../../support/round-trip/postgres.ts';
+import { loadInto, loadIntoPostgres, readFrom, readFromPostgres } from '../../support/round-trip/postgres.ts';
 import { corpusGroups, groupModel, groupSource, type CorpusGroup } from '../../support/round-trip/corpus.ts';
 import { roundTrip } from '../../support/round-trip/in-memory.ts';
 import { useTrial } from '../../support/service/trial.ts';
@@ -30,10 +32,12 @@ const cases = sample.map((group, index) => ({ ...group, index, of: group.xsd ?? 
 describe('documents of the corpus', needs(['corpus', 'whole run']), () => {
   const trial = useTrial();
   let database: TestDatabase;
+  let folder = '';
   let equal = 0;
 
   beforeAll(async () => {
     database = await trial.emptyDatabase();
+    folder = await trial.folder('round-trip-');
   });
 
   it.each(cases)('$corpus $of: $documents', async (group) => {
@@ -50,8 +54,12 @@ describe('documents of the corpus', needs(['corpus', 'whole run']), () => {
     const place = { url: database.url, sqlSchema: `corpus_${group.index}` };
     await loadIntoPostgres(place, model, documents);
     const written = await readFromPostgres(place, model);
+    const file = join(folder, `${group.index}.sqlite`);
+    await loadInto(createSqliteRowSink({ file }), { model, idJob: 1 }, documents);
+    const fromSqlite = await readFrom(createSqliteRowSource({ file }), model);
     for (const [at, document] of documents.entries()) {
       expect(compareXml(document, written[at]!, { source, asText: inferred })).toEqual([]);
+      expect(compareXml(document, fromSqlite[at]!, { source, asText: inferred })).toEqual([]);
       equal += 1;
     }
   });

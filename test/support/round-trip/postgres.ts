@@ -3,6 +3,7 @@ import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sin
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { RowSource } from '../../../src/ports/rows/source.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
@@ -84,12 +85,20 @@ export async function loadInto(
 }
 
 /** All documents of the target in the order they were loaded, or one of them, found by its name alone. */
-export async function readFromPostgres(
+export function readFromPostgres(
   place: PostgresLocation,
   model: RelationalModel,
   name?: string,
 ): Promise<Uint8Array[]> {
-  const source = createPostgresRowSource(place);
+  return readFrom(createPostgresRowSource(place), model, name);
+}
+
+/** The same out of any target; the source is closed at the end. */
+export async function readFrom(
+  source: RowSource,
+  model: RelationalModel,
+  name?: string,
+): Promise<Uint8Array[]> {
   try {
     await source.open(model);
     const keys: string[] = [];
