@@ -1,6 +1,5 @@
 /** What is SQLite's own: one file, other programs that have it open, tables that are made anew where a column becomes wider. */
-import { spawn } from 'node:child_process';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -65,6 +64,11 @@ function expectSound(): void {
 const column = (table: string, name: string) =>
   execute(`SELECT type, "notnull" AS required FROM pragma_table_info('${table}') WHERE name = '${name}'`)[0];
 
+const uniqueIndexes = () =>
+  execute(`SELECT name FROM pragma_index_list('book') WHERE "unique" = 1 ORDER BY name`).map(
+    ({ name }) => name,
+  );
+
 test('a new file appears when everything is in it, with nothing beside it, and keeps a write-ahead log', async () => {
   const sink = createSqliteRowSink({ file });
   await sink.open(libraryPlan(1));
@@ -106,15 +110,11 @@ test('keys are declared, foreign keys indexed, columns typed and told about', as
 });
 
 test('a natural key is declared as long as the rows keep it', async () => {
-  const unique = () =>
-    execute(`SELECT name FROM pragma_index_list('book') WHERE "unique" = 1 ORDER BY name`).map(
-      ({ name }) => name,
-    );
   expect((await load(libraryPlan(1))).brokenKeys).toEqual([]);
-  expect(unique()).toEqual(['book_isbn', 'book_title']);
+  expect(uniqueIndexes()).toEqual(['book_isbn', 'book_title']);
   const second = await load(libraryPlan(2), 20);
   expect(second.brokenKeys).toEqual([{ table: 'book', columns: ['title', 'pages'] }]);
-  expect(unique()).toEqual(['book_isbn']);
+  expect(uniqueIndexes()).toEqual(['book_isbn']);
   expect(await sqliteReader(file).read('book')).toHaveLength(42);
   expectSound();
 });
