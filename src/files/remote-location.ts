@@ -15,7 +15,7 @@ export type RemoteLocation =
 
 /** Whether an input is no path: a drive of Windows is one. */
 export function isRemoteLocation(input: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9+.-]+:\/\//.test(input);
+  return /^(?:s3|https?|ftps?|sftp|gs|az|abfss?|wasbs?|hdfs):\/\//i.test(input);
 }
 
 /** parameters of addresses that are a secret by themselves */

@@ -78,7 +78,7 @@ describe('answers that nobody reads', () => {
       sockets.push(queue(4, 8));
       await expect.poll(() => asked).toBe(40);
       for (const socket of sockets.slice(0, 2)) socket.resume();
-      await expect.poll(() => closed.toSorted()).toEqual([0, 1]);
+      await expect.poll(() => closed.toSorted(), { timeout: 20_000 }).toEqual([0, 1]);
       sockets.push(queue(5, 1000));
       sockets.at(-1)!.resume();
       await expect.poll(() => closed).toContain(5);
