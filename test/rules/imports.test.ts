@@ -96,6 +96,7 @@ const areas: readonly Area[] = [
   onNode('database-files', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
   onNode('duckdb', ['@duckdb/node-api'], ['database-files', 'file-staging', 'row-sinks', 'folder']),
   onNode('sqlite', [], ['database-files', 'file-staging', 'folder', 'local-files', 'row-sinks']),
+  onNode('mysql', ['mysql2'], ['row-sinks']),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
   onNode('outgoing'),

@@ -81,7 +81,7 @@ export async function checkAccess(
     else if (target.kind === 'folder') await path(pointer, target.path, member === 'in');
     else if (target.kind === 'duckdb' || target.kind === 'sqlite')
       await path(pointer, target.file, member === 'in');
-    else if (target.kind === 'postgresql') {
+    else if (target.kind === 'postgresql' || target.kind === 'mysql') {
       const fault = hostFault(settings, target);
       if (fault !== null) faults.push({ pointer, ...fault });
       // else it would be the user that the service runs as
@@ -185,9 +185,10 @@ function remoteFault(
 
 function hostFault(
   settings: AccessSettings,
-  target: { readonly host: string; readonly port: number; readonly sqlSchema: string },
+  target: { readonly host: string; readonly port: number; readonly sqlSchema?: string },
 ): { readonly code: ErrorCode; readonly detail: string } | null {
-  if (isMetadataDatabase(settings.metadbUrl, target)) {
+  // another kind of server is never the metadata database, whatever its address
+  if (target.sqlSchema !== undefined && isMetadataDatabase(settings.metadbUrl, target)) {
     return isReservedSqlSchema(target.sqlSchema)
       ? {
           code: 'target_not_allowed',

@@ -17,6 +17,17 @@ export type Target =
       readonly sqlSchema: string;
       readonly sslmode: SslMode | null;
     }
+  | {
+      readonly kind: 'mysql';
+      /** as of PostgreSQL */
+      readonly address: string;
+      readonly host: string;
+      readonly port: number;
+      readonly database: string;
+      readonly user: string | null;
+      readonly password: string | null;
+      readonly sslmode: SslMode | null;
+    }
   | { readonly kind: 'duckdb'; readonly file: string }
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'folder'; readonly path: string };
@@ -38,6 +49,7 @@ const connectionString =
 export function parseTarget(text: string): Target | { readonly fault: string } {
   if (text.startsWith('metadb:')) return metadb(text.slice('metadb:'.length));
   if (/^postgres(ql)?:/i.test(text)) return postgresql(text);
+  if (/^(mysql|mariadb):/i.test(text)) return mysql(text);
   if (connectionString.test(text))
     return {
       fault: 'looks like a connection string: write postgresql://HOST[:PORT]/DATABASE, with -u and -p',
@@ -48,7 +60,7 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
     return file === '' ? { fault: `${kind}: needs a file` } : { kind, file };
   }
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
-    return { fault: 'must be postgresql://…, metadb:NAME, duckdb:FILE, sqlite:FILE or a folder' };
+    return { fault: 'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE or a folder' };
   }
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
 }
@@ -77,12 +89,27 @@ function sqlSchemaFault(name: string): string | null {
     : null;
 }
 
-function postgresql(text: string): Target | { readonly fault: string } {
-  const match = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i.exec(text);
+interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | null;
+  readonly password: string | null;
+  readonly database: string | null;
+  readonly parameters: URLSearchParams;
+  readonly sslmode: SslMode | null;
+}
+
+/** The parts of SCHEME://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?PARAMETERS]. `form`: how it is to be written. */
+function serverAddress(
+  text: string,
+  usualPort: number,
+  known: readonly string[],
+  form: string,
+): ServerAddress | { readonly fault: string } {
+  const match = /^[a-z]+:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/i.exec(text);
   if (match === null)
     return {
-      fault:
-        'must be postgresql://HOST[:PORT][/DATABASE][?schema=NAME] (with -u and -p), metadb:NAME, duckdb:FILE, sqlite:FILE or a folder',
+      fault: `must be ${form} (with -u and -p), metadb:NAME, duckdb:FILE, sqlite:FILE or a folder`,
     };
   const [, credentials, hostPort, database, query] = match as unknown as [
     string,
@@ -92,7 +119,7 @@ function postgresql(text: string): Target | { readonly fault: string } {
     string?,
   ];
   const address = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(hostPort ?? '');
-  const port = Number(address?.[2] ?? 5432);
+  const port = Number(address?.[2] ?? usualPort);
   if (address === null || port < 1 || port > 65_535)
     return { fault: 'must name one host, with at most one port' };
 
@@ -105,15 +132,9 @@ function postgresql(text: string): Target | { readonly fault: string } {
   const password = colon < 0 ? undefined : credentials!.slice(colon + 1);
   const parameters = new URLSearchParams(query ?? '');
   for (const name of new Set(parameters.keys())) {
-    if (name !== 'schema' && name !== 'sslmode')
-      return { fault: `has a parameter other than schema and sslmode: ${name.slice(0, 40)}` };
+    if (!known.includes(name))
+      return { fault: `has a parameter other than ${known.join(' and ')}: ${name.slice(0, 40)}` };
     if (parameters.getAll(name).length > 1) return { fault: `has the parameter ${name} twice` };
-  }
-  const sqlSchema = parameters.get('schema') ?? 'public';
-  const fault = sqlSchemaFault(sqlSchema);
-  if (fault !== null) return { fault };
-  if (sqlSchema.toLowerCase().startsWith('pg_') || sqlSchema.toLowerCase() === 'information_schema') {
-    return { fault: `the SQL schema ${sqlSchema} is the database's own` };
   }
   const sslmode = parameters.get('sslmode');
   const knownMode = sslModes.find((mode) => mode === sslmode);
@@ -127,17 +148,53 @@ function postgresql(text: string): Target | { readonly fault: string } {
   // NUL ends a parameter of the protocol: what stands behind it would be the next one
   if (Object.values(decoded).some((part) => part !== null && /\p{Cc}/u.test(part!)))
     return { fault: 'has control characters in its user, password or database' };
-  const host = address[1]!.toLowerCase();
   return {
-    kind: 'postgresql',
-    address: `postgresql://${host}:${port}${database ? `/${database}` : ''}`,
-    host,
+    host: address[1]!.toLowerCase(),
     port,
     user: decoded.user,
     password: decoded.password,
     database: decoded.database,
-    sqlSchema,
+    parameters,
     sslmode: knownMode ?? null,
+  };
+}
+
+function postgresql(text: string): Target | { readonly fault: string } {
+  const form = 'postgresql://HOST[:PORT][/DATABASE][?schema=NAME]';
+  const server = serverAddress(text, 5432, ['schema', 'sslmode'], form);
+  if ('fault' in server) return server;
+  const { parameters, ...parts } = server;
+  const sqlSchema = parameters.get('schema') ?? 'public';
+  const fault = sqlSchemaFault(sqlSchema);
+  if (fault !== null) return { fault };
+  if (sqlSchema.toLowerCase().startsWith('pg_') || sqlSchema.toLowerCase() === 'information_schema') {
+    return { fault: `the SQL schema ${sqlSchema} is the database's own` };
+  }
+  const { host, port } = parts;
+  const path = /^[^?]*?:\/\/[^/?]*\/([^?]*)/.exec(text)?.[1] ?? '';
+  return {
+    kind: 'postgresql',
+    address: `postgresql://${host}:${port}${path === '' ? '' : `/${path}`}`,
+    ...parts,
+    sqlSchema,
+  };
+}
+
+/** A database of MySQL is what PostgreSQL calls a SQL schema. */
+function mysql(text: string): Target | { readonly fault: string } {
+  const server = serverAddress(text, 3306, ['sslmode'], 'mysql://HOST[:PORT]/DATABASE');
+  if ('fault' in server) return server;
+  const { parameters: _, database, ...parts } = server;
+  if (database === null) return { fault: 'names no database: give one, as in mysql://HOST/orders' };
+  if (hasHiddenCharacters(database))
+    return { fault: 'has characters in the name of its database that are not seen' };
+  if (['mysql', 'sys', 'information_schema', 'performance_schema'].includes(database.toLowerCase()))
+    return { fault: `the database ${database} is the server's own` };
+  return {
+    kind: 'mysql',
+    address: `mysql://${parts.host}:${parts.port}/${encodeURIComponent(database)}`,
+    ...parts,
+    database,
   };
 }
 

@@ -24,7 +24,7 @@ const examples: Readonly<Record<Tool, readonly string[]>> = {
 const input =
   'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz), s3://BUCKET/KEY, https://… or - for stdin.';
 const database =
-  "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME";
+  "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME,\nmysql://HOST/DATABASE (MySQL, MariaDB)";
 const target = `${database},\nduckdb:FILE, sqlite:FILE or a folder of files.`;
 const placeholders: Readonly<Record<Tool, readonly string[]>> = {
   xsd2er: [input],

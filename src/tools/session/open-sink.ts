@@ -32,6 +32,11 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         );
       return createPostgresRowSink({ ...connection, createSchema: true });
     }
+    case 'mysql': {
+      const { mysqlLocation } = await import('./mysql-target.ts');
+      const { createMysqlRowSink } = await import('../../adapters/mysql/sink.ts');
+      return createMysqlRowSink(await mysqlLocation(session, target));
+    }
     case 'folder': {
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
       const { format = isRemoval ? 'delta' : 'csv' } = request;
@@ -75,11 +80,11 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
 export function ddlDialectOf({
   out,
   format,
-}: Pick<ToolRequest, 'out' | 'format'>): 'duckdb' | 'sqlite' | 'postgresql' {
+}: Pick<ToolRequest, 'out' | 'format'>): 'duckdb' | 'mysql' | 'sqlite' | 'postgresql' {
   if (out === undefined) return 'postgresql';
   const target = parseTarget(out);
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
-  if (target.kind === 'sqlite') return 'sqlite';
+  if (target.kind === 'sqlite' || target.kind === 'mysql') return target.kind;
   return target.kind === 'duckdb' ||
     (target.kind === 'folder' && (format === 'parquet' || format === 'delta'))
     ? 'duckdb'

@@ -12,10 +12,11 @@ import type { ToolSession } from './tool-session.ts';
  */
 export async function targetAddresses(
   session: ToolSession,
-  target: Extract<Target, { kind: 'postgresql' }>,
+  target: Extract<Target, { kind: 'postgresql' | 'mysql' }>,
 ): Promise<{ readonly addresses?: readonly string[] }> {
   const { config } = session.home;
-  if (session.byHand || isMetadataDatabase(config.metadbUrl, target)) return {};
+  const isOwn = target.kind === 'postgresql' && isMetadataDatabase(config.metadbUrl, target);
+  if (session.byHand || isOwn) return {};
   const guard = createOutgoingGuard(config.allowedHosts, createHostResolver());
   return { addresses: (await guard.check(target.host, target.port)).addresses };
 }

@@ -41,6 +41,11 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
       return createFolderRowSource(options);
     }
+    case 'mysql': {
+      const { mysqlLocation } = await import('../session/mysql-target.ts');
+      const { createMysqlRowSource } = await import('../../adapters/mysql/source.ts');
+      return createMysqlRowSource({ ...(await mysqlLocation(session, target)), installation });
+    }
     default: {
       const { createPostgresRowSource } = await import('../../adapters/postgres/target/read/source.ts');
       return createPostgresRowSource({ ...(await postgresLocation(session, target, 'read')), installation });
@@ -73,8 +78,13 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   if (target.kind === 'duckdb' || target.kind === 'folder') {
     throw new AppError(
       'invalid_option',
-      '-i: unload knows targets postgresql://, metadb: and sqlite:, and folders of Delta tables; other files are written anew by another load (-S o)',
+      '-i: unload knows targets postgresql://, mysql://, metadb: and sqlite:, and folders of Delta tables; other files are written anew by another load (-S o)',
     );
+  }
+  if (target.kind === 'mysql') {
+    const { mysqlLocation } = await import('../session/mysql-target.ts');
+    const { createMysqlRowRemover } = await import('../../adapters/mysql/remover.ts');
+    return createMysqlRowRemover(await mysqlLocation(session, target));
   }
   const connection = await postgresLocation(session, target, 'read');
   const { createPostgresRowRemover } = await import('../../adapters/postgres/target/read/remover.ts');

@@ -11,6 +11,7 @@ import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { inlineCommentLimit } from '../../../engine/sql/statements.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
+import { convertedText as converted, doubleForReal } from '../../../engine/sql/mysql-values.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import { mysqlScriptName, type TargetManifest, type ManifestFile } from '../contents/manifest.ts';
 
@@ -63,11 +64,6 @@ export function renderMysqlScript(model: RelationalModel, manifest: TargetManife
     'SET FOREIGN_KEY_CHECKS = 1;',
     ...after,
   ]);
-}
-
-/** FLOAT refuses what rounds to its largest value. */
-function doubleForReal(column: Column): Column {
-  return column.type.kind === 'real' ? { ...column, type: { ...column.type, kind: 'double' } } : column;
 }
 
 /** A pattern of the values that the column's own type holds; null where it holds them all. */
@@ -154,33 +150,6 @@ function jsonOf(literal: string): string {
 
 function counted(literal: string): string {
   return `IF(${literal} IS NULL, NULL, JSON_LENGTH(${jsonOf(literal)}))`;
-}
-
-/** A value of COPY text as one of the column's type. */
-function converted({ kind }: ColumnType, value: string): string {
-  switch (kind) {
-    case 'boolean':
-      return `CASE ${value} WHEN 't' THEN 1 WHEN 'f' THEN 0 END`;
-    case 'time':
-      return `ADDTIME(LEFT(${value}, 15), IF(SUBSTRING(${value}, 16, 1) >= '5', '00:00:00.000001', '00:00:00'))`;
-    case 'timestamp':
-      return moment(value, value);
-    case 'timestamptz': {
-      const zone = `RIGHT(${value}, 6)`;
-      const minutes = `IF(LEFT(${zone}, 1) = '-', -1, 1) * (SUBSTRING(${zone}, 2, 2) * 60 + RIGHT(${zone}, 2))`;
-      const local = moment(value, `LEFT(${value}, CHAR_LENGTH(${value}) - 6)`);
-      const utc = moment(value, `LEFT(${value}, CHAR_LENGTH(${value}) - 1)`);
-      return `IF(RIGHT(${value}, 1) = 'Z', ${utc}, ${local} - INTERVAL ${minutes} MINUTE)`;
-    }
-    default:
-      return value;
-  }
-}
-
-/** Hour 24 is the end of the day; a seventh digit of the fraction rounds the sixth, as in other databases. */
-function moment(value: string, text: string): string {
-  const whole = `CAST(REPLACE(LEFT(${text}, 26), 'T24:', 'T00:') AS DATETIME(6))`;
-  return `${whole} + INTERVAL (SUBSTRING(${text}, 27, 1) >= '5') MICROSECOND + INTERVAL (${value} LIKE '%T24:%') DAY`;
 }
 
 /** Numbers become numbers where each of the column is one of its type; else all stay text with their digits. */

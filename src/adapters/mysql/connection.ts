@@ -1,0 +1,164 @@
+/** One connection to a MySQL or MariaDB server, and its faults in the words of the service; the driver is loaded with the first one. */
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
+import { AppError } from '../../errors.ts';
+
+export interface MysqlAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  /** as of PostgreSQL; absent: TLS where the server has it is not asked for */
+  readonly sslmode: string | null;
+  /** address without secrets */
+  readonly label: string;
+  /** the only ones to connect to; absent: as the name resolves */
+  readonly addresses?: readonly string[];
+  /** in place of host and port */
+  readonly socketPath?: string;
+}
+
+export interface MysqlWarning {
+  readonly code: number;
+  readonly message: string;
+}
+
+export interface Mysql {
+  /** Runs one statement; answers the number of rows that it changed. */
+  run(sql: string): Promise<number>;
+  /** Rows with every value as text. */
+  rows(sql: string): Promise<(string | null)[][]>;
+  /** Rows of `LOAD DATA LOCAL`, and what the server had to say of them. */
+  load(sql: string, rows: readonly Uint8Array[]): Promise<readonly MysqlWarning[]>;
+  close(): Promise<void>;
+}
+
+/** What the server's owner set for people is not for a load: strict, in UTC, names in either kind of quotes. */
+const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00:00', wait_timeout = 86400, net_read_timeout = 600,
+  net_write_timeout = 600, group_concat_max_len = 4294967295, foreign_key_checks = 0, autocommit = 1, lock_wait_timeout = 60,
+  sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ANSI_QUOTES'`;
+
+export async function openMysql(address: MysqlAddress): Promise<Mysql> {
+  const connection = await connect(address);
+  try {
+    await connection.query(sessionSettings);
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+  const rows = async (sql: string): Promise<(string | null)[][]> => {
+    const [found] = await connection.query<RowDataPacket[]>({
+      sql,
+      rowsAsArray: true,
+      typeCast: (field) => field.string('utf-8'),
+    });
+    return found as unknown as (string | null)[][];
+  };
+  return {
+    rows,
+    run: async (sql) => {
+      const [done] = await connection.query<ResultSetHeader>(sql);
+      return done.affectedRows;
+    },
+    load: async (sql, pieces) => {
+      const [done] = await connection.query<ResultSetHeader>({
+        sql,
+        infileStreamFactory: () =>
+          Readable.from(pieces.map((piece) => Buffer.from(piece.buffer, piece.byteOffset, piece.length))),
+      });
+      if (done.warningStatus === 0) return [];
+      return (await rows('SHOW WARNINGS LIMIT 1000')).map(([, code, message]) => ({
+        code: Number(code),
+        message: message ?? '',
+      }));
+    },
+    close: async () => {
+      // a connection that is lost has nothing to say goodbye to
+      await connection.end().catch(() => connection.destroy());
+    },
+  };
+}
+
+async function connect(address: MysqlAddress): Promise<Connection> {
+  const { createConnection } = await import('mysql2/promise');
+  const { host, port, addresses = [host.replaceAll(/^\[|\]$/g, '')], socketPath } = address;
+  let fault: unknown;
+  for (const to of addresses)
+    try {
+      return await createConnection({
+        ...(socketPath === undefined ? { host: to, port } : { socketPath }),
+        user: address.user,
+        password: address.password,
+        database: address.database,
+        charset: 'UTF8MB4_BIN',
+        supportBigNumbers: true,
+        bigNumberStrings: true,
+        flags: ['-FOUND_ROWS'],
+        connectTimeout: 10_000,
+        enableKeepAlive: true,
+        ...tls(address),
+      });
+    } catch (error) {
+      fault = error;
+      if (!unreachable.test(codeOf(error))) break;
+    }
+  throw fault;
+}
+
+/** `allow` and `prefer` ask for none: what may be left out protects nobody. */
+function tls({ sslmode, host }: MysqlAddress): { ssl?: object } {
+  if (sslmode === null || ['disable', 'allow', 'prefer'].includes(sslmode)) return {};
+  const name = host.replaceAll(/^\[|\]$/g, '');
+  return {
+    ssl: {
+      rejectUnauthorized: sslmode !== 'require',
+      verifyIdentity: sslmode === 'verify-full',
+      ...(isIP(name) === 0 ? { servername: name } : {}),
+    },
+  };
+}
+
+const unreachable =
+  /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|PROTOCOL_CONNECTION_LOST|HANDSHAKE_|ER_CON_COUNT|ER_SERVER_SHUTDOWN|ER_LOCK_|ER_DISK_FULL|ER_RECORD_FILE_FULL|ER_OPTION_PREVENTS|ER_CONNECTION_KILLED|ER_QUERY_INTERRUPTED)/;
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** As `targetFault` of PostgreSQL: an AppError that names the target. */
+export function mysqlFault(error: unknown, label: string): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  const code = codeOf(error);
+  const fault = (kind: ConstructorParameters<typeof AppError>[0], text: string): AppError =>
+    new AppError(kind, `${label}: ${text}`, { cause: error });
+  const closed = /closed state|Connection lost|read ECONN/i.test(error.message);
+  if (
+    ['ER_NOT_ALLOWED_COMMAND', 'ER_CLIENT_LOCAL_FILES_DISABLED', 'ER_LOAD_DATA_LOCAL_DISABLED'].includes(
+      code,
+    ) ||
+    /local.?infile|LOAD DATA LOCAL|loading local data/i.test(error.message)
+  )
+    return fault(
+      'target_not_allowed',
+      'the server takes no rows from clients: let its administrator run SET GLOBAL local_infile = ON, and run the job again',
+    );
+  if (code === 'ECONNREFUSED')
+    return fault(
+      'service_unavailable',
+      'no server listens there; is it running, and are host and port right?',
+    );
+  if (/^(CERT_|DEPTH_|SELF_SIGNED|UNABLE_|ERR_TLS|ERR_SSL)/.test(code) || code === 'HANDSHAKE_NO_SSL_SUPPORT')
+    return fault('service_unavailable', `TLS was not agreed on (${code}); sslmode= says what is asked for`);
+  if (closed || unreachable.test(code))
+    return fault(
+      'service_unavailable',
+      `${closed ? 'the connection was lost' : `the server does not take the work (${code})`}; nothing is published twice: run the job again when the server is there`,
+    );
+  if (code === 'ER_BAD_DB_ERROR')
+    return fault('not_found', `${error.message}: make it, and run the job again`);
+  if (/^ER_(ACCESS_DENIED|DBACCESS_DENIED|TABLEACCESS_DENIED|SPECIFIC_ACCESS|COLUMNACCESS)/.test(code))
+    return fault('target_not_allowed', error.message);
+  return code.startsWith('ER_') ? fault('unprocessable_input', error.message.slice(0, 2000)) : error;
+}

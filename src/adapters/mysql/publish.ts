@@ -1,0 +1,306 @@
+/**
+ * Publishing in MySQL, where every change of a table commits. Tables that are new or overwritten appear by one RENAME TABLE, those beside the
+ * data and the ledger among them. Rows for tables that are there go in by one transaction with the ledger's row, once these can take them.
+ */
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { documentColumns } from '../../engine/sql/loaded-documents.ts';
+import {
+  fileKeyName,
+  hasOwnPrefix,
+  sideTableDefinitions,
+  sideTableNames,
+  type SideTableName,
+} from '../../engine/model/side-tables.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { Published, SinkPlan } from '../../ports/rows/sink.ts';
+import { passFence } from '../row-sinks/staged-rows.ts';
+import type { Mysql } from './connection.ts';
+import { adaptTable } from './alter-tables.ts';
+import type { MysqlStagedTable, Staging } from './staging.ts';
+import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
+
+export interface MysqlPublication {
+  readonly database: Mysql;
+  readonly plan: SinkPlan;
+  readonly token: string;
+  /** the model's tables, then those of lists */
+  readonly tables: readonly PhysicalTable[];
+  readonly staged: readonly MysqlStagedTable[];
+  readonly sides: ReadonlyMap<SideTableName, MysqlStagedTable>;
+  readonly staging: Staging;
+  known: MysqlTables;
+  readonly fence: () => Promise<boolean>;
+  readonly changes: string[];
+}
+
+const { quote } = mysql;
+
+export async function publishRows(publication: MysqlPublication): Promise<Published> {
+  const { plan, known, tables, staged, changes } = publication;
+  for (const { physical, columns } of staged)
+    for (const { name, isText, isLoose } of known.has(foldedName(physical.name)) &&
+    plan.saveMode !== 'overwrite'
+      ? []
+      : columns) {
+      if (isText) changes.push(`${physical.name}.${name}: widened to text`);
+      else if (isLoose) changes.push(`${physical.name}.${name}: NOT NULL dropped`);
+    }
+  const isThere = tables.some(({ name }) => known.has(foldedName(name)));
+  const rows =
+    plan.saveMode === 'overwrite' || !isThere ? await rename(publication) : await insert(publication);
+  const keys = await givenKeys(publication);
+  return { rows, already: false, changes, ...keys };
+}
+
+function isWanted({ plan }: MysqlPublication, table: MysqlStagedTable): boolean {
+  return table.rows > 0 || plan.allTables || plan.saveMode === 'write-schema';
+}
+
+async function rename(publication: MysqlPublication): Promise<Record<string, number>> {
+  const { database, plan, token, known, staged, sides, staging } = publication;
+  const moves: string[] = [];
+  const gone: string[] = [];
+  let number = 0;
+  const appears = (made: string, name: string): void => {
+    vanishes(name);
+    moves.push(`${quote(made)} TO ${quote(name)}`);
+  };
+  const vanishes = (name: string): void => {
+    const there = known.get(foldedName(name));
+    if (there === undefined) return;
+    const old = `${token}_old_${(number += 1)}`;
+    gone.push(old);
+    moves.push(`${quote(there.name)} TO ${quote(old)}`);
+  };
+  const rows: Record<string, number> = {};
+  for (const [index, table] of staged.entries()) {
+    if (!isWanted(publication, table)) {
+      if (plan.saveMode === 'overwrite') vanishes(table.physical.name);
+      continue;
+    }
+    await staging.make(table);
+    for (const statement of parentIndexes(table.physical, table.name)) await database.run(statement);
+    appears(table.name, table.physical.name);
+    const count =
+      plan.keys === 'hash'
+        ? Number((await database.rows(`SELECT count(*) FROM ${quote(table.name)}`))[0]![0])
+        : table.rows;
+    if (count > 0 && index < plan.model.tables.length) rows[plan.model.tables[index]!.name] = count;
+  }
+  const cleared = plan.saveMode === 'overwrite' ? await clearedDocuments(publication) : null;
+  for (const [side, { name, columns }] of Object.entries(sideTableDefinitions) as [
+    SideTableName,
+    (typeof sideTableDefinitions)[SideTableName],
+  ][]) {
+    const made = `${token}_${side}`;
+    const own = sides.get(side);
+    if (own?.isMade !== true) await database.run(sideTableStatement(sideTableDefinitions[side], made));
+    else if (own.name !== made) throw new Error(`${side} is staged as ${own.name}`);
+    const list = columns.map((column) => quote(column.name)).join(', ');
+    if (known.has(foldedName(name))) {
+      const isCleared = cleared !== null && columns[0]!.name === fileKeyName;
+      const kept = isCleared
+        ? ` WHERE ${quote(fileKeyName)} NOT IN (SELECT ${quote(fileKeyName)} FROM ${quote(cleared)})`
+        : '';
+      // rows of documents that were there are the same rows
+      const ignore = plan.keys === 'hash' ? ' IGNORE' : '';
+      await database.run(
+        `INSERT${ignore} INTO ${quote(made)} (${list}) SELECT ${list} FROM ${quote(name)}${kept}`,
+      );
+    }
+    appears(made, name);
+  }
+  const madeSide = (side: SideTableName): string => `${token}_${side}`;
+  for (const statement of keyStatements(
+    publication,
+    madeSide('keys'),
+    ({ name }) => name,
+    madeSide('documents'),
+  ))
+    await database.run(statement);
+  const documents = sides.get('documents')?.rows ?? 0;
+  await database.run(ledgerStatement(publication, madeSide('loads'), documents, rows));
+  await passFence(publication.fence);
+  await database.run(`RENAME TABLE ${moves.join(', ')}`);
+  // what cannot be dropped now, the next job drops
+  for (const name of gone) await database.run(`DROP TABLE IF EXISTS ${quote(name)}`).catch(() => 0);
+  return rows;
+}
+
+async function insert(publication: MysqlPublication): Promise<Record<string, number>> {
+  const { database, plan, known, staged, sides, tables } = publication;
+  const made: string[] = [];
+  try {
+    for (const definition of Object.values(sideTableDefinitions)) {
+      if (known.has(foldedName(definition.name))) continue;
+      await database.run(sideTableStatement(definition, definition.name));
+      made.push(definition.name);
+    }
+    const values = new Map<MysqlStagedTable, readonly string[]>();
+    for (const [index, table] of staged.entries()) {
+      if (!isWanted(publication, table)) continue;
+      const there = known.get(foldedName(table.physical.name));
+      if (there !== undefined) values.set(table, await adaptTable(publication, table, there));
+      else {
+        const physical = {
+          ...table.physical,
+          columns: table.physical.columns.map((column, at) =>
+            table.columns[at]!.isText ? { ...column, sqlType: 'LONGTEXT' } : column,
+          ),
+        };
+        await database.run(
+          tableStatement(
+            physical,
+            tables[index]!.name,
+            (at) => table.columns[at]!.isLoose || table.columns[at]!.isText,
+          ),
+        );
+        made.push(tables[index]!.name);
+        for (const statement of parentIndexes(table.physical, tables[index]!.name))
+          await database.run(statement);
+        values.set(
+          table,
+          table.columns.map(({ name }) => `s.${quote(name)}`),
+        );
+      }
+    }
+    await database.run('START TRANSACTION');
+    const rows: Record<string, number> = {};
+    // before the documents: what belongs to one that is there already is there
+    for (const side of ['unmapped', 'lexical', 'documents'] as const) {
+      const table = sides.get(side);
+      if (table?.isMade !== true) continue;
+      const names = table.columns.map(({ name }) => `s.${quote(name)}`);
+      await insertRows(publication, table, names, sideTableNames[side]);
+    }
+    for (const [table, expressions] of values) {
+      if (table.rows === 0) continue;
+      const count = await insertRows(publication, table, expressions, table.physical.name);
+      const index = staged.indexOf(table);
+      if (count > 0 && index < plan.model.tables.length) rows[plan.model.tables[index]!.name] = count;
+    }
+    for (const statement of keyStatements(
+      publication,
+      sideTableNames.keys,
+      ({ physical }) => physical.name,
+      sideTableNames.documents,
+    ))
+      await database.run(statement);
+    await database.run(
+      ledgerStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows),
+    );
+    await passFence(publication.fence);
+    await database.run('COMMIT');
+    return rows;
+  } catch (error) {
+    // the first fault is the one to tell; a connection that is lost has rolled back, and empty tables are the next load's to fill
+    await database.run('ROLLBACK').catch(() => 0);
+    for (const name of made) await dropEmpty(database, name);
+    throw error;
+  }
+}
+
+async function dropEmpty(database: Mysql, name: string): Promise<void> {
+  try {
+    if ((await database.rows(`SELECT 1 FROM ${quote(name)} LIMIT 1`)).length === 0)
+      await database.run(`DROP TABLE ${quote(name)}`);
+  } catch {
+    // the fault that led here is told
+  }
+}
+
+function insertRows(
+  { database, plan }: MysqlPublication,
+  table: MysqlStagedTable,
+  values: readonly string[],
+  into: string,
+): Promise<number> {
+  const columns = table.columns.map(({ name }) => quote(name)).join(', ');
+  const [key] = table.physical.primaryKey;
+  let only = '';
+  if (plan.keys === 'hash')
+    only =
+      key === undefined
+        ? ` WHERE NOT EXISTS (SELECT 1 FROM ${quote(sideTableNames.documents)} d WHERE d.${quote(fileKeyName)} = s.${quote(fileKeyName)})`
+        : ` WHERE NOT EXISTS (SELECT 1 FROM ${quote(into)} t WHERE t.${quote(key)} = s.${quote(key)})`;
+  const distinct = plan.keys === 'hash' && key === undefined ? 'DISTINCT ' : '';
+  return database.run(
+    `INSERT INTO ${quote(into)} (${columns}) SELECT ${distinct}${values.join(', ')} FROM ${quote(table.name)} s${only}`,
+  );
+}
+
+/** Documents whose rows go: a table of their keys. One that another model's rows name stays. */
+async function clearedDocuments({
+  database,
+  plan,
+  token,
+  tables,
+  known,
+}: MysqlPublication): Promise<string | null> {
+  if (!known.has(sideTableNames.documents)) return null;
+  const name = `${token}_cleared`;
+  const [documents, loads] = [quote(sideTableNames.documents), quote(sideTableNames.loads)];
+  const sources = documentColumns(plan.model, tables).flatMap(({ table, column }) =>
+    known.get(foldedName(table))?.columns.has(foldedName(column)) === true
+      ? [`SELECT ${quote(column)} AS ${quote(fileKeyName)} FROM ${quote(table)}`]
+      : [],
+  );
+  if (plan.idLschma !== null && known.has(sideTableNames.loads))
+    sources.push(
+      `SELECT d.${quote(fileKeyName)} FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE l.id_lschma = ${plan.idLschma}`,
+    );
+  if (sources.length === 0) return null;
+  await database.run(
+    `CREATE TABLE ${quote(name)} (PRIMARY KEY (${quote(fileKeyName)})) ${sources.join(' UNION ')}`,
+  );
+  const ours = new Set([...tables.map((table) => foldedName(table.name)), ...Object.values(sideTableNames)]);
+  for (const [folded, table] of known)
+    if (!ours.has(folded) && !table.isView && !hasOwnPrefix(folded) && table.columns.has(fileKeyName))
+      await database.run(
+        `DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN (SELECT ${quote(fileKeyName)} FROM ${quote(table.name)})`,
+      );
+  return name;
+}
+
+/** `_keys`: the highest key ever given out, of every table that took rows. */
+function keyStatements(
+  { plan, staged, sides }: MysqlPublication,
+  into: string,
+  tableOf: (table: MysqlStagedTable) => string,
+  documents: string,
+): string[] {
+  if (plan.keys === 'hash') return [];
+  const highest = staged.flatMap((table): (readonly [string, string, string])[] =>
+    table.rows > 0 && table.physical.primaryKey.length > 0
+      ? [[table.physical.name, table.physical.primaryKey[0]!, tableOf(table)]]
+      : [],
+  );
+  if ((sides.get('documents')?.rows ?? 0) > 0)
+    highest.push([sideTableNames.documents, fileKeyName, documents]);
+  return highest.map(
+    ([name, key, from]) =>
+      `INSERT INTO ${quote(into)} (table_name, last_value) SELECT * FROM (SELECT ${mysql.literal(name)} AS name, max(${quote(key)}) AS highest FROM ${quote(from)}) k
+       ON DUPLICATE KEY UPDATE last_value = greatest(last_value, k.highest)`,
+  );
+}
+
+function ledgerStatement(
+  { plan }: MysqlPublication,
+  into: string,
+  documents: number,
+  rows: Readonly<Record<string, number>>,
+): string {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const columns = sideTableDefinitions.loads.columns.map(({ name }) => quote(name)).join(', ');
+  return `INSERT INTO ${quote(into)} (${columns}) VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, UTC_TIMESTAMP(6), ${documents}, ${total})`;
+}
+
+async function givenKeys({
+  database,
+  plan,
+}: MysqlPublication): Promise<{ readonly keys?: Readonly<Record<string, number>> }> {
+  if (plan.keys === 'hash') return {};
+  const rows = await database.rows(`SELECT table_name, last_value FROM ${quote(sideTableNames.keys)}`);
+  return { keys: Object.fromEntries(rows.map(([name, last]) => [name!, Number(last)])) };
+}

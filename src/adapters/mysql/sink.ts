@@ -1,0 +1,322 @@
+/**
+ * Rows into MySQL or MariaDB: `LOAD DATA LOCAL` into staging tables, which become the target's in one step (docs/decisions/loading/staging-and-publishing.md).
+ * One job at a time has a target, from open to publish: its keys go on from those that are there, and what others left staged is dead.
+ */
+import { randomBytes } from 'node:crypto';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { sideTableDefinitions, sideTableNames, type SideTableName } from '../../engine/model/side-tables.ts';
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
+import { documentColumns, loadedDocumentsQuery } from '../../engine/sql/loaded-documents.ts';
+import { doubleForReal } from '../../engine/sql/mysql-values.ts';
+import { physicalSideTable, physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { physicalName } from '../../engine/sql/physical-names.ts';
+import { AppError } from '../../errors.ts';
+import type {
+  Published,
+  RowSink,
+  SideTable,
+  SinkPlan,
+  UnconvertedValue,
+  ZonesThere,
+} from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
+import { readMysqlLoads } from './ledger.ts';
+import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
+import { publishRows } from './publish.ts';
+import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
+import { foldedName, readTables, type MysqlTables } from './tables.ts';
+import { spareColumn } from './types.ts';
+
+const { quote } = mysql;
+
+export function createMysqlRowSink(address: MysqlAddress): RowSink {
+  return new MysqlRowSink(address);
+}
+
+class MysqlRowSink extends StagedRowSink implements RowSink {
+  readonly encoding = 'tsv';
+  readonly widensInPlace = false;
+  readonly label: string;
+  readonly #address: MysqlAddress;
+  #database: Mysql | null = null;
+  /** with tables of lists behind those of the plan's */
+  #model!: RelationalModel;
+  #tables: readonly PhysicalTable[] = [];
+  #lists: readonly ListTable[] = [];
+  #staging!: Staging;
+  #staged: readonly MysqlStagedTable[] = [];
+  #sides: ReadonlyMap<SideTableName, MysqlStagedTable> = new Map();
+  #listTargets: ReadonlyMap<number, readonly MysqlListTarget[]> = new Map();
+  #token = '';
+  #offsets: ReadonlyMap<string, bigint> = new Map();
+
+  constructor(address: MysqlAddress) {
+    super();
+    this.#address = address;
+    this.label = address.label;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    return this.guarded(async () => readMysqlLoads(await this.#connect()));
+  }
+
+  /** Both kinds of moments are kept in UTC, without a zone: the model alone tells which is which. */
+  async zonesThere(): Promise<ZonesThere> {
+    return new Map();
+  }
+
+  protected override prepare({ model }: SinkPlan): void {
+    const doubles = {
+      ...model,
+      tables: model.tables.map((table) => ({ ...table, columns: table.columns.map(doubleForReal) })),
+    };
+    const { model: drawn, lists } = withListTables(doubles, mysql);
+    this.#model = drawn;
+    this.#lists = lists;
+    this.#tables = physicalTables(drawn, mysql, doubles);
+  }
+
+  protected override async openTarget(): Promise<'load' | 'skip'> {
+    const { idJob, saveMode, keys } = this.plan;
+    const database = await this.#connect();
+    await takeTargetLock(database, this.#address);
+    const known = await readTables(database);
+    await removeStaging(database, known);
+    this.#checkTables(known);
+    this.#token = `${stagingPrefix}${idJob}_${randomBytes(4).toString('hex')}`;
+    this.#staging = new Staging(database, this.label, keys === 'hash');
+    this.#define();
+    if (await this.#isPublished(database, known)) {
+      this.outcome = 'already';
+      return 'skip';
+    }
+    if (!(await this.mayLoad(() => this.#findFilled(database, known)))) return 'skip';
+    this.outcome = 'load';
+    this.#offsets = await this.#readOffsets(database, known);
+    return saveMode === 'write-schema' ? 'skip' : 'load';
+  }
+
+  #define(): void {
+    this.#staged = this.#tables.map(
+      (table, index) =>
+        new MysqlStagedTable(
+          `${this.#token}_${index}`,
+          table,
+          this.#model.tables[index]!.columns.map(({ type, role }) => ({ type, isValue: role === 'value' })),
+        ),
+    );
+    const sides = (['documents', 'unmapped', 'lexical'] as const).map((side) => {
+      const definition = sideTableDefinitions[side];
+      const types = definition.columns.map(({ type }) => ({ type, isValue: false }));
+      return [
+        side,
+        new MysqlStagedTable(`${this.#token}_${side}`, physicalSideTable(definition, mysql), types),
+      ] as const;
+    });
+    this.#sides = new Map(sides);
+    const targets = new Map<number, MysqlListTarget[]>();
+    for (const { owner, column, table } of this.#lists) {
+      if (table === null) continue;
+      const staged = this.#staged[table]!;
+      const { name } = staged.physical;
+      let last: bigint | null = null;
+      const isHashed = this.plan.keys === 'hash';
+      targets.set(owner, [
+        ...(targets.get(owner) ?? []),
+        {
+          column,
+          add: (rows, count) => this.#staging.add(staged, rows, count, null),
+          key: (parent, position) =>
+            isHashed
+              ? hashedKey(name, parent, position)
+              : (last = (last ?? this.#offsets.get(foldedName(name)) ?? 0n) + 1n),
+        },
+      ]);
+    }
+    this.#listTargets = targets;
+  }
+
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    const of = (name: string): number => Number(this.#offsets.get(foldedName(name)) ?? 0n);
+    const { documents } = sideTableNames;
+    const offsets = this.plan.model.tables.map(
+      ({ name }, at) => [name, of(this.#tables[at]!.keysOf)] as const,
+    );
+    return new Map([...offsets, [documents, of(documents)]]);
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
+    return this.guarded(async () => {
+      const database = await this.#connect();
+      const known = await readTables(database);
+      if (!known.has(sideTableNames.documents)) return new Set<string>();
+      const roots = documentColumns(this.plan.model, this.#tables).filter(
+        ({ table, column }) => known.get(foldedName(table))?.columns.has(foldedName(column)) === true,
+      );
+      const wanted = new Set(sha256s);
+      const rows = await database.rows(loadedDocumentsQuery(roots, this.plan, quote));
+      return new Set(rows.map(([sha256]) => sha256!).filter((sha256) => wanted.has(sha256)));
+    });
+  }
+
+  async write(
+    table: number,
+    rows: Uint8Array,
+    count: number,
+    release?: (rows: Uint8Array) => void,
+  ): Promise<void> {
+    const lists = this.#listTargets.get(table);
+    const plain = lists === undefined ? rows : withoutLists(rows, lists);
+    await this.guarded(() => this.#staging.write(this.#staged[table]!, plain, count, () => release?.(rows)));
+  }
+
+  async writeSide(table: SideTable, rows: Uint8Array, count: number): Promise<void> {
+    await this.guarded(() => this.#staging.write(this.#sides.get(table)!, rows, count, null));
+  }
+
+  override async unconverted(value: UnconvertedValue): Promise<void> {
+    await super.unconverted(value);
+    const list = this.#lists.find(({ owner, column }) => owner === value.table && column === value.column);
+    if (list === undefined || list.table === null)
+      this.#staging.toText(this.#staged[value.table]!, value.column);
+    else this.#staging.toText(this.#staged[list.table]!, this.#staged[list.table]!.columns.length - 1);
+  }
+
+  override allowNull(table: number, column: number): void {
+    super.allowNull(table, column);
+    this.#staging.loosen(this.#staged[table]!, column);
+  }
+
+  protected override async publishStaged(fence: () => Promise<boolean>): Promise<Published> {
+    const database = await this.#connect();
+    await this.#staging.drain();
+    const known = await readTables(database);
+    this.#checkTables(known);
+    const published = await publishRows({
+      database,
+      plan: this.plan,
+      token: this.#token,
+      tables: this.#tables,
+      staged: this.#staged,
+      sides: this.#sides,
+      staging: this.#staging,
+      known,
+      fence,
+      changes: notMade(this.plan),
+    });
+    this.outcome = 'nothing';
+    return published;
+  }
+
+  async abort(): Promise<void> {
+    this.outcome = 'nothing';
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    const database = this.#database;
+    this.#database = null;
+    if (database === null) return;
+    try {
+      // what cannot be removed now, the next job there removes
+      if (this.#token !== '') await this.#clear(database).catch(() => undefined);
+    } finally {
+      await database.close();
+    }
+  }
+
+  async #clear(database: Mysql): Promise<void> {
+    // rows that are on their way come first; what became of them was told by the write that waited
+    await this.#staging.drain().catch(() => undefined);
+    await database.run('ROLLBACK');
+    await removeStaging(database, await readTables(database));
+  }
+
+  async #connect(): Promise<Mysql> {
+    return (this.#database ??= await openMysql(this.#address));
+  }
+
+  #checkTables(known: MysqlTables): void {
+    for (const name of [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)])
+      if (known.get(foldedName(name))?.isView === true)
+        throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
+    if (this.plan.saveMode === 'overwrite') return;
+    for (const [index, { name }] of this.#tables.entries()) {
+      const there = known.get(foldedName(name))?.columns;
+      const has = (key: string): boolean => there!.has(foldedName(physicalName(mysql, key)));
+      if (there !== undefined && hasOtherKeys(this.#model, this.#model.tables[index]!.columns, has))
+        throw new AppError('conflict', otherKeysMessage(this.label, name));
+    }
+  }
+
+  async #isPublished(database: Mysql, known: MysqlTables): Promise<boolean> {
+    if (!known.has(sideTableNames.loads)) return false;
+    const { idJob, installation = '' } = this.plan;
+    const rows = await database.rows(
+      `SELECT 1 FROM ${quote(sideTableNames.loads)} WHERE job = ${idJob} AND installation = ${standardLiteral(installation)}`,
+    );
+    return rows.length > 0;
+  }
+
+  async #findFilled(database: Mysql, known: MysqlTables): Promise<readonly string[]> {
+    const filled: string[] = [];
+    for (const { name } of this.#tables) {
+      if (!known.has(foldedName(name))) continue;
+      if ((await database.rows(`SELECT 1 FROM ${quote(name)} LIMIT 1`)).length > 0) filled.push(name);
+    }
+    return filled;
+  }
+
+  /** No key is given twice, also where the rows that had it are gone: `_keys` outlives rows and tables. */
+  async #readOffsets(database: Mysql, known: MysqlTables): Promise<ReadonlyMap<string, bigint>> {
+    const offsets = new Map<string, bigint>();
+    if (this.plan.keys === 'hash') return offsets;
+    const raise = (name: string, key: string | null | undefined): void => {
+      const folded = foldedName(name);
+      if (key != null && BigInt(key) > (offsets.get(folded) ?? 0n)) offsets.set(folded, BigInt(key));
+    };
+    if (known.has(sideTableNames.keys))
+      for (const [name, key] of await database.rows(
+        `SELECT table_name, last_value FROM ${quote(sideTableNames.keys)}`,
+      ))
+        raise(name!, key);
+    const documents = {
+      name: sideTableNames.documents,
+      primaryKey: sideTableDefinitions.documents.primaryKey,
+    };
+    for (const { name, primaryKey } of [...this.#tables, documents]) {
+      if (!known.has(foldedName(name)) || primaryKey.length === 0) continue;
+      raise(name, (await database.rows(`SELECT max(${quote(primaryKey[0]!)}) FROM ${quote(name)}`))[0]![0]);
+    }
+    return offsets;
+  }
+
+  protected override faultOf(error: unknown): unknown {
+    return mysqlFault(error, this.label);
+  }
+}
+
+/** Called under the target's lock: what jobs left that died. */
+async function removeStaging(database: Mysql, known: MysqlTables): Promise<void> {
+  for (const { name, isView, columns } of known.values())
+    if (name.startsWith(stagingPrefix)) await database.run(`DROP TABLE IF EXISTS ${quote(name)}`);
+    else if (columns.has(spareColumn) && !isView)
+      await database.run(`ALTER TABLE ${quote(name)} DROP COLUMN ${quote(spareColumn)}`);
+}
+
+function notMade({ views, codes }: SinkPlan): string[] {
+  const told: string[] = [];
+  if (views === true)
+    told.push('--views: MySQL targets get none with the rows; conversion-job-service views NAME writes them');
+  if (codes !== undefined && codes !== 'none')
+    told.push(
+      '--codes: MySQL targets get no table of codes with the rows; conversion-job-service ddl NAME --codes table writes it',
+    );
+  return told;
+}

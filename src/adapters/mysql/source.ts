@@ -1,0 +1,304 @@
+/**
+ * Rows out of MySQL or MariaDB, for writing documents back: one connection, whose transaction sees one moment, and pages of rows by their
+ * keys, so that memory holds a page of each table and no more.
+ */
+import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
+import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
+import { doubleForReal } from '../../engine/sql/mysql-values.ts';
+import { physicalName } from '../../engine/sql/physical-names.ts';
+import { physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type {
+  DocumentRows,
+  LexicalRow,
+  RowStream,
+  RowValues,
+  UnmappedRow,
+} from '../../engine/unshred/document-rows.ts';
+import { AppError } from '../../errors.ts';
+import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
+import { readMysqlLoads } from './ledger.ts';
+import { foldedName, readTables, type MysqlTables } from './tables.ts';
+import { isText, plainType, textOf } from './types.ts';
+
+const pageRows = 2000;
+const { quote } = mysql;
+
+export interface MysqlRowSourceOptions extends MysqlAddress {
+  /** numbers the logical schemas that are asked for; absent: whichever */
+  readonly installation?: string;
+}
+
+export function createMysqlRowSource(options: MysqlRowSourceOptions): RowSource {
+  return new MysqlRowSource(options);
+}
+
+type TextRow = readonly (string | null)[];
+
+class MysqlRowSource implements RowSource {
+  readonly label: string;
+  readonly #options: MysqlRowSourceOptions;
+  #database: Mysql | null = null;
+  #model!: RelationalModel;
+  #drawn!: RelationalModel;
+  #tables: readonly PhysicalTable[] = [];
+  #lists: readonly ListTable[] = [];
+  #known: MysqlTables = new Map();
+
+  constructor(options: MysqlRowSourceOptions) {
+    this.#options = options;
+    this.label = options.label;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    return this.#guarded(async () => readMysqlLoads(await this.#connect()));
+  }
+
+  async open(model: RelationalModel): Promise<void> {
+    this.#model = model;
+    const doubles = {
+      ...model,
+      tables: model.tables.map((table) => ({ ...table, columns: table.columns.map(doubleForReal) })),
+    };
+    const { model: drawn, lists } = withListTables(doubles, mysql);
+    this.#drawn = drawn;
+    this.#lists = lists;
+    this.#tables = physicalTables(drawn, mysql, doubles);
+    await this.#guarded(async () => {
+      const database = await this.#connect();
+      await database.run('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+      await database.run('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+      this.#known = await readTables(database);
+    });
+    if (!this.#known.has(sideTableNames.documents))
+      throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
+    if (!everyRowNamesDocument(model))
+      throw new AppError(
+        'conflict',
+        `${this.label}: the schema is of a release whose rows do not name their documents; load the documents anew.`,
+      );
+    for (const [index, { name }] of this.#tables.entries()) {
+      const there = this.#known.get(foldedName(name))?.columns;
+      const has = (key: string): boolean => there!.has(foldedName(physicalName(mysql, key)));
+      if (there !== undefined && hasOtherKeys(drawn, drawn.tables[index]!.columns, has))
+        throw new AppError('conflict', otherKeysMessage(this.label, name));
+    }
+  }
+
+  async documentCount(name?: string): Promise<number> {
+    const where = name === undefined ? '' : ` WHERE name = ${mysql.literal(name)}`;
+    const [[count]] = (await this.#read(
+      `SELECT count(*) FROM ${quote(sideTableNames.documents)}${where}`,
+    )) as [[string]];
+    return Number(count);
+  }
+
+  async *documents(name?: string): AsyncIterable<StoredDocument> {
+    const { documents, loads } = sideTableNames;
+    const { installation } = this.#options;
+    const ours =
+      installation === undefined ? '' : ` AND max(l.installation) = ${standardLiteral(installation)}`;
+    const logical = this.#known.has(loads)
+      ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma) END FROM ${quote(loads)} l WHERE l.job = d.job)`
+      : 'NULL';
+    const of = name === undefined ? '' : ` AND d.name = ${mysql.literal(name)}`;
+    for (let last = '-9223372036854775808'; ;) {
+      const rows = await this.#read(
+        `SELECT d.document_key, d.name, ${logical} FROM ${quote(documents)} d WHERE d.document_key > ${last}${of} ORDER BY d.document_key LIMIT ${pageRows}`,
+      );
+      for (const [key, called, idLschma] of rows)
+        yield { key: key!, name: called!, idLschma: idLschma == null ? null : Number(idLschma) };
+      if (rows.length < pageRows) return;
+      last = rows.at(-1)![0]!;
+    }
+  }
+
+  rowsOf(documentKey: string): Promise<DocumentRows> {
+    return this.#rows(documentKey, '=');
+  }
+
+  rowsFrom(documentKey: string | null): Promise<DocumentRows> {
+    return this.#rows(documentKey, '>=');
+  }
+
+  async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
+    const ofDocument = (column: string): string =>
+      documentKey === null ? 'TRUE' : `t.${quote(column)} ${from} ${documentKey}`;
+    return {
+      table: async (index) => {
+        const table = this.#tables[index]!;
+        const there = this.#known.get(foldedName(table.name));
+        if (there === undefined) return null;
+        const { columns } = this.#model.tables[index]!;
+        const at = (role: string): string =>
+          table.columns[columns.findIndex((column) => column.role === role)]!.name;
+        const values = columns.map(({ type }, column) => this.#value(index, column, type));
+        return this.#stream(
+          { from: there.name, values, where: ofDocument(at('document')), by: [at('row_key')] },
+          (row): RowValues => row,
+        );
+      },
+      lexical: (index) =>
+        this.#side(
+          sideTableNames.lexical,
+          {
+            values: ['t.row_key', 't.column_name', 't.content'],
+            where: `t.table_name = ${mysql.literal(this.#model.tables[index]!.name)} AND ${ofDocument(fileKeyName)}`,
+            by: ['row_key', 'column_name'],
+          },
+          ([rowKey, columnName, content]): LexicalRow => ({
+            rowKey: rowKey!,
+            columnName: columnName!,
+            content: content ?? '',
+          }),
+        ),
+      unmapped: (index) =>
+        this.#side(
+          sideTableNames.unmapped,
+          {
+            values: ['t.parent_key', 't.position', 't.xpath', 't.kind', 't.content'],
+            where: `t.parent_table = ${mysql.literal(index === null ? sideTableNames.documents : this.#model.tables[index]!.name)} AND ${ofDocument(fileKeyName)}`,
+            by: ['parent_key', 'position'],
+          },
+          ([parentKey, position, xpath, kind, content]): UnmappedRow => ({
+            parentKey: parentKey!,
+            position: Number(position),
+            xpath: xpath ?? '',
+            kind: kind ?? '',
+            content: content ?? null,
+          }),
+        ),
+    };
+  }
+
+  #side<Row>(
+    name: string,
+    page: Omit<Page, 'from'>,
+    toRow: (row: TextRow) => Row,
+  ): Promise<RowStream<Row> | null> {
+    return this.#known.has(name) ? this.#stream({ ...page, from: name }, toRow) : Promise.resolve(null);
+  }
+
+  async #stream<Row>(page: Page, toRow: (row: TextRow) => Row): Promise<RowStream<Row> | null> {
+    const stream = new PagedStream((sql) => this.#read(sql), page, toRow);
+    await stream.advance();
+    return stream.head === null ? null : stream;
+  }
+
+  /** As XML Schema writes it; the items of a list with a blank between. */
+  #value(index: number, column: number, type: ColumnType): string {
+    const table = this.#tables[index]!;
+    const list = this.#lists.find((each) => each.owner === index && each.column === column);
+    const { name } = table.columns[column]!;
+    const there = this.#known.get(foldedName(table.name))!.columns.get(foldedName(name));
+    if (there === undefined) return 'NULL';
+    if (list?.table == null)
+      return lexical(`t.${quote(name)}`, there.type, this.#drawn.tables[index]!.columns[column]!.type);
+    const items = this.#tables[list.table]!;
+    const known = this.#known.get(foldedName(items.name));
+    const [, parent, position, item] = items.columns.map((each) => `i.${quote(each.name)}`);
+    const { list: _, ...itemType } = type;
+    const itemThere = known?.columns.get(foldedName(items.columns[3]!.name));
+    if (known === undefined || itemThere === undefined)
+      return `CASE WHEN t.${quote(name)} IS NOT NULL THEN '' END`;
+    const key =
+      table.columns[this.#model.tables[index]!.columns.findIndex(({ role }) => role === 'row_key')]!.name;
+    const text = lexical(item!, itemThere.type, itemType);
+    return `CASE WHEN t.${quote(name)} IS NOT NULL THEN COALESCE((SELECT GROUP_CONCAT(${text} ORDER BY ${position!} SEPARATOR ' ') FROM ${quote(known.name)} i WHERE ${parent!} = t.${quote(key)}), '') END`;
+  }
+
+  async close(): Promise<void> {
+    await this.#database?.close();
+    this.#database = null;
+  }
+
+  #read(sql: string): Promise<(string | null)[][]> {
+    return this.#guarded(async () => (await this.#connect()).rows(sql));
+  }
+
+  async #connect(): Promise<Mysql> {
+    return (this.#database ??= await openMysql(this.#options));
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw mysqlFault(error, this.label);
+    }
+  }
+}
+
+/** A column that became wider for other values adds zeros to those that it had. */
+function lexical(expression: string, thereType: string, type: ColumnType): string {
+  const there = plainType(thereType);
+  const text = textOf(expression, there, type);
+  const scale = /^decimal\(\d+,(\d+)\)$/.exec(there)?.[1];
+  const fraction = fractionDigits(type);
+  if (scale === undefined || fraction === null || Number(scale) <= fraction || isText(there)) return text;
+  const shown = `CAST(${expression} AS CHAR)`;
+  const added = Number(scale) - fraction;
+  const shorter = `CONCAT(LEFT(${shown}, CHAR_LENGTH(${shown}) - ${added}), TRIM(TRAILING '0' FROM RIGHT(${shown}, ${added})))`;
+  return fraction === 0 ? `TRIM(TRAILING '.' FROM ${shorter})` : shorter;
+}
+
+interface Page {
+  readonly from: string;
+  /** expressions of text over `t` */
+  readonly values: readonly string[];
+  readonly where: string;
+  /** one or two columns; rows that are equal in them come in one page */
+  readonly by: readonly string[];
+}
+
+class PagedStream<Row> implements RowStream<Row> {
+  head: Row | null = null;
+  readonly #read: (sql: string) => Promise<(string | null)[][]>;
+  readonly #page: Page;
+  readonly #toRow: (row: TextRow) => Row;
+  #rows: (string | null)[][] = [];
+  #next = 0;
+  #after: readonly (string | null)[] | null = null;
+  #isDone = false;
+
+  constructor(read: (sql: string) => Promise<(string | null)[][]>, page: Page, toRow: (row: TextRow) => Row) {
+    this.#read = read;
+    this.#page = page;
+    this.#toRow = toRow;
+  }
+
+  advance(): Promise<void> | undefined {
+    if (this.#next < this.#rows.length) {
+      const row = this.#rows[this.#next++]!;
+      this.head = this.#toRow(row.slice(0, this.#page.values.length));
+      return undefined;
+    }
+    this.head = null;
+    return this.#isDone ? undefined : this.#fetch();
+  }
+
+  async #fetch(): Promise<void> {
+    const { from, values, where, by } = this.#page;
+    const keys = by.map((column) => `t.${quote(column)}`);
+    const order = keys.join(', ');
+    const after = this.#after === null ? '' : ` AND ${this.#laterThan(keys, this.#after)}`;
+    this.#rows = await this.#read(
+      `SELECT ${[...values, ...keys].join(', ')} FROM ${quote(from)} t WHERE ${where}${after} ORDER BY ${order} LIMIT ${pageRows}`,
+    );
+    this.#next = 0;
+    this.#isDone = this.#rows.length < pageRows;
+    this.#after = this.#rows.at(-1)?.slice(values.length) ?? null;
+    await this.advance();
+  }
+
+  #laterThan(keys: readonly string[], [first, second]: readonly (string | null)[]): string {
+    if (keys.length === 1) return `${keys[0]!} > ${first!}`;
+    return `(${keys[0]!} > ${first!} OR (${keys[0]!} = ${first!} AND ${keys[1]!} > ${mysql.literal(second ?? '')}))`;
+  }
+}

@@ -1,0 +1,274 @@
+/**
+ * Tables of a job that nobody sees as data: rows go into them by `LOAD DATA LOCAL`, some megabytes at a time. Under the lock of the
+ * target, which is held from open to publish, what has their names is of jobs that are dead.
+ */
+import { createHash } from 'node:crypto';
+import { commentLine } from '../../engine/sql/comment-text.ts';
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { convertedText } from '../../engine/sql/mysql-values.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { ownPrefix } from '../../engine/model/side-tables.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { AppError } from '../../errors.ts';
+import type { Mysql, MysqlAddress, MysqlWarning } from './connection.ts';
+import { tableStatement } from './tables.ts';
+import { anyText, columnSqlType, isText, textOf, turnToText } from './types.ts';
+
+export const stagingPrefix = `${ownPrefix}staging_`;
+
+const bufferedBytes = 16 * 1024 * 1024;
+
+export interface MysqlStagedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly isValue: boolean;
+  /** became text for a value that its type cannot hold */
+  isText: boolean;
+  /** lost its NOT NULL */
+  isLoose: boolean;
+}
+
+export class MysqlStagedTable {
+  readonly name: string;
+  readonly physical: PhysicalTable;
+  readonly columns: readonly MysqlStagedColumn[];
+  rows = 0;
+  pieces: { rows: Uint8Array; release: (() => void) | null }[] = [];
+  bytes = 0;
+  isMade = false;
+  /** by column: what of it is yet to be done to the table */
+  readonly pending = new Set<() => Promise<void>>();
+
+  constructor(
+    name: string,
+    physical: PhysicalTable,
+    types: readonly { type: ColumnType; isValue: boolean }[],
+  ) {
+    this.name = name;
+    this.physical = physical;
+    this.columns = types.map((column, at) => ({
+      name: physical.columns[at]!.name,
+      ...column,
+      isText: false,
+      isLoose: false,
+    }));
+  }
+
+  sqlType(at: number): string {
+    return this.columns[at]!.isText ? anyText : columnSqlType(this.columns[at]!.type);
+  }
+}
+
+export class Staging {
+  readonly #database: Mysql;
+  readonly #label: string;
+  readonly #skipsDoubles: boolean;
+  readonly #tables = new Set<MysqlStagedTable>();
+  #bytes = 0;
+  #work: Promise<void> = Promise.resolve();
+
+  /** `skipsDoubles`: keys follow from the documents, a row that comes again is the same row. */
+  constructor(database: Mysql, label: string, skipsDoubles: boolean) {
+    this.#database = database;
+    this.#label = label;
+    this.#skipsDoubles = skipsDoubles;
+  }
+
+  async write(
+    table: MysqlStagedTable,
+    rows: Uint8Array,
+    count: number,
+    release: (() => void) | null,
+  ): Promise<void> {
+    this.add(table, rows, count, release);
+    if (this.#bytes < bufferedBytes) return;
+    // one batch is on its way while the next one gathers
+    const before = this.#work;
+    const largest = [...this.#tables].reduce((one, other) => (other.bytes > one.bytes ? other : one));
+    this.#enqueue(largest);
+    await before;
+  }
+
+  add(table: MysqlStagedTable, rows: Uint8Array, count: number, release: (() => void) | null): void {
+    table.pieces.push({ rows, release });
+    table.bytes += rows.length;
+    table.rows += count;
+    this.#bytes += rows.length;
+    this.#tables.add(table);
+  }
+
+  /** All that was written is in the tables. */
+  async drain(): Promise<void> {
+    for (const table of this.#tables) this.#enqueue(table);
+    await this.#work;
+  }
+
+  loosen(table: MysqlStagedTable, at: number): void {
+    const column = table.columns[at]!;
+    if (column.isLoose) return;
+    column.isLoose = true;
+    if (table.isMade && !column.isText) table.pending.add(() => this.#dropNotNull(table, at));
+  }
+
+  toText(table: MysqlStagedTable, at: number): void {
+    const column = table.columns[at]!;
+    if (column.isText) return;
+    if (table.isMade) {
+      const value = textOf(mysql.quote(column.name), table.sqlType(at), column.type);
+      const { comment } = table.physical.columns[at]!;
+      table.pending.add(() =>
+        turnToText(
+          this.#database,
+          table.name,
+          { name: column.name, comment: commentLine(comment, 1000) },
+          value,
+        ),
+      );
+    }
+    column.isText = true;
+  }
+
+  async make(table: MysqlStagedTable): Promise<void> {
+    if (table.isMade) return;
+    const physical = {
+      ...table.physical,
+      columns: table.physical.columns.map((column, at) =>
+        table.columns[at]!.isText ? { ...column, sqlType: 'LONGTEXT', nullable: true } : column,
+      ),
+    };
+    await this.#database.run(tableStatement(physical, table.name, (at) => table.columns[at]!.isLoose));
+    table.isMade = true;
+  }
+
+  #enqueue(table: MysqlStagedTable): void {
+    const { pieces } = table;
+    this.#bytes -= table.bytes;
+    table.pieces = [];
+    table.bytes = 0;
+    if (pieces.length === 0) return;
+    this.#work = this.#work.then(async () => {
+      await this.#load(
+        table,
+        pieces.map(({ rows }) => rows),
+      );
+      for (const { release } of pieces) release?.();
+    });
+    // whoever waits for the work is told
+    this.#work.catch(() => undefined);
+  }
+
+  async #load(table: MysqlStagedTable, pieces: readonly Uint8Array[]): Promise<void> {
+    for (;;) {
+      await this.make(table);
+      for (const change of table.pending) {
+        table.pending.delete(change);
+        await change();
+      }
+      await this.#database.run('START TRANSACTION');
+      const warnings = await this.#database.load(loadStatement(table), pieces);
+      const told = warnings.filter(({ code }) => !(this.#skipsDoubles && code === duplicateKey));
+      if (told.length === 0) {
+        await this.#database.run('COMMIT');
+        return;
+      }
+      await this.#database.run('ROLLBACK');
+      const refused = refusedColumns(table, told, pieces);
+      if (refused.length === 0)
+        throw new AppError(
+          'unprocessable_input',
+          `${this.#label}: ${table.physical.name}: ${told[0]!.message.slice(0, 500)}`,
+        );
+      for (const at of refused) this.toText(table, at);
+    }
+  }
+
+  async #dropNotNull(table: MysqlStagedTable, at: number): Promise<void> {
+    const column = table.physical.columns[at]!;
+    const comment = mysql.literal(commentLine(column.comment, 1000));
+    await this.#database.run(
+      `ALTER TABLE ${mysql.quote(table.name)} MODIFY ${mysql.quote(column.name)} ${column.sqlType} NULL COMMENT ${comment}`,
+    );
+  }
+}
+
+const duplicateKey = 1062;
+
+function loadStatement(table: MysqlStagedTable): string {
+  const targets: string[] = [];
+  const sets: string[] = [];
+  for (const [at, { name, type, isText: widened }] of table.columns.entries()) {
+    const variable = `@v${at + 1}`;
+    const value = widened ? widenedText(type, variable) : convertedText(type, variable);
+    const quoted = mysql.quote(name);
+    targets.push(value === variable ? quoted : variable);
+    if (value !== variable) sets.push(`${quoted} = ${value}`);
+  }
+  const set = sets.length === 0 ? '' : ` SET ${sets.join(', ')}`;
+  return String.raw`LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${mysql.quote(table.name)} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' (${targets.join(', ')})${set}`;
+}
+
+/** What the rows have, in the words of XML Schema. */
+function widenedText({ kind }: ColumnType, value: string): string {
+  if (kind === 'boolean') return `CASE ${value} WHEN 't' THEN 'true' WHEN 'f' THEN 'false' ELSE ${value} END`;
+  if (kind === 'double' || kind === 'real')
+    return `CASE ${value} WHEN 'Infinity' THEN 'INF' WHEN '-Infinity' THEN '-INF' ELSE ${value} END`;
+  return value;
+}
+
+/** Columns of values, not of keys, with one that their type does not hold. */
+function refusedColumns(
+  table: MysqlStagedTable,
+  warnings: readonly MysqlWarning[],
+  pieces: readonly Uint8Array[],
+): number[] {
+  const named = new Set(
+    warnings.map(
+      ({ message }) =>
+        /column (?:[`'][^`']*[`']\.[`'][^`']*[`']\.)?[`']([^`']*)[`'] at row/.exec(message)?.[1],
+    ),
+  );
+  const can = (at: number): boolean => {
+    const column = table.columns[at]!;
+    return column.isValue && !column.isText && table.sqlType(at) !== anyText;
+  };
+  const columns = [...table.columns.keys()].filter(can);
+  const told = columns.filter((at) => named.has(table.columns[at]!.name));
+  return told.length > 0
+    ? told
+    : columns.filter((at) => isMoment(table.sqlType(at)) && hasOtherYears(pieces, at));
+}
+
+function isMoment(sqlType: string): boolean {
+  return !isText(sqlType) && /^(date|time)/.test(sqlType);
+}
+
+/** MySQL has the years 1 to 9999, and does not say of a computed value which column it was for. */
+function hasOtherYears(pieces: readonly Uint8Array[], at: number): boolean {
+  return pieces.some((piece) =>
+    Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+      .toString('utf8')
+      .split('\n')
+      .some((line) => {
+        const cell = line.split('\t')[at];
+        return cell !== undefined && cell !== '\\N' && !/^(?!0000)\d{4}-|^\d{2}:/.test(cell);
+      }),
+  );
+}
+
+const lockSeconds = 15 * 60;
+
+/** One job at a time has a target; the server lets go of it with the connection. */
+export async function takeTargetLock(
+  database: Mysql,
+  { database: name, label }: Pick<MysqlAddress, 'database' | 'label'>,
+): Promise<void> {
+  const digest = createHash('sha256').update(name.toLowerCase()).digest('hex').slice(0, 32);
+  const [[held]] = (await database.rows(`SELECT GET_LOCK('svc_load_${digest}', ${lockSeconds})`)) as [
+    [string | null],
+  ];
+  if (held === '1') return;
+  throw new AppError(
+    'service_unavailable',
+    `${label}: another job has been loading for ${lockSeconds / 60} minutes; run this one again when it is done.`,
+  );
+}

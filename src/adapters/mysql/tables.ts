@@ -1,0 +1,90 @@
+/** Tables of a MySQL database: what is there, and how they are made. */
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { physicalSideTable, type PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { createTable } from '../../engine/sql/statements.ts';
+import type { SideTableDefinition } from '../../engine/model/side-tables.ts';
+import type { Mysql } from './connection.ts';
+
+export interface MysqlColumn {
+  readonly name: string;
+  /** as the server writes it, lower case */
+  readonly type: string;
+  readonly notNull: boolean;
+  readonly hasDefault: boolean;
+  readonly comment: string;
+}
+
+export interface MysqlTable {
+  readonly name: string;
+  readonly isView: boolean;
+  readonly columns: ReadonlyMap<string, MysqlColumn>;
+}
+
+/** Tables and views of the database, by folded name. */
+export type MysqlTables = ReadonlyMap<string, MysqlTable>;
+
+/** Names as MySQL compares those of columns, and of tables where the file system does. */
+export function foldedName(name: string): string {
+  return name.toLowerCase();
+}
+
+export async function readTables(database: Mysql): Promise<MysqlTables> {
+  const tables = new Map<string, MysqlTable & { columns: Map<string, MysqlColumn> }>();
+  const rows = await database.rows(
+    `SELECT c.table_name, t.table_type = 'VIEW', c.column_name, c.column_type, c.is_nullable, c.column_default, c.column_comment
+       FROM information_schema.columns c JOIN information_schema.tables t
+         ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+      WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position`,
+  );
+  for (const [name, view, column, type, nullable, standard, comment] of rows) {
+    const folded = foldedName(name!);
+    const table = tables.get(folded) ?? { name: name!, isView: view === '1', columns: new Map() };
+    tables.set(folded, table);
+    table.columns.set(foldedName(column!), {
+      name: column!,
+      type: type!.toLowerCase(),
+      notNull: nullable === 'NO',
+      hasDefault: standard !== null && standard !== 'NULL',
+      comment: comment ?? '',
+    });
+  }
+  return tables;
+}
+
+/** Text is compared as it is, byte by byte. */
+const exact = { ...mysql, tableOptions: `${mysql.tableOptions} COLLATE utf8mb4_bin ENGINE = InnoDB` };
+
+/** Statement that makes a table under another name, its primary key and the indexes of its parents' keys with it. */
+export function tableStatement(
+  table: PhysicalTable,
+  name: string,
+  nullable: (column: number) => boolean,
+): string {
+  const made: PhysicalTable = {
+    ...table,
+    name,
+    columns: table.columns.map((column, at) => ({ ...column, nullable: column.nullable || nullable(at) })),
+    uniqueKeys: [],
+    foreignKeys: [],
+  };
+  return createTable(exact, made, { sqlSchema: null, ifNotExists: false, foreignKeys: [] });
+}
+
+/** Statement that adds the indexes that rows are looked up by from their parents. */
+export function parentIndexes(table: PhysicalTable, name: string): string[] {
+  const columns = table.foreignKeys
+    .map(({ column }) => column)
+    .filter((column) => column !== table.primaryKey[0]);
+  return columns.length === 0
+    ? []
+    : [
+        `ALTER TABLE ${mysql.quote(name)} ${columns
+          .slice(0, 60)
+          .map((column) => `ADD INDEX (${mysql.quote(column)})`)
+          .join(', ')}`,
+      ];
+}
+
+export function sideTableStatement(definition: SideTableDefinition, name: string): string {
+  return tableStatement(physicalSideTable(definition, mysql), name, () => false);
+}

@@ -1,0 +1,89 @@
+/** Column types of MySQL as `information_schema` writes them: which one a column needs. */
+import { ownPrefix } from '../../engine/model/side-tables.ts';
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { lexicalText } from '../../engine/sql/mysql-values.ts';
+import type { Mysql } from './connection.ts';
+
+export const anyText = 'longtext';
+
+/** the name that a column has while it takes the place of another one */
+export const spareColumn = `${ownPrefix}text`;
+
+/** One spelling of a type, whatever server tells it. */
+export function plainType(type: string): string {
+  const lower = type.toLowerCase();
+  if (lower === 'boolean') return 'tinyint';
+  return lower.replace(/^(tinyint|smallint|int|bigint)\(\d+\)/, '$1');
+}
+
+export function columnSqlType(type: ColumnType): string {
+  return plainType(mysql.typeName(type));
+}
+
+export function isText(type: string): boolean {
+  return /char|text/.test(type);
+}
+
+/** The type that holds values of both: one of them, a wider one, or text. */
+export function settledType(there: string, incoming: string): string {
+  if (there === incoming) return there;
+  if (isText(there) && isText(incoming)) return textRoom(there) >= textRoom(incoming) ? there : incoming;
+  const whole = ['smallint', 'int', 'bigint'];
+  const [ours, theirs] = [whole.indexOf(there), whole.indexOf(incoming)];
+  if (ours >= 0 && theirs >= 0) return whole[Math.max(ours, theirs)]!;
+  const [a, b] = [digits(there), digits(incoming)];
+  if (a !== null && b !== null) {
+    const [before, behind] = [Math.max(a[0], b[0]), Math.max(a[1], b[1])];
+    return before + behind <= 65 && behind <= 30 ? `decimal(${before + behind},${behind})` : anyText;
+  }
+  return anyText;
+}
+
+function textRoom(type: string): number {
+  const length = /\((\d+)\)/.exec(type);
+  if (length !== null) return Number(length[1]) + (type.startsWith('var') ? 0.5 : 0);
+  return { text: 16_383, mediumtext: 4_194_303 }[type] ?? Number.POSITIVE_INFINITY;
+}
+
+/** Digits before and behind the point; null for a type that is no exact number. */
+function digits(type: string): readonly [number, number] | null {
+  const whole = { smallint: 5, int: 10, bigint: 19 }[type];
+  if (whole !== undefined) return [whole, 0];
+  const match = /^decimal\((\d+),(\d+)\)$/.exec(type);
+  return match === null ? null : [Number(match[1]) - Number(match[2]), Number(match[2])];
+}
+
+/**
+ * A column that holds values becomes text with what they look like in documents. The column is there at any moment: a new one stands beside
+ * it until one statement takes its place.
+ */
+export async function turnToText(
+  database: Mysql,
+  table: string,
+  column: { readonly name: string; readonly comment: string },
+  value: string,
+): Promise<void> {
+  const [of, name, beside] = [table, column.name, spareColumn].map((each) => mysql.quote(each)) as [
+    string,
+    string,
+    string,
+  ];
+  const comment = column.comment === '' ? '' : ` COMMENT ${mysql.literal(column.comment)}`;
+  await database.run(`ALTER TABLE ${of} ADD COLUMN ${beside} LONGTEXT${comment} AFTER ${name}`);
+  await database.run(`UPDATE ${of} SET ${beside} = ${value}`);
+  await database.run(`ALTER TABLE ${of} DROP COLUMN ${name}, CHANGE ${beside} ${name} LONGTEXT${comment}`);
+}
+
+/** The value of a column of the type `there` as documents have it; `modelled`: what the model takes it for. */
+export function textOf(expression: string, there: string, modelled: ColumnType): string {
+  if (isText(there)) return expression;
+  return lexicalText(there === columnSqlType(modelled) ? modelled : { kind: kindOf(there) }, expression);
+}
+
+function kindOf(there: string): ColumnType['kind'] {
+  if (there.startsWith('decimal')) return 'numeric';
+  if (there.startsWith('datetime')) return 'timestamp';
+  if (there.startsWith('time')) return 'time';
+  return there === 'tinyint' ? 'boolean' : 'bigint';
+}
