@@ -16,8 +16,9 @@ import {
   writeLibrary,
 } from '../targets/library-rows.ts';
 import { expectSoundKeys } from './soundness.ts';
-import { targetKinds, type TestTarget } from './targets.ts';
-import { some } from '../../support/needs.ts';
+import { mariadbTarget, targetKinds, type TestTarget } from './targets.ts';
+import { needs, some } from '../../support/needs.ts';
+import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
 const trial = useTrial();
@@ -34,7 +35,19 @@ afterAll(async () => {
 
 const kinds = targetKinds(() => ({ database, folders }));
 
-describe.each(some(kinds, 1))('%s', (_, targetOf) => {
+describe.each(some(kinds, 1))('%s', (_, targetOf) => everyRowSink(targetOf));
+
+describe('mariadb', needs(mariadbParts), () => {
+  let server: TestMariadb;
+  beforeAll(async () => {
+    server = await startMariadb();
+    for (let number = 1; number <= 30; number += 1) await server.run(`CREATE DATABASE \`lib ${number}\`;`);
+  });
+  afterAll(() => server?.stop());
+  everyRowSink((name) => mariadbTarget(() => server, name));
+});
+
+function everyRowSink(targetOf: (name: string) => TestTarget): void {
   let target: TestTarget;
   let number = 0;
   beforeEach(() => {
@@ -335,4 +348,4 @@ describe.each(some(kinds, 1))('%s', (_, targetOf) => {
       expect(published.rows[libraryModel.tables[table]!.name]).toBe(values.length);
     expect(await target.reader.read(oddTable)).toHaveLength(rows.tables.get(at.odd)!.length);
   });
-});
+}

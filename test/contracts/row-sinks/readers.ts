@@ -3,6 +3,12 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { mysql } from '../../../src/engine/sql/dialects/mysql.ts';
+import { physicalName } from '../../../src/engine/sql/physical-names.ts';
+import { physicalTables } from '../../../src/engine/sql/physical-model.ts';
+import { withListTables } from '../../../src/engine/sql/list-tables.ts';
+import type { TestMariadb } from '../../support/servers/mariadb.ts';
+import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 
 export type TextRow = Readonly<Record<string, string | null>>;
@@ -218,6 +224,75 @@ function parseCsv(text: string): (string | null)[][] {
 }
 
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
+
+/** A database of MariaDB, by its own client; lists of the library's model are put together again. */
+export function mysqlReader(server: () => TestMariadb, database: string): TargetReader {
+  const rowsOf = async (table: string): Promise<TextRow[] | null> => {
+    const types = await server().run(
+      `SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '${database}' AND table_name = '${table.replaceAll("'", "''")}' ORDER BY ordinal_position;`,
+    );
+    const columns = parseTsv(types).slice(1) as [string, string][];
+    if (columns.length === 0) return null;
+    const values = columns.map(([name, type]) => {
+      const quoted = mysql.quote(name);
+      if (type === 'tinyint(1)') return `CASE ${quoted} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END`;
+      if (type === 'decimal(65,30)') return `TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM ${quoted}))`;
+      return `CAST(${quoted} AS CHAR)`;
+    });
+    const text = await server().run(
+      `SET NAMES utf8mb4; SELECT ${values.map((value) => `HEX(${value})`).join(', ')} FROM ${mysql.quote(table)} ORDER BY ${mysql.quote(columns[0]![0])};`,
+      undefined,
+      database,
+    );
+    return text
+      .split('\n')
+      .slice(1, -1)
+      .map((line) =>
+        Object.fromEntries(
+          line
+            .split('\t')
+            .map((value, at) => [
+              columns[at]![0],
+              value === 'NULL' ? null : Buffer.from(value, 'hex').toString('utf8'),
+            ]),
+        ),
+      );
+  };
+  return {
+    read: async (table) => {
+      const found = await rowsOf(physicalName(mysql, table));
+      const index = libraryModel.tables.findIndex(({ name }) => name === table);
+      if (found === null || index < 0) return found;
+      const { columns } = libraryModel.tables[index]!;
+      const names = new Map(columns.map(({ name }) => [physicalName(mysql, name), name]));
+      const rows = found.map((row) =>
+        Object.fromEntries(Object.entries(row).map(([name, value]) => [names.get(name) ?? name, value])),
+      );
+      const { model: drawn, lists } = withListTables(libraryModel, mysql);
+      const physical = physicalTables(drawn, mysql, libraryModel);
+      let whole = rows;
+      for (const list of lists.filter(({ owner }) => owner === index)) {
+        const [, parent, position, item] = physical[list.table!]!.columns.map(({ name }) => name);
+        const items = (await rowsOf(physical[list.table!]!.name)) ?? [];
+        const key = physical[index]!.columns[0]!.name;
+        const count = physical[index]!.columns[list.column]!.name;
+        whole = whole.map((row) => {
+          const own = items
+            .filter((one) => one[parent!] === row[key])
+            .toSorted((a, b) => Number(a[position!]) - Number(b[position!]));
+          if (row[count] !== null && own.length !== Number(row[count]))
+            throw new Error(`${own.length} items, not ${row[count]}`);
+          const name = libraryModel.tables[index]!.columns[list.column]!.name;
+          return {
+            ...row,
+            [name]: row[count] === null ? null : `{${own.map((one) => arrayItem(one[item!]!)).join(',')}}`,
+          };
+        });
+      }
+      return whole;
+    },
+  };
+}
 
 /** PostgreSQL's COPY text format. */
 export function parseTsv(text: string): (string | null)[][] {

@@ -5,10 +5,20 @@ import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import type { MysqlAddress } from '../../../src/adapters/mysql/connection.ts';
+import { createMysqlRowSink } from '../../../src/adapters/mysql/sink.ts';
 import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { TestMariadb } from '../../support/servers/mariadb.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
-import { deltaReader, duckDbReader, folderReader, postgresReader, type TargetReader } from './readers.ts';
+import {
+  deltaReader,
+  duckDbReader,
+  folderReader,
+  mysqlReader,
+  postgresReader,
+  type TargetReader,
+} from './readers.ts';
 import { sqliteReader } from './sqlite/reader.ts';
 
 export interface TestTarget {
@@ -88,4 +98,31 @@ export function targetKinds(
       },
     ],
   ];
+}
+
+export function mariadbAddress({ socket }: TestMariadb, database: string): MysqlAddress {
+  return {
+    host: 'localhost',
+    port: 0,
+    socketPath: socket,
+    database,
+    user: 'root',
+    password: '',
+    sslmode: null,
+    label: `mysql://localhost/${database}`,
+  };
+}
+
+/** A database of the server, which has to be made before. */
+export function mariadbTarget(server: () => TestMariadb, database: string): TestTarget {
+  return {
+    createSink: () => createMysqlRowSink(mariadbAddress(server(), database)),
+    reader: mysqlReader(server, database),
+    list: async () => {
+      const listed = await server().run(
+        `SELECT table_name FROM information_schema.tables WHERE table_schema = '${database}' ORDER BY 1;`,
+      );
+      return listed.split('\n').slice(1, -1);
+    },
+  };
 }

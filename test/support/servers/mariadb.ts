@@ -11,6 +11,8 @@ export const mariadbParts: readonly Part[] = ['mariadbd', 'mariadb'];
 export interface TestMariadb {
   /** Feeds the script to the client, run inside `cwd`; answers what it prints: rows as COPY text has them, a header first. */
   run(script: string, cwd?: string, database?: string): Promise<string>;
+  /** of its socket */
+  readonly socket: string;
   stop(): Promise<void>;
 }
 
@@ -54,7 +56,7 @@ export async function startMariadb(): Promise<TestMariadb> {
   for (let tries = 0; ; tries += 1) {
     try {
       await run('SELECT 1;');
-      return { run, stop };
+      return { run, socket, stop };
     } catch (error) {
       if (tries >= 200 || child.exitCode !== null) {
         await stop();

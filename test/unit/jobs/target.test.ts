@@ -60,7 +60,7 @@ describe('target', () => {
     'duckdb:',
     'sqlite:',
     '',
-    'mysql://h/d',
+    'sqlserver://h/d',
     'https://h/',
     'file:///etc',
     'postgresql:///d',
