@@ -21,6 +21,7 @@ import type {
   SinkPlan,
   UnconvertedValue,
   ZonesThere,
+  ZoneTable,
 } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { StagedRowSink } from '../row-sinks/staged-rows.ts';
@@ -29,7 +30,7 @@ import { readMysqlLoads } from './ledger.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
 import { publishRows } from './publish.ts';
 import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
-import { foldedName, readTables, type MysqlTables } from './tables.ts';
+import { foldedName, readTables, withInstantsTold, zonesIn, type MysqlTables } from './tables.ts';
 import { spareColumn } from './types.ts';
 
 const { quote } = mysql;
@@ -65,9 +66,8 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     return this.guarded(async () => readMysqlLoads(await this.#connect()));
   }
 
-  /** Both kinds of moments are kept in UTC, without a zone: the model alone tells which is which. */
-  async zonesThere(): Promise<ZonesThere> {
-    return new Map();
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    return this.guarded(async () => zonesIn(await readTables(await this.#connect()), tables));
   }
 
   protected override prepare({ model }: SinkPlan): void {
@@ -78,7 +78,9 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     const { model: drawn, lists } = withListTables(doubles, mysql);
     this.#model = drawn;
     this.#lists = lists;
-    this.#tables = physicalTables(drawn, mysql, doubles);
+    this.#tables = physicalTables(drawn, mysql, doubles).map((table, index) =>
+      withInstantsTold(table, drawn.tables[index]!),
+    );
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {

@@ -2,7 +2,10 @@
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { physicalSideTable, type PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { createTable } from '../../engine/sql/statements.ts';
+import type { Table } from '../../engine/model/relational-model.ts';
 import type { SideTableDefinition } from '../../engine/model/side-tables.ts';
+import { physicalName } from '../../engine/sql/physical-names.ts';
+import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { Mysql } from './connection.ts';
 
 export interface MysqlColumn {
@@ -49,6 +52,36 @@ export async function readTables(database: Mysql): Promise<MysqlTables> {
     });
   }
   return tables;
+}
+
+/** DATETIME has no zone: what a column holds is told by how its comment begins. */
+const instantMark = 'in UTC: ';
+
+export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 'columns'>): PhysicalTable {
+  return {
+    ...table,
+    columns: table.columns.map((column, at) =>
+      columns[at]!.type.kind === 'timestamptz'
+        ? { ...column, comment: `${instantMark}${column.comment}` }
+        : column,
+    ),
+  };
+}
+
+export function zonesIn(known: MysqlTables, tables: readonly ZoneTable[]): ZonesThere {
+  const zones = new Map<string, ReadonlyMap<string, boolean>>();
+  for (const table of tables) {
+    const there = known.get(foldedName(physicalName(mysql, table.name)));
+    if (there === undefined) continue;
+    const columns = table.columns().flatMap(({ name }) => {
+      const column = there.columns.get(foldedName(physicalName(mysql, name)));
+      return column?.type.startsWith('datetime') === true
+        ? [[name, column.comment.startsWith(instantMark)] as const]
+        : [];
+    });
+    zones.set(table.name, new Map(columns));
+  }
+  return zones;
 }
 
 /** Text is compared as it is, byte by byte. */

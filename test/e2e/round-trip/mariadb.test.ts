@@ -1,0 +1,128 @@
+/** Real documents through MariaDB and back; later versions of a schema, and dates with times of both kinds, in one database. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMysqlRowSink } from '../../../src/adapters/mysql/sink.ts';
+import { createMysqlRowSource } from '../../../src/adapters/mysql/source.ts';
+import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
+import { mariadbAddress } from '../../contracts/row-sinks/targets.ts';
+import { compareXml } from '../../support/documents/canonical-xml.ts';
+import { readCorpus } from '../../support/corpus.ts';
+import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
+import { corpusDirectory, isHere, needs } from '../../support/needs.ts';
+import { corpusGroups, groupModel, groupSource } from '../../support/round-trip/corpus.ts';
+import { loadInto, readFrom } from '../../support/round-trip/postgres.ts';
+import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
+
+const mostBytes = 250_000;
+const slowSets = ['netex', 'scap-oval', 'siri'];
+const groups = corpusGroups()
+  .filter(({ corpus, xsd }) => xsd !== null && !slowSets.includes(corpus))
+  .map((group) => ({
+    ...group,
+    documents: group.documents
+      .filter((name) => statSync(join(corpusDirectory, name)).size <= mostBytes)
+      .slice(0, 3),
+  }))
+  .filter(({ documents }) => documents.length > 0)
+  .slice(0, isHere('whole run') ? undefined : 4)
+  .map((group, index) => ({ ...group, index }));
+
+describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
+  let server: TestMariadb;
+  beforeAll(async () => {
+    server = await startMariadb();
+  });
+  afterAll(() => server?.stop());
+
+  async function place(name: string) {
+    await server.run(`CREATE DATABASE ${name};`);
+    return mariadbAddress(server, name);
+  }
+
+  it.each(groups)('gives documents back: $xsd', needs('corpus'), async (group) => {
+    const { source, inferred } = groupSource(group);
+    const documents = group.documents.map((name) => readCorpus(name));
+    const address = await place(`corpus_${group.index}`);
+    const model = groupModel(source, 3, documents);
+    // in two jobs: the second adds to tables that are there
+    await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, documents.slice(0, 1));
+    await loadInto(createMysqlRowSink(address), { model, idJob: 2 }, documents.slice(1));
+    const written = await readFrom(createMysqlRowSource(address), model);
+    expect(written).toHaveLength(documents.length);
+    for (const [at, document] of documents.entries())
+      expect(compareXml(document, written[at]!, { source, asText: inferred })).toEqual([]);
+  });
+
+  const version = (
+    more: string,
+    count: string,
+  ): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+    <xs:element name="log"><xs:complexType><xs:sequence>
+      <xs:element name="entry" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+        <xs:element name="count" type="${count}"/>${more}
+      </xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`;
+
+  it('takes later versions: further columns and tables, wider types', async () => {
+    const address = await place('evolving');
+    const first = compiled(version('', 'xs:short'));
+    const later = compiled(
+      version(
+        '<xs:element name="who" type="xs:string" minOccurs="0"/><xs:element name="tag" type="xs:token" minOccurs="0" maxOccurs="unbounded"/>',
+        'xs:decimal',
+      ),
+    );
+    const before = modelOf(first, 3);
+    const after = buildRelationalModel(later, { mapLevel: 3, previous: before });
+    const old = bytesOf('<log><entry><count>7</count></entry></log>');
+    const young = bytesOf(
+      '<log><entry><count>12.5</count><who>Ann</who><tag>a</tag><tag>b</tag></entry></log>',
+    );
+    await loadInto(createMysqlRowSink(address), { model: before, idJob: 1 }, [old]);
+    await loadInto(createMysqlRowSink(address), { model: after, idJob: 2 }, [young, old]);
+    await loadInto(createMysqlRowSink(address), { model: before, idJob: 3 }, [old]);
+    const written = await readFrom(createMysqlRowSource(address), after);
+    expect(written).toHaveLength(4);
+    for (const [at, document] of [old, young, old, old].entries())
+      expect(compareXml(document, written[at]!, { source: later })).toEqual([]);
+  });
+
+  it('knows which columns hold instants, and which hold what was written', async () => {
+    const address = await place('zones');
+    const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+      <xs:element name="visit"><xs:complexType><xs:sequence>
+        <xs:element name="local" type="xs:dateTime"/><xs:element name="instant" type="xs:dateTime"/></xs:sequence></xs:complexType></xs:element></xs:schema>`);
+    const drawn = modelOf(source, 3);
+    const model = {
+      ...drawn,
+      tables: drawn.tables.map((table) => ({
+        ...table,
+        columns: table.columns.map((column) =>
+          column.name === 'instant' ? { ...column, type: { kind: 'timestamptz' as const } } : column,
+        ),
+      })),
+    };
+    const document = bytesOf(
+      '<visit><local>2026-03-01T10:00:00</local><instant>2026-03-01T10:00:00+02:00</instant></visit>',
+    );
+    await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, [document]);
+    const shown = await server.run('SELECT local, instant FROM visit;', undefined, 'zones');
+    expect(shown).toContain('2026-03-01 10:00:00');
+    expect(shown).toContain('2026-03-01 08:00:00');
+    const sink = createMysqlRowSink(address);
+    try {
+      const columns = () => ['local', 'instant', 'neither'].map((name) => ({ name, zoned: true }));
+      const zones = await sink.zonesThere([
+        { name: 'visit', columns },
+        { name: 'nowhere', columns },
+      ]);
+      expect([...zones].map(([name, there]) => [name, Object.fromEntries(there)])).toEqual([
+        ['visit', { local: false, instant: true }],
+      ]);
+    } finally {
+      await sink.close();
+    }
+    const [written] = await readFrom(createMysqlRowSource(address), model);
+    expect(compareXml(document, written!, { source })).toEqual([]);
+  });
+});
