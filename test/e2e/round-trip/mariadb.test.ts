@@ -28,6 +28,18 @@ const groups = corpusGroups()
   .slice(0, isHere('whole run') ? undefined : 4)
   .map((group, index) => ({ ...group, index }));
 
+/** A schema of log entries. */
+const version = (
+  more: string,
+  count: string,
+): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <xs:element name="log"><xs:complexType><xs:sequence>
+    <xs:element name="entry" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+      <xs:element name="count" type="${count}"/>${more}
+    </xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`;
+
+const columns = () => ['local', 'instant', 'neither'].map((name) => ({ name, zoned: true }));
+
 describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
   let server: TestMariadb;
   beforeAll(async () => {
@@ -53,15 +65,6 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     for (const [at, document] of documents.entries())
       expect(compareXml(document, written[at]!, { source, asText: inferred })).toEqual([]);
   });
-
-  const version = (
-    more: string,
-    count: string,
-  ): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
-    <xs:element name="log"><xs:complexType><xs:sequence>
-      <xs:element name="entry" maxOccurs="unbounded"><xs:complexType><xs:sequence>
-        <xs:element name="count" type="${count}"/>${more}
-      </xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`;
 
   it('takes later versions: further columns and tables, wider types', async () => {
     const address = await place('evolving');
@@ -111,7 +114,6 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     expect(shown).toContain('2026-03-01 08:00:00');
     const sink = createMysqlRowSink(address);
     try {
-      const columns = () => ['local', 'instant', 'neither'].map((name) => ({ name, zoned: true }));
       const zones = await sink.zonesThere([
         { name: 'visit', columns },
         { name: 'nowhere', columns },
