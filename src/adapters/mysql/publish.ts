@@ -16,7 +16,9 @@ import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { Published, SinkPlan } from '../../ports/rows/sink.ts';
 import { passFence } from '../row-sinks/staged-rows.ts';
 import type { Mysql } from './connection.ts';
+import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { adaptTable } from './alter-tables.ts';
+import { removeDocuments, type RemovedDocuments } from './document-removal.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
 import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
 
@@ -26,10 +28,13 @@ export interface MysqlPublication {
   readonly token: string;
   /** the model's tables, then those of lists */
   readonly tables: readonly PhysicalTable[];
+  readonly lists: readonly ListTable[];
   readonly staged: readonly MysqlStagedTable[];
   readonly sides: ReadonlyMap<SideTableName, MysqlStagedTable>;
   readonly staging: Staging;
   known: MysqlTables;
+  /** save mode `merge`: names whose documents were replaced */
+  replaced: number;
   readonly fence: () => Promise<boolean>;
   readonly changes: string[];
 }
@@ -50,7 +55,8 @@ export async function publishRows(publication: MysqlPublication): Promise<Publis
   const rows =
     plan.saveMode === 'overwrite' || !isThere ? await rename(publication) : await insert(publication);
   const keys = await givenKeys(publication);
-  return { rows, already: false, changes, ...keys };
+  const replaced = plan.saveMode === 'merge' ? { replaced: publication.replaced } : {};
+  return { rows, already: false, changes, ...replaced, ...keys };
 }
 
 function isWanted({ plan }: MysqlPublication, table: MysqlStagedTable): boolean {
@@ -166,6 +172,7 @@ async function insert(publication: MysqlPublication): Promise<Record<string, num
       }
     }
     await database.run('START TRANSACTION');
+    const replaced = await removeReplaced(publication);
     const rows: Record<string, number> = {};
     // before the documents: what belongs to one that is there already is there
     for (const side of ['unmapped', 'lexical', 'documents'] as const) {
@@ -188,10 +195,11 @@ async function insert(publication: MysqlPublication): Promise<Record<string, num
     ))
       await database.run(statement);
     await database.run(
-      ledgerStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows),
+      ledgerStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows, replaced),
     );
     await passFence(publication.fence);
     await database.run('COMMIT');
+    publication.replaced = replaced?.names ?? 0;
     return rows;
   } catch (error) {
     // the first fault is the one to tell; a connection that is lost has rolled back, and empty tables are the next load's to fill
@@ -199,6 +207,24 @@ async function insert(publication: MysqlPublication): Promise<Record<string, num
     for (const name of made) await dropEmpty(database, name);
     throw error;
   }
+}
+
+/** Documents that are called as one of this job's are: those take their place. Null: nothing was looked for. */
+async function removeReplaced({
+  database,
+  plan,
+  known,
+  tables,
+  lists,
+  sides,
+}: MysqlPublication): Promise<RemovedDocuments | null> {
+  const staged = sides.get('documents');
+  if (plan.saveMode !== 'merge' || staged?.isMade !== true || !known.has(sideTableNames.documents))
+    return null;
+  return removeDocuments(
+    { database, known, model: plan.model, tables, lists },
+    `name IN (SELECT name FROM ${quote(staged.name)})`,
+  );
 }
 
 async function dropEmpty(database: Mysql, name: string): Promise<void> {
@@ -290,10 +316,14 @@ function ledgerStatement(
   into: string,
   documents: number,
   rows: Readonly<Record<string, number>>,
+  replaced: RemovedDocuments | null = null,
 ): string {
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const sum = (counts: Readonly<Record<string, number>>): number =>
+    Object.values(counts).reduce((total, count) => total + count, 0);
+  const total = sum(rows) - sum(replaced?.rows ?? {});
+  const added = documents - (replaced?.documents ?? 0);
   const columns = sideTableDefinitions.loads.columns.map(({ name }) => quote(name)).join(', ');
-  return `INSERT INTO ${quote(into)} (${columns}) VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, UTC_TIMESTAMP(6), ${documents}, ${total})`;
+  return `INSERT INTO ${quote(into)} (${columns}) VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, UTC_TIMESTAMP(6), ${added}, ${total})`;
 }
 
 async function givenKeys({

@@ -154,16 +154,30 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
+    const wanted = new Set(sha256s);
+    const there = await this.#documentsThere();
+    return new Set(there.map(([, sha256]) => sha256).filter((sha256) => wanted.has(sha256)));
+  }
+
+  async documentsNamed(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
+    const there = await this.#documentsThere();
+    const found = Map.groupBy(
+      there.filter(([name]) => names.has(name)),
+      ([name]) => name,
+    );
+    return new Map([...found].map(([name, documents]) => [name, documents.map(([, sha256]) => sha256)]));
+  }
+
+  #documentsThere(): Promise<readonly (readonly [name: string, sha256: string])[]> {
     return this.guarded(async () => {
       const database = await this.#connect();
       const known = await readTables(database);
-      if (!known.has(sideTableNames.documents)) return new Set<string>();
+      if (!known.has(sideTableNames.documents)) return [];
       const roots = documentColumns(this.plan.model, this.#tables).filter(
         ({ table, column }) => known.get(foldedName(table))?.columns.has(foldedName(column)) === true,
       );
-      const wanted = new Set(sha256s);
       const rows = await database.rows(loadedDocumentsQuery(roots, this.plan, quote));
-      return new Set(rows.map(([sha256]) => sha256!).filter((sha256) => wanted.has(sha256)));
+      return rows.map(([name, sha256]) => [name!, sha256!] as const);
     });
   }
 
@@ -205,10 +219,12 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
       plan: this.plan,
       token: this.#token,
       tables: this.#tables,
+      lists: this.#lists,
       staged: this.#staged,
       sides: this.#sides,
       staging: this.#staging,
       known,
+      replaced: 0,
       fence,
       changes: notMade(this.plan),
     });

@@ -90,6 +90,44 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
       expect(compareXml(document, written[at]!, { source: later })).toEqual([]);
   });
 
+  it('replaces documents of the same name, and knows what is there', async () => {
+    const address = await place('merged');
+    const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+      <xs:element name="order"><xs:complexType><xs:sequence>
+        <xs:element name="customer" type="xs:string"/><xs:element name="tags" minOccurs="0"><xs:simpleType><xs:list itemType="xs:token"/></xs:simpleType></xs:element>
+        <xs:element name="line" type="xs:int" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element></xs:schema>`);
+    const model = modelOf(source, 3);
+    const [first, second, corrected] = [
+      '<order><customer>A</customer><tags>x y</tags><line>1</line><line>2</line></order>',
+      '<order><customer>B</customer><tags>z</tags><line>3</line><odd/></order>',
+      '<order><customer>A, corrected</customer><tags>w</tags><line>9</line></order>',
+    ].map((text) => bytesOf(text));
+    const merge = (idJob: number, documents: readonly Uint8Array[]) =>
+      loadInto(createMysqlRowSink(address), { model, idJob, saveMode: 'merge' }, documents);
+    expect((await merge(1, [first!, second!])).replaced).toBe(0);
+    expect((await merge(2, [corrected!])).replaced).toBe(1);
+    const [before, after] = await readFrom(createMysqlRowSource(address), model);
+    expect(compareXml(second!, before!, { source })).toEqual([]);
+    expect(compareXml(corrected!, after!, { source })).toEqual([]);
+    const counts = await server.run(
+      'SELECT (SELECT count(*) FROM line), (SELECT count(*) FROM order_tags), (SELECT sum(documents) FROM _loads), (SELECT sum(`rows`) FROM _loads);',
+      undefined,
+      'merged',
+    );
+    expect(counts.trim().split('\n').at(-1)!.split('\t')).toEqual(['2', '2', '2', '4']);
+    const sink = createMysqlRowSink(address);
+    try {
+      const plan = { model, idJob: 3, saveMode: 'merge', allTables: false, keys: 'sequence' } as const;
+      expect(await sink.open({ ...plan, idSch: null, idLschma: null })).toBe('load');
+      const there = await sink.documentsNamed!(new Set(['document-1.xml', 'document-9.xml']));
+      expect([...there]).toEqual([['document-1.xml', ['x']]]);
+      expect([...(await sink.loadedDocuments(['x', 'y']))]).toEqual(['x']);
+    } finally {
+      await sink.abort();
+      await sink.close();
+    }
+  });
+
   it('knows which columns hold instants, and which hold what was written', async () => {
     const address = await place('zones');
     const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">

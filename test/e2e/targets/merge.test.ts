@@ -180,7 +180,7 @@ describe('documents of the same name', () => {
 
   it.each([
     ['two inputs of one name', ['-o', 'metadb:twice'], 'are both called a.xml'],
-    ['another kind of target', ['-o', 'OUT'], 'replaces documents in PostgreSQL alone'],
+    ['another kind of target', ['-o', 'OUT'], 'replaces documents in PostgreSQL and MySQL alone'],
     ['parts of documents', ['-o', 'metadb:parts', '--row-tag', 'line'], '--row-tag'],
     ['keys by content', ['-o', 'metadb:hashes', '--keys', 'hash'], '--keys hash'],
   ])('are refused for %s', async (_, options, words) => {

@@ -1,0 +1,92 @@
+/** Rows of documents out of a MySQL database, within a transaction: each row names its document. */
+import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import type { ListTable } from '../../engine/sql/list-tables.ts';
+import { documentColumns } from '../../engine/sql/loaded-documents.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { Mysql } from './connection.ts';
+import { foldedName, type MysqlTables } from './tables.ts';
+
+const { quote } = mysql;
+
+export interface RemovalScope {
+  readonly database: Mysql;
+  readonly known: MysqlTables;
+  readonly model: RelationalModel;
+  /** the model's tables, then those of lists */
+  readonly tables: readonly PhysicalTable[];
+  readonly lists: readonly ListTable[];
+}
+
+export interface RemovedDocuments {
+  readonly documents: number;
+  /** different names of theirs */
+  readonly names: number;
+  /** by table of the model; tables that lost none are left out */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+/** Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. */
+export async function removeDocuments(scope: RemovalScope, condition: string): Promise<RemovedDocuments> {
+  const { database, known, model, tables, lists } = scope;
+  const { documents, unmapped, lexical, keys: keysTable } = sideTableNames;
+  const isThere = (name: string): boolean => known.has(foldedName(name));
+  const roots = documentColumns(model, tables).flatMap(({ table, column }) =>
+    isThere(table) ? [`SELECT ${quote(column)} FROM ${quote(table)}`] : [],
+  );
+  roots.push(`SELECT document_key FROM ${quote(unmapped)} WHERE parent_table = '${documents}'`);
+  const found = await database.rows(
+    `SELECT document_key, name FROM ${quote(documents)} WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')}) FOR UPDATE`,
+  );
+  if (found.length === 0) return { documents: 0, names: 0, rows: {} };
+  const keys = `(${found.map(([key]) => key!).join(', ')})`;
+  const rows: Record<string, number> = {};
+  const documentOf = (index: number): string =>
+    quote(
+      tables[index]!.columns[model.tables[index]!.columns.findIndex(({ role }) => role === 'document')]!.name,
+    );
+  for (const { owner, table } of lists) {
+    if (table === null || !isThere(tables[table]!.name) || !isThere(tables[owner]!.name)) continue;
+    const key = quote(tables[owner]!.primaryKey[0]!);
+    await database.run(
+      `DELETE i FROM ${quote(tables[table]!.name)} i JOIN ${quote(tables[owner]!.name)} o ON o.${key} = i.${quote(tables[table]!.columns[1]!.name)} WHERE o.${documentOf(owner)} IN ${keys}`,
+    );
+  }
+  for (const index of model.tables.keys()) {
+    const { name } = tables[index]!;
+    if (!isThere(name)) continue;
+    const count = await database.run(`DELETE FROM ${quote(name)} WHERE ${documentOf(index)} IN ${keys}`);
+    if (count > 0) rows[name] = count;
+  }
+  const ours = new Set([...tables.map(({ name }) => foldedName(name)), ...Object.values(sideTableNames)]);
+  // tables of other versions of the model: loads made them, too
+  const others = await database.rows(`SELECT table_name FROM ${quote(keysTable)}`);
+  for (const [name] of others) {
+    const there = known.get(foldedName(name!));
+    if (there === undefined || ours.has(foldedName(name!)) || hasOwnPrefix(name!)) continue;
+    if (!there.columns.has(fileKeyName)) continue;
+    const count = await database.run(
+      `DELETE FROM ${quote(there.name)} WHERE ${quote(fileKeyName)} IN ${keys}`,
+    );
+    if (count > 0) rows[there.name] = count;
+    ours.add(foldedName(name!));
+  }
+  const named = [...model.tables.map(({ name }) => name), ...others.map(([name]) => name!), documents]
+    .map((name) => mysql.literal(name))
+    .join(', ');
+  await database.run(
+    `DELETE FROM ${quote(lexical)} WHERE document_key IN ${keys} AND table_name IN (${named})`,
+  );
+  await database.run(
+    `DELETE FROM ${quote(unmapped)} WHERE document_key IN ${keys} AND parent_table IN (${named})`,
+  );
+  // a document that rows of somebody else name stays
+  const still = [...known].flatMap(([folded, { name, isView, columns }]) =>
+    !ours.has(folded) && !isView && !hasOwnPrefix(folded) && columns.has(fileKeyName)
+      ? [` AND document_key NOT IN (SELECT document_key FROM ${quote(name)} WHERE document_key IS NOT NULL)`]
+      : [],
+  );
+  await database.run(`DELETE FROM ${quote(documents)} WHERE document_key IN ${keys}${still.join('')}`);
+  return { documents: found.length, names: new Set(found.map(([, name]) => name)).size, rows };
+}
