@@ -53,6 +53,13 @@ export interface StagedRowsFile {
 /** By index of the table, or name of the table beside the data. */
 export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 
+/** What is known of a document by `_documents`. */
+export interface DocumentThere {
+  readonly name: string;
+  /** hex */
+  readonly sha256: string;
+}
+
 export abstract class DatabaseFileSink<Database extends FileDatabase>
   extends StagedRowSink
   implements RowSink
@@ -90,7 +97,8 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   protected abstract openDatabase(path: string, staged: StagedTables, isNew: boolean): Promise<Database>;
   /** What opening leads to; AppError `conflict` where the file cannot take the rows. */
   protected abstract inspect(database: Database): Promise<'load' | 'nothing' | 'already'>;
-  protected abstract readLoadedDocuments(database: Database): Promise<readonly string[]>;
+  /** Documents that have rows in the model's tables there, or were kept whole by its logical schema. */
+  protected abstract readDocuments(database: Database): Promise<readonly DocumentThere[]>;
   /** Within the transaction; `nothing`: it is rolled back. */
   protected abstract publishWithin(
     database: Database,
@@ -128,16 +136,21 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0 || !(await exists(this.file)))
-      return new Set();
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
+    const wanted = new Set(sha256s);
+    const there = await this.documentsThere();
+    return new Set(there.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
+  }
+
+  /** None where there is no such file. */
+  protected async documentsThere(): Promise<readonly DocumentThere[]> {
+    if (!(await exists(this.file))) return [];
     return this.guarded(async () => {
       const lock = await this.#lock();
       try {
-        const wanted = new Set(sha256s);
         const database = await this.openDatabase(this.file, new Map(), false);
         try {
-          const there = await this.readLoadedDocuments(database);
-          return new Set(there.filter((sha256) => wanted.has(sha256)));
+          return await this.readDocuments(database);
         } finally {
           database.close();
         }

@@ -5,6 +5,7 @@ import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { documentColumns } from '../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { RemovedDocuments } from '../row-sinks/removed-documents.ts';
 import type { Mysql } from './connection.ts';
 import { foldedName, type MysqlTables } from './tables.ts';
 
@@ -17,14 +18,6 @@ export interface RemovalScope {
   /** the model's tables, then those of lists */
   readonly tables: readonly PhysicalTable[];
   readonly lists: readonly ListTable[];
-}
-
-export interface RemovedDocuments {
-  readonly documents: number;
-  /** different names of theirs */
-  readonly names: number;
-  /** by table of the model; tables that lost none are left out */
-  readonly rows: Readonly<Record<string, number>>;
 }
 
 /** Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. */

@@ -18,7 +18,8 @@ import { passFence } from '../row-sinks/staged-rows.ts';
 import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { adaptTable } from './alter-tables.ts';
-import { removeDocuments, type RemovedDocuments } from './document-removal.ts';
+import type { RemovedDocuments } from '../row-sinks/removed-documents.ts';
+import { removeDocuments } from './document-removal.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
 import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
 
@@ -311,6 +312,10 @@ function keyStatements(
   );
 }
 
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
 function ledgerStatement(
   { plan }: MysqlPublication,
   into: string,
@@ -318,9 +323,7 @@ function ledgerStatement(
   rows: Readonly<Record<string, number>>,
   replaced: RemovedDocuments | null = null,
 ): string {
-  const sum = (counts: Readonly<Record<string, number>>): number =>
-    Object.values(counts).reduce((total, count) => total + count, 0);
-  const total = sum(rows) - sum(replaced?.rows ?? {});
+  const total = sumOf(rows) - sumOf(replaced?.rows ?? {});
   const added = documents - (replaced?.documents ?? 0);
   const columns = sideTableDefinitions.loads.columns.map(({ name }) => quote(name)).join(', ');
   return `INSERT INTO ${quote(into)} (${columns}) VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, UTC_TIMESTAMP(6), ${added}, ${total})`;

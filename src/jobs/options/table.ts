@@ -236,7 +236,7 @@ export const toolOptions: readonly OptionSpec[] = [
     writers,
     [
       'e|a|o|i|m|w|p',
-      'error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL: a document replaces those of its name), writeschema, printschema',
+      'error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite: a document replaces those of its name), writeschema, printschema',
     ],
     oneOf(['e', 'a', 'o', 'i', 'm', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
   ),

@@ -137,7 +137,7 @@ function requireMerge({ rowTag, keys }: ToolSession['request'], sink: RowSink): 
   if (sink.documentsNamed === undefined)
     throw new AppError(
       'invalid_option',
-      `${sink.label}: -S m replaces documents in PostgreSQL and MySQL alone; elsewhere, -S o writes all anew`,
+      `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL and SQLite; elsewhere, -S o writes all anew`,
     );
   if (rowTag !== undefined)
     throw new AppError(

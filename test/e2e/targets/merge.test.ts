@@ -1,6 +1,7 @@
 /** `-S m`: documents take the place of those of their name, in the transaction that publishes them. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { isHere } from '../../support/needs.ts';
@@ -40,6 +41,30 @@ function createDice(seed: number): (sides: number) => number {
     state = (state * 48_271) % 2_147_483_647;
     return state % sides;
   };
+}
+
+/** As `held`, of a SQLite file. */
+function heldInFile(file: string): Record<string, Order> {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
+    const rows = database
+      .prepare(
+        `select d.name, o.customer,
+           (select json_group_array(l.quantity) from (select * from line l where l.order_key = o.order_key order by l.line_key) l) as lines,
+           exists (select 1 from _unmapped u where u.document_key = d.document_key) as odd
+           from _documents d join "order" o using (document_key)`,
+      )
+      .all() as { name: string; customer: string; lines: string; odd: number }[];
+    return Object.fromEntries(
+      rows.map(({ name, customer, lines, odd }) => [
+        name,
+        { customer, lines: JSON.parse(lines) as number[], odd: odd === 1 },
+      ]),
+    );
+  } finally {
+    database.close();
+  }
 }
 
 describe('documents of the same name', () => {
@@ -166,7 +191,15 @@ describe('documents of the same name', () => {
         '--indexes',
         'none',
       );
+      const file = join(folder, 'random.sqlite');
+      const { merged } = await convert(home, 'xml2er', input, '-x', '1', '-o', `sqlite:${file}`, '-S', 'm');
+      const known = [...documents.keys()].filter((name) => model.has(name));
+      const unchanged = known.filter((name) => model.get(name) === documents.get(name)).length;
+      expect(merged).toMatchObject({ inserted: documents.size - known.length });
+      expect(merged!.replaced + merged!.unchanged).toBe(known.length);
+      expect(merged!.unchanged).toBeGreaterThanOrEqual(unchanged);
       for (const [name, order] of documents) model.set(name, order);
+      expect(heldInFile(file)).toEqual(Object.fromEntries(model));
       for (const sqlSchema of ['random', 'random_bare'])
         expect([sqlSchema, await held(sqlSchema)]).toEqual([sqlSchema, Object.fromEntries(model)]);
     }
@@ -180,7 +213,11 @@ describe('documents of the same name', () => {
 
   it.each([
     ['two inputs of one name', ['-o', 'metadb:twice'], 'are both called a.xml'],
-    ['another kind of target', ['-o', 'OUT'], 'replaces documents in PostgreSQL and MySQL alone'],
+    [
+      'another kind of target',
+      ['-o', 'OUT'],
+      'replaces documents in databases of PostgreSQL, MySQL and SQLite',
+    ],
     ['parts of documents', ['-o', 'metadb:parts', '--row-tag', 'line'], '--row-tag'],
     ['keys by content', ['-o', 'metadb:hashes', '--keys', 'hash'], '--keys hash'],
   ])('are refused for %s', async (_, options, words) => {

@@ -20,6 +20,7 @@ export interface Summary {
   readonly bytes: number;
   readonly seconds: number;
   readonly mb_per_s: number;
+  readonly merged?: { readonly inserted: number; readonly replaced: number; readonly unchanged: number };
   readonly broken_keys?: readonly { readonly table: string; readonly columns: readonly string[] }[];
   readonly steps: readonly {
     readonly name: string;

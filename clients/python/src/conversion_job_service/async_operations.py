@@ -59,7 +59,7 @@ class AsyncOperations(AsyncTransport):
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
         - `-f, --format csv|tsv|jsonl|parquet|delta`: format of files in a folder (default csv); delta: tables of Delta Lake
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL: a document replaces those of its name), writeschema, printschema
+        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite: a document replaces those of its name), writeschema, printschema
         - `-r, --prefix TEXT`: before every table name
         - `-y, --suffix TEXT`: after every table name
         - `--namemode l|u|c`: lower case (default), upper case, as in the source
@@ -96,7 +96,7 @@ class AsyncOperations(AsyncTransport):
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL: a document replaces those of its name), writeschema, printschema
+        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite: a document replaces those of its name), writeschema, printschema
         - `--on-error fail|skip`: what a bad document does (default fail)
         - `--workers N`: threads (default 1)
 

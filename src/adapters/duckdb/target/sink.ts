@@ -12,7 +12,12 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
+import {
+  DatabaseFileSink,
+  type DatabaseFileOptions,
+  type StagedTables,
+  type DocumentThere,
+} from '../../database-files/sink.ts';
 import { readDuckDbLoads, readDuckDbZones } from '../ledger.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
 import { temporaryName, type DuckDbPublication } from './publication.ts';
@@ -57,16 +62,15 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
     }
   }
 
-  protected override async readLoadedDocuments(database: DuckDb): Promise<readonly string[]> {
+  protected override async readDocuments(database: DuckDb): Promise<readonly DocumentThere[]> {
     const known = await readTables(database);
     if (!known.has(sideTableNames.documents)) return [];
     const roots = documentColumns(this.plan.model, this.#tables).filter(({ table }) =>
       known.has(foldedName(table)),
     );
-    const rows = await database.read<{ sha256: string }>(
+    return database.read<{ name: string; sha256: string }>(
       loadedDocumentsQuery(roots, this.plan, doubleQuoted),
     );
-    return rows.map(({ sha256 }) => sha256);
   }
 
   protected override openDatabase(path: string, staged: StagedTables, isNew: boolean): Promise<DuckDb> {

@@ -37,6 +37,8 @@ export interface SqlitePublication {
   readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
   readonly indexes: { count: number; seconds: number };
+  /** save mode `merge`: names whose documents were replaced */
+  replaced: number;
 }
 
 export function drawModel(model: RelationalModel): DrawnModel {

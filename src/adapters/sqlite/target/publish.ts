@@ -11,7 +11,9 @@ import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { makeIndexes } from './indexes.ts';
 import { insertRows, type KeyOffsets } from './insert-rows.ts';
 import { clearTables } from './overwrite.ts';
-import { drawForRows, runAll, type SqlitePublication } from './publication.ts';
+import type { RemovedDocuments } from '../../row-sinks/removed-documents.ts';
+import { SqliteRemoval } from './document-removal.ts';
+import { drawForRows, runAll, temporaryName, type SqlitePublication } from './publication.ts';
 
 /** Rows added by table name of the model. */
 export async function publishRows(first: SqlitePublication): Promise<Record<string, number>> {
@@ -23,6 +25,8 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
   const publication = { ...first, known, drawn: drawForRows(plan.model, known, first) };
   const { drawn } = publication;
   const offsets = keyOffsets(publication);
+  const replaced = await removeReplaced(publication);
+  first.replaced = replaced?.names ?? 0;
   const old =
     plan.keys === 'hash' && staged.has('documents') ? documentsThere(publication) : new Set<string>();
   const documents = await addSide(publication, 'documents', offsets, old);
@@ -43,7 +47,7 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
   keepKeys(publication);
   await publishCodes(publication);
   await publishViews(publication);
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const total = sumOf(rows) - sumOf(replaced?.rows ?? {});
   database
     .prepare(
       `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows) VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -54,10 +58,35 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
       plan.idSch,
       plan.idLschma,
       new Date().toISOString(),
-      documents,
+      documents - (replaced?.documents ?? 0),
       total,
     );
   return rows;
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** Documents that are called as one of this job's are: those take their place. Null: nothing was looked for. */
+async function removeReplaced({
+  database,
+  plan,
+  drawn,
+  known,
+  staged,
+}: SqlitePublication): Promise<RemovedDocuments | null> {
+  const waiting = staged.get('documents');
+  if (plan.saveMode !== 'merge' || waiting === undefined) return null;
+  const names = temporaryName();
+  await database.run(`CREATE TEMP TABLE ${names} (name TEXT PRIMARY KEY)`);
+  const add = database.prepare(`INSERT OR IGNORE INTO ${names} VALUES (?)`);
+  const at = sideTableDefinitions.documents.columns.findIndex(({ name }) => name === 'name');
+  const convert = converterFor({ kind: 'text' }, 'TEXT');
+  for await (const lines of stagedLines(waiting.path))
+    for (const line of lines) add.run(convert(fieldsOf(line)[at]!));
+  const removal = new SqliteRemoval(database, plan.model, drawn, known);
+  return removal.remove(`name IN (SELECT name FROM ${names})`);
 }
 
 /** The table is there, and takes what comes; answers the types of its columns. */

@@ -11,7 +11,12 @@ import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side
 import { AppError } from '../../../errors.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
+import {
+  DatabaseFileSink,
+  type DatabaseFileOptions,
+  type StagedTables,
+  type DocumentThere,
+} from '../../database-files/sink.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
 import { readSqliteLoads } from '../ledger.ts';
 import { readTables, type FoundTables } from '../tables.ts';
@@ -50,15 +55,21 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     return openSqlite(path, { label: this.label, busyTimeoutMs, signal, isNew });
   }
 
-  protected override async readLoadedDocuments(database: SqliteDb): Promise<readonly string[]> {
+  protected override async readDocuments(database: SqliteDb): Promise<readonly DocumentThere[]> {
     const known = readTables(database);
     if (!known.has(sideTableNames.documents)) return [];
     const roots = documentColumns(this.plan.model, this.#drawn.tables).filter(({ table }) =>
       known.has(foldedName(table)),
     );
-    return database
-      .read<{ sha256: string }>(loadedDocumentsQuery(roots, this.plan, doubleQuoted))
-      .map(({ sha256 }) => sha256);
+    return database.read<{ name: string; sha256: string }>(
+      loadedDocumentsQuery(roots, this.plan, doubleQuoted),
+    );
+  }
+
+  async documentsNamed(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
+    const there = (await this.documentsThere()).filter(({ name }) => names.has(name));
+    const byName = Map.groupBy(there, ({ name }) => name);
+    return new Map([...byName].map(([name, documents]) => [name, documents.map(({ sha256 }) => sha256)]));
   }
 
   protected override async inspect(database: SqliteDb): Promise<'load' | 'nothing' | 'already'> {
@@ -93,10 +104,19 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
       changes: [],
       brokenKeys: [],
       indexes: { count: 0, seconds: 0 },
+      replaced: 0,
     };
     const rows = await publishRows(publication);
-    const { changes, brokenKeys, indexes } = publication;
-    return { rows, already: false, changes, brokenKeys, indexes, ...givenKeys(publication) };
+    const { changes, brokenKeys, indexes, replaced } = publication;
+    return {
+      rows,
+      already: false,
+      changes,
+      brokenKeys,
+      indexes,
+      ...(plan.saveMode === 'merge' ? { replaced } : {}),
+      ...givenKeys(publication),
+    };
   }
 
   protected override async settle(database: SqliteDb, isNew: boolean): Promise<void> {

@@ -8,6 +8,7 @@ import { documentColumns } from '../../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import type { RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import type { TransactionSql } from '../../client/connect.ts';
 
 /** A foreign key of one column, from a table that loads made. */
@@ -23,15 +24,7 @@ interface Reference {
   readonly indexed: boolean;
 }
 
-export interface RemovedDocuments {
-  readonly documents: number;
-  /** different names of theirs */
-  readonly names: number;
-  /** by table; tables that lost none are left out */
-  readonly rows: Readonly<Record<string, number>>;
-}
-
-export class DocumentRemoval {
+export class PostgresRemoval {
   readonly #tx: TransactionSql;
   readonly #sqlSchema: string;
   readonly #model: RelationalModel;

@@ -5,7 +5,7 @@ import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink
 import type { TransactionSql } from '../../client/connect.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import type { StagingArea } from '../staging/area.ts';
-import type { RemovedDocuments } from './document-removal.ts';
+import type { RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import type { ExistingTarget } from '../connection/existing-tables.ts';
 
 /** Rows that went into a table that was there before. */

@@ -3,11 +3,12 @@ import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts
 import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
+import type { RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
-import { DocumentRemoval, type RemovedDocuments } from './document-removal.ts';
+import { PostgresRemoval } from './document-removal.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
 import { insertRows } from './insert-rows.ts';
@@ -94,7 +95,7 @@ async function removeReplaced(publication: Publication): Promise<RemovedDocument
   const { tx, sqlSchema, plan, tables, staging } = publication;
   const staged = staging.get('documents')!;
   if (!staged.created) return null;
-  const removal = new DocumentRemoval(tx, sqlSchema, plan.model, tables);
+  const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
   return removal.remove(`name IN (SELECT name FROM ${staged.relation})`);
 }
 

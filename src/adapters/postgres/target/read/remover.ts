@@ -17,7 +17,7 @@ import {
   type TargetAddress,
 } from '../connection/open.ts';
 import { checkKeys, readTarget } from '../connection/existing-tables.ts';
-import { DocumentRemoval } from '../publish/document-removal.ts';
+import { PostgresRemoval } from '../publish/document-removal.ts';
 import { createSilenceWatch } from '../connection/stall-watch.ts';
 
 export interface PostgresRowRemoverOptions extends TargetAddress {
@@ -84,7 +84,7 @@ async function removeNamed(
     `${targetLock(sqlSchema)}; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
   );
   const tables = physicalTables(plan.model, postgresql);
-  const removal = new DocumentRemoval(tx, sqlSchema, plan.model, tables);
+  const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
   if (!(await removal.presentTables()).has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
   const names = tables.map(({ name }) => name);
