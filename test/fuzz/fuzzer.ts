@@ -118,7 +118,7 @@ async function smallest(trial: Trial, found: Finding): Promise<Finding> {
 }
 
 function kindOf({ message }: Finding, characters: number): string {
-  return message.replaceAll(/\d+/g, 'N').slice(0, characters);
+  return message.replaceAll(/\d+(?:\.\d+)?/g, 'N').slice(0, characters);
 }
 
 async function keep(folder: string, target: string, { message, input, stack }: Finding): Promise<void> {
