@@ -11,12 +11,17 @@ import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { NamedColumn } from './contents/formats.ts';
 import { syncPath } from './contents/manifest.ts';
 
+/** By column: its number, and that of the items of a list. */
+export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
+
 export interface ParquetTable {
   readonly columns: readonly NamedColumn[];
   /** columns with a value that their type cannot hold */
   readonly widened: ReadonlySet<string>;
   /** the type that a column has in the file, where that is not the one that its values need */
   readonly typeOf?: (column: NamedColumn, sqlType: string) => Promise<string>;
+  /** numbers of the columns, by the types that they have in the file; null: none */
+  readonly fieldIdsOf?: (types: readonly string[]) => Promise<ColumnNumbers | null>;
   /** rows as CSV, under the name that the Parquet file is to have */
   readonly file: FinishedFile;
 }
@@ -62,6 +67,15 @@ function pandasMetadata(columns: readonly NamedColumn[], types: readonly string[
   });
 }
 
+/** Of `COPY … TO` of DuckDB; empty where columns have no numbers. */
+export function fieldIdsOption(numbers: ColumnNumbers | null): string {
+  const entries = Object.entries(numbers ?? {}).map(([name, [column, item]]) => {
+    const value = item === undefined ? String(column) : `{__duckdb_field_id: ${column}, element: ${item}}`;
+    return `${standardLiteral(name)}: ${value}`;
+  });
+  return entries.length === 0 ? '' : `, FIELD_IDS {${entries.join(', ')}}`;
+}
+
 async function writeTable(database: DuckDb, directory: string, table: ParquetTable): Promise<FinishedFile> {
   const { columns, widened, file } = table;
   const path = join(directory, file.name);
@@ -91,8 +105,9 @@ async function writeTable(database: DuckDb, directory: string, table: ParquetTab
     const value = stagedValue(stagedColumn(at), type, types[at]!, digits.get(at));
     return `${value} AS ${doubleQuoted(name)}`;
   });
+  const numbers = (await table.fieldIdsOf?.(types)) ?? null;
   await database.run(
-    `COPY (SELECT ${values.join(', ')} FROM ${stagedRows(csv)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd, KV_METADATA {pandas: ${standardLiteral(pandasMetadata(columns, types))}})`,
+    `COPY (SELECT ${values.join(', ')} FROM ${stagedRows(csv)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd, KV_METADATA {pandas: ${standardLiteral(pandasMetadata(columns, types))}}${fieldIdsOption(numbers)})`,
   );
   await rm(csv.path);
   await syncPath(path);

@@ -228,8 +228,11 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     ['-f', '--format'],
     loaders,
-    ['csv|tsv|jsonl|parquet|delta', 'format of files in a folder (default csv); delta: tables of Delta Lake'],
-    oneOf(['csv', 'tsv', 'jsonl', 'parquet', 'delta'], (draft, format) => (draft.format = format)),
+    [
+      'csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg',
+      'format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files',
+    ],
+    oneOf(['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg', 'delta,iceberg'], (draft, format) => (draft.format = format)),
   ),
   withValue(
     ['-S', '--savemode'],

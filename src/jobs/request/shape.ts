@@ -76,7 +76,7 @@ const storedRequest = z
     out: z.string().optional(),
     outUser: z.string().optional(),
     outPassword: z.string().optional(),
-    format: z.enum(['csv', 'tsv', 'jsonl', 'parquet', 'delta']).optional(),
+    format: z.enum(['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg', 'delta,iceberg']).optional(),
     saveMode: z.enum([
       'error',
       'append',

@@ -1,6 +1,7 @@
 /** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
 import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
+import type { LakeFormatName } from '../../adapters/lake/formats.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
@@ -39,23 +40,25 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     }
     case 'folder': {
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-      const { format = isRemoval ? 'delta' : 'csv' } = request;
-      if (format === 'delta') {
+      const { format = 'csv' } = request;
+      const { isLakeFormat } = await import('../../adapters/lake/formats.ts');
+      const there = isRemoval && !isRemote(directory) ? await formatThere(directory) : format;
+      if (isLakeFormat(there)) {
         if (isRemote(directory))
           throw new AppError(
             'invalid_option',
-            '-f delta: needs a folder of the machine, not the shared store; -f parquet can be written there',
+            `-f ${there}: needs a folder of the machine, not the shared store; -f parquet can be written there`,
           );
         if (request.views === true)
           session.log(
-            '--views: a folder of Delta tables has no views; conversion-job-service views NAME writes them for what reads the tables',
+            '--views: a folder of Delta or Iceberg tables has no views; conversion-job-service views NAME writes them for what reads the tables',
           );
-        const { createDeltaRowSink } = await import('../../adapters/delta/sink.ts');
-        return createDeltaRowSink({ directory, refuseLinks: !session.byHand });
+        const { createLakeRowSink } = await import('../../adapters/lake/sink.ts');
+        return createLakeRowSink({ directory, format: there, refuseLinks: !session.byHand });
       }
-      if (isRemote(directory)) return openObjectFolder(session, format, directory, target.path);
+      if (isRemote(directory)) return openObjectFolder(session, there, directory, target.path);
       const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
-      return createFolderRowSink({ directory, format, refuseLinks: !session.byHand });
+      return createFolderRowSink({ directory, format: there, refuseLinks: !session.byHand });
     }
     case 'duckdb':
     case 'sqlite': {
@@ -76,6 +79,12 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   }
 }
 
+/** Of the tables that documents are taken out of. */
+async function formatThere(directory: string): Promise<LakeFormatName> {
+  const { lakeFormatOf } = await import('../../adapters/lake/manifest.ts');
+  return (await lakeFormatOf(directory)) ?? 'delta';
+}
+
 /** In what words a target is told its tables (`-S p`): those of the database that makes them, or that reads the files best; without one, PostgreSQL's. */
 export function ddlDialectOf({
   out,
@@ -86,7 +95,7 @@ export function ddlDialectOf({
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
   if (target.kind === 'sqlite' || target.kind === 'mysql') return target.kind;
   return target.kind === 'duckdb' ||
-    (target.kind === 'folder' && (format === 'parquet' || format === 'delta'))
+    (target.kind === 'folder' && format !== undefined && !['csv', 'tsv', 'jsonl'].includes(format))
     ? 'duckdb'
     : 'postgresql';
 }

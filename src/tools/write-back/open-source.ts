@@ -31,11 +31,11 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
     case 'folder': {
       const directory = await localPath(target.path);
       const options = { directory, refuseLinks: !session.byHand, installation };
-      const { holdsDeltaTables } = await import('../../adapters/delta/manifest.ts');
-      if (await holdsDeltaTables(directory)) {
-        const { createDeltaRowSource } = await import('../../adapters/delta/source.ts');
+      const { lakeFormatOf } = await import('../../adapters/lake/manifest.ts');
+      if ((await lakeFormatOf(directory)) !== null) {
+        const { createLakeRowSource } = await import('../../adapters/lake/source.ts');
         const { version } = session.request;
-        return createDeltaRowSource({ ...options, ...(version === undefined ? {} : { version }) });
+        return createLakeRowSource({ ...options, ...(version === undefined ? {} : { version }) });
       }
       if (isVersioned) throw noVersions();
       const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
@@ -56,7 +56,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
 function noVersions(): AppError {
   return new AppError(
     'invalid_option',
-    '--version: earlier versions are there in folders of Delta tables (-f delta) alone; leave it out',
+    '--version: earlier versions are there in folders of Delta or Iceberg tables (-f delta, -f iceberg) alone; leave it out',
   );
 }
 
@@ -69,16 +69,16 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   }
   if (target.kind === 'folder') {
     const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-    const { holdsDeltaTables } = await import('../../adapters/delta/manifest.ts');
-    if (!isRemote(directory) && (await holdsDeltaTables(directory))) {
-      const { createDeltaRowRemover } = await import('../../adapters/delta/remover.ts');
-      return createDeltaRowRemover({ directory, refuseLinks: !session.byHand });
+    const { lakeFormatOf } = await import('../../adapters/lake/manifest.ts');
+    if (!isRemote(directory) && (await lakeFormatOf(directory)) !== null) {
+      const { createLakeRowRemover } = await import('../../adapters/lake/remover.ts');
+      return createLakeRowRemover({ directory, refuseLinks: !session.byHand });
     }
   }
   if (target.kind === 'duckdb' || target.kind === 'folder') {
     throw new AppError(
       'invalid_option',
-      '-i: unload knows targets postgresql://, mysql://, metadb: and sqlite:, and folders of Delta tables; other files are written anew by another load (-S o)',
+      '-i: unload knows targets postgresql://, mysql://, metadb: and sqlite:, and folders of Delta and Iceberg tables; other files are written anew by another load (-S o)',
     );
   }
   if (target.kind === 'mysql') {

@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { commitVersion, readTable } from '../../../src/adapters/delta/log/versions.ts';
-import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
-import { createDeltaRowSource } from '../../../src/adapters/delta/source.ts';
+import { commitVersion, readDeltaTable } from '../../../src/adapters/lake/delta/versions.ts';
+import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 
 async function load(plan: SinkPlan, count = 1): Promise<Published> {
-  const sink = createDeltaRowSink({ directory });
+  const sink = createLakeRowSink({ directory, format: 'delta' });
   try {
     return await loadLibrary(sink, plan, count);
   } finally {
@@ -50,7 +50,7 @@ async function load(plan: SinkPlan, count = 1): Promise<Published> {
 
 /** Loads, with something that happens in the moment before the job is published. */
 async function loadWhile(plan: SinkPlan, work: () => Promise<void>): Promise<void> {
-  const sink = createDeltaRowSink({ directory });
+  const sink = createLakeRowSink({ directory, format: 'delta' });
   try {
     await sink.open(plan);
     const rows = libraryRows(plan.idJob, 1, await sink.keyOffsets());
@@ -223,7 +223,7 @@ test('a later version of a model adds columns and tables, and rewrites nothing',
     ),
   };
   const plan = libraryPlan(1, { model: earlier });
-  const sink = createDeltaRowSink({ directory });
+  const sink = createLakeRowSink({ directory, format: 'delta' });
   await sink.open(plan);
   await sink.write(at.note, new TextEncoder().encode('1,1,1\n'), 1);
   await sink.publish(async () => true, new Map([['note', 1]]));
@@ -300,7 +300,7 @@ describe('what is refused, and changes nothing', () => {
     async (path) => {
       await load(libraryPlan(1));
       await appendFile(firstCommit('note'), `${JSON.stringify({ add: { path, size: 1 } })}\n`);
-      await expect(readTable(join(directory, 'note'), 'note')).rejects.toMatchObject({ code: 'conflict' });
+      await expect(readDeltaTable(join(directory, 'note'), 'note')).rejects.toMatchObject({ code: 'conflict' });
       await expect(load(libraryPlan(2))).rejects.toMatchObject({ code: 'conflict' });
     },
   );
@@ -313,7 +313,7 @@ describe('what is refused, and changes nothing', () => {
     await rename(link, elsewhere);
     await symlink(elsewhere, link);
     const refused = { code: 'target_not_allowed' };
-    const source = createDeltaRowSource({ directory });
+    const source = createLakeRowSource({ directory });
     await expect(source.open(libraryModel)).rejects.toMatchObject(refused);
     await source.close();
     await expect(load(libraryPlan(2, { saveMode: 'overwrite' }))).rejects.toMatchObject(refused);

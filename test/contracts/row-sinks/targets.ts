@@ -1,7 +1,7 @@
 /** Every kind of row sink, each with a way to read and to list what it wrote. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDeltaRowSink } from '../../../src/adapters/delta/sink.ts';
+import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
@@ -91,7 +91,7 @@ export function targetKinds(
       (name) => {
         const directory = join(where().folders, `${name} delta`);
         return {
-          createSink: () => createDeltaRowSink({ directory }),
+          createSink: () => createLakeRowSink({ directory, format: 'delta' }),
           reader: deltaReader(directory),
           list: () => readdir(directory).catch(() => []),
         };

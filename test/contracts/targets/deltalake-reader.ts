@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { tableFolder } from '../../../src/adapters/delta/manifest.ts';
+import { tableFolder } from '../../../src/adapters/lake/manifest.ts';
 import { duckDbRows, type TargetReader } from '../row-sinks/readers.ts';
 import { programOf } from '../../support/needs.ts';
 

@@ -138,8 +138,11 @@ export async function readCommittedManifest(directory: string): Promise<TargetMa
 export function parseManifest(text: string): TargetManifest {
   const manifest = parsed<TargetManifest>(text);
   if (manifest !== null && isManifest(manifest)) return manifest;
-  if (manifest !== null && (manifest.format as string) === 'delta')
-    throw new AppError('conflict', 'the folder holds Delta tables; take -f delta, or another folder.');
+  if (manifest !== null && ['delta', 'iceberg', 'delta,iceberg'].includes(manifest.format))
+    throw new AppError(
+      'conflict',
+      `the folder holds tables of ${manifest.format}; take -f ${manifest.format}, or another folder.`,
+    );
   throw new AppError('conflict', `${manifestName} is not a manifest of this version.`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Rows into a folder of Delta tables: a table of its own per relational table, which warehouses and engines read where it lies. New files
+ * Rows into a folder of Delta or Iceberg tables: a table of its own per relational table, which warehouses and engines read where it lies. New files
  * wait in a folder inside; once the step is decided, each table gets a version with the job's rows, `_loads` last.
  */
 import { randomBytes } from 'node:crypto';
@@ -30,25 +30,26 @@ import {
   type LakeManifest,
 } from './manifest.ts';
 import { nextStep } from './next-step.ts';
-import { checkColumnNames } from './log/schema.ts';
+import { formatsOf, type LakeFormatName } from './formats.ts';
 
-export interface DeltaRowSinkOptions {
+export interface LakeRowSinkOptions {
   readonly directory: string;
+  readonly format: LakeFormatName;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
   /** how long to wait for another job that writes into the folder (15 minutes) */
   readonly lockTimeoutMs?: number;
 }
 
-export function createDeltaRowSink(options: DeltaRowSinkOptions): RowSink {
-  return new DeltaRowSink(options);
+export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
+  return new LakeRowSink(options);
 }
 
-class DeltaRowSink extends StagedRowSink implements RowSink {
+class LakeRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'csv';
   readonly widensInPlace = false;
   readonly label: string;
-  readonly #options: DeltaRowSinkOptions;
+  readonly #options: LakeRowSinkOptions;
   /** where it is worked: the folder itself, held open once it is there */
   #directory: string;
   /** names of the files that this job writes, by table */
@@ -60,7 +61,7 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
   #staging = '';
   #files: StagedFiles | null = null;
 
-  constructor(options: DeltaRowSinkOptions) {
+  constructor(options: LakeRowSinkOptions) {
     super();
     this.#options = options;
     this.#directory = resolve(options.directory);
@@ -85,11 +86,12 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
   }
 
   protected override prepare({ model }: typeof this.plan): void {
-    for (const { name, columns } of model.tables)
-      checkColumnNames(
-        name,
-        columns.map((column) => column.name),
-      );
+    for (const format of formatsOf(this.#options.format))
+      for (const { name, columns } of model.tables)
+        format.checkColumnNames(
+          name,
+          columns.map((column) => column.name),
+        );
   }
 
   async keyOffsets(): Promise<ReadonlyMap<string, number>> {
@@ -178,7 +180,13 @@ class DeltaRowSink extends StagedRowSink implements RowSink {
       ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }),
     });
     this.#directory = this.#folder.path;
-    this.#manifest = (await readLakeManifest(this.#directory)) ?? emptyManifest();
+    const { format } = this.#options;
+    this.#manifest = (await readLakeManifest(this.#directory)) ?? emptyManifest(format);
+    if (this.#manifest.format !== format)
+      throw new AppError(
+        'conflict',
+        `${this.label}: the folder holds tables of ${this.#manifest.format}; take -f ${this.#manifest.format}, or another folder.`,
+      );
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     const staging = join(this.#directory, this.#staging);
     this.#known = new TablesThere(this.#directory, this.label, this.#manifest, staging);

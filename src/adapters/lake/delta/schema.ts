@@ -1,39 +1,54 @@
 /** The schema of a Delta table: fields with their types, comments, and whether they may be NULL. */
 import { AppError } from '../../../errors.ts';
 import { isList, isObject, parsed } from '../../folder/contents/manifest.ts';
-import { deltaType, type DeltaType } from './types.ts';
+import type { LakeField } from '../table-format.ts';
+import { deltaType, sqlTypeOf, type DeltaType } from './types.ts';
 
-/** A column as a load makes it. */
-export interface LakeColumn {
-  readonly name: string;
-  /** of DuckDB, one that Delta has */
-  readonly sqlType: string;
-  readonly nullable: boolean;
-  readonly comment: string;
+export function schemaStringOf(fields: readonly LakeField[]): string {
+  return JSON.stringify({ type: 'struct', fields: fields.map(storedField) });
 }
 
-export interface Field {
+function storedField({ name, sqlType, nullable, comment, stored }: LakeField): unknown {
+  if (stored === undefined)
+    return { name, type: deltaType(sqlType!), nullable, metadata: comment === '' ? {} : { comment } };
+  const metadata = isObject(stored['metadata']) ? stored['metadata'] : {};
+  const type = stored['type'] as DeltaType;
+  return {
+    ...stored,
+    type: sqlType === null || sqlTypeOf(type) === sqlType ? type : deltaType(sqlType),
+    nullable,
+    metadata: 'comment' in metadata || comment === '' ? metadata : { ...metadata, comment },
+  };
+}
+
+/** A column in the log. */
+export interface DeltaField {
   readonly name: string;
   readonly type: DeltaType;
   readonly nullable: boolean;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-export function fieldOf({ name, sqlType, nullable, comment }: LakeColumn): Field {
-  return { name, type: deltaType(sqlType), nullable, metadata: comment === '' ? {} : { comment } };
+export function lakeFieldOf(field: DeltaField): LakeField {
+  const { name, type, nullable, metadata } = field;
+  const comment = metadata?.['comment'];
+  return {
+    name,
+    sqlType: sqlTypeOf(type),
+    nullable,
+    comment: typeof comment === 'string' ? comment : '',
+    isKey: false,
+    stored: { ...field },
+  };
 }
 
-export function schemaStringOf(fields: readonly Field[]): string {
-  return JSON.stringify({ type: 'struct', fields });
-}
-
-export function fieldsOf(schemaString: string): readonly Field[] {
+export function fieldsOf(schemaString: string): readonly DeltaField[] {
   const schema = parsed<{ fields?: unknown }>(schemaString);
   if (
     isObject(schema) &&
     isList(schema['fields'], (field) => isObject(field) && typeof field['name'] === 'string')
   )
-    return schema['fields'] as Field[];
+    return schema['fields'] as DeltaField[];
   throw new AppError('conflict', 'The schema in the log of a Delta table cannot be read.');
 }
 

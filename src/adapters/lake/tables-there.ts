@@ -4,22 +4,19 @@ import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
-import { parsed } from '../folder/contents/manifest.ts';
 import { inPinnedFolder } from '../local-files/open-folder.ts';
-import type { TableState } from './log/actions.ts';
 import { dataFolder, isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
-import { checkFolder, plainFile } from './log/plain-paths.ts';
-import { readTable } from './log/versions.ts';
+import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
+import { checkFolder, plainFile } from './plain-paths.ts';
 import { readLakeManifest, type LakeManifest } from './manifest.ts';
-import { checkWritable } from './log/protocol.ts';
-import { fieldsOf, type Field } from './log/schema.ts';
-import { sqlTypeOf } from './log/types.ts';
+import type { FieldIds, LakeField, TableVersion } from './table-format.ts';
 
 export class TablesThere {
   readonly #directory: string;
   readonly #label: string;
   readonly #directories: ReadonlyMap<string, string>;
-  readonly #states = new Map<string, TableState | null>();
+  readonly #format: LakeManifest['format'];
+  readonly #states = new Map<string, TableVersion | null>();
   readonly #files: DataFiles;
 
   /** `scratch`: a folder inside of `directory` for what does not fit into memory */
@@ -27,6 +24,7 @@ export class TablesThere {
     this.#directory = directory;
     this.#label = label;
     this.#directories = new Map(manifest.tables.map((table) => [table.name, table.directory]));
+    this.#format = manifest.format;
     this.#files = openDataFiles(directory, scratch);
   }
 
@@ -36,10 +34,22 @@ export class TablesThere {
   }
 
   /** By name; null for a table that is not there. AppError `conflict` for one that others gave what we cannot write. */
-  async columns(table: string): Promise<ReadonlyMap<string, Field> | null> {
+  async columns(table: string): Promise<ReadonlyMap<string, LakeField> | null> {
     const state = await this.#state(table);
     if (state === null) return null;
-    return new Map(fieldsOf(state.metadata.schemaString).map((field) => [field.name, field]));
+    return new Map(state.fields.map((field) => [field.name, field]));
+  }
+
+  /** Numbers that columns will have in the table, as it is now; null where columns have none. */
+  async fieldIds(table: string, fields: readonly LakeField[]): Promise<FieldIds | null> {
+    const format = numberingFormat(this.#format);
+    if (format === null) return null;
+    const directory = this.#directories.get(table);
+    const state =
+      directory === undefined
+        ? null
+        : await format.readTable(join(this.#directory, directory), `${this.#label}: ${table}`);
+    return format.fieldIds(state, fields);
   }
 
   /** Those of the tables that hold rows. */
@@ -47,7 +57,7 @@ export class TablesThere {
     const filled: string[] = [];
     for (const table of tables) {
       const files = [...((await this.#state(table))?.files.values() ?? [])];
-      if (files.some(({ stats }) => rowsIn(stats) !== 0)) filled.push(table);
+      if (files.some(({ rows }) => rows !== 0)) filled.push(table);
     }
     return filled;
   }
@@ -95,17 +105,19 @@ export class TablesThere {
     await this.#files.close();
   }
 
-  async #state(table: string): Promise<TableState | null> {
+  async #state(table: string): Promise<TableVersion | null> {
     let state = this.#states.get(table);
     if (state !== undefined) return state;
+    state = null;
     const directory = this.#directories.get(table);
     const label = `${this.#label}: ${table}`;
-    state = directory === undefined ? null : await readTable(join(this.#directory, directory), label);
-    if (state !== null) {
-      checkWritable(state, label);
-      // before anything is decided: files are moved there
-      await checkFolder(join(this.#directory, directory!, dataFolder), label);
+    for (const format of directory === undefined ? [] : formatsOf(this.#format)) {
+      const found = await format.readTable(join(this.#directory, directory!), label);
+      found?.checkWritable();
+      if (format === mainFormat(this.#format)) state = found;
     }
+    // before anything is decided: files are moved there
+    if (state !== null) await checkFolder(join(this.#directory, directory!, dataFolder), label);
     this.#states.set(table, state);
     return state;
   }
@@ -120,27 +132,23 @@ export async function readLakeZones(
 ): Promise<ZonesThere> {
   const found = new Map<string, ReadonlyMap<string, boolean>>();
   await inPinnedFolder(directory, links, async (path) => {
-    const known = new Map((await readLakeManifest(path))?.tables.map((table) => [table.name, table]));
+    const manifest = await readLakeManifest(path);
+    if (manifest === null) return;
+    const known = new Map(manifest.tables.map((table) => [table.name, table]));
+    const format = mainFormat(manifest.format);
     for (const { name, columns } of tables) {
       const there = known.get(name);
       const state =
-        there === undefined ? null : await readTable(join(path, there.directory), `${label}: ${name}`);
+        there === undefined ? null : await format.readTable(join(path, there.directory), `${label}: ${name}`);
       if (state === null || state.files.size === 0) continue;
-      const fields = new Map(fieldsOf(state.metadata.schemaString).map((field) => [field.name, field.type]));
+      const fields = new Map(state.fields.map((field) => [field.name, field.sqlType]));
       const kept = new Map<string, boolean>();
       for (const column of columns()) {
-        const type = fields.get(column.name);
-        const sqlType = type === undefined ? null : sqlTypeOf(type);
+        const sqlType = fields.get(column.name);
         if (sqlType?.startsWith('TIMESTAMP') === true) kept.set(column.name, sqlType.includes('TIME ZONE'));
       }
       found.set(name, kept);
     }
   });
   return found;
-}
-
-/** NaN where the log does not tell. */
-function rowsIn(stats: string | null | undefined): number {
-  const told = parsed<{ numRecords?: unknown } | null>(stats ?? '');
-  return Number(told?.numRecords ?? Number.NaN);
 }

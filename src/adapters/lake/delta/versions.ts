@@ -2,15 +2,14 @@
  * The transaction log of a Delta table (the Delta transaction log protocol): what is in the table at a version, and the next version,
  * which is made once or not at all.
  */
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { link, open, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../../errors.ts';
-import { isObject, parsed, readIfThere, syncPath } from '../../folder/contents/manifest.ts';
-import type { Action, AddedFile, Metadata, Protocol, RemovedFile, TableState } from './actions.ts';
+import { isObject, parsed, readIfThere } from '../../folder/contents/manifest.ts';
+import { createOnce } from '../create-once.ts';
+import { checkFolder, pathBelow } from '../plain-paths.ts';
+import type { Action, AddedFile, Metadata, Protocol, RemovedFile, DeltaState } from './actions.ts';
 import { readCheckpoint } from './checkpoint.ts';
-import { checkFolder } from './plain-paths.ts';
 
 export const logFolder = '_delta_log';
 
@@ -27,11 +26,11 @@ export function versionDigits(version: number): string {
  * The table in that folder at its newest version, or at `version`; null where there is none. `label`: the table, for people. AppError
  * `conflict` where the log does not tell.
  */
-export async function readTable(
+export async function readDeltaTable(
   directory: string,
   label: string,
   version = Infinity,
-): Promise<TableState | null> {
+): Promise<DeltaState | null> {
   const log = join(directory, logFolder);
   await checkFolder(directory, label);
   await checkFolder(log, label);
@@ -80,41 +79,8 @@ export async function commitVersion(
   actions: readonly Action[],
   drafts: string,
 ): Promise<boolean> {
-  const log = join(directory, logFolder);
   const text = actions.map((action) => `${JSON.stringify(action)}\n`).join('');
-  const draft = join(drafts, `.commit-${randomUUID()}`);
-  await writeSynced(draft, text);
-  try {
-    // a link is made whole, and fails where the name is taken: nobody ever sees half of a version
-    await link(draft, join(log, commitName(version)));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    // file systems without links
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
-    if (!(await writeSynced(join(log, commitName(version)), text))) return false;
-  } finally {
-    await rm(draft, { force: true });
-  }
-  await syncPath(log);
-  return true;
-}
-
-/** False where there is such a file. */
-async function writeSynced(path: string, text: string): Promise<boolean> {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(path, flags, 0o666).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') return null;
-    throw error;
-  });
-  if (file === null) return false;
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  return true;
+  return createOnce(join(directory, logFolder, commitName(version)), text, drafts);
 }
 
 /** Versions that commits are there of; beside them lie checksums, checkpoints and what else other programs keep. */
@@ -176,7 +142,7 @@ class Replay {
     }
   }
 
-  at(version: number): TableState {
+  at(version: number): DeltaState {
     if (this.#protocol === null || this.#metadata === null)
       throw new AppError('conflict', `${this.#label}: its log tells neither protocol nor schema.`);
     return {
@@ -190,17 +156,9 @@ class Replay {
     };
   }
 
-  /** Below the table's folder: whoever may write there must not make us read elsewhere. */
   #pathOf(encoded: unknown): string {
     const path = typeof encoded === 'string' ? decoded(encoded) : null;
-    const steps = path?.split('/') ?? [''];
-    if (
-      path === null ||
-      /^[a-z][a-z0-9+.-]*:/i.test(path) ||
-      steps.some((step) => /^\.{0,2}$|\p{Cc}/u.test(step))
-    )
-      throw new AppError('conflict', `${this.#label}: its log names a file outside of the table's folder.`);
-    return path;
+    return pathBelow(path, this.#label);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A folder of Delta tables, held: no other job of ours writes into it meanwhile, and nothing that dead ones left is in the way. */
+/** A folder of tables, held: no other job of ours writes into it meanwhile, and nothing that dead ones left is in the way. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';

@@ -18,12 +18,11 @@ import {
   type LakeManifest,
   type LakeStep,
   type LakeTable,
-  type NewFile,
   type TableStep,
 } from './manifest.ts';
 import { typeToWrite } from './next-version.ts';
-import type { LakeColumn } from './log/schema.ts';
-import { sqlTypeOf, storedType } from './log/types.ts';
+import { storedTypeIn } from './formats.ts';
+import { fieldOf, type FieldIds, type LakeColumn, type NewFile } from './table-format.ts';
 
 export interface StagedJob {
   readonly plan: SinkPlan;
@@ -62,7 +61,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
   const { idJob, installation = '', model, saveMode } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
   const stays = keptJobs(job, own);
-  const written = await writeFiles(job);
+  const { written, fieldIds } = await writeFiles(job);
   const files = openDataFiles(staging, staging);
   try {
     const isMade = plan.allTables || saveMode === 'write-schema';
@@ -78,14 +77,14 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       if (file === undefined && !replace && (there !== null || !isMade || !own.has(name))) return;
       const columns = description.columns.map((column, at): LakeColumn => ({
         ...column,
-        sqlType: file?.types?.[at] ?? storedType(column.sqlType),
+        sqlType: file?.types?.[at] ?? storedTypeIn(before.format, column.sqlType),
       }));
       steps.push({
         name,
         directory: there ?? tableFolder(name),
         comment: description.comment,
         columns,
-        file: file === undefined || file.rows === 0 ? null : await newFile(files, staging, file, columns),
+        file: file === undefined || file.rows === 0 ? null : await newFile(files, staging, file, columns, fieldIds.get(name)),
         replace,
         keptJobs: isWhole ? [] : stays,
         without: [],
@@ -97,7 +96,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
     // those of earlier jobs are among them
     if (written.has(codesTable.name)) await addStep(codesTable.name, sideColumns(codesTable.name), true);
     const record = jobRecord(job, written, own);
-    steps.push(await loadsStep(record, job.known.directoryOf(sideTableNames.loads), files, staging));
+    steps.push(await loadsStep(record, job.known, files, staging));
     const known = new Map(before.tables.map((table) => [table.name, table]));
     for (const { name, directory } of steps)
       if (!known.has(name)) known.set(name, { name, directory, version: -1 } satisfies LakeTable);
@@ -109,7 +108,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       ...(job.codes === null ? {} : { codes: job.codes }),
     };
     const step = {
-      format: 'delta',
+      format: before.format,
       staging: job.stagingName,
       job: idJob,
       installation,
@@ -141,14 +140,21 @@ function describeTable(
         sqlType: isWidened(index, at) ? 'VARCHAR' : columnSqlType(type),
         nullable: nullable || isNullAllowed(index, at),
         comment,
+        isKey: plan.model.tables[index]!.columns[at]!.role === 'row_key',
       };
     }),
   };
 }
 
+interface WrittenFiles {
+  readonly written: ReadonlyMap<string, FinishedFile>;
+  readonly fieldIds: ReadonlyMap<string, FieldIds>;
+}
+
 /** Parquet of what was staged, with the types of the tables that are there; by table. */
-async function writeFiles(job: StagedJob): Promise<ReadonlyMap<string, FinishedFile>> {
-  const { plan, names, staged, staging, known } = job;
+async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
+  const { plan, names, staged, staging, known, before } = job;
+  const fieldIds = new Map<string, FieldIds>();
   const indexes = new Map(plan.model.tables.map(({ name }, index) => [name, index]));
   const tables = [];
   for (const [name, fileName] of names) {
@@ -164,13 +170,21 @@ async function writeFiles(job: StagedJob): Promise<ReadonlyMap<string, FinishedF
       ),
       typeOf: (column: NamedColumn, sqlType: string) => {
         const field = there?.get(column.name);
-        return typeToWrite(field === undefined ? null : sqlTypeOf(field.type), storedType(sqlType));
+        return typeToWrite(field?.sqlType ?? null, storedTypeIn(before.format, sqlType));
+      },
+      fieldIdsOf: async (types: readonly string[]) => {
+        const fields = columns.map((column, at) =>
+          fieldOf({ name: column.name, sqlType: types[at]!, nullable: true, comment: '' }),
+        );
+        const ids = await known.fieldIds(name, fields);
+        if (ids !== null) fieldIds.set(name, ids);
+        return ids;
       },
       file: staged.get(fileName)!,
     });
   }
   const files = new Map((await writeParquet(staging, tables)).map((file) => [file.name, file]));
-  return new Map([...names].map(([table, name]) => [table, files.get(name)!]));
+  return { written: new Map([...names].map(([table, name]) => [table, files.get(name)!])), fieldIds };
 }
 
 async function newFile(
@@ -178,8 +192,10 @@ async function newFile(
   staging: string,
   { name, bytes, rows }: Pick<FinishedFile, 'name' | 'bytes' | 'rows'>,
   columns: readonly LakeColumn[],
+  fieldIds: FieldIds | undefined,
 ): Promise<NewFile> {
-  return { name, bytes, stats: await files.statistics(join(staging, name), rows, columns) };
+  const stats = await files.statistics(join(staging, name), rows, columns);
+  return { name, bytes, stats, ...(fieldIds === undefined ? {} : { fieldIds }) };
 }
 
 /** Jobs whose documents an overwrite leaves: those that have rows in tables of other models. */

@@ -1,4 +1,4 @@
-/** Files of rows of a Delta table, by DuckDB: what is in them, and new ones made of them. */
+/** Files of rows of a table, by DuckDB: what is in them, and new ones made of them. */
 import { randomBytes } from 'node:crypto';
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,8 @@ import { openDuckDb, pathLiteral, type DuckDb } from '../duckdb/database.ts';
 import { converted, type DecimalDigits } from '../duckdb/types.ts';
 import { makeFolder } from '../file-staging/create-folder.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
-import type { NewFile } from './manifest.ts';
+import { fieldIdsOption } from '../folder/parquet.ts';
+import type { FieldIds, NewFile } from './table-format.ts';
 
 export const dataFolder = 'data';
 
@@ -45,6 +46,8 @@ export interface Rewriting {
   readonly columns: readonly TypedName[];
   /** which rows stay: a condition */
   readonly where: string | null;
+  /** numbers that the columns have in the new file, where they have any */
+  readonly fieldIds: FieldIds | null;
 }
 
 export interface DataFiles {
@@ -95,7 +98,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
 
   return {
     statistics,
-    rewrite: async (path, job, folder, { conversions, columns, where }) => {
+    rewrite: async (path, job, folder, { conversions, columns, where, fieldIds }) => {
       const { read, run } = await database();
       const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet([path])}`);
       const present = new Set(described.map(({ column_name: name }) => name));
@@ -107,10 +110,11 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
           : `${converted(`${column}::${from}`, from, to)} AS ${column}`;
       });
       const name = dataFileName(job);
+      const ids = fieldIds === null ? null : picked(fieldIds, present);
       const draft = join(scratch, name);
       await makeFolder(scratch);
       const rows = await run(
-        `COPY (SELECT ${values.join(', ')} FROM ${parquet([path])}${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd)`,
+        `COPY (SELECT ${values.join(', ')} FROM ${parquet([path])}${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(ids)})`,
       );
       if (rows === 0) {
         await rm(draft, { force: true });
@@ -124,7 +128,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       );
       const { size: bytes } = await stat(draft);
       await rename(draft, join(folder, name));
-      return { name, bytes, stats };
+      return { name, bytes, stats, ...(ids === null ? {} : { fieldIds: ids }) };
     },
     digits: async (paths, column) => {
       const { read } = await database();
@@ -153,6 +157,10 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       if (opened !== null) (await opened).close();
     },
   };
+}
+
+function picked(fieldIds: FieldIds, present: ReadonlySet<string>): FieldIds {
+  return Object.fromEntries(Object.entries(fieldIds).filter(([name]) => present.has(name)));
 }
 
 /** A number, or a day of the years that readers know. */

@@ -1,4 +1,4 @@
-/** The tables of a folder of Delta tables, by their own logs, for reading rows back. */
+/** The tables of a folder of Delta or Iceberg tables, by their own logs, for reading rows back. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,18 +12,14 @@ import { openDuckDbReader, type DuckDbReader } from '../duckdb/database.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
-import { isObject } from '../folder/contents/manifest.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { parquet } from './data-files.ts';
 import { holdLakeFolder } from './lake-folder.ts';
-import { logFolder, readCommit, readTable } from './log/versions.ts';
+import { mainFormat } from './formats.ts';
 import { readLakeLoads, readLakeManifest, type LakeManifest, type LakeTable } from './manifest.ts';
-import { plainFile } from './log/plain-paths.ts';
-import { checkReadable } from './log/protocol.ts';
-import { fieldsOf } from './log/schema.ts';
-import { sqlTypeOf } from './log/types.ts';
+import { plainFile } from './plain-paths.ts';
 
-export interface DeltaRowSourceOptions {
+export interface LakeRowSourceOptions {
   readonly directory: string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
@@ -33,7 +29,7 @@ export interface DeltaRowSourceOptions {
   readonly version?: number;
 }
 
-export function createDeltaRowSource(options: DeltaRowSourceOptions): RowSource {
+export function createLakeRowSource(options: LakeRowSourceOptions): RowSource {
   const links = options.refuseLinks === true ? 'refuse' : 'follow';
   return createFileRowSource({
     label: options.directory,
@@ -44,7 +40,7 @@ export function createDeltaRowSource(options: DeltaRowSourceOptions): RowSource 
 
 /** The folder is locked against other jobs while it is read; what other programs commit meanwhile is not seen. */
 async function openTables(
-  { directory: label, refuseLinks = false, installation, version }: DeltaRowSourceOptions,
+  { directory: label, refuseLinks = false, installation, version }: LakeRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
   const folder = await holdLakeFolder(resolve(label), { label, refuseLinks });
@@ -68,7 +64,7 @@ async function openTables(
     for (const table of manifest.tables) {
       const at = versions === null ? Infinity : (versions.get(table.name) ?? -1);
       if (!known.has(table.name) || at < 0) continue;
-      const opened = await openTable(database, directory, label, { ...table, version: at }, model);
+      const opened = await openTable(database, directory, label, { ...table, version: at }, model, manifest.format);
       if (opened !== null) tables.set(table.name, opened);
     }
     return {
@@ -94,10 +90,18 @@ async function versionsAt(
   version: number,
 ): Promise<ReadonlyMap<string, number>> {
   const loads = manifest.tables.find(({ name }) => name === sideTableNames.loads);
-  const lines =
-    loads === undefined ? [] : await readCommit(join(folder, loads.directory, logFolder), version, label);
-  const told = lines.map(({ commitInfo }) => commitInfo?.['svc.tables']).find(isObject);
-  if (told !== undefined)
+  const state =
+    loads === undefined
+      ? null
+      : await mainFormat(manifest.format)
+          .readTable(join(folder, loads.directory), label, version)
+          .catch((error: unknown) => {
+            // there is no such version: in words of the whole folder below
+            if (error instanceof AppError && error.code === 'not_found') return null;
+            throw error;
+          });
+  const told = state?.versionsTold ?? null;
+  if (told !== null)
     return new Map(
       Object.entries(told).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])),
     );
@@ -114,11 +118,12 @@ async function openTable(
   target: string,
   { name, directory, version }: LakeTable,
   model: RelationalModel,
+  format: LakeManifest['format'],
 ): Promise<SourceTable | null> {
   const label = `${target}: ${name}`;
-  const state = await readTable(join(folder, directory), label, version);
+  const state = await mainFormat(format).readTable(join(folder, directory), label, version);
   if (state === null) return null;
-  checkReadable(state, label);
+  state.checkReadable();
   const paths: string[] = [];
   for (const path of state.files.keys()) paths.push(await plainFile(join(folder, directory), path));
   if (paths.length === 0) return null;
@@ -129,8 +134,8 @@ async function openTable(
   );
   const names: string[] = [];
   const values: string[] = [];
-  for (const field of fieldsOf(state.metadata.schemaString)) {
-    const sqlType = sqlTypeOf(field.type);
+  for (const field of state.fields) {
+    const { sqlType } = field;
     if (sqlType === null || !inFiles.has(field.name)) continue;
     const column = doubleQuoted(field.name);
     names.push(field.name);

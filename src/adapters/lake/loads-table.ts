@@ -7,7 +7,9 @@ import { columnSqlType } from '../duckdb/types.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { dataFileName, type DataFiles } from './data-files.ts';
 import { tableFolder, type LakeJob, type TableStep } from './manifest.ts';
-import type { LakeColumn } from './log/schema.ts';
+import type { TablesThere } from './tables-there.ts';
+import { fieldIdsOption } from '../folder/parquet.ts';
+import { fieldOf, type LakeColumn } from './table-format.ts';
 
 /** The columns of a table beside the data. */
 export function sideColumns(name: string): {
@@ -20,10 +22,10 @@ export function sideColumns(name: string): {
   return { comment, columns: columns.map((column) => ({ ...column, sqlType: columnSqlType(column.type) })) };
 }
 
-/** `directory`: where the table lies, null before it is made; `staging`: where the file of the row is to wait. */
+/** `staging`: where the file of the row is to wait. */
 export async function loadsStep(
   job: LakeJob,
-  directory: string | null,
+  known: TablesThere,
   files: DataFiles,
   staging: string,
 ): Promise<TableStep> {
@@ -41,19 +43,25 @@ export async function loadsStep(
   const row = columns.map(
     (column) => `${values[column.name]}::${column.sqlType} AS ${doubleQuoted(column.name)}`,
   );
+  const fieldIds = await known.fieldIds(name, columns.map(fieldOf));
   const fileName = dataFileName(job.job);
   const path = join(staging, fileName);
   await files.run(
-    `COPY (SELECT ${row.join(', ')}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd)`,
+    `COPY (SELECT ${row.join(', ')}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,
   );
   await syncPath(path);
   const { size: bytes } = await stat(path);
   return {
     name,
-    directory: directory ?? tableFolder(name),
+    directory: known.directoryOf(name) ?? tableFolder(name),
     comment,
     columns,
-    file: { name: fileName, bytes, stats: await files.statistics(path, 1, columns) },
+    file: {
+      name: fileName,
+      bytes,
+      stats: await files.statistics(path, 1, columns),
+      ...(fieldIds === null ? {} : { fieldIds }),
+    },
     replace: false,
     keptJobs: [],
     without: [],

@@ -1,14 +1,12 @@
-/** From a version of a Delta table and what a job does to the table to what the next version is to say. */
+/** From a version of a table and what a job does to the table to what the next version is to say. */
 import { AppError } from '../../errors.ts';
 import { addsZone, settledType, type DecimalDigits } from '../duckdb/types.ts';
-import type { TableState } from './log/actions.ts';
 import type { TypeChange } from './data-files.ts';
 import type { TableStep } from './manifest.ts';
-import { fieldOf, fieldsOf, type Field, type LakeColumn } from './log/schema.ts';
-import { deltaType, sqlTypeOf } from './log/types.ts';
+import { fieldOf, type LakeColumn, type LakeField, type TableFormat, type TableVersion } from './table-format.ts';
 
 export interface NextVersion {
-  readonly fields: readonly Field[];
+  readonly fields: readonly LakeField[];
   /** what becomes of the columns of files that are there, and of the job's own; none: they stay as they are */
   readonly there: ReadonlyMap<string, TypeChange>;
   readonly own: ReadonlyMap<string, TypeChange>;
@@ -20,22 +18,29 @@ export interface NextVersion {
 
 /** `digitsOf`: of a column's decimals in the files that are there and in the job's own. AppError `conflict` for a column that others made something else. */
 export async function nextVersion(
-  state: TableState | null,
+  format: Pick<TableFormat, 'promotes'>,
+  state: TableVersion | null,
   step: TableStep,
   digitsOf: (column: string) => Promise<DecimalDigits>,
 ): Promise<NextVersion> {
   const none: ReadonlyMap<string, TypeChange> = new Map();
   const clears = step.replace && step.keptJobs.length === 0;
   if (state === null || clears)
-    return { fields: step.columns.map(fieldOf), there: none, own: none, clears, changes: [] };
-  const before = fieldsOf(state.metadata.schemaString);
+    return {
+      fields: step.columns.map(fieldOf),
+      there: none,
+      own: none,
+      clears,
+      changes: [],
+    };
+  const before = state.fields;
   if (step.without.length > 0) return { fields: before, there: none, own: none, clears, changes: [] };
   const ours = new Map(step.columns.map((column) => [column.name.toLowerCase(), column]));
   const known = new Set(before.map(({ name }) => name.toLowerCase()));
   const there = new Map<string, TypeChange>();
   const own = new Map<string, TypeChange>();
   const changes: string[] = [];
-  const fields: Field[] = [];
+  const fields: LakeField[] = [];
   for (const field of before) {
     const column = ours.get(field.name.toLowerCase());
     const nullable = field.nullable || (column?.nullable ?? true);
@@ -50,12 +55,12 @@ export async function nextVersion(
         ? column.sqlType
         : await settledType(type, column.sqlType, () => digitsOf(field.name));
     if (settled !== type) {
-      there.set(field.name, { from: type, to: settled });
+      if (!format.promotes(type, settled)) there.set(field.name, { from: type, to: settled });
       changes.push(`${step.name}.${field.name}: ${type} widened to ${settled}`);
     }
     if (settled !== column.sqlType) own.set(field.name, { from: column.sqlType, to: settled });
-    const settledField = settled === type ? field.type : deltaType(settled);
-    fields.push({ ...field, type: settledField, nullable, metadata: commented(field, column) });
+    const comment = field.comment === '' ? column.comment : field.comment;
+    fields.push({ ...field, sqlType: settled, nullable, comment });
   }
   for (const column of step.columns) {
     if (known.has(column.name.toLowerCase())) continue;
@@ -66,18 +71,12 @@ export async function nextVersion(
   return { fields, there, own, clears, changes };
 }
 
-function typeThere(table: string, { name, type }: Field, column: LakeColumn): string {
-  const sqlType = name === column.name ? sqlTypeOf(type) : null;
-  if (sqlType !== null) return sqlType;
+function typeThere(table: string, { name, sqlType, stored }: LakeField, column: LakeColumn): string {
+  if (name === column.name && sqlType !== null) return sqlType;
   throw new AppError(
     'conflict',
-    `${table}: somebody made the column ${column.name} another one (${name}, ${JSON.stringify(type)}); take that back, or take another folder.`,
+    `${table}: somebody made the column ${column.name} another one (${name}, ${JSON.stringify(stored?.['type'] ?? sqlType)}); take that back, or take another folder.`,
   );
-}
-
-function commented(field: Field, { comment }: LakeColumn): Readonly<Record<string, unknown>> {
-  const { metadata = {} } = field;
-  return 'comment' in metadata || comment === '' ? metadata : { ...metadata, comment };
 }
 
 /** The type for the values of a file that is about to be written, where the table tells it without a look at its rows. */

@@ -42,7 +42,7 @@ export interface Action {
   readonly remove?: RemovedFile | null;
 }
 
-export interface TableState {
+export interface DeltaState {
   readonly version: number;
   readonly protocol: Protocol;
   readonly metadata: Metadata;

@@ -7,7 +7,7 @@ import { openDuckDbReader, pathLiteral } from '../../duckdb/database.ts';
 import { refuseLink } from '../../folder/loaded-documents.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { syncPath } from '../../folder/contents/manifest.ts';
-import type { Action, TableState } from './actions.ts';
+import type { Action, DeltaState } from './actions.ts';
 
 export async function readCheckpoint(log: string, names: readonly string[]): Promise<Action[]> {
   const spill = await mkdtemp(join(tmpdir(), 'delta-checkpoint-'));
@@ -35,7 +35,7 @@ export async function readCheckpoint(log: string, names: readonly string[]): Pro
 const usualInterval = 10;
 
 /** Whether that version of the table is to have a checkpoint. */
-export function isCheckpointDue({ version, metadata }: Pick<TableState, 'version' | 'metadata'>): boolean {
+export function isCheckpointDue({ version, metadata }: Pick<DeltaState, 'version' | 'metadata'>): boolean {
   const wanted = Number(metadata.configuration?.['delta.checkpointInterval']);
   const interval = Number.isInteger(wanted) && wanted > 0 ? wanted : usualInterval;
   return version > 0 && version % interval === 0;
@@ -64,7 +64,7 @@ export interface CheckpointPlace {
 
 /** Writes that of the state. Nothing of it is there before all of it is. */
 export async function writeCheckpoint(
-  { version, protocol, metadata, files, removed, transactions }: TableState,
+  { version, protocol, metadata, files, removed, transactions }: DeltaState,
   { log, digits, drafts, run }: CheckpointPlace,
 ): Promise<void> {
   const actions: Action[] = [

@@ -1,4 +1,4 @@
-/** Takes documents out of a folder of Delta tables: files that have rows of theirs are written anew without these, in one version a table. */
+/** Takes documents out of a folder of tables: files that have rows of theirs are written anew without these, in one version a table. */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -23,16 +23,16 @@ import {
 import { loadsStep } from './loads-table.ts';
 import { TablesThere } from './tables-there.ts';
 
-export interface DeltaRowRemoverOptions {
+export interface LakeRowRemoverOptions {
   readonly directory: string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
 }
 
-export function createDeltaRowRemover({
+export function createLakeRowRemover({
   directory: label,
   refuseLinks = false,
-}: DeltaRowRemoverOptions): RowRemover {
+}: LakeRowRemoverOptions): RowRemover {
   return {
     label,
     loads: () => readLakeLoads(resolve(label), refuseLinks ? 'refuse' : 'follow'),
@@ -97,7 +97,7 @@ async function removeDocuments(
     };
     const files = openDataFiles(folder.path, staging);
     try {
-      steps.push(await loadsStep(record, tables.directoryOf(sideTableNames.loads), files, staging));
+      steps.push(await loadsStep(record, tables, files, staging));
     } finally {
       await files.close();
     }
@@ -106,7 +106,7 @@ async function removeDocuments(
     if (!(await fence(removed)))
       throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
     await writeLakeStep(folder.path, {
-      format: 'delta',
+      format: manifest.format,
       staging: stagingName,
       job: idJob,
       installation,

@@ -1,5 +1,5 @@
 /**
- * What a folder of Delta tables says of itself, and the step that a job takes in it: written whole before the first table is touched, so
+ * What a folder of tables says of itself, and the step that a job takes in it: written whole before the first table is touched, so
  * that whoever opens the folder next ends what a dead process began.
  */
 import { createHash } from 'node:crypto';
@@ -22,7 +22,8 @@ import {
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
 import { inPinnedFolder } from '../local-files/open-folder.ts';
-import type { LakeColumn } from './log/schema.ts';
+import { isLakeFormat, type LakeFormatName } from './formats.ts';
+import type { LakeColumn, NewFile } from './table-format.ts';
 
 export interface LakeJob extends ManifestJob {
   /** tables that it gave rows that are there still; none: its documents were replaced */
@@ -39,8 +40,8 @@ export interface LakeTable {
 
 export interface LakeManifest {
   readonly version: 1;
-  readonly format: 'delta';
-  readonly formats: readonly 'delta'[];
+  readonly format: LakeFormatName;
+  readonly formats: readonly LakeFormatName[];
   /** the ledger: every job once */
   readonly jobs: readonly LakeJob[];
   /** highest key ever given out, by table */
@@ -48,14 +49,6 @@ export interface LakeManifest {
   readonly tables: readonly LakeTable[];
   /** rows of `_codes`, as far as jobs keep codes */
   readonly codes?: readonly CodeRow[];
-}
-
-/** A file of rows that waits to be added. */
-export interface NewFile {
-  readonly name: string;
-  readonly bytes: number;
-  /** as `add` has them */
-  readonly stats: string;
 }
 
 /** What one job does to one table. */
@@ -75,7 +68,7 @@ export interface TableStep {
 }
 
 export interface LakeStep {
-  readonly format: 'delta';
+  readonly format: LakeFormatName;
   /** folder that the new files wait in */
   readonly staging: string;
   readonly job: number;
@@ -94,8 +87,8 @@ export function tableFolder(name: string): string {
   return `${plain.replaceAll(/(?:%[0-9A-F]{2})+/g, '_')}-${hash}`;
 }
 
-export function emptyManifest(): LakeManifest {
-  return { version: 1, format: 'delta', formats: ['delta'], jobs: [], keys: {}, tables: [] };
+export function emptyManifest(format: LakeFormatName): LakeManifest {
+  return { version: 1, format, formats: [format], jobs: [], keys: {}, tables: [] };
 }
 
 /** Null where there is none; AppError `conflict` for one of another kind. */
@@ -107,7 +100,7 @@ export async function readLakeManifest(directory: string): Promise<LakeManifest 
   const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
   throw new AppError(
     'conflict',
-    typeof other === 'string' && other !== 'delta'
+    typeof other === 'string' && !isLakeFormat(other)
       ? `the folder holds ${other} files; take -f ${other}, or another folder.`
       : `${manifestName} is not a manifest of this version.`,
   );
@@ -119,7 +112,7 @@ export async function readLakeStep(directory: string): Promise<LakeStep | null> 
   if (text === null) return null;
   const step = parsed<Partial<LakeStep>>(text);
   if (isObject(step) && isStep(step)) return step as LakeStep;
-  throw new AppError('conflict', `${journalName} is not a journal of Delta tables of this version.`);
+  throw new AppError('conflict', `${journalName} is not a journal of tables of this version.`);
 }
 
 /** From here on the job is published, also if this process dies. */
@@ -131,14 +124,14 @@ export async function writeLakeManifest(directory: string, manifest: LakeManifes
   await writeDurably(directory, manifestName, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Whether jobs wrote Delta tables into the folder; none that is not there. */
-export async function holdsDeltaTables(directory: string): Promise<boolean> {
+/** In which format jobs wrote tables into the folder; null for another folder, and one that is not there. */
+export async function lakeFormatOf(directory: string): Promise<LakeFormatName | null> {
   for (const name of [journalName, manifestName]) {
     const text = await readIfThere(join(directory, name)).catch(() => null);
     const found = text === null ? null : parsed<{ format?: unknown }>(text);
-    if (isObject(found) && found['format'] === 'delta') return true;
+    if (isObject(found) && isLakeFormat(found['format'])) return found['format'];
   }
-  return false;
+  return null;
 }
 
 /** The logical schemas that loaded the folder, the last one first; none where it is not there. */
@@ -164,7 +157,7 @@ export async function readLakeLoads(
 function isManifest({ version, format, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
   return (
     version === 1 &&
-    format === 'delta' &&
+    isLakeFormat(format) &&
     isList(jobs, (job) => isObject(job) && isList(job['tables'], isText)) &&
     isObject(keys) &&
     (codes === undefined || isList(codes, isCodeRow)) &&
@@ -175,7 +168,7 @@ function isManifest({ version, format, jobs, keys, tables, codes }: Partial<Lake
 /** Any user who may write into the folder may have written it: none of its names may lead out of the folder. */
 function isStep({ format, staging, job, installation, tables, manifest }: Partial<LakeStep>): boolean {
   return (
-    format === 'delta' &&
+    isLakeFormat(format) &&
     isText(staging) &&
     staging.startsWith(stagingPrefix) &&
     isOwnName(staging.slice(stagingPrefix.length)) &&

@@ -1,6 +1,6 @@
 /** Which features of Delta tables are understood, and which a table of ours needs. What others switched on is refused, never passed over. */
 import { AppError } from '../../../errors.ts';
-import type { Metadata, Protocol, TableState } from './actions.ts';
+import type { Metadata, Protocol, DeltaState } from './actions.ts';
 import { fieldsOf } from './schema.ts';
 
 /** what versions before table features stand for, as far as they change nothing while they are not used */
@@ -51,7 +51,7 @@ function impliedFeatures(version: number): string[] {
 }
 
 /** AppError `conflict` where rows could be read wrongly. `label`: the table, for people. */
-export function checkReadable({ protocol, metadata, files }: TableState, label: string): void {
+export function checkReadable({ protocol, metadata, files }: DeltaState, label: string): void {
   const unknown = (protocol.readerFeatures ?? []).find((feature) => !understood.has(feature));
   if (protocol.minReaderVersion > 3 || unknown !== undefined) refuse(label, unknown ?? 'a newer protocol');
   const mapping = metadata.configuration?.['delta.columnMapping.mode'] ?? 'none';
@@ -63,7 +63,7 @@ export function checkReadable({ protocol, metadata, files }: TableState, label: 
 }
 
 /** As `checkReadable`, and where a commit of ours would break what the table demands of writers. */
-export function checkWritable(state: TableState, label: string): void {
+export function checkWritable(state: DeltaState, label: string): void {
   checkReadable(state, label);
   const { protocol, metadata } = state;
   const unknown = (protocol.writerFeatures ?? []).find((feature) => !understood.has(feature));

@@ -1,0 +1,168 @@
+/** Tables of Delta Lake, as a format of tables. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { isObject, parsed } from '../../folder/contents/manifest.ts';
+import { dataFolder } from '../data-files.ts';
+import {
+  applicationId,
+  type LakeFile,
+  type NewFile,
+  type TableChange,
+  type TableFormat,
+  type TableVersion,
+} from '../table-format.ts';
+import type { Action, DeltaState } from './actions.ts';
+import { isCheckpointDue, writeCheckpoint } from './checkpoint.ts';
+import { checkReadable, checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
+import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf } from './schema.ts';
+import { storedType } from './types.ts';
+import { commitVersion, logFolder, readCommit, readDeltaTable, versionDigits } from './versions.ts';
+
+export const deltaFormat: TableFormat = {
+  name: 'delta',
+  title: 'Delta',
+  folder: logFolder,
+  storedType,
+  promotes: () => false,
+  checkColumnNames,
+  fieldIds: () => null,
+  readTable: async (directory, label, version) => {
+    const state = await readDeltaTable(directory, label, version);
+    if (state === null) return null;
+    const lines = await readCommit(join(directory, logFolder), state.version, label);
+    return new DeltaVersion(state, lines, label);
+  },
+  commit: async (directory, label, before, change) => {
+    const state = before instanceof DeltaVersion ? before.state : null;
+    const version = (state?.version ?? -1) + 1;
+    const lines = [commitInfo(change), ...actionsOf(state, before, change)];
+    if (!(await commitVersion(directory, version, lines, change.drafts))) return null;
+    if (state !== null && isCheckpointDue({ ...state, version }))
+      await addCheckpoint(directory, label, version, change);
+    return version;
+  },
+};
+
+class DeltaVersion implements TableVersion {
+  readonly state: DeltaState;
+  readonly version: number;
+  readonly fields;
+  readonly files: ReadonlyMap<string, LakeFile>;
+  readonly versionsTold;
+  readonly isAppendOnly: boolean;
+  readonly checkReadable: () => void;
+  readonly checkWritable: () => void;
+
+  constructor(state: DeltaState, lines: readonly Action[], label: string) {
+    this.state = state;
+    this.version = state.version;
+    this.fields = fieldsOf(state.metadata.schemaString).map(lakeFieldOf);
+    this.files = new Map([...state.files].map(([path, { stats }]) => [path, { rows: rowsIn(stats) }]));
+    this.versionsTold = lines.map(({ commitInfo: info }) => info?.['svc.tables']).find(isObject) ?? null;
+    this.isAppendOnly = isAppendOnly(state.metadata);
+    this.checkReadable = () => checkReadable(state, label);
+    this.checkWritable = () => checkWritable(state, label);
+  }
+
+  lastJob = (installation: string): number | null =>
+    this.state.transactions.get(applicationId(installation)) ?? null;
+
+  everAdded = (): Promise<ReadonlySet<string> | null> => Promise.resolve(this.state.everAdded);
+}
+
+/** NaN where the log does not tell. */
+function rowsIn(stats: string | null | undefined): number {
+  const told = parsed<{ numRecords?: unknown } | null>(stats ?? '');
+  return Number(told?.numRecords ?? Number.NaN);
+}
+
+function actionsOf(state: DeltaState | null, before: TableVersion | null, change: TableChange): Action[] {
+  const schemaString =
+    state !== null && change.fields === before?.fields
+      ? state.metadata.schemaString
+      : schemaStringOf(change.fields);
+  const now = Date.now();
+  const actions: Action[] = [
+    { txn: { appId: applicationId(change.installation), version: change.job, lastUpdated: now } },
+  ];
+  const protocol = protocolFor(schemaString, state?.protocol ?? null);
+  if (protocol !== null) actions.push({ protocol });
+  if (state === null || state.metadata.schemaString !== schemaString) {
+    actions.push({
+      metaData: {
+        ...(state?.metadata ?? {
+          id: randomUUID(),
+          name: change.name,
+          ...(change.comment === '' ? {} : { description: change.comment }),
+          format: { provider: 'parquet', options: {} },
+          partitionColumns: [],
+          configuration: {},
+          createdTime: now,
+        }),
+        schemaString,
+      },
+    });
+  }
+  for (const path of change.removed) {
+    const added = state!.files.get(path)!;
+    actions.push({
+      remove: {
+        path: added.path,
+        deletionTimestamp: now,
+        dataChange: true,
+        extendedFileMetadata: true,
+        partitionValues: {},
+        size: added.size,
+      },
+    });
+  }
+  for (const file of change.added) actions.push({ add: addOf(file, now) });
+  return actions;
+}
+
+function addOf({ name, bytes, stats }: NewFile, now: number): NonNullable<Action['add']> {
+  return {
+    path: `${dataFolder}/${name}`,
+    partitionValues: {},
+    size: bytes,
+    modificationTime: now,
+    dataChange: true,
+    stats,
+  };
+}
+
+const operations = {
+  append: { operation: 'WRITE', operationParameters: { mode: 'Append', partitionBy: '[]' } },
+  overwrite: { operation: 'WRITE', operationParameters: { mode: 'Overwrite', partitionBy: '[]' } },
+  delete: { operation: 'DELETE', operationParameters: { predicate: '[]' } },
+} as const;
+
+function commitInfo({ operation, installation, job, versions }: TableChange): Action {
+  return {
+    commitInfo: {
+      timestamp: Date.now(),
+      ...operations[operation],
+      engineInfo: 'conversion-job-service',
+      isBlindAppend: false,
+      'svc.installation': installation,
+      'svc.job': job,
+      // what the tables were when the job was there with all of its rows
+      ...(versions === null ? {} : { 'svc.tables': versions }),
+    },
+  };
+}
+
+/** The version is there without it: what stands in its way is no fault of the job. */
+async function addCheckpoint(
+  directory: string,
+  label: string,
+  version: number,
+  { drafts, run }: TableChange,
+): Promise<void> {
+  // somebody cleaned the log up meanwhile
+  const state = await readDeltaTable(directory, label, version).catch(() => null);
+  if (state === null) return;
+  const place = { log: join(directory, logFolder), digits: versionDigits(version), drafts, run };
+  // the next tenth version has the next chance
+  await writeCheckpoint(state, place).catch(() => undefined);
+}

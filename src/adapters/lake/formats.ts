@@ -1,0 +1,36 @@
+/** The formats of tables that a folder can have: one, or both over the same files. */
+import { deltaFormat } from './delta/table.ts';
+import { icebergFormat } from './iceberg/table.ts';
+import type { FormatName, TableFormat } from './table-format.ts';
+
+/** As `-f` has it. */
+export type LakeFormatName = FormatName | 'delta,iceberg';
+
+const formats: Readonly<Record<LakeFormatName, readonly TableFormat[]>> = {
+  delta: [deltaFormat],
+  iceberg: [icebergFormat],
+  'delta,iceberg': [deltaFormat, icebergFormat],
+};
+
+export function isLakeFormat(name: unknown): name is LakeFormatName {
+  return typeof name === 'string' && Object.hasOwn(formats, name);
+}
+
+/** The first one tells what is in a table; the others have the same rows. */
+export function formatsOf(name: LakeFormatName): readonly TableFormat[] {
+  return formats[name];
+}
+
+export function mainFormat(name: LakeFormatName): TableFormat {
+  return formatsOf(name)[0]!;
+}
+
+/** What a column is made of for one of that type of DuckDB. */
+export function storedTypeIn(name: LakeFormatName, sqlType: string): string {
+  return formatsOf(name).reduce((type, format) => format.storedType(type), sqlType);
+}
+
+/** The one whose columns have numbers, which stand in the files; null where none has. */
+export function numberingFormat(name: LakeFormatName): TableFormat | null {
+  return formatsOf(name).find((format) => format.name === 'iceberg') ?? null;
+}

@@ -1,0 +1,98 @@
+/** Files of Avro (specification 1.11, "Object Container Files"), by avsc for what is in their blocks: whole, as manifests are small. */
+import { randomBytes } from 'node:crypto';
+import { inflateRawSync, deflateRawSync, zstdDecompressSync } from 'node:zlib';
+import avro, { type Schema, type Type } from 'avsc';
+import { AppError } from '../../../errors.ts';
+
+/** Whole numbers of 64 bits are bigint. */
+const long = avro.types.LongType.__with({
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(value);
+    return bytes;
+  },
+  fromJSON: BigInt,
+  toJSON: String,
+  isValid: (value: unknown) => typeof value === 'bigint',
+  compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
+});
+
+function typeOf(schema: unknown): Type {
+  return avro.Type.forSchema(schema as Schema, { registry: { long } });
+}
+
+const magic = Buffer.from('Obj\u0001', 'latin1');
+const metadataType = avro.Type.forSchema({ type: 'map', values: 'bytes' });
+
+/** `metadata`: of the file, beside schema and codec. */
+export function writeAvro(
+  schema: unknown,
+  records: readonly unknown[],
+  metadata: Readonly<Record<string, string>>,
+): Uint8Array {
+  const type = typeOf(schema);
+  const sync = randomBytes(16);
+  const head: Record<string, Buffer> = {
+    // as it stands: numbers of fields are in it, of which readers know them
+    'avro.schema': Buffer.from(JSON.stringify(schema)),
+    'avro.codec': Buffer.from('deflate'),
+  };
+  for (const [name, value] of Object.entries(metadata)) head[name] = Buffer.from(value);
+  const parts = [magic, metadataType.toBuffer(head), sync];
+  if (records.length > 0) {
+    const block = deflateRawSync(Buffer.concat(records.map((record) => type.toBuffer(record))));
+    parts.push(long.toBuffer(BigInt(records.length)), long.toBuffer(BigInt(block.length)), block, sync);
+  }
+  return Buffer.concat(parts);
+}
+
+/** AppError `conflict` for what is no such file. */
+export function readAvro(bytes: Uint8Array, label: string): Record<string, unknown>[] {
+  try {
+    return recordsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  } catch (error) {
+    throw new AppError('conflict', `${label} cannot be read as Avro: ${(error as Error).message}`);
+  }
+}
+
+function recordsOf(bytes: Buffer): Record<string, unknown>[] {
+  if (!bytes.subarray(0, 4).equals(magic)) throw new Error('it does not begin as such a file does');
+  const head = metadataType.decode(bytes, 4) as { value: Record<string, Buffer>; offset: number };
+  const type = typeOf(JSON.parse(head.value['avro.schema']!.toString()));
+  const unpacked = unpacker(head.value['avro.codec']?.toString() ?? 'null');
+  const records: Record<string, unknown>[] = [];
+  let at = head.offset + 16;
+  while (at < bytes.length) {
+    const [count, size] = [next(long), next(long)] as [bigint, bigint];
+    const block = unpacked(bytes.subarray(at, at + Number(size)));
+    at += Number(size) + 16;
+    for (let left = Number(count), from = 0; left > 0; left -= 1) {
+      const decoded = type.decode(block, from) as { value: Record<string, unknown>; offset: number };
+      if (decoded.offset < 0) throw new Error('it ends too early');
+      records.push(decoded.value);
+      from = decoded.offset;
+    }
+  }
+  return records;
+
+  function next(of: Type): unknown {
+    const decoded = of.decode(bytes, at) as { value: unknown; offset: number };
+    if (decoded.offset < 0) throw new Error('it ends too early');
+    at = decoded.offset;
+    return decoded.value;
+  }
+}
+
+function unpacker(codec: string): (block: Buffer) => Buffer {
+  switch (codec) {
+    case 'null':
+      return (block) => block;
+    case 'deflate':
+      return inflateRawSync;
+    case 'zstandard':
+      return zstdDecompressSync;
+    default:
+      throw new Error(`its codec is ${codec}; those known are deflate and zstandard`);
+  }
+}

@@ -1,0 +1,333 @@
+/** The next version of an Iceberg table: manifests first, then the metadata, which is made once or not at all. */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from '../../folder/contents/manifest.ts';
+import { createOnce, writeNew } from '../create-once.ts';
+import { dataFolder } from '../data-files.ts';
+import { applicationId, type FieldIds, type LakeField, type TableChange } from '../table-format.ts';
+import { writeAvro } from './avro.ts';
+import { exactText } from './exact-json.ts';
+import { entrySchema, listSchema, plainDataFile, type ManifestEntry, type ManifestFile } from './manifests.ts';
+import {
+  currentSchema,
+  currentSnapshot,
+  metadataFolder,
+  type Schema,
+  type Snapshot,
+  type TableMetadata,
+} from './metadata.ts';
+import { withRetired } from './properties.ts';
+import { dataFileOf } from './statistics.ts';
+import type { IcebergVersion } from './table.ts';
+import { icebergType, numbered } from './types.ts';
+
+/** as many manifests as a version may have before they become one */
+const mostManifests = 32;
+
+/** The number of the version; null where somebody else made it first. */
+export async function commitIceberg(
+  directory: string,
+  before: IcebergVersion | null,
+  change: TableChange,
+): Promise<number | null> {
+  const folder = join(directory, metadataFolder);
+  const version = (before?.version ?? 0) + 1;
+  const owner = `${change.job}-${createHash('sha256').update(change.installation).digest('hex').slice(0, 8)}-`;
+  await sweep(folder, owner);
+  const mark = `${owner}${randomBytes(8).toString('hex')}`;
+  const now = Math.max(Date.now(), (before?.found.metadata['last-updated-ms'] ?? 0) + 1);
+  const metadata = startOf(await realpath(directory), before, change, now);
+  const { fields, ids, ...numbers } = columnsOf(before, change);
+  const withColumns = { ...metadata, ...numbers };
+  const made: string[] = [];
+  let isMade = false;
+  try {
+    const snapshot = await snapshotOf({ folder, mark, made, now }, withColumns, before, change, fields, ids);
+    const next = snapshot === null ? withColumns : withSnapshot(withColumns, snapshot);
+    isMade = await createOnce(join(folder, `v${version}.metadata.json`), exactText(next), change.drafts);
+  } finally {
+    if (!isMade) for (const name of made) await rm(join(folder, name), { force: true });
+  }
+  if (!isMade) return null;
+  await hint(folder, version, change.drafts);
+  return version;
+}
+
+/** Readers without a catalogue begin there; those that find an older number go on from it. */
+async function hint(folder: string, version: number, drafts: string): Promise<void> {
+  const draft = join(drafts, `.hint-${randomUUID()}`);
+  await writeFile(draft, String(version), { flag: 'wx' });
+  await rename(draft, join(folder, 'version-hint.text'));
+  await syncPath(folder);
+}
+
+/** Manifests of dead attempts of the job; called before it has a version, so that nothing names them. */
+async function sweep(folder: string, owner: string): Promise<void> {
+  const own = new RegExp(`^(?:snap-\\d+-)?${owner}[0-9a-f]{16}(?:-m0)?\\.avro$`);
+  for (const name of await readdir(folder)) if (own.test(name)) await rm(join(folder, name), { force: true });
+}
+
+/** All but columns and snapshots. */
+function startOf(
+  location: string,
+  before: IcebergVersion | null,
+  change: TableChange,
+  now: number,
+): TableMetadata {
+  const base = before?.found.metadata;
+  const properties = {
+    ...(base?.properties ?? {
+      'write.parquet.compression-codec': 'zstd',
+      ...(change.comment === '' ? {} : { comment: change.comment }),
+    }),
+    [applicationId(change.installation)]: String(change.job),
+  };
+  if (base !== undefined) {
+    const entry = {
+      'timestamp-ms': base['last-updated-ms'],
+      'metadata-file': `${base.location}/${metadataFolder}/${before!.found.fileName}`,
+    };
+    const isMoved = base.location !== location;
+    return {
+      ...base,
+      location,
+      'last-updated-ms': now,
+      properties,
+      // what lies elsewhere by now is found by nobody
+      'metadata-log': isMoved ? [] : [...(base['metadata-log'] ?? []), entry].slice(-100),
+      ...(isMoved ? { snapshots: [], 'snapshot-log': [], refs: {}, 'current-snapshot-id': -1 } : {}),
+    };
+  }
+  return {
+    'format-version': 2,
+    'table-uuid': randomUUID(),
+    location,
+    'last-sequence-number': 0,
+    'last-updated-ms': now,
+    'last-column-id': 0,
+    schemas: [],
+    'current-schema-id': 0,
+    'partition-specs': [{ 'spec-id': 0, fields: [] }],
+    'default-spec-id': 0,
+    'last-partition-id': 999,
+    'sort-orders': [{ 'order-id': 0, fields: [] }],
+    'default-sort-order-id': 0,
+    properties,
+    'current-snapshot-id': -1,
+    refs: {},
+    snapshots: [],
+    statistics: [],
+    'partition-statistics': [],
+    'snapshot-log': [],
+    'metadata-log': [],
+  };
+}
+
+interface Columns extends Pick<TableMetadata, 'schemas' | 'current-schema-id' | 'last-column-id'> {
+  readonly fields: readonly LakeField[];
+  readonly ids: FieldIds;
+  readonly properties?: Readonly<Record<string, string>>;
+}
+
+/** The schema as it will be: one that is there already, or another one. */
+function columnsOf(before: IcebergVersion | null, change: TableChange): Columns {
+  const { fields } = change;
+  const base = before?.found.metadata;
+  const { ids, lastId } = numbered(before?.fields ?? [], base?.['last-column-id'] ?? 0, fields);
+  const struct = fields.map(({ name, sqlType, nullable, comment, stored }) => ({
+    ...stored,
+    id: ids[name]![0],
+    name,
+    required: !nullable,
+    type: sqlType === null ? stored!['type'] : icebergType(sqlType, ids[name]!),
+    ...(comment === '' ? {} : { doc: comment }),
+  }));
+  const keys = fields.flatMap(({ name, isKey, nullable }) => (isKey && !nullable ? [ids[name]![0]] : []));
+  const isSame = ({ fields: there, 'identifier-field-ids': known = [] }: Schema): boolean =>
+    exactText([there, known]) === exactText([struct, keys]);
+  const present = base?.schemas.find(isSame);
+  if (present !== undefined)
+    return {
+      fields,
+      ids,
+      schemas: base!.schemas,
+      'current-schema-id': present['schema-id'],
+      'last-column-id': base!['last-column-id'],
+    };
+  const id = 1 + Math.max(-1, ...(base?.schemas ?? []).map((schema) => schema['schema-id']));
+  const numbersNow = new Set(struct.map((field) => field.id));
+  const gone = base === undefined ? [] : currentSchema(base).fields.filter((field) => !numbersNow.has(field.id));
+  const properties = startOf('', before, change, 0).properties!;
+  return {
+    fields,
+    ids,
+    schemas: [
+      ...(base?.schemas ?? []),
+      { type: 'struct', 'schema-id': id, 'identifier-field-ids': keys, fields: struct },
+    ],
+    'current-schema-id': id,
+    'last-column-id': lastId,
+    properties: withRetired(
+      properties,
+      gone.map((field) => field.id),
+    ),
+  };
+}
+
+interface SnapshotPlace {
+  readonly folder: string;
+  readonly mark: string;
+  /** names of files as they are made */
+  readonly made: string[];
+  readonly now: number;
+}
+
+/** Null where no file comes or goes. */
+async function snapshotOf(
+  { folder, mark, made, now }: SnapshotPlace,
+  metadata: TableMetadata,
+  before: IcebergVersion | null,
+  change: TableChange,
+  fields: readonly LakeField[],
+  ids: FieldIds,
+): Promise<Snapshot | null> {
+  const base = before?.found.metadata;
+  const isMoved = base !== undefined && base.location !== metadata.location;
+  const removed = new Set(change.removed);
+  if (change.added.length === 0 && removed.size === 0 && (!isMoved || before!.entries.length === 0)) return null;
+  const id = BigInt(`0x${randomBytes(6).toString('hex')}`) + 1n;
+  const sequence = metadata['last-sequence-number'] + 1;
+  const { location } = metadata;
+  const added = change.added.map((file): ManifestEntry => ({
+    status: 1,
+    snapshot_id: id,
+    sequence_number: null,
+    file_sequence_number: null,
+    data_file: dataFileOf(`${location}/${dataFolder}/${file.name}`, file, fields, ids),
+  }));
+  const isRewritten = removed.size > 0 || isMoved || (before?.manifests.length ?? 0) >= mostManifests;
+  const there = (before?.entries ?? []).map(({ path, ...entry }): ManifestEntry => ({
+    ...entry,
+    status: removed.has(path) ? 2 : 0,
+    snapshot_id: removed.has(path) ? id : entry.snapshot_id,
+    data_file: { ...entry.data_file, file_path: isMoved ? `${location}/${path}` : entry.data_file.file_path },
+  }));
+  const entries = [...(isRewritten ? there : []), ...added];
+  const write = async (name: string, bytes: Uint8Array): Promise<string> => {
+    made.push(name);
+    await writeNew(join(folder, name), bytes);
+    return `${location}/${metadataFolder}/${name}`;
+  };
+  const manifests: ManifestFile[] = isRewritten ? [] : [...(before?.manifests ?? [])];
+  if (entries.length > 0) {
+    const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id']);
+    const bytes = writeAvro(
+      entrySchema,
+      entries.map((entry) => ({ ...entry, data_file: plainDataFile(entry.data_file) })),
+      {
+        schema: exactText(schema),
+        'schema-id': String(metadata['current-schema-id']),
+        'partition-spec': '[]',
+        'partition-spec-id': '0',
+        'format-version': '2',
+        content: 'data',
+      },
+    );
+    const path = await write(`${mark}-m0.avro`, bytes);
+    manifests.push(lineOf(path, bytes.length, entries, { id, sequence }));
+  }
+  const parent = isMoved || base === undefined ? null : (currentSnapshot(base)?.['snapshot-id'] ?? null);
+  const list = await write(
+    `snap-${id}-${mark}.avro`,
+    writeAvro(
+      listSchema,
+      manifests.map((line) => ({ ...line, partitions: line['partitions'] ?? null, key_metadata: null })),
+      {
+        'snapshot-id': String(id),
+        'parent-snapshot-id': parent === null ? 'null' : String(parent),
+        'sequence-number': String(sequence),
+        'format-version': '2',
+      },
+    ),
+  );
+  await syncPath(folder);
+  return {
+    'snapshot-id': id,
+    ...(parent === null ? {} : { 'parent-snapshot-id': parent }),
+    'sequence-number': sequence,
+    'timestamp-ms': now,
+    'manifest-list': list,
+    summary: summaryOf(change, before, added, removed),
+    'schema-id': metadata['current-schema-id'],
+  };
+}
+
+function lineOf(
+  path: string,
+  bytes: number,
+  entries: readonly ManifestEntry[],
+  { id, sequence }: { readonly id: bigint; readonly sequence: number },
+): ManifestFile {
+  const of = (status: number): readonly ManifestEntry[] => entries.filter((entry) => entry.status === status);
+  const rows = (status: number): bigint => of(status).reduce((sum, one) => sum + one.data_file.record_count, 0n);
+  const oldest = entries.map((entry) => entry.sequence_number ?? BigInt(sequence));
+  return {
+    manifest_path: path,
+    manifest_length: BigInt(bytes),
+    partition_spec_id: 0,
+    content: 0,
+    sequence_number: BigInt(sequence),
+    min_sequence_number: oldest.reduce((least, one) => (one < least ? one : least), BigInt(sequence)),
+    added_snapshot_id: id,
+    added_files_count: of(1).length,
+    existing_files_count: of(0).length,
+    deleted_files_count: of(2).length,
+    added_rows_count: rows(1),
+    existing_rows_count: rows(0),
+    deleted_rows_count: rows(2),
+  };
+}
+
+function summaryOf(
+  { operation, installation, job, versions }: TableChange,
+  before: IcebergVersion | null,
+  added: readonly ManifestEntry[],
+  removed: ReadonlySet<string>,
+): Record<string, string> {
+  const there = before?.entries ?? [];
+  const gone = there.filter(({ path }) => removed.has(path));
+  const rows = (entries: readonly ManifestEntry[]): bigint =>
+    entries.reduce((sum, { data_file: file }) => sum + file.record_count, 0n);
+  return {
+    operation: operation === 'append' && gone.length > 0 ? 'overwrite' : operation,
+    'added-data-files': String(added.length),
+    'added-records': String(rows(added)),
+    'deleted-data-files': String(gone.length),
+    'deleted-records': String(rows(gone)),
+    'total-data-files': String(there.length + added.length - gone.length),
+    'total-records': String(rows(there) + rows(added) - rows(gone)),
+    'total-delete-files': '0',
+    'total-position-deletes': '0',
+    'total-equality-deletes': '0',
+    'engine-name': 'conversion-job-service',
+    'svc.installation': installation,
+    'svc.job': String(job),
+    ...(versions === null ? {} : { 'svc.tables': JSON.stringify(versions) }),
+  };
+}
+
+function withSnapshot(metadata: TableMetadata, snapshot: Snapshot): TableMetadata {
+  const id = snapshot['snapshot-id'];
+  return {
+    ...metadata,
+    'last-sequence-number': snapshot['sequence-number'],
+    'current-snapshot-id': id,
+    refs: { ...metadata.refs, main: { 'snapshot-id': id, type: 'branch' } },
+    snapshots: [...(metadata.snapshots ?? []), snapshot],
+    'snapshot-log': [
+      ...(metadata['snapshot-log'] ?? []),
+      { 'timestamp-ms': snapshot['timestamp-ms'], 'snapshot-id': id },
+    ],
+  };
+}

@@ -1,0 +1,174 @@
+/** Manifests, which name the files of a table, and lists of manifests (Iceberg table specification, version 2, "Manifests"). */
+
+/** An entry of a manifest, with what it inherits from the list. */
+export interface ManifestEntry {
+  /** 0: it was there; 1: added; 2: removed */
+  readonly status: number;
+  readonly snapshot_id: bigint | null;
+  readonly sequence_number: bigint | null;
+  readonly file_sequence_number: bigint | null;
+  readonly data_file: DataFile;
+}
+
+export interface DataFile {
+  /** 0: rows */
+  readonly content: number;
+  readonly file_path: string;
+  readonly file_format: string;
+  readonly record_count: bigint;
+  readonly file_size_in_bytes: bigint;
+  readonly [member: string]: unknown;
+}
+
+/** A line of a list. */
+export interface ManifestFile {
+  readonly manifest_path: string;
+  readonly manifest_length: bigint;
+  readonly partition_spec_id: number;
+  /** 0: of rows; 1: of what is deleted */
+  readonly content: number;
+  readonly sequence_number: bigint;
+  readonly min_sequence_number: bigint;
+  readonly added_snapshot_id: bigint;
+  readonly added_files_count: number;
+  readonly existing_files_count: number;
+  readonly deleted_files_count: number;
+  readonly added_rows_count: bigint;
+  readonly existing_rows_count: bigint;
+  readonly deleted_rows_count: bigint;
+  readonly [member: string]: unknown;
+}
+
+type Json = string | readonly Json[] | { readonly [member: string]: unknown };
+
+function field(id: number, name: string, type: Json): Json {
+  return { name, type, 'field-id': id };
+}
+
+function optional(id: number, name: string, type: Json): Json {
+  return { name, type: ['null', type], default: null, 'field-id': id };
+}
+
+/** Maps of numbers of columns are lists of pairs. */
+function byColumn(key: number, value: number, type: string): Json {
+  return {
+    type: 'array',
+    logicalType: 'map',
+    items: {
+      type: 'record',
+      name: `k${key}_v${value}`,
+      fields: [field(key, 'key', 'int'), field(value, 'value', type)],
+    },
+  };
+}
+
+/** Of a table without partitions. */
+export const entrySchema: Json = {
+  type: 'record',
+  name: 'manifest_entry',
+  fields: [
+    field(0, 'status', 'int'),
+    optional(1, 'snapshot_id', 'long'),
+    optional(3, 'sequence_number', 'long'),
+    optional(4, 'file_sequence_number', 'long'),
+    field(2, 'data_file', {
+      type: 'record',
+      name: 'r2',
+      fields: [
+        field(134, 'content', 'int'),
+        field(100, 'file_path', 'string'),
+        field(101, 'file_format', 'string'),
+        field(102, 'partition', { type: 'record', name: 'r102', fields: [] }),
+        field(103, 'record_count', 'long'),
+        field(104, 'file_size_in_bytes', 'long'),
+        optional(108, 'column_sizes', byColumn(117, 118, 'long')),
+        optional(109, 'value_counts', byColumn(119, 120, 'long')),
+        optional(110, 'null_value_counts', byColumn(121, 122, 'long')),
+        optional(137, 'nan_value_counts', byColumn(138, 139, 'long')),
+        optional(125, 'lower_bounds', byColumn(126, 127, 'bytes')),
+        optional(128, 'upper_bounds', byColumn(129, 130, 'bytes')),
+        optional(131, 'key_metadata', 'bytes'),
+        optional(132, 'split_offsets', { type: 'array', items: 'long', 'element-id': 133 }),
+        optional(135, 'equality_ids', { type: 'array', items: 'int', 'element-id': 136 }),
+        optional(140, 'sort_order_id', 'int'),
+      ],
+    }),
+  ],
+};
+
+export const listSchema: Json = {
+  type: 'record',
+  name: 'manifest_file',
+  fields: [
+    field(500, 'manifest_path', 'string'),
+    field(501, 'manifest_length', 'long'),
+    field(502, 'partition_spec_id', 'int'),
+    field(517, 'content', 'int'),
+    field(515, 'sequence_number', 'long'),
+    field(516, 'min_sequence_number', 'long'),
+    field(503, 'added_snapshot_id', 'long'),
+    field(504, 'added_files_count', 'int'),
+    field(505, 'existing_files_count', 'int'),
+    field(506, 'deleted_files_count', 'int'),
+    field(512, 'added_rows_count', 'long'),
+    field(513, 'existing_rows_count', 'long'),
+    field(514, 'deleted_rows_count', 'long'),
+    optional(507, 'partitions', {
+      type: 'array',
+      'element-id': 508,
+      items: {
+        type: 'record',
+        name: 'r508',
+        fields: [
+          field(509, 'contains_null', 'boolean'),
+          optional(518, 'contains_nan', 'boolean'),
+          optional(510, 'lower_bound', 'bytes'),
+          optional(511, 'upper_bound', 'bytes'),
+        ],
+      },
+    }),
+    optional(519, 'key_metadata', 'bytes'),
+  ],
+};
+
+const ofColumns = ['column_sizes', 'value_counts', 'null_value_counts', 'nan_value_counts'] as const;
+
+/** As a manifest of ours has it; members that another program left out are absent. */
+export function plainDataFile(file: DataFile): Readonly<Record<string, unknown>> {
+  const kept: Record<string, unknown> = { ...file, partition: {} };
+  const members = [
+    ...ofColumns,
+    'lower_bounds',
+    'upper_bounds',
+    'key_metadata',
+    'split_offsets',
+    'equality_ids',
+    'sort_order_id',
+  ];
+  for (const name of members) kept[name] = file[name] ?? null;
+  return kept;
+}
+
+/** A line of a list as another program wrote it. */
+export function manifestFileOf(record: Readonly<Record<string, unknown>>): ManifestFile {
+  const count = (name: string): number =>
+    Number(record[`${name}_files_count`] ?? record[`${name}_data_files_count`] ?? 0);
+  const rows = (name: string): bigint => BigInt((record[`${name}_rows_count`] as bigint | null) ?? 0);
+  return {
+    manifest_path: String(record['manifest_path']),
+    manifest_length: BigInt(record['manifest_length'] as bigint),
+    partition_spec_id: Number(record['partition_spec_id'] ?? 0),
+    content: Number(record['content'] ?? 0),
+    sequence_number: BigInt((record['sequence_number'] as bigint | null) ?? 0),
+    min_sequence_number: BigInt((record['min_sequence_number'] as bigint | null) ?? 0),
+    added_snapshot_id: BigInt((record['added_snapshot_id'] as bigint | null) ?? 0),
+    added_files_count: count('added'),
+    existing_files_count: count('existing'),
+    deleted_files_count: count('deleted'),
+    added_rows_count: rows('added'),
+    existing_rows_count: rows('existing'),
+    deleted_rows_count: rows('deleted'),
+    partitions: record['partitions'] ?? null,
+    key_metadata: record['key_metadata'] ?? null,
+  };
+}

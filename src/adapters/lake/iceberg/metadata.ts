@@ -1,0 +1,133 @@
+/**
+ * The metadata of an Iceberg table in a folder (Iceberg table specification, version 2, "Table Metadata"): a file for each version, of
+ * which the newest counts ("File System Tables").
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { AppError } from '../../../errors.ts';
+import { isList, isObject } from '../../folder/contents/manifest.ts';
+import { checkFolder, pathBelow, plainFile } from '../plain-paths.ts';
+import { parseExact } from './exact-json.ts';
+import type { IcebergField } from './types.ts';
+
+export const metadataFolder = 'metadata';
+
+export interface Schema {
+  readonly type: 'struct';
+  readonly 'schema-id': number;
+  readonly 'identifier-field-ids'?: readonly number[];
+  readonly fields: readonly IcebergField[];
+}
+
+export interface Snapshot {
+  readonly 'snapshot-id': number | bigint;
+  readonly 'parent-snapshot-id'?: number | bigint | null;
+  readonly 'sequence-number': number;
+  readonly 'timestamp-ms': number;
+  readonly 'manifest-list': string;
+  readonly summary: Readonly<Record<string, string>>;
+  readonly 'schema-id'?: number;
+}
+
+export interface TableMetadata {
+  readonly 'format-version': number;
+  readonly 'table-uuid': string;
+  readonly location: string;
+  readonly 'last-sequence-number': number;
+  readonly 'last-updated-ms': number;
+  readonly 'last-column-id': number;
+  readonly schemas: readonly Schema[];
+  readonly 'current-schema-id': number;
+  readonly 'partition-specs': readonly { readonly 'spec-id': number; readonly fields: readonly unknown[] }[];
+  readonly 'default-spec-id': number;
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly 'current-snapshot-id'?: number | bigint | null;
+  readonly snapshots?: readonly Snapshot[];
+  readonly 'snapshot-log'?: readonly unknown[];
+  readonly 'metadata-log'?: readonly unknown[];
+  readonly refs?: Readonly<Record<string, unknown>>;
+  readonly [member: string]: unknown;
+}
+
+export interface FoundMetadata {
+  readonly version: number;
+  readonly fileName: string;
+  readonly metadata: TableMetadata;
+}
+
+/** The newest version, or that one; null where there is no table. AppError `not_found` for a version that is not there. */
+export async function readMetadata(
+  directory: string,
+  label: string,
+  version = Infinity,
+): Promise<FoundMetadata | null> {
+  const folder = join(directory, metadataFolder);
+  await checkFolder(directory, label);
+  await checkFolder(folder, label);
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const versions = names
+    .flatMap((name) => {
+      const match = /^v(\d+)(?:\.gz)?\.metadata\.json$/.exec(name);
+      return match === null ? [] : [{ name, version: Number(match[1]) }];
+    })
+    .toSorted((a, b) => b.version - a.version);
+  const found = version === Infinity ? versions[0] : versions.find((one) => one.version === version);
+  if (found === undefined) {
+    if (version === Infinity && names.length === 0) return null;
+    throw new AppError('not_found', `${label}: the table has no version ${version} in ${metadataFolder}.`);
+  }
+  const bytes = await readFile(await plainFile(directory, `${metadataFolder}/${found.name}`));
+  const text = found.name.includes('.gz.') ? gunzipSync(bytes).toString() : bytes.toString();
+  return {
+    version: found.version,
+    fileName: found.name,
+    metadata: checked(text, `${label}: ${metadataFolder}/${found.name}`),
+  };
+}
+
+function checked(text: string, label: string): TableMetadata {
+  let metadata: unknown;
+  try {
+    metadata = parseExact(text);
+  } catch {
+    metadata = null;
+  }
+  if (!isObject(metadata) || typeof metadata['location'] !== 'string' || !isList(metadata['schemas'], isSchema))
+    throw new AppError('conflict', `${label} is not metadata of an Iceberg table.`);
+  if (metadata['format-version'] !== 2)
+    throw new AppError(
+      'conflict',
+      `${label}: the table has version ${String(metadata['format-version'])} of the format, and this version keeps to 2; take another folder.`,
+    );
+  return metadata as unknown as TableMetadata;
+}
+
+function isSchema(schema: unknown): boolean {
+  return (
+    isObject(schema) &&
+    isList(
+      schema['fields'],
+      (field) => isObject(field) && typeof field['name'] === 'string' && Number.isSafeInteger(field['id']),
+    )
+  );
+}
+
+export function currentSchema(metadata: TableMetadata): Schema {
+  return metadata.schemas.find((schema) => schema['schema-id'] === metadata['current-schema-id'])!;
+}
+
+export function currentSnapshot(metadata: TableMetadata): Snapshot | null {
+  const id = metadata['current-snapshot-id'] ?? -1;
+  return metadata.snapshots?.find((snapshot) => String(snapshot['snapshot-id']) === String(id)) ?? null;
+}
+
+/** Below the table's folder, wherever that lies by now. AppError `conflict` for a file elsewhere. */
+export function pathInTable({ location }: TableMetadata, path: string, label: string): string {
+  const [whole, root] = [path, location].map((text) => text.replace(/^file:\/*(?=\/)/, ''));
+  const isBelow = whole!.startsWith(`${root!.replace(/\/$/, '')}/`);
+  return pathBelow(isBelow ? whole!.slice(root!.replace(/\/$/, '').length + 1) : null, label);
+}

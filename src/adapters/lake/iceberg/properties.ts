@@ -1,0 +1,17 @@
+/** What a table's properties say of our writing. */
+
+/** Numbers of columns that a job took out of the table with all files that had them. */
+const retiredProperty = 'conversion-job-service.retired-field-ids';
+
+export function retiredIds(properties: Readonly<Record<string, string>> | undefined): ReadonlySet<number> {
+  const text = properties?.[retiredProperty] ?? '';
+  return new Set(text === '' ? [] : text.split(',').map(Number));
+}
+
+export function withRetired(
+  properties: Readonly<Record<string, string>>,
+  ids: readonly number[],
+): Record<string, string> {
+  if (ids.length === 0) return { ...properties };
+  return { ...properties, [retiredProperty]: [...new Set([...retiredIds(properties), ...ids])].join(',') };
+}

@@ -1,0 +1,118 @@
+/** What the formats of tables have in common: the tables of a folder are read and given versions by these words alone. */
+
+/** A column as a load makes it. */
+export interface LakeColumn {
+  readonly name: string;
+  /** of DuckDB, one that the format has */
+  readonly sqlType: string;
+  readonly nullable: boolean;
+  readonly comment: string;
+  /** the key of the rows (false) */
+  readonly isKey?: boolean;
+}
+
+/** A column as a version of a table tells it, or as the next version is to tell it. */
+export interface LakeField {
+  readonly name: string;
+  /** of DuckDB; null for a type that no load makes: somebody else's column */
+  readonly sqlType: string | null;
+  readonly nullable: boolean;
+  readonly comment: string;
+  readonly isKey: boolean;
+  /** as the format has it, with all that else is said of it; absent: a new column, or one of another type than before */
+  readonly stored?: Readonly<Record<string, unknown>>;
+}
+
+/** A file that waits to be added. */
+export interface NewFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** JSON: rows, NULLs, least and greatest values, as `add` of Delta has them */
+  readonly stats: string;
+  /** numbers of its columns, where the format numbers them */
+  readonly fieldIds?: FieldIds;
+}
+
+/** By column: its number, and that of the items of a list. */
+export type FieldIds = Readonly<Record<string, readonly [column: number, item?: number]>>;
+
+export interface LakeFile {
+  /** NaN where the table does not tell */
+  readonly rows: number;
+}
+
+/** What the next version of a table is made of. */
+export interface TableChange {
+  readonly name: string;
+  readonly comment: string;
+  /** as they will be; those of the version before, the same list, where nothing of them changes */
+  readonly fields: readonly LakeField[];
+  readonly operation: 'append' | 'overwrite' | 'delete';
+  /** paths below the table's folder */
+  readonly removed: readonly string[];
+  readonly added: readonly NewFile[];
+  readonly job: number;
+  readonly installation: string;
+  /** of every table once the job is there with all of its rows; null for all tables but the ledger */
+  readonly versions: Readonly<Record<string, number>> | null;
+  /** a folder of the same file system, for what is not finished */
+  readonly drafts: string;
+  /** runs a statement of DuckDB */
+  readonly run: (sql: string) => Promise<void>;
+}
+
+/** A version of a table. */
+export interface TableVersion {
+  readonly version: number;
+  readonly fields: readonly LakeField[];
+  /** by path below the table's folder, in the order in which they were added */
+  readonly files: ReadonlyMap<string, LakeFile>;
+  /** files that any version has; null where the table does not tell */
+  readonly everAdded: () => Promise<ReadonlySet<string> | null>;
+  /** the last job of that installation */
+  readonly lastJob: (installation: string) => number | null;
+  /** what jobs wrote of the tables' versions when they made this one */
+  readonly versionsTold: Readonly<Record<string, unknown>> | null;
+  /** whether rows may only be added */
+  readonly isAppendOnly: boolean;
+  /** AppError `conflict` where rows could be read wrongly */
+  readonly checkReadable: () => void;
+  /** as `checkReadable`, and where a version of ours would break what the table demands of writers */
+  readonly checkWritable: () => void;
+}
+
+export interface TableFormat {
+  readonly name: FormatName;
+  /** what people call it */
+  readonly title: string;
+  /** where a table keeps what it is made of */
+  readonly folder: string;
+  /** what a column is made of for one of that type of DuckDB */
+  readonly storedType: (sqlType: string) => string;
+  /** files with values of the first type are read as the second one */
+  readonly promotes: (from: string, to: string) => boolean;
+  /** AppError `invalid_option` for names that the format has not */
+  readonly checkColumnNames: (table: string, names: readonly string[]) => void;
+  /** Numbers of the columns in the version after `before`; null where columns have none. */
+  readonly fieldIds: (before: TableVersion | null, fields: readonly LakeField[]) => FieldIds | null;
+  /** The newest version, or that one; null where there is no table. `label`: the table, for people. AppError `conflict` where it does not tell. */
+  readonly readTable: (directory: string, label: string, version?: number) => Promise<TableVersion | null>;
+  /** The version after `before` is there, whole; null where somebody else made it first: its number. */
+  readonly commit: (
+    directory: string,
+    label: string,
+    before: TableVersion | null,
+    change: TableChange,
+  ) => Promise<number | null>;
+}
+
+export type FormatName = 'delta' | 'iceberg';
+
+/** Applications that commit to a table have a name of their own there. */
+export function applicationId(installation: string): string {
+  return `conversion-job-service/${installation}`;
+}
+
+export function fieldOf({ name, sqlType, nullable, comment, isKey = false }: LakeColumn): LakeField {
+  return { name, sqlType, nullable, comment, isKey };
+}
