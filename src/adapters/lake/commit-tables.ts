@@ -9,7 +9,13 @@ import { AppError } from '../../errors.ts';
 import { journalName, renameIfThere, syncPath } from '../folder/contents/manifest.ts';
 import { dataFolder, openDataFiles, parquet, type DataFiles, type Rewriting } from './data-files.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
-import { readLakeStep, writeLakeManifest, type LakeStep, type LakeTable, type TableStep } from './manifest.ts';
+import {
+  readLakeStep,
+  writeLakeManifest,
+  type LakeStep,
+  type LakeTable,
+  type TableStep,
+} from './manifest.ts';
 import { nextVersion } from './next-version.ts';
 import { plainFile } from './plain-paths.ts';
 import type { FieldIds, NewFile, TableChange, TableFormat, TableVersion } from './table-format.ts';
@@ -214,14 +220,16 @@ async function changeOf(
 ): Promise<FormatChange> {
   const data = join(directory, dataFolder);
   const present: PresentFile[] = [];
-  for (const name of state?.files.keys() ?? []) present.push({ path: await plainFile(directory, name), name });
+  for (const name of state?.files.keys() ?? [])
+    present.push({ path: await plainFile(directory, name), name });
   const ownPath = table.file === null ? [] : [join(data, table.file.name)];
   const next = await nextVersion(format, state, table, (column) =>
     files.digits([...present.map(({ path }) => path), ...ownPath], column),
   );
   const columns = next.fields.flatMap(({ name, sqlType }) => (sqlType === null ? [] : [{ name, sqlType }]));
   const numbering = numberingFormat(step.format);
-  const fieldIds = numbering === format ? format.fieldIds(state, next.fields) : (table.file?.fieldIds ?? null);
+  const fieldIds =
+    numbering === format ? format.fieldIds(state, next.fields) : (table.file?.fieldIds ?? null);
   const going =
     table.replace || next.there.size > 0 ? present : await withDocuments(files, present, table.without);
   if (going.length > 0 && state!.isAppendOnly)

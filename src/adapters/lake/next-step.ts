@@ -84,7 +84,10 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
         directory: there ?? tableFolder(name),
         comment: description.comment,
         columns,
-        file: file === undefined || file.rows === 0 ? null : await newFile(files, staging, file, columns, fieldIds.get(name)),
+        file:
+          file === undefined || file.rows === 0
+            ? null
+            : await newFile(files, staging, file, columns, fieldIds.get(name)),
         replace,
         keptJobs: isWhole ? [] : stays,
         without: [],

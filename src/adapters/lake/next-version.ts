@@ -3,7 +3,13 @@ import { AppError } from '../../errors.ts';
 import { addsZone, settledType, type DecimalDigits } from '../duckdb/types.ts';
 import type { TypeChange } from './data-files.ts';
 import type { TableStep } from './manifest.ts';
-import { fieldOf, type LakeColumn, type LakeField, type TableFormat, type TableVersion } from './table-format.ts';
+import {
+  fieldOf,
+  type LakeColumn,
+  type LakeField,
+  type TableFormat,
+  type TableVersion,
+} from './table-format.ts';
 
 export interface NextVersion {
   readonly fields: readonly LakeField[];

@@ -64,7 +64,14 @@ async function openTables(
     for (const table of manifest.tables) {
       const at = versions === null ? Infinity : (versions.get(table.name) ?? -1);
       if (!known.has(table.name) || at < 0) continue;
-      const opened = await openTable(database, directory, label, { ...table, version: at }, model, manifest.format);
+      const opened = await openTable(
+        database,
+        directory,
+        label,
+        { ...table, version: at },
+        model,
+        manifest.format,
+      );
       if (opened !== null) tables.set(table.name, opened);
     }
     return {

@@ -232,7 +232,10 @@ export const toolOptions: readonly OptionSpec[] = [
       'csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg',
       'format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files',
     ],
-    oneOf(['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg', 'delta,iceberg'], (draft, format) => (draft.format = format)),
+    oneOf(
+      ['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg', 'delta,iceberg'],
+      (draft, format) => (draft.format = format),
+    ),
   ),
   withValue(
     ['-S', '--savemode'],

@@ -300,7 +300,9 @@ describe('what is refused, and changes nothing', () => {
     async (path) => {
       await load(libraryPlan(1));
       await appendFile(firstCommit('note'), `${JSON.stringify({ add: { path, size: 1 } })}\n`);
-      await expect(readDeltaTable(join(directory, 'note'), 'note')).rejects.toMatchObject({ code: 'conflict' });
+      await expect(readDeltaTable(join(directory, 'note'), 'note')).rejects.toMatchObject({
+        code: 'conflict',
+      });
       await expect(load(libraryPlan(2))).rejects.toMatchObject({ code: 'conflict' });
     },
   );

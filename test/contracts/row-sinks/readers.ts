@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import avro from 'avsc';
 import { mysql } from '../../../src/engine/sql/dialects/mysql.ts';
 import { physicalName } from '../../../src/engine/sql/physical-names.ts';
 import { physicalTables } from '../../../src/engine/sql/physical-model.ts';
@@ -119,6 +120,15 @@ function parseJsonLines(text: string, columns: readonly string[]): TextRow[] {
 
 /** Tables of Delta, by the lines of their logs: none of the code that writes them has a part in it. */
 export function deltaReader(directory: string): TargetReader {
+  return lakeReader(directory, deltaFiles);
+}
+
+/** Tables of Iceberg, by their manifests: none of the code that writes them has a part in it. */
+export function icebergReader(directory: string): TargetReader {
+  return lakeReader(directory, icebergFiles);
+}
+
+function lakeReader(directory: string, filesOf: (folder: string) => Promise<string[]>): TargetReader {
   return {
     read: async (table) => {
       const manifest = JSON.parse(
@@ -127,7 +137,7 @@ export function deltaReader(directory: string): TargetReader {
       const listed = manifest.tables.find(({ name }) => name === table);
       if (listed === undefined) return null;
       const folder = join(directory, listed.directory);
-      const files = await deltaFiles(folder);
+      const files = await filesOf(folder);
       if (files.length === 0) return [];
       const paths = files.map((path) => `'${join(folder, path).replaceAll("'", "''")}'`).join(', ');
       const rows = await duckDbRows(':memory:', `read_parquet([${paths}], union_by_name = true)`);
@@ -148,6 +158,31 @@ export async function deltaFiles(folder: string): Promise<string[]> {
       if (remove !== undefined) files.delete(remove.path);
     }
   return [...files];
+}
+
+/** Paths of the files that the version of an Iceberg table has to which its hint points. */
+export async function icebergFiles(folder: string): Promise<string[]> {
+  const metadata = join(folder, 'metadata');
+  const version = (await readFile(join(metadata, 'version-hint.text'), 'utf8')).trim();
+  const table = JSON.parse(await readFile(join(metadata, `v${version}.metadata.json`), 'utf8')) as {
+    readonly location: string;
+    readonly 'current-snapshot-id': number;
+    readonly snapshots: readonly { readonly 'snapshot-id': number; readonly 'manifest-list': string }[];
+  };
+  const snapshot = table.snapshots.find((one) => one['snapshot-id'] === table['current-snapshot-id']);
+  const files: string[] = [];
+  for (const manifest of snapshot === undefined ? [] : await avroRecords(snapshot['manifest-list']))
+    for (const entry of await avroRecords(manifest['manifest_path'] as string)) {
+      const { file_path: path } = entry['data_file'] as { readonly file_path: string };
+      if (entry['status'] !== 2) files.push(path.slice(table.location.length + 1));
+    }
+  return files;
+}
+
+async function avroRecords(path: string): Promise<Record<string, unknown>[]> {
+  const records: Record<string, unknown>[] = [];
+  for await (const record of avro.createFileDecoder(path)) records.push(record as Record<string, unknown>);
+  return records;
 }
 
 interface FolderManifest {

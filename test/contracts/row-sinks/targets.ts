@@ -13,6 +13,7 @@ import type { TestMariadb } from '../../support/servers/mariadb.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import {
   deltaReader,
+  icebergReader,
   duckDbReader,
   folderReader,
   mysqlReader,
@@ -93,6 +94,17 @@ export function targetKinds(
         return {
           createSink: () => createLakeRowSink({ directory, format: 'delta' }),
           reader: deltaReader(directory),
+          list: () => readdir(directory).catch(() => []),
+        };
+      },
+    ],
+    [
+      'folder of iceberg',
+      (name) => {
+        const directory = join(where().folders, `${name} iceberg`);
+        return {
+          createSink: () => createLakeRowSink({ directory, format: 'iceberg' }),
+          reader: icebergReader(directory),
           list: () => readdir(directory).catch(() => []),
         };
       },

@@ -125,5 +125,7 @@ describe('what all of them hold', () => {
 
 test('nothing is left beside the file of a database: no log, no lock, no staged rows', async () => {
   const names = await readdir(join(home.directory, 'out'));
-  expect(names.toSorted()).toEqual(['values.duckdb', 'values.sqlite', 'delta', ...formats].toSorted());
+  expect(names.toSorted()).toEqual(
+    ['values.duckdb', 'values.sqlite', 'delta', 'iceberg', ...formats].toSorted(),
+  );
 });

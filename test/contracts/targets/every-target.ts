@@ -15,9 +15,11 @@ import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { mysqlReader } from './mysql-reader.ts';
 import { deltalakeReader } from './deltalake-reader.ts';
+import { pyicebergReader } from './pyiceberg-reader.ts';
 import {
   deltaReader,
   duckDbReader,
+  icebergReader,
   folderReader,
   postgresReader,
   type TargetReader,
@@ -36,6 +38,8 @@ const targets: readonly (readonly [name: string, parts: readonly Part[]])[] = [
   ...formats.map((format) => [format, []] as const),
   ['delta', []],
   ['delta, as deltalake reads it', ['deltalake']],
+  ['iceberg', []],
+  ['iceberg, as pyiceberg reads it', ['pyiceberg']],
   ['load.sql of parquet', []],
   ...scripted.map((format) => [`load.sql of ${format}`, ['psql']] as const),
   ['load.sqlite.sql of jsonl', ['sqlite3']],
@@ -97,12 +101,14 @@ async function load(
       folderReader(folder(format), format),
     ]),
     ['delta', ['-o', folder('delta'), '-f', 'delta'], deltaReader(folder('delta'))],
+    ['iceberg', ['-o', folder('iceberg'), '-f', 'iceberg'], icebergReader(folder('iceberg'))],
   ];
   for (const [name, argv, reader] of targets) {
     for (const inputs of jobs) await convert(home, 'xml2er', ...inputs, '-x', String(origin), ...argv);
     readers.set(name, reader);
   }
   if (isHere('deltalake')) readers.set('delta, as deltalake reads it', deltalakeReader(folder('delta')));
+  if (isHere('pyiceberg')) readers.set('iceberg, as pyiceberg reads it', pyicebergReader(folder('iceberg')));
   // documents with roots of their own make the schema another one
   const stored = await createPostgresCatalogStore(sql).loadLogicalSchema(1, { idSch: origin });
   const { model } = stored!;

@@ -24,7 +24,17 @@ beforeAll(async () => {
   origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
 }, 120_000);
 
-const kinds = ['duckdb', 'sqlite', 'csv', 'tsv', 'jsonl', 'parquet', 'delta'] as const;
+const kinds = [
+  'duckdb',
+  'sqlite',
+  'csv',
+  'tsv',
+  'jsonl',
+  'parquet',
+  'delta',
+  'iceberg',
+  'delta,iceberg',
+] as const;
 
 function targetOf(
   kind: (typeof kinds)[number],

@@ -8,7 +8,13 @@ import { dataFolder } from '../data-files.ts';
 import { applicationId, type FieldIds, type LakeField, type TableChange } from '../table-format.ts';
 import { writeAvro } from './avro.ts';
 import { exactText } from './exact-json.ts';
-import { entrySchema, listSchema, plainDataFile, type ManifestEntry, type ManifestFile } from './manifests.ts';
+import {
+  entrySchema,
+  listSchema,
+  plainDataFile,
+  type ManifestEntry,
+  type ManifestFile,
+} from './manifests.ts';
 import {
   currentSchema,
   currentSnapshot,
@@ -157,7 +163,8 @@ function columnsOf(before: IcebergVersion | null, change: TableChange): Columns 
     };
   const id = 1 + Math.max(-1, ...(base?.schemas ?? []).map((schema) => schema['schema-id']));
   const numbersNow = new Set(struct.map((field) => field.id));
-  const gone = base === undefined ? [] : currentSchema(base).fields.filter((field) => !numbersNow.has(field.id));
+  const gone =
+    base === undefined ? [] : currentSchema(base).fields.filter((field) => !numbersNow.has(field.id));
   const properties = startOf('', before, change, 0).properties!;
   return {
     fields,
@@ -195,7 +202,8 @@ async function snapshotOf(
   const base = before?.found.metadata;
   const isMoved = base !== undefined && base.location !== metadata.location;
   const removed = new Set(change.removed);
-  if (change.added.length === 0 && removed.size === 0 && (!isMoved || before!.entries.length === 0)) return null;
+  if (change.added.length === 0 && removed.size === 0 && (!isMoved || before!.entries.length === 0))
+    return null;
   const id = BigInt(`0x${randomBytes(6).toString('hex')}`) + 1n;
   const sequence = metadata['last-sequence-number'] + 1;
   const { location } = metadata;
@@ -270,7 +278,8 @@ function lineOf(
   { id, sequence }: { readonly id: bigint; readonly sequence: number },
 ): ManifestFile {
   const of = (status: number): readonly ManifestEntry[] => entries.filter((entry) => entry.status === status);
-  const rows = (status: number): bigint => of(status).reduce((sum, one) => sum + one.data_file.record_count, 0n);
+  const rows = (status: number): bigint =>
+    of(status).reduce((sum, one) => sum + one.data_file.record_count, 0n);
   const oldest = entries.map((entry) => entry.sequence_number ?? BigInt(sequence));
   return {
     manifest_path: path,

@@ -96,7 +96,11 @@ function checked(text: string, label: string): TableMetadata {
   } catch {
     metadata = null;
   }
-  if (!isObject(metadata) || typeof metadata['location'] !== 'string' || !isList(metadata['schemas'], isSchema))
+  if (
+    !isObject(metadata) ||
+    typeof metadata['location'] !== 'string' ||
+    !isList(metadata['schemas'], isSchema)
+  )
     throw new AppError('conflict', `${label} is not metadata of an Iceberg table.`);
   if (metadata['format-version'] !== 2)
     throw new AppError(

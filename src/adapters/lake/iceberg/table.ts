@@ -5,11 +5,7 @@ import { plainFile } from '../plain-paths.ts';
 import { applicationId, type LakeFile, type TableFormat, type TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
 import { commitIceberg } from './commit.ts';
-import {
-  manifestFileOf,
-  type ManifestEntry,
-  type ManifestFile,
-} from './manifests.ts';
+import { manifestFileOf, type ManifestEntry, type ManifestFile } from './manifests.ts';
 import {
   currentSchema,
   currentSnapshot,
