@@ -12,7 +12,7 @@ import { makeStaging } from '../file-staging/marked-folder.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { finishStep } from './commit-tables.ts';
 import { openDataFiles } from './data-files.ts';
-import { holdLakeFolder, type LakeFolder } from './lake-folder.ts';
+import { holdLakeFolder, type LakeFolder } from './held-folder.ts';
 import {
   readLakeLoads,
   readLakeManifest,

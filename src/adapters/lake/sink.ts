@@ -19,7 +19,7 @@ import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { finishStep } from './commit-tables.ts';
 import { dataFileName } from './data-files.ts';
-import { holdLakeFolder, type LakeFolder } from './lake-folder.ts';
+import { holdLakeFolder, type LakeFolder } from './held-folder.ts';
 import { readLakeZones, TablesThere } from './tables-there.ts';
 import {
   emptyManifest,

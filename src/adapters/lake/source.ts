@@ -14,7 +14,7 @@ import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { parquet } from './data-files.ts';
-import { holdLakeFolder } from './lake-folder.ts';
+import { holdLakeFolder } from './held-folder.ts';
 import { mainFormat } from './formats.ts';
 import { readLakeLoads, readLakeManifest, type LakeManifest, type LakeTable } from './manifest.ts';
 import { plainFile } from './plain-paths.ts';

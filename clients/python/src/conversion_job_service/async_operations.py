@@ -58,7 +58,7 @@ class AsyncOperations(AsyncTransport):
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
-        - `-f, --format csv|tsv|jsonl|parquet|delta`: format of files in a folder (default csv); delta: tables of Delta Lake
+        - `-f, --format csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg`: format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files
         - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite: a document replaces those of its name), writeschema, printschema
         - `-r, --prefix TEXT`: before every table name
         - `-y, --suffix TEXT`: after every table name

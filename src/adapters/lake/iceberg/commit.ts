@@ -13,7 +13,7 @@ import {
   listSchema,
   plainDataFile,
   type ManifestEntry,
-  type ManifestFile,
+  type ListedManifest,
 } from './manifests.ts';
 import {
   currentSchema,
@@ -25,7 +25,7 @@ import {
 } from './metadata.ts';
 import { withRetired } from './properties.ts';
 import { dataFileOf } from './statistics.ts';
-import type { IcebergVersion } from './table.ts';
+import type { IcebergVersion } from './version.ts';
 import { icebergType, numbered } from './types.ts';
 
 /** as many manifests as a version may have before they become one */
@@ -227,7 +227,7 @@ async function snapshotOf(
     await writeNew(join(folder, name), bytes);
     return `${location}/${metadataFolder}/${name}`;
   };
-  const manifests: ManifestFile[] = isRewritten ? [] : [...(before?.manifests ?? [])];
+  const manifests: ListedManifest[] = isRewritten ? [] : [...(before?.manifests ?? [])];
   if (entries.length > 0) {
     const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id']);
     const bytes = writeAvro(
@@ -276,7 +276,7 @@ function lineOf(
   bytes: number,
   entries: readonly ManifestEntry[],
   { id, sequence }: { readonly id: bigint; readonly sequence: number },
-): ManifestFile {
+): ListedManifest {
   const of = (status: number): readonly ManifestEntry[] => entries.filter((entry) => entry.status === status);
   const rows = (status: number): bigint =>
     of(status).reduce((sum, one) => sum + one.data_file.record_count, 0n);
@@ -298,6 +298,10 @@ function lineOf(
   };
 }
 
+function rowsOf(entries: readonly ManifestEntry[]): bigint {
+  return entries.reduce((sum, { data_file: file }) => sum + file.record_count, 0n);
+}
+
 function summaryOf(
   { operation, installation, job, versions }: TableChange,
   before: IcebergVersion | null,
@@ -306,16 +310,14 @@ function summaryOf(
 ): Record<string, string> {
   const there = before?.entries ?? [];
   const gone = there.filter(({ path }) => removed.has(path));
-  const rows = (entries: readonly ManifestEntry[]): bigint =>
-    entries.reduce((sum, { data_file: file }) => sum + file.record_count, 0n);
   return {
     operation: operation === 'append' && gone.length > 0 ? 'overwrite' : operation,
     'added-data-files': String(added.length),
-    'added-records': String(rows(added)),
+    'added-records': String(rowsOf(added)),
     'deleted-data-files': String(gone.length),
-    'deleted-records': String(rows(gone)),
+    'deleted-records': String(rowsOf(gone)),
     'total-data-files': String(there.length + added.length - gone.length),
-    'total-records': String(rows(there) + rows(added) - rows(gone)),
+    'total-records': String(rowsOf(there) + rowsOf(added) - rowsOf(gone)),
     'total-delete-files': '0',
     'total-position-deletes': '0',
     'total-equality-deletes': '0',

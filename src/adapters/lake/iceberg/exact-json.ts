@@ -2,12 +2,13 @@
 
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
+const reviver: Reviver = (_, value, context) =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
+    ? BigInt(context!.source!)
+    : value;
+
 /** Whole numbers that a number cannot hold exactly are bigint. */
 export function parseExact(text: string): unknown {
-  const reviver: Reviver = (_, value, context) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
-      ? BigInt(context!.source!)
-      : value;
   return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
 }
 

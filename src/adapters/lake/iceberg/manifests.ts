@@ -21,7 +21,7 @@ export interface DataFile {
 }
 
 /** A line of a list. */
-export interface ManifestFile {
+export interface ListedManifest {
   readonly manifest_path: string;
   readonly manifest_length: bigint;
   readonly partition_spec_id: number;
@@ -150,7 +150,7 @@ export function plainDataFile(file: DataFile): Readonly<Record<string, unknown>>
 }
 
 /** A line of a list as another program wrote it. */
-export function manifestFileOf(record: Readonly<Record<string, unknown>>): ManifestFile {
+export function listedManifest(record: Readonly<Record<string, unknown>>): ListedManifest {
   const count = (name: string): number =>
     Number(record[`${name}_files_count`] ?? record[`${name}_data_files_count`] ?? 0);
   const rows = (name: string): bigint => BigInt((record[`${name}_rows_count`] as bigint | null) ?? 0);

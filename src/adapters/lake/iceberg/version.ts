@@ -1,0 +1,164 @@
+/** A version of an Iceberg table: what its metadata and its manifests say. */
+import { readFile } from 'node:fs/promises';
+import { AppError } from '../../../errors.ts';
+import { plainFile } from '../plain-paths.ts';
+import { applicationId, type LakeFile, type TableVersion } from '../table-format.ts';
+import { readAvro } from './avro.ts';
+import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
+import {
+  currentSchema,
+  currentSnapshot,
+  pathInTable,
+  readMetadata,
+  type FoundMetadata,
+  type Snapshot,
+} from './metadata.ts';
+import { lakeFieldOf } from './types.ts';
+import { retiredIds } from './properties.ts';
+import { parsed } from '../../folder/contents/manifest.ts';
+
+/** The newest version, or that one; null where there is no table. */
+export async function readIcebergTable(
+  directory: string,
+  label: string,
+  version?: number,
+): Promise<IcebergVersion | null> {
+  const found = await readMetadata(directory, label, version);
+  if (found === null) return null;
+  const snapshot = currentSnapshot(found.metadata);
+  const manifests = snapshot === null ? [] : await readList(directory, label, found, snapshot);
+  const entries: LiveEntry[] = [];
+  for (const manifest of manifests)
+    if (manifest.content === 0)
+      for (const entry of await readManifest(directory, label, found, manifest))
+        if (entry.status !== 2)
+          entries.push({ ...entry, path: pathInTable(found.metadata, entry.data_file.file_path, label) });
+  return new IcebergVersion(directory, label, found, manifests, entries);
+}
+
+/** A file of the table: `path` below its folder. */
+export interface LiveEntry extends ManifestEntry {
+  readonly path: string;
+}
+
+export class IcebergVersion implements TableVersion {
+  readonly found: FoundMetadata;
+  readonly manifests: readonly ListedManifest[];
+  readonly entries: readonly LiveEntry[];
+  readonly version: number;
+  readonly fields;
+  readonly files: ReadonlyMap<string, LakeFile>;
+  readonly versionsTold;
+  readonly isAppendOnly = false;
+  readonly #directory: string;
+  readonly #label: string;
+
+  constructor(
+    directory: string,
+    label: string,
+    found: FoundMetadata,
+    manifests: readonly ListedManifest[],
+    entries: readonly LiveEntry[],
+  ) {
+    const { metadata } = found;
+    const schema = currentSchema(metadata);
+    this.#directory = directory;
+    this.#label = label;
+    this.found = found;
+    this.manifests = manifests;
+    this.entries = entries;
+    this.version = found.version;
+    this.fields = schema.fields.map((field) => lakeFieldOf(field, schema['identifier-field-ids'] ?? []));
+    this.files = new Map(
+      entries.map((entry) => [entry.path, { rows: Number(entry.data_file.record_count) }]),
+    );
+    const told = currentSnapshot(metadata)?.summary['svc.tables'];
+    this.versionsTold = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);
+  }
+
+  lastJob = (installation: string): number | null => {
+    const job = this.found.metadata.properties?.[applicationId(installation)];
+    return job === undefined ? null : Number(job);
+  };
+
+  everAdded = async (): Promise<ReadonlySet<string> | null> => {
+    const files = new Set<string>();
+    const read = new Set<string>();
+    for (const snapshot of this.found.metadata.snapshots ?? []) {
+      const list = await readList(this.#directory, this.#label, this.found, snapshot).catch(() => null);
+      // somebody cleaned up: what an older version had is not told
+      if (list === null) return null;
+      for (const manifest of list) {
+        if (read.has(manifest.manifest_path)) continue;
+        read.add(manifest.manifest_path);
+        for (const { data_file: file } of await readManifest(
+          this.#directory,
+          this.#label,
+          this.found,
+          manifest,
+        ))
+          files.add(pathInTable(this.found.metadata, file.file_path, this.#label));
+      }
+    }
+    return files;
+  };
+
+  checkReadable = (): void => {
+    const { metadata } = this.found;
+    if (this.manifests.some(({ content }) => content !== 0))
+      this.#refuse('rows deleted beside the files; rewrite_data_files writes them without');
+    if (this.entries.some(({ data_file: file }) => file.file_format.toUpperCase() !== 'PARQUET'))
+      this.#refuse('files of another format than Parquet');
+    const now = new Map(this.fields.map((field) => [(field.stored as { id: number }).id, field.name]));
+    const names = new Map(this.fields.map((field) => [field.name, (field.stored as { id: number }).id]));
+    const retired = retiredIds(metadata.properties);
+    for (const { id, name } of metadata.schemas.flatMap((schema) => schema.fields)) {
+      if (now.has(id) && now.get(id) !== name) this.#refuse(`another name for the column ${name}`);
+      if (names.has(name) && names.get(name) !== id && !retired.has(id))
+        this.#refuse(`another column called ${name} than the one that was there`);
+    }
+  };
+
+  checkWritable = (): void => {
+    this.checkReadable();
+    const { metadata } = this.found;
+    const spec = metadata['partition-specs'].find((one) => one['spec-id'] === metadata['default-spec-id']);
+    if ((spec?.fields.length ?? 0) > 0 || this.manifests.some((one) => one.partition_spec_id !== 0))
+      this.#refuse('partitions');
+    if (metadata.properties?.['write.object-storage.enabled'] === 'true') this.#refuse('paths by hash');
+  };
+
+  #refuse(feature: string): never {
+    throw new AppError(
+      'conflict',
+      `${this.#label}: somebody gave the table what this version cannot keep to (${feature}); take that away again, or take another folder.`,
+    );
+  }
+}
+
+async function readList(
+  directory: string,
+  label: string,
+  { metadata }: FoundMetadata,
+  snapshot: Snapshot,
+): Promise<readonly ListedManifest[]> {
+  const path = pathInTable(metadata, snapshot['manifest-list'], label);
+  const records = readAvro(await readFile(await plainFile(directory, path)), `${label}: ${path}`);
+  return records.map(listedManifest);
+}
+
+async function readManifest(
+  directory: string,
+  label: string,
+  { metadata }: FoundMetadata,
+  manifest: ListedManifest,
+): Promise<readonly ManifestEntry[]> {
+  const path = pathInTable(metadata, manifest.manifest_path, label);
+  const records = readAvro(await readFile(await plainFile(directory, path)), `${label}: ${path}`);
+  return (records as unknown as ManifestEntry[]).map((entry) => ({
+    ...entry,
+    snapshot_id: entry.snapshot_id ?? manifest.added_snapshot_id,
+    sequence_number: entry.sequence_number ?? manifest.sequence_number,
+    file_sequence_number: entry.file_sequence_number ?? manifest.sequence_number,
+  }));
+}
