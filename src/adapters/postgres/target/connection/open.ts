@@ -7,6 +7,7 @@ import { createCheckedSockets, ServerFault } from '../../client/checked-socket.t
 import { withoutLateQueries, type Sql, type TransactionSql } from '../../client/connect.ts';
 import { createPoolSockets } from '../../client/pool-sockets.ts';
 import { closeWhenStalled } from '../../client/watched-socket.ts';
+import { checkProduct } from './family.ts';
 
 export interface TargetAddress {
   /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
@@ -121,6 +122,7 @@ export const quickCompression = `SELECT set_config('default_toast_compression', 
 
 /** Makes a new connection ready to publish; answers the id of its process on the server. */
 export async function beginSession(sql: Sql): Promise<number> {
+  await checkProduct(sql);
   return backendAfter(sql, `${sessionSettings}; ${quickCompression}`);
 }
 

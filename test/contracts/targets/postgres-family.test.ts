@@ -1,0 +1,40 @@
+/** A server that speaks PostgreSQL's protocol and is something else is refused before anything is done there. */
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import { needs } from '../../support/needs.ts';
+import { startExternalPostgres, type ExternalPostgres } from '../../support/service/external-postgres.ts';
+
+describe('a server that is not PostgreSQL', { timeout: 120_000, ...needs('postgresql') }, () => {
+  let server: ExternalPostgres;
+  beforeAll(async () => void (server = await startExternalPostgres()));
+  afterAll(() => server?.stop());
+
+  it('names the product, and what to do', async () => {
+    // the answer of the real server, with the name of another product in it, of the same length
+    const proxy = createServer((client) => {
+      const upstream = connect(server.port, '127.0.0.1');
+      client.on('data', (data) => upstream.write(data));
+      upstream.on('data', (data) =>
+        client.write(
+          Buffer.from(data.toString('latin1').replace('compiled by gcc', 'Redshift 1.0.56'), 'latin1'),
+        ),
+      );
+      client.on('close', () => upstream.destroy());
+      client.on('error', () => upstream.destroy());
+      upstream.on('close', () => client.destroy());
+    });
+    await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const sink = createPostgresRowSink({
+      url: server.url.replace(`:${server.port}/`, `:${port}/`),
+      sqlSchema: 'public',
+    });
+    try {
+      await expect(sink.loads()).rejects.toThrow(/The target is Amazon Redshift, not PostgreSQL.*-o FOLDER/);
+    } finally {
+      await sink.close();
+      proxy.close();
+    }
+  });
+});
