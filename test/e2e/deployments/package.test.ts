@@ -159,6 +159,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'By hand',
       'By hand',
       'Tables of Delta Lake',
+      'Tables of Iceberg',
       'Metadata for other tools',
       'Data dictionary',
       'Moving between installations',
@@ -198,6 +199,8 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       expect(await readdir(place)).toEqual(expect.arrayContaining(['demo-dbt.zip', 'demo.xlsx', 'demo.md']));
       await reads(code('Tables of Delta Lake'));
       expect(await readdir(join(place, 'out', 'back'))).toHaveLength(2);
+      await reads(code('Tables of Iceberg'));
+      expect(await readdir(join(place, 'out', 'documents'))).toHaveLength(2);
       const moved = await reads(code('Moving between installations'));
       expect(moved.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
       const seen = code('At the machine')

@@ -77,9 +77,10 @@ describe('README and docs', { timeout: 180_000 }, () => {
       // by test/e2e/readme/delta.test.ts
       'docs/delta.md, Tables of Delta Lake: python',
       'docs/delta.md, Tables of Delta Lake: sh',
+      'docs/embedding.md, Inside another application: ts',
+      // by test/e2e/readme/iceberg.test.ts
       'docs/iceberg.md, Tables of Iceberg: python',
       'docs/iceberg.md, Tables of Iceberg: sh',
-      'docs/embedding.md, Inside another application: ts',
       // by test/e2e/readme/metadata.test.ts
       'docs/metadata.md, Data dictionary: sh',
       'docs/metadata.md, Metadata for other tools: sh',

@@ -24,7 +24,7 @@ describe('docs/iceberg.md', { timeout: 180_000 }, () => {
       SVC_METADB_URL: url,
     });
     expect(code, output).toBe(0);
-    expect(await readdir(join(folder, 'back'))).toHaveLength(2);
+    expect(await readdir(join(folder, 'documents'))).toHaveLength(2);
     const table = join(folder, 'ice', 'line');
     const versions = (await readdir(join(table, 'metadata'))).filter((name) => name.endsWith('.json'));
     expect(versions.toSorted()).toEqual(['v1.metadata.json', 'v2.metadata.json']);
