@@ -66,7 +66,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       if (isRemote(file))
         throw new AppError(
           'invalid_option',
-          `-o: ${target.kind}:FILE needs a folder of the machine, not the shared store`,
+          `-o ${target.kind}:FILE: needs a folder of the machine, not the shared store; a folder with -f parquet can be written there`,
         );
       const options = { file, refuseLinks: !session.byHand, signal: session.interrupted };
       if (target.kind === 'sqlite') {
