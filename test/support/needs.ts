@@ -65,6 +65,7 @@ const parts = {
     how: 'PANDAS names a Python that has pandas and pyarrow (python -m venv, pip install pandas pyarrow)',
     variable: 'PANDAS',
   },
+  pgbouncer: { how: 'Debian: pgbouncer', programs: ['pgbouncer'] },
   postgresql: { how: 'Debian: postgresql', programs: ['initdb'] },
   promtool: { how: 'Debian: prometheus', programs: ['promtool'], variable: 'PROMTOOL' },
   psql: { how: 'Debian: postgresql-client', programs: ['psql'], variable: 'PSQL' },

@@ -8,13 +8,8 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql } from '../client/connect.ts';
-import {
-  addressLabel,
-  connectTarget,
-  sessionSettings,
-  targetFault,
-  type TargetAddress,
-} from './connection/open.ts';
+import { addressLabel, connectTarget, targetFault, type TargetAddress } from './connection/open.ts';
+import { sessionSettings } from './connection/session.ts';
 
 /** Newest first; none where nothing was loaded there yet. */
 export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<readonly TargetLoad[]> {

@@ -21,16 +21,14 @@ import type {
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import {
-  backendAfter,
   addressLabel,
-  beginSession,
   connectTarget,
-  sessionSettings,
   stoppedSeconds,
   targetFault,
   targetLock,
   type TargetAddress,
 } from './connection/open.ts';
+import { backendAfter, beginSession, quickCompression, sessionSettings } from './connection/session.ts';
 import {
   dropStaging,
   endBackends,
@@ -239,7 +237,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   async #connect(): Promise<Sql> {
     if (this.#control !== null) return this.#control;
     this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
-    this.#controlPid = await beginSession(this.#control);
+    this.#controlPid = await beginSession(this.#control, this.#options, quickCompression);
     return this.#control;
   }
 

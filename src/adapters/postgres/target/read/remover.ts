@@ -8,14 +8,13 @@ import type { RemovalPlan, Removed, RowRemover } from '../../../../ports/rows/re
 import { sqlState, type Sql, type TransactionSql } from '../../client/connect.ts';
 import { askTargetLoads } from '../ledger.ts';
 import {
-  backendAfter,
   connectTarget,
-  sessionSettings,
   stoppedSeconds,
   targetFault,
   targetLock,
   type TargetAddress,
 } from '../connection/open.ts';
+import { beginSession } from '../connection/session.ts';
 import { checkKeys, readTarget } from '../connection/existing-tables.ts';
 import { PostgresRemoval } from '../publish/document-removal.ts';
 import { createSilenceWatch } from '../connection/stall-watch.ts';
@@ -35,7 +34,7 @@ export function createPostgresRowRemover(options: PostgresRowRemoverOptions): Ro
     async removeDocuments(plan, fence) {
       try {
         return await watch.during(async () => {
-          backends.push(await backendAfter(sql, sessionSettings));
+          backends.push(await beginSession(sql, options));
           return await removeDocuments(sql, options, plan, fence);
         });
       } catch (error) {

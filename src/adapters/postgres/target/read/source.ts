@@ -15,14 +15,8 @@ import type { RowSource, StoredDocument } from '../../../../ports/rows/source.ts
 import type { TargetLoad } from '../../../../ports/rows/target-load.ts';
 import { sqlState, type Sql } from '../../client/connect.ts';
 import { askTargetLoads } from '../ledger.ts';
-import {
-  backendAfter,
-  addressLabel,
-  connectTarget,
-  sessionSettings,
-  targetFault,
-  type TargetAddress,
-} from '../connection/open.ts';
+import { addressLabel, connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
+import { beginSession } from '../connection/session.ts';
 import { checkKeys, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
 import { lexicalText } from '../connection/types.ts';
 import { openCursor, type Ask, type TextRow } from './cursor.ts';
@@ -79,7 +73,7 @@ class PostgresRowSource implements RowSource {
       const sql = connectTarget(this.#options, { all: this.#watch.sockets });
       this.#sql = sql;
       // floating-point numbers in the shortest form that gives the same number back
-      this.#backends.push(await backendAfter(sql, `${sessionSettings}; SET extra_float_digits = 1`));
+      this.#backends.push(await beginSession(sql, this.#options, 'SET extra_float_digits = 1'));
       await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { documents, lexical, unmapped, loads } = sideTableNames;
       const names = [...this.#names.map((table) => table.name), documents, lexical, unmapped, loads];

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
-import { backendAfter, quickCompression, sessionSettings } from '../connection/open.ts';
+import { backendAfter, quickCompression, sessionSettings } from '../connection/session.ts';
 import { startCopy } from './copy-stream.ts';
 import { createReferenceChecks, type ReferenceChecks } from './foreign-keys.ts';
 import { createIndexBuilds, type IndexBuilds } from './key-indexes.ts';
