@@ -23,7 +23,8 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const checks: readonly Check[] = [
   {
     name: 'format',
-    argv: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
+    // prettier-ignore
+    argv: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content', '.'],
     mend: 'npx prettier --write .',
   },
   { name: 'lint', argv: ['node_modules/oxlint/bin/oxlint', '.'] },
