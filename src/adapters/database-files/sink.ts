@@ -7,7 +7,9 @@ import { access, link, lstat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
+import type { CurrentDocument, MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type {
+  Fence,
   Published,
   RowEncoding,
   RowSink,
@@ -53,12 +55,7 @@ export interface StagedRowsFile {
 /** By index of the table, or name of the table beside the data. */
 export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
 
-/** What is known of a document by `_documents`. */
-export interface DocumentThere {
-  readonly name: string;
-  /** hex */
-  readonly sha256: string;
-}
+type LastCheck = (merged?: MergeCounts) => Promise<void>;
 
 export abstract class DatabaseFileSink<Database extends FileDatabase>
   extends StagedRowSink
@@ -97,12 +94,15 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   protected abstract openDatabase(path: string, staged: StagedTables, isNew: boolean): Promise<Database>;
   /** What opening leads to; AppError `conflict` where the file cannot take the rows. */
   protected abstract inspect(database: Database): Promise<'load' | 'nothing' | 'already'>;
-  /** Documents that have rows in the model's tables there, or were kept whole by its logical schema. */
-  protected abstract readDocuments(database: Database): Promise<readonly DocumentThere[]>;
+  /** SHA-256 of the documents that have rows in the model's tables there, or were kept whole by its logical schema. */
+  protected abstract readHashes(database: Database): Promise<readonly string[]>;
+  /** Those of them that no other one has replaced. */
+  protected abstract readCurrent(database: Database): Promise<readonly CurrentDocument[]>;
   /** Within the transaction; `nothing`: it is rolled back. */
   protected abstract publishWithin(
     database: Database,
     staged: StagedTables,
+    merge: MergeOrder,
   ): Promise<Published | { readonly nothing: Published }>;
   /** After the commit: everything into the one file. */
   protected abstract settle(database: Database, isNew: boolean): Promise<void>;
@@ -138,19 +138,19 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
     const wanted = new Set(sha256s);
-    const there = await this.documentsThere();
-    return new Set(there.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
+    const there = (await this.readOnce((database) => this.readHashes(database))) ?? [];
+    return new Set(there.filter((sha256) => wanted.has(sha256)));
   }
 
-  /** None where there is no such file. */
-  protected async documentsThere(): Promise<readonly DocumentThere[]> {
-    if (!(await exists(this.file))) return [];
+  /** Null: there is no such file. */
+  protected async readOnce<T>(read: (database: Database) => Promise<T>): Promise<T | null> {
+    if (!(await exists(this.file))) return null;
     return this.guarded(async () => {
       const lock = await this.#lock();
       try {
         const database = await this.openDatabase(this.file, new Map(), false);
         try {
-          return await this.readDocuments(database);
+          return await read(database);
         } finally {
           database.close();
         }
@@ -158,6 +158,10 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
         await lock.release();
       }
     });
+  }
+
+  async *currentDocuments(): AsyncIterable<CurrentDocument> {
+    yield* (await this.readOnce((database) => this.readCurrent(database))) ?? [];
   }
 
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
@@ -172,14 +176,18 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     return `${table}.${this.encoding}`;
   }
 
-  protected override async publishStaged(fence: () => Promise<boolean>): Promise<Published> {
+  protected override async publishStaged(
+    fence: Fence,
+    _: ReadonlyMap<string, number>,
+    merge: MergeOrder,
+  ): Promise<Published> {
     const staged = await this.#stagedTables();
     const lock = await this.#lock();
     try {
-      const published = await this.#publish(staged, async () => {
+      const published = await this.#publish(staged, merge, async (merged) => {
         if (!(await lock.isHeld()))
           throw new AppError('service_unavailable', `${this.label}: another job has taken the file over.`);
-        await passFence(fence);
+        await passFence(fence, merged);
       });
       this.outcome = published.already ? 'already' : 'nothing';
       this.#createdFolders = null;
@@ -269,13 +277,13 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     return staged;
   }
 
-  async #publish(staged: StagedTables, lastCheck: () => Promise<void>): Promise<Published> {
+  async #publish(staged: StagedTables, merge: MergeOrder, lastCheck: LastCheck): Promise<Published> {
     const isNew = !(await exists(this.file));
     const path = isNew ? join(this.#staging!.directory, 'new') : this.file;
     const database = await this.openDatabase(path, staged, isNew);
     try {
       await database.run(this.begin);
-      const published = await this.publishWithin(database, staged).catch(async (error: unknown) => {
+      const published = await this.publishWithin(database, staged, merge).catch(async (error: unknown) => {
         // the first fault is the one to tell; a transaction that cannot be rolled back ends with its connection
         await database.run('ROLLBACK').catch(() => undefined);
         throw error;
@@ -284,13 +292,13 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
         await database.run('ROLLBACK');
         return published.nothing;
       }
-      if (!isNew) await lastCheck();
+      if (!isNew) await lastCheck(published.merged);
       await database.run('COMMIT');
       // what is committed stays, also where the file's log cannot be folded in now
       await this.settle(database, isNew).catch((error: unknown) => {
         if (isNew) throw error;
       });
-      if (isNew) await this.#appear(database, path, lastCheck);
+      if (isNew) await this.#appear(database, path, () => lastCheck(published.merged));
       return published;
     } finally {
       database.close();

@@ -5,7 +5,7 @@ import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { documentColumns } from '../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import type { RemovedDocuments } from '../row-sinks/removed-documents.ts';
+import { nothingRemoved, type RemovedDocuments } from '../row-sinks/removed-documents.ts';
 import type { Mysql } from './connection.ts';
 import { foldedName, type MysqlTables } from './tables.ts';
 
@@ -20,19 +20,20 @@ export interface RemovalScope {
   readonly lists: readonly ListTable[];
 }
 
-/** Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. */
-export async function removeDocuments(scope: RemovalScope, condition: string): Promise<RemovedDocuments> {
+/**
+ * Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. `told`: the
+ * column whose different values are counted.
+ */
+export async function removeDocuments(
+  scope: RemovalScope,
+  condition: string,
+  told = 'name',
+): Promise<RemovedDocuments> {
   const { database, known, model, tables, lists } = scope;
   const { documents, unmapped, lexical, keys: keysTable } = sideTableNames;
   const isThere = (name: string): boolean => known.has(foldedName(name));
-  const roots = documentColumns(model, tables).flatMap(({ table, column }) =>
-    isThere(table) ? [`SELECT ${quote(column)} FROM ${quote(table)}`] : [],
-  );
-  roots.push(`SELECT document_key FROM ${quote(unmapped)} WHERE parent_table = '${documents}'`);
-  const found = await database.rows(
-    `SELECT document_key, name FROM ${quote(documents)} WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')}) FOR UPDATE`,
-  );
-  if (found.length === 0) return { documents: 0, names: 0, rows: {} };
+  const found = await findDocuments(scope, condition, told);
+  if (found.length === 0) return nothingRemoved;
   const keys = `(${found.map(([key]) => key!).join(', ')})`;
   const rows: Record<string, number> = {};
   const documentOf = (index: number): string =>
@@ -82,4 +83,36 @@ export async function removeDocuments(scope: RemovalScope, condition: string): P
   );
   await database.run(`DELETE FROM ${quote(documents)} WHERE document_key IN ${keys}${still.join('')}`);
   return { documents: found.length, names: new Set(found.map(([, name]) => name)).size, rows };
+}
+
+/** As `removeDocuments`, but they stay: they were valid until that moment, an expression. */
+export async function closeDocuments(
+  scope: RemovalScope,
+  condition: string,
+  told: string,
+  moment: string,
+): Promise<RemovedDocuments> {
+  const found = await findDocuments(scope, condition, told);
+  if (found.length === 0) return nothingRemoved;
+  const keys = found.map(([key]) => key!).join(', ');
+  await scope.database.run(
+    `UPDATE ${quote(sideTableNames.documents)} SET valid_to = ${moment} WHERE document_key IN (${keys})`,
+  );
+  return { documents: found.length, names: new Set(found.map(([, name]) => name)).size, rows: {} };
+}
+
+/** Keys of the documents, and the column that is told; locked. */
+function findDocuments(
+  { database, known, model, tables }: RemovalScope,
+  condition: string,
+  told: string,
+): Promise<(string | null)[][]> {
+  const { documents, unmapped } = sideTableNames;
+  const roots = documentColumns(model, tables).flatMap(({ table, column }) =>
+    known.has(foldedName(table)) ? [`SELECT ${quote(column)} FROM ${quote(table)}`] : [],
+  );
+  roots.push(`SELECT document_key FROM ${quote(unmapped)} WHERE parent_table = '${documents}'`);
+  return database.rows(
+    `SELECT document_key, ${told} FROM ${quote(documents)} WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')}) FOR UPDATE`,
+  );
 }

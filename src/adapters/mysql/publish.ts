@@ -13,13 +13,21 @@ import {
   type SideTableName,
 } from '../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import type { Published, SinkPlan } from '../../ports/rows/sink.ts';
+import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
+import type { Fence, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import { passFence } from '../row-sinks/staged-rows.ts';
 import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { adaptTable } from './alter-tables.ts';
-import type { RemovedDocuments } from '../row-sinks/removed-documents.ts';
-import { removeDocuments } from './document-removal.ts';
+import {
+  addMergeColumns,
+  callByName,
+  knowsMerges,
+  mergeColumnList,
+  stageMerge,
+  takeReplaced,
+  type Merged,
+} from './merge.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
 import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
 
@@ -34,9 +42,8 @@ export interface MysqlPublication {
   readonly sides: ReadonlyMap<SideTableName, MysqlStagedTable>;
   readonly staging: Staging;
   known: MysqlTables;
-  /** save mode `merge`: names whose documents were replaced */
-  replaced: number;
-  readonly fence: () => Promise<boolean>;
+  readonly merge: MergeOrder;
+  readonly fence: Fence;
   readonly changes: string[];
 }
 
@@ -53,19 +60,25 @@ export async function publishRows(publication: MysqlPublication): Promise<Publis
       else if (isLoose) changes.push(`${physical.name}.${name}: NOT NULL dropped`);
     }
   const isThere = tables.some(({ name }) => known.has(foldedName(name)));
-  const rows =
+  const { rows, ...merged } =
     plan.saveMode === 'overwrite' || !isThere ? await rename(publication) : await insert(publication);
   const keys = await givenKeys(publication);
-  const replaced = plan.saveMode === 'merge' ? { replaced: publication.replaced } : {};
-  return { rows, already: false, changes, ...replaced, ...keys };
+  return { rows, already: false, changes, ...merged, ...keys };
+}
+
+interface PublishedRows {
+  readonly rows: Record<string, number>;
+  readonly merged?: MergeCounts;
 }
 
 function isWanted({ plan }: MysqlPublication, table: MysqlStagedTable): boolean {
   return table.rows > 0 || plan.allTables || plan.saveMode === 'write-schema';
 }
 
-async function rename(publication: MysqlPublication): Promise<Record<string, number>> {
+async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   const { database, plan, token, known, staged, sides, staging } = publication;
+  const merges = plan.saveMode === 'merge';
+  if (merges) await stageMerge(database, publication.merge, known, sides.get('documents'), token);
   const moves: string[] = [];
   const gone: string[] = [];
   let number = 0;
@@ -104,7 +117,10 @@ async function rename(publication: MysqlPublication): Promise<Record<string, num
     const own = sides.get(side);
     if (own?.isMade !== true) await database.run(sideTableStatement(sideTableDefinitions[side], made));
     else if (own.name !== made) throw new Error(`${side} is staged as ${own.name}`);
-    const list = columns.map((column) => quote(column.name)).join(', ');
+    const hasMore = side === 'documents' && (merges || knowsMerges(known));
+    if (hasMore && !(merges && own?.isMade === true)) await addMergeColumns(database, made);
+    const ofSide = columns.map((column) => quote(column.name)).join(', ');
+    const list = hasMore && knowsMerges(known) ? `${ofSide}, ${mergeColumnList}` : ofSide;
     if (known.has(foldedName(name))) {
       const isCleared = cleared !== null && columns[0]!.name === fileKeyName;
       const kept = isCleared
@@ -116,6 +132,7 @@ async function rename(publication: MysqlPublication): Promise<Record<string, num
         `INSERT${ignore} INTO ${quote(made)} (${list}) SELECT ${list} FROM ${quote(name)}${kept}`,
       );
     }
+    if (hasMore) await callByName(database, made);
     appears(made, name);
   }
   const madeSide = (side: SideTableName): string => `${token}_${side}`;
@@ -128,15 +145,16 @@ async function rename(publication: MysqlPublication): Promise<Record<string, num
     await database.run(statement);
   const documents = sides.get('documents')?.rows ?? 0;
   await database.run(ledgerStatement(publication, madeSide('loads'), documents, rows));
-  await passFence(publication.fence);
+  const merged = merges ? { merged: { replaced: 0, deleted: 0 } } : {};
+  await passFence(publication.fence, merged.merged);
   await database.run(`RENAME TABLE ${moves.join(', ')}`);
   // what cannot be dropped now, the next job drops
   for (const name of gone) await database.run(`DROP TABLE IF EXISTS ${quote(name)}`).catch(() => 0);
-  return rows;
+  return { rows, ...merged };
 }
 
-async function insert(publication: MysqlPublication): Promise<Record<string, number>> {
-  const { database, plan, known, staged, sides, tables } = publication;
+async function insert(publication: MysqlPublication): Promise<PublishedRows> {
+  const { database, plan, known, staged, sides, tables, lists, token } = publication;
   const made: string[] = [];
   try {
     for (const definition of Object.values(sideTableDefinitions)) {
@@ -172,15 +190,24 @@ async function insert(publication: MysqlPublication): Promise<Record<string, num
         );
       }
     }
+    const merge =
+      plan.saveMode === 'merge'
+        ? await stageMerge(database, publication.merge, known, sides.get('documents'), token)
+        : null;
+    if (merge !== null && !knowsMerges(known)) await addMergeColumns(database, sideTableNames.documents);
     await database.run('START TRANSACTION');
-    const replaced = await removeReplaced(publication);
+    const merged =
+      merge === null
+        ? null
+        : await takeReplaced({ database, known, model: plan.model, tables, lists }, merge);
     const rows: Record<string, number> = {};
     // before the documents: what belongs to one that is there already is there
     for (const side of ['unmapped', 'lexical', 'documents'] as const) {
       const table = sides.get(side);
       if (table?.isMade !== true) continue;
       const names = table.columns.map(({ name }) => `s.${quote(name)}`);
-      await insertRows(publication, table, names, sideTableNames[side]);
+      const more = merge !== null && side === 'documents' ? `, ${mergeColumnList}` : '';
+      await insertRows(publication, table, names, sideTableNames[side], more);
     }
     for (const [table, expressions] of values) {
       if (table.rows === 0) continue;
@@ -196,36 +223,17 @@ async function insert(publication: MysqlPublication): Promise<Record<string, num
     ))
       await database.run(statement);
     await database.run(
-      ledgerStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows, replaced),
+      ledgerStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows, merged),
     );
-    await passFence(publication.fence);
+    await passFence(publication.fence, merged?.counts);
     await database.run('COMMIT');
-    publication.replaced = replaced?.names ?? 0;
-    return rows;
+    return { rows, ...(merged === null ? {} : { merged: merged.counts }) };
   } catch (error) {
     // the first fault is the one to tell; a connection that is lost has rolled back, and empty tables are the next load's to fill
     await database.run('ROLLBACK').catch(() => 0);
     for (const name of made) await dropEmpty(database, name);
     throw error;
   }
-}
-
-/** Documents that are called as one of this job's are: those take their place. Null: nothing was looked for. */
-async function removeReplaced({
-  database,
-  plan,
-  known,
-  tables,
-  lists,
-  sides,
-}: MysqlPublication): Promise<RemovedDocuments | null> {
-  const staged = sides.get('documents');
-  if (plan.saveMode !== 'merge' || staged?.isMade !== true || !known.has(sideTableNames.documents))
-    return null;
-  return removeDocuments(
-    { database, known, model: plan.model, tables, lists },
-    `name IN (SELECT name FROM ${quote(staged.name)})`,
-  );
 }
 
 async function dropEmpty(database: Mysql, name: string): Promise<void> {
@@ -242,6 +250,8 @@ function insertRows(
   table: MysqlStagedTable,
   values: readonly string[],
   into: string,
+  /** further columns, the same in both */
+  more = '',
 ): Promise<number> {
   const columns = table.columns.map(({ name }) => quote(name)).join(', ');
   const [key] = table.physical.primaryKey;
@@ -253,7 +263,7 @@ function insertRows(
         : ` WHERE NOT EXISTS (SELECT 1 FROM ${quote(into)} t WHERE t.${quote(key)} = s.${quote(key)})`;
   const distinct = plan.keys === 'hash' && key === undefined ? 'DISTINCT ' : '';
   return database.run(
-    `INSERT INTO ${quote(into)} (${columns}) SELECT ${distinct}${values.join(', ')} FROM ${quote(table.name)} s${only}`,
+    `INSERT INTO ${quote(into)} (${columns}${more}) SELECT ${distinct}${values.join(', ')}${more} FROM ${quote(table.name)} s${only}`,
   );
 }
 
@@ -321,10 +331,10 @@ function ledgerStatement(
   into: string,
   documents: number,
   rows: Readonly<Record<string, number>>,
-  replaced: RemovedDocuments | null = null,
+  merged: Merged | null = null,
 ): string {
-  const total = sumOf(rows) - sumOf(replaced?.rows ?? {});
-  const added = documents - (replaced?.documents ?? 0);
+  const total = sumOf(rows) - sumOf(merged?.removed.rows ?? {});
+  const added = documents - (merged?.removed.documents ?? 0);
   const columns = sideTableDefinitions.loads.columns.map(({ name }) => quote(name)).join(', ');
   return `INSERT INTO ${quote(into)} (${columns}) VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, UTC_TIMESTAMP(6), ${added}, ${total})`;
 }

@@ -9,12 +9,18 @@ import { sideTableDefinitions, sideTableNames, type SideTableName } from '../../
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
-import { documentColumns, loadedDocumentsQuery } from '../../engine/sql/loaded-documents.ts';
+import {
+  currentDocumentsQuery,
+  documentColumns,
+  loadedDocumentsQuery,
+} from '../../engine/sql/loaded-documents.ts';
 import { doubleForReal } from '../../engine/sql/mysql-values.ts';
 import { physicalSideTable, physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { physicalName } from '../../engine/sql/physical-names.ts';
 import { AppError } from '../../errors.ts';
+import type { CurrentDocument, MergeOrder } from '../../ports/rows/merge.ts';
 import type {
+  Fence,
   Published,
   RowSink,
   SideTable,
@@ -28,6 +34,7 @@ import { StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
+import { knowsMerges } from './merge.ts';
 import { publishRows } from './publish.ts';
 import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
 import { foldedName, readTables, withInstantsTold, zonesIn, type MysqlTables } from './tables.ts';
@@ -155,20 +162,21 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
     const wanted = new Set(sha256s);
-    const there = await this.#documentsThere();
-    return new Set(there.map(([, sha256]) => sha256).filter((sha256) => wanted.has(sha256)));
+    const rows = await this.#askDocuments((roots) => loadedDocumentsQuery(roots, this.plan, quote));
+    return new Set(rows.flatMap(([, sha256]) => (wanted.has(sha256!) ? [sha256!] : [])));
   }
 
-  async documentsNamed(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
-    const there = await this.#documentsThere();
-    const found = Map.groupBy(
-      there.filter(([name]) => names.has(name)),
-      ([name]) => name,
+  async *currentDocuments(): AsyncIterable<CurrentDocument> {
+    const rows = await this.#askDocuments((roots, known) =>
+      currentDocumentsQuery(roots, this.plan, quote, knowsMerges(known)),
     );
-    return new Map([...found].map(([name, documents]) => [name, documents.map(([, sha256]) => sha256)]));
+    for (const [documentKey, key, sha256] of rows)
+      yield { documentKey: documentKey!, key: key ?? '', sha256: sha256 ?? '' };
   }
 
-  #documentsThere(): Promise<readonly (readonly [name: string, sha256: string])[]> {
+  #askDocuments(
+    query: (roots: ReturnType<typeof documentColumns>, known: MysqlTables) => string,
+  ): Promise<(string | null)[][]> {
     return this.guarded(async () => {
       const database = await this.#connect();
       const known = await readTables(database);
@@ -176,8 +184,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
       const roots = documentColumns(this.plan.model, this.#tables).filter(
         ({ table, column }) => known.get(foldedName(table))?.columns.has(foldedName(column)) === true,
       );
-      const rows = await database.rows(loadedDocumentsQuery(roots, this.plan, quote));
-      return rows.map(([name, sha256]) => [name!, sha256!] as const);
+      return database.rows(query(roots, known));
     });
   }
 
@@ -209,7 +216,11 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     this.#staging.loosen(this.#staged[table]!, column);
   }
 
-  protected override async publishStaged(fence: () => Promise<boolean>): Promise<Published> {
+  protected override async publishStaged(
+    fence: Fence,
+    _: ReadonlyMap<string, number>,
+    merge: MergeOrder,
+  ): Promise<Published> {
     const database = await this.#connect();
     await this.#staging.drain();
     const known = await readTables(database);
@@ -224,7 +235,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
       sides: this.#sides,
       staging: this.#staging,
       known,
-      replaced: 0,
+      merge,
       fence,
       changes: notMade(this.plan),
     });

@@ -1,6 +1,7 @@
 /** What sinks that stage rows have in common: save modes, what opening led to, and faults in the words of the target. */
 import { AppError } from '../../errors.ts';
-import type { Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
+import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
+import type { Fence, Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
 
 /** A column of the model in a set; tables and columns count from 0. */
 export function columnId(table: number, column: number): string {
@@ -8,10 +9,12 @@ export function columnId(table: number, column: number): string {
 }
 
 /** The last question before rows are committed. AppError `conflict` where the job is another worker's by now. */
-export async function passFence(fence: () => Promise<boolean>): Promise<void> {
-  if (!(await fence()))
+export async function passFence(fence: Fence, merged?: MergeCounts): Promise<void> {
+  if (!(await fence(merged)))
     throw new AppError('conflict', 'The job is another worker’s by now: nothing was published.');
 }
+
+const nothingToMerge: MergeOrder = { documents: [], missing: [], keepsHistory: false };
 
 export abstract class StagedRowSink {
   abstract readonly label: string;
@@ -29,9 +32,13 @@ export abstract class StagedRowSink {
     return this.guarded(() => this.openTarget());
   }
 
-  async publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published> {
+  async publish(
+    fence: Fence,
+    lastKeys: ReadonlyMap<string, number>,
+    merge: MergeOrder = nothingToMerge,
+  ): Promise<Published> {
     if (this.outcome !== 'load') return { rows: {}, already: this.outcome === 'already', changes: [] };
-    return this.guarded(() => this.publishStaged(fence, lastKeys));
+    return this.guarded(() => this.publishStaged(fence, lastKeys, merge));
   }
 
   async unconverted({ table, column }: UnconvertedValue): Promise<void> {
@@ -50,8 +57,9 @@ export abstract class StagedRowSink {
 
   /** Called only where rows were loaded. */
   protected abstract publishStaged(
-    fence: () => Promise<boolean>,
+    fence: Fence,
     lastKeys: ReadonlyMap<string, number>,
+    merge: MergeOrder,
   ): Promise<Published>;
 
   /** A fault of the target as an AppError that names it; others as they are. */

@@ -129,6 +129,18 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
   },
 };
 
+/** What `_documents` has beside its columns once documents were merged (`-S m`). Rows that other loads add have no value there. */
+export const mergeColumns: readonly SideColumn[] = [
+  column('key', text, 'what tells the document from all others: values of it, or its name', true),
+  column('valid_from', instant, 'when it came, or took the place of the one before', true),
+  column(
+    'valid_to',
+    instant,
+    'when another one took its place, or its source was gone; empty: it is current',
+    true,
+  ),
+];
+
 /** Codes and what they mean, in targets that a load was asked to keep them in (`--codes`); rows are told by type and code. */
 export const codesTable: SideTableDefinition = {
   name: '_codes',

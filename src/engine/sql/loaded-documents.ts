@@ -33,6 +33,32 @@ export interface Loading {
 /** `name` and `sha256` of every document with a row in one of the tables, or kept whole; a document of another model in the same target does not count. */
 export function loadedDocumentsQuery(
   roots: readonly DocumentColumn[],
+  loading: Loading,
+  relation: (table: string) => string,
+): string {
+  const { documents } = sideTableNames;
+  return `SELECT name, sha256 FROM ${relation(documents)} WHERE document_key IN (${loadedKeys(roots, loading, relation)})`;
+}
+
+/**
+ * `document_key`, `merge_key` and `sha256` of those among them that no other one has replaced. `isMerged`: `_documents` has the columns of
+ * merges.
+ */
+export function currentDocumentsQuery(
+  roots: readonly DocumentColumn[],
+  loading: Loading,
+  relation: (table: string) => string,
+  isMerged: boolean,
+): string {
+  const { documents } = sideTableNames;
+  const [key, current] = isMerged
+    ? [`coalesce(${doubleQuoted('key')}, name)`, ' AND valid_to IS NULL']
+    : ['name', ''];
+  return `SELECT document_key, ${key} AS merge_key, sha256 FROM ${relation(documents)} WHERE document_key IN (${loadedKeys(roots, loading, relation)})${current}`;
+}
+
+function loadedKeys(
+  roots: readonly DocumentColumn[],
   { idLschma, installation = '' }: Loading,
   relation: (table: string) => string,
 ): string {
@@ -43,5 +69,5 @@ export function loadedDocumentsQuery(
        JOIN ${relation(loads)} l ON l.job = d.job
       WHERE u.parent_table = ${standardLiteral(documents)} AND l.id_lschma = ${idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(installation)}`,
   );
-  return `SELECT name, sha256 FROM ${relation(documents)} WHERE document_key IN (${keys.join(' UNION ALL ')})`;
+  return keys.join(' UNION ALL ');
 }

@@ -51,6 +51,12 @@ export function checkCombinations(
   }
   if (request.parseMode === 'data' && makesOrigin && request.xsd === undefined)
     fault('-e', '-e d takes no statistics and so needs -x or -l, or --xsd');
+  if (request.saveMode !== 'merge')
+    for (const [flag, isGiven] of [
+      ['--key', request.key !== undefined],
+      ['--delete-missing', request.deleteMissing === true],
+    ] as const)
+      if (isGiven) fault(flag, `${flag} says which documents -S m replaces, and needs it`);
   if (request.engine === 'spark') {
     if (request.keys !== 'hash')
       fault(

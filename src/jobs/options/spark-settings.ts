@@ -1,4 +1,5 @@
-/** Settings of Spark as people may see them. */
+/** Settings of Spark as people may give and see them. */
+import type { RequestDraft } from '../request/tool-request.ts';
 import { maskSecrets } from '../secrets/mask-secrets.ts';
 
 /** What Spark's own `spark.redaction.regex` takes for a secret, and keys of storage accounts. */
@@ -15,4 +16,35 @@ export function shownSettings(settings: Readonly<Record<string, string>>): Recor
     secretName.test(name) ? '***' : maskSecrets(`${name}=${value}`).slice(name.length + 1),
   ]);
   return Object.fromEntries(shown) as Record<string, string>;
+}
+
+/** What a client may set on the operator's cluster; all else is the operator's, in the properties. */
+const sparkSettingsOverRest: ReadonlySet<string> = new Set([
+  'spark.driver.memory',
+  'spark.driver.memoryOverhead',
+  'spark.executor.memory',
+  'spark.executor.memoryOverhead',
+  'spark.driver.cores',
+  'spark.executor.cores',
+  'spark.cores.max',
+  'spark.executor.instances',
+  'spark.yarn.tags',
+]);
+
+/** `--spark-conf`; answers what is wrong with it. */
+export function sparkSetting(
+  draft: RequestDraft,
+  value: string,
+  rest: { readonly index: number } | null,
+): string | null {
+  const equals = value.indexOf('=');
+  const [key, setting] = [value.slice(0, Math.max(equals, 0)), value.slice(equals + 1)];
+  if (!/^spark\.[A-Za-z0-9._-]+$/.test(key) || setting === '') return 'must be spark.SETTING=VALUE';
+  if (Object.hasOwn(draft.sparkConf, key)) return `sets ${key} twice`;
+  if (rest !== null && !sparkSettingsOverRest.has(key))
+    return `${key} is not open to requests: memory, cores, instances and tags are`;
+  if (rest !== null && !/^[A-Za-z0-9_.,-]{1,128}$/.test(setting))
+    return `the value of ${key} has characters that are not allowed`;
+  draft.sparkConf = { ...draft.sparkConf, [key]: setting };
+  return null;
 }

@@ -6,6 +6,7 @@ import { reservedName, reservedStart } from './reserved-names.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
 import { integer, logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
+import { sparkSetting } from './spark-settings.ts';
 import type { OptionOrigin, OptionSpec } from './specification.ts';
 
 const all: readonly Tool[] = ['xsd2er', 'xml2er', 'er2xml', 'unload'];
@@ -42,8 +43,19 @@ function withValue(
 }
 
 type TextMember =
-  'name' | 'out' | 'outUser' | 'outPassword' | 'prefix' | 'suffix' | 'root' | 'rowTag' | 'in' | 'document';
-type FlagMember = 'json' | 'quiet' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples' | 'views';
+  | 'name'
+  | 'out'
+  | 'outUser'
+  | 'outPassword'
+  | 'prefix'
+  | 'suffix'
+  | 'root'
+  | 'rowTag'
+  | 'key'
+  | 'in'
+  | 'document';
+type FlagMember =
+  'json' | 'quiet' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples' | 'views' | 'deleteMissing';
 
 function text(
   member: TextMember,
@@ -113,36 +125,6 @@ function renames(draft: RequestDraft, value: string): string | null {
     pairs.push([from, to]);
   }
   draft.rename = [...(draft.rename ?? []), ...pairs];
-  return null;
-}
-
-/** What a client may set on the operator's cluster; all else is the operator's, in the properties. */
-const sparkSettingsOverRest: ReadonlySet<string> = new Set([
-  'spark.driver.memory',
-  'spark.driver.memoryOverhead',
-  'spark.executor.memory',
-  'spark.executor.memoryOverhead',
-  'spark.driver.cores',
-  'spark.executor.cores',
-  'spark.cores.max',
-  'spark.executor.instances',
-  'spark.yarn.tags',
-]);
-
-function sparkSetting(
-  draft: RequestDraft,
-  value: string,
-  rest: { readonly index: number } | null,
-): string | null {
-  const equals = value.indexOf('=');
-  const [key, setting] = [value.slice(0, Math.max(equals, 0)), value.slice(equals + 1)];
-  if (!/^spark\.[A-Za-z0-9._-]+$/.test(key) || setting === '') return 'must be spark.SETTING=VALUE';
-  if (Object.hasOwn(draft.sparkConf, key)) return `sets ${key} twice`;
-  if (rest !== null && !sparkSettingsOverRest.has(key))
-    return `${key} is not open to requests: memory, cores, instances and tags are`;
-  if (rest !== null && !/^[A-Za-z0-9_.,-]{1,128}$/.test(setting))
-    return `the value of ${key} has characters that are not allowed`;
-  draft.sparkConf = { ...draft.sparkConf, [key]: setting };
   return null;
 }
 
@@ -242,9 +224,21 @@ export const toolOptions: readonly OptionSpec[] = [
     writers,
     [
       'e|a|o|i|m|w|p',
-      'error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite: a document replaces those of its name), writeschema, printschema',
+      'error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite, DuckDB: a document replaces that of its key), writeschema, printschema',
     ],
     oneOf(['e', 'a', 'o', 'i', 'm', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
+  ),
+  withValue(
+    [null, '--key'],
+    loaders,
+    ['XPATH,…', 'with -S m: what tells a document from others, such as /order/@id (default: its name)'],
+    text('key', 4096),
+  ),
+  flag(
+    [null, '--delete-missing'],
+    loaders,
+    'deleteMissing',
+    'with -S m: documents of the target that are not among the inputs any more are removed',
   ),
   withValue(
     ['-r', '--prefix'],

@@ -86,6 +86,12 @@ const storedRequest = z
       'write-schema',
       'print-schema',
     ]) satisfies z.ZodType<SaveMode>,
+    /** `-S m`: paths of what tells a document from others, as given; absent: its name does */
+    key: z.string().optional(),
+    /** `-S m`: documents that are replaced, or whose source is gone, stay, with the time until which they were valid */
+    history: z.boolean().optional(),
+    /** `-S m`: documents whose source is gone go */
+    deleteMissing: z.boolean().optional(),
     prefix: z.string().optional(),
     suffix: z.string().optional(),
     nameMode: z.enum(['l', 'u', 'c']).optional(),

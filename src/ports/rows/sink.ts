@@ -2,11 +2,12 @@
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
 import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
+import type { CurrentDocument, MergeCounts, MergeOrder } from './merge.ts';
 import type { TargetLoad } from './target-load.ts';
 
 export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
 /**
- * What becomes of rows that are there; the last two write the tables alone, or print them. `merge`: a document replaces those of its name.
+ * What becomes of rows that are there; the last two write the tables alone, or print them. `merge`: a document replaces that of its key.
  * Options and stored requests have letters.
  */
 export type SaveMode =
@@ -64,8 +65,8 @@ export interface Published {
   readonly rows: Readonly<Record<string, number>>;
   /** true: this job had been published by an earlier attempt; nothing was added now */
   readonly already: boolean;
-  /** `merge`: names whose documents were replaced; absent in other modes */
-  readonly replaced?: number;
+  /** `merge`: absent in other modes */
+  readonly merged?: MergeCounts;
   /** changes made to the target beyond rows: widened types, dropped NOT NULLs; for the log */
   readonly changes: readonly string[];
   /** made beside primary and unique keys, and the time that took on all connections together; absent: none */
@@ -91,6 +92,9 @@ export interface BrokenKey {
   readonly table: string;
   readonly columns: readonly string[];
 }
+
+/** Whether the job may commit; `merged`: see `Published`. */
+export type Fence = (merged?: MergeCounts) => Promise<boolean>;
 
 export interface RowSink {
   readonly encoding: RowEncoding;
@@ -119,10 +123,9 @@ export interface RowSink {
   /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
   loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * After `open`: of each of the names that documents of these tables have in the target, the SHA-256 (hex) of all of them. Absent: the target
-   * knows no save mode `merge`.
+   * After `open`: documents of these tables that no other one has replaced. Absent: the target knows no save mode `merge`.
    */
-  documentsNamed?(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>>;
+  currentDocuments?(): AsyncIterable<CurrentDocument>;
   /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
    *  `release` may be told when it is needed no more. */
   write(
@@ -138,9 +141,10 @@ export interface RowSink {
   allowNull(table: number, column: number): void;
   /**
    * Publishes all that was written, in one step. `fence` is called in the last moment before commit: false rolls back and
-   * ends in AppError `conflict`. `lastKeys`: the highest keys given out, by table name as in `keyOffsets`.
+   * ends in AppError `conflict`; it is told what was merged. `lastKeys`: the highest keys given out, by table name as in `keyOffsets`.
+   * `merge`: in that save mode.
    */
-  publish(fence: () => Promise<boolean>, lastKeys: ReadonlyMap<string, number>): Promise<Published>;
+  publish(fence: Fence, lastKeys: ReadonlyMap<string, number>, merge?: MergeOrder): Promise<Published>;
   /** Removes everything staged; safe to call at any time after open, also after a failed publish. */
   abort(): Promise<void>;
   close(): Promise<void>;

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
 import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
+import type { MergeCounts } from '../../ports/rows/merge.ts';
 import type { Enumerations, RowSink } from '../../ports/rows/sink.ts';
 import type { ConversionDetails, KeptContent, SchemaChosen } from '../reports/conversion-result.ts';
 import type { InputSet } from '../inputs/list-files.ts';
@@ -71,8 +72,11 @@ export async function loadRows(
     else if (request.onError === 'skip')
       await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
     await loader.leaveOutLoaded(inputs);
-    const work = { inputs, logical, sink, options, hashes: loader.hashes };
-    if (request.engine === 'spark') loader.adoptDelegated(await (await onSpark()).loadOnSpark(session, work));
+    const work = { inputs, logical, sink, options, known: loader.known };
+    if (request.engine === 'spark')
+      loader.adoptDelegated(
+        await (await onSpark()).loadOnSpark(session, { ...work, hashes: work.known.hashes }),
+      );
     else if ((request.workers ?? 1) > 1)
       loader.adoptDelegated(
         await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work),
@@ -87,16 +91,23 @@ export async function loadRows(
   const { documents, bytes } = loader.findings();
   session.progress(1, { pass: 'publishing', documents, bytes, rows: loader.writtenRows });
   const published = await sink.publish(
-    () => session.beginCommit({ ...loader.written(), chosen: options.chosen }),
+    (merged) => {
+      const written = loader.written();
+      const details = { ...written.details, ...mergedOf(loader, merged) };
+      return session.beginCommit({ ...written, details, chosen: options.chosen });
+    },
     loader.lastKeys(),
+    loader.known.merge,
   );
   steps.begin('record');
   if (published.already)
     session.log('an earlier attempt of this job had published its rows; nothing was added');
-  if (published.replaced !== undefined) {
-    const { replaced } = published;
-    const inserted = loader.findings().documents - replaced;
-    session.log(`documents: ${inserted} new, ${replaced} replaced, ${loader.skipped} unchanged`);
+  const { merged } = mergedOf(loader, published.merged);
+  if (merged !== undefined) {
+    const { inserted, replaced, unchanged, deleted } = merged;
+    session.log(
+      `documents: ${inserted} new, ${replaced} replaced, ${unchanged} unchanged, ${deleted} deleted`,
+    );
   }
   if (published.indexes !== undefined) {
     const { count, seconds } = published.indexes;
@@ -112,15 +123,7 @@ export async function loadRows(
     skipped: loader.skipped,
     details: {
       ...detailsOf(findings, options.rejects.details),
-      ...(published.replaced === undefined
-        ? {}
-        : {
-            merged: {
-              inserted: findings.documents - published.replaced,
-              replaced: published.replaced,
-              unchanged: loader.skipped,
-            },
-          }),
+      ...(merged === undefined ? {} : { merged }),
       ...(published.brokenKeys?.length ? { broken_keys: published.brokenKeys } : {}),
       ...(published.keys === undefined ? {} : { keys: published.keys }),
     },
@@ -132,22 +135,28 @@ export async function loadRows(
   };
 }
 
+function mergedOf(loader: Loader, counts: MergeCounts | undefined): Pick<ConversionDetails, 'merged'> {
+  if (counts === undefined) return {};
+  const inserted = loader.findings().documents - counts.replaced;
+  return { merged: { inserted, ...counts, unchanged: loader.skipped } };
+}
+
 /** AppError `invalid_option`: what else was asked for leaves open which document is replaced, or the target cannot do it. */
-function requireMerge({ rowTag, keys }: ToolSession['request'], sink: RowSink): void {
-  if (sink.documentsNamed === undefined)
+function requireMerge({ rowTag, key, keys }: ToolSession['request'], sink: RowSink): void {
+  if (sink.currentDocuments === undefined)
     throw new AppError(
       'invalid_option',
-      `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL and SQLite; elsewhere, -S o writes all anew`,
+      `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB; elsewhere, -S o writes all anew`,
     );
-  if (rowTag !== undefined)
+  if (rowTag !== undefined && key === undefined)
     throw new AppError(
       'invalid_option',
-      '-S m replaces documents by their names, which --row-tag makes of places in a file: load the file as one document',
+      '-S m replaces documents by their names, which --row-tag makes of places in a file: say by --key what tells one from another, such as --key /item/@id',
     );
   if (keys === 'hash')
     throw new AppError(
       'invalid_option',
-      '-S m tells documents by their names, --keys hash by their content: leave one of the two out',
+      '-S m replaces documents by their keys, and --keys hash numbers rows by what documents hold: leave one of the two out',
     );
 }
 

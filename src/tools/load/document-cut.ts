@@ -18,8 +18,12 @@ export interface DocumentCut {
   readonly count: number;
   /** attributes and runs of text between row elements */
   readonly outside: number;
-  /** `range`: what is read of the file, when not all of it */
-  beginFile(name: string, range?: Pick<DocumentRange, 'number' | 'attributes'>): void;
+  /** `range`: what is read of the file, when not all of it; `leftOut`: numbers of documents in it that are read past */
+  beginFile(
+    name: string,
+    range?: Pick<DocumentRange, 'number' | 'attributes'>,
+    leftOut?: readonly number[],
+  ): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   /** `bytes`: of the file */
   endFile(bytes: number): void;
@@ -50,10 +54,19 @@ export function createDocumentCut(
       },
     };
   }
+  let left: ReadonlySet<number> | null = null;
+  let isLeftOut = false;
   const rows = createRowElements(rowTag, names, {
-    begin: (inherited) => consumer.begin(file, (number += 1), inherited),
-    consume: (batch, locate) => consumer.consume(batch, locate),
+    begin: (inherited) => {
+      number += 1;
+      isLeftOut = left?.has(number) === true;
+      if (!isLeftOut) consumer.begin(file, number, inherited);
+    },
+    consume: (batch, locate) => {
+      if (!isLeftOut) consumer.consume(batch, locate);
+    },
     end: (bytes) => {
+      if (isLeftOut) return;
       count += 1;
       consumer.end(bytes);
     },
@@ -65,8 +78,9 @@ export function createDocumentCut(
     get outside() {
       return rows.outside - counted;
     },
-    beginFile: (name, range) => {
+    beginFile: (name, range, leftOut) => {
       file = name;
+      left = leftOut === undefined ? null : new Set(leftOut);
       number = (range?.number ?? 1) - 1;
       counted += range?.attributes ?? 0;
       rows.begin();

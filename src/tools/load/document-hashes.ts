@@ -1,6 +1,6 @@
 /** Documents by their SHA-256: which of them are to be loaded. */
 import { createHash } from 'node:crypto';
-import { AppError } from '../../errors.ts';
+import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { hashDocument } from '../inputs/read-document.ts';
@@ -17,6 +17,10 @@ export interface DocumentHashes {
   readonly hashes: readonly (string | null)[] | null;
   /** documents that are left out as they are there already */
   readonly skipped: number;
+  /** `--row-tag`, by input index: numbers of the documents in that file that are left out */
+  readonly leftOut?: ReadonlyMap<number, readonly number[]>;
+  /** `-S m` */
+  readonly merge?: MergeOrder;
 }
 
 /**
@@ -27,10 +31,9 @@ export async function hashesToLoad(
   { request, log }: Pick<ToolSession, 'request' | 'log'>,
   inputs: InputSet,
   rejects: Rejects,
-  sink: Partial<Pick<RowSink, 'loadedDocuments' | 'documentsNamed'>>,
+  sink: Partial<Pick<RowSink, 'loadedDocuments'>>,
 ): Promise<DocumentHashes> {
   const { skipLoaded, keys, rowTag } = request;
-  if (request.saveMode === 'merge') return changedDocuments(inputs, rejects, sink, log);
   // the hash of a part follows from that of its file, which must be known before
   if (!skipLoaded && keys === 'sequence' && rowTag === undefined) return { hashes: null, skipped: 0 };
   const hashes: string[] = [];
@@ -58,36 +61,4 @@ export async function hashesToLoad(
         : `${skipped} documents are there already and were left out`,
     );
   return { hashes: toLoad, skipped };
-}
-
-/** `-S m`: a document that is there under its name, as it is, changes nothing. AppError `unprocessable_input` where two have one name. */
-async function changedDocuments(
-  inputs: InputSet,
-  rejects: Rejects,
-  sink: Pick<RowSink, 'documentsNamed'>,
-  log: ToolSession['log'],
-): Promise<DocumentHashes> {
-  const documents: { readonly name: string; readonly sha256: string }[] = [];
-  const names = new Map<string, string>();
-  for await (const member of inputs.members()) {
-    const before = names.get(member.name);
-    if (before !== undefined)
-      throw new AppError(
-        'unprocessable_input',
-        `${before} and ${member.path} are both called ${member.name}: with -S m the name says which document is replaced; load them in runs of their own, or by -S a`,
-      );
-    names.set(member.name, member.path);
-    documents.push({ name: member.name, sha256: await hashDocument(member) });
-  }
-  const there = (await sink.documentsNamed?.(new Set(names.keys()))) ?? new Map<string, readonly string[]>();
-  let skipped = 0;
-  const hashes = documents.map(({ name, sha256 }, inputIndex) => {
-    if (rejects.has(inputIndex)) return null;
-    const known = there.get(name) ?? [];
-    if (known.length !== 1 || known[0] !== sha256) return sha256;
-    skipped += 1;
-    return null;
-  });
-  if (skipped > 0) log(`${skipped} ${skipped === 1 ? 'document is' : 'documents are'} there unchanged`);
-  return { hashes, skipped };
 }

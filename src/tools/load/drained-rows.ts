@@ -9,7 +9,7 @@ export interface LoaderSink extends Pick<
 > {
   /** absent in a thread: whoever gives it documents has asked the target already */
   readonly loadedDocuments?: RowSink['loadedDocuments'];
-  readonly documentsNamed?: RowSink['documentsNamed'];
+  readonly currentDocuments?: RowSink['currentDocuments'];
 }
 
 export interface DrainedRows {

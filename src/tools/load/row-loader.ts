@@ -16,12 +16,13 @@ import {
 } from './document-cut.ts';
 import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import { hashesToLoad, partHash } from './document-hashes.ts';
+import { hashesToLoad, partHash, type DocumentHashes } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
 import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
 import { readDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { DocumentProbe } from './probe.ts';
+import { chooseMerged } from './merged-documents.ts';
 import type { Rejects } from './rejects.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { InputMember } from '../inputs/members.ts';
@@ -59,6 +60,7 @@ interface LoadContext {
   readonly logical: StoredLogicalSchema;
   readonly sink: LoaderSink;
   readonly rejects: Rejects;
+  readonly rowTag: RowElementName | null;
   readonly withStatistics: boolean;
   /** of all inputs, for progress */
   readonly totalBytes: number;
@@ -76,9 +78,7 @@ interface PresentFile {
 /** Decides which inputs are documents to be loaded. */
 interface Selection {
   /** SHA-256 by input index, where it had to be known before; null: the document is not to be loaded */
-  hashes: readonly (string | null)[] | null;
-  /** there already, or twice among the inputs */
-  skipped: number;
+  known: DocumentHashes;
   nextIndex: number;
 }
 
@@ -93,7 +93,7 @@ export class Loader {
   #collector: StatisticsCollector | null;
   #delegated: DelegatedLoad | null = null;
   readonly #present: PresentFile = { path: '', name: '', sha256: null, documentSha256: null };
-  readonly #selection: Selection = { hashes: null, skipped: 0, nextIndex: 0 };
+  readonly #selection: Selection = { known: { hashes: null, skipped: 0 }, nextIndex: 0 };
   /** bytes of the documents, and of their files on disk */
   readonly #read = { bytes: 0, diskBytes: 0 };
 
@@ -105,7 +105,7 @@ export class Loader {
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
-    this.#context = { session, logical, sink, rejects, withStatistics, totalBytes };
+    this.#context = { session, logical, sink, rejects, rowTag, withStatistics, totalBytes };
     const { request } = session;
     const extras = extrasOf(logical.model, request.extraColumns);
     for (const [table, column] of unfilledExtras(logical.model, extras)) sink.allowNull(table, column);
@@ -173,22 +173,30 @@ export class Loader {
     await this.#probe?.run(inputs);
   }
 
-  /** `--skip-loaded`, `--keys hash`: what the target holds, or what stood among the inputs before, is not loaded. */
+  /** `-S m`, `--skip-loaded`, `--keys hash`: what the target holds as it is, or what stood among the inputs before, is not loaded. */
   async leaveOutLoaded(inputs: InputSet): Promise<void> {
-    const { session, rejects, sink } = this.#context;
-    const known = await hashesToLoad(session, inputs, rejects, sink);
-    this.#selection.hashes = known.hashes;
-    this.#selection.skipped = known.skipped;
+    const { session, rejects, sink, logical, rowTag } = this.#context;
+    const { model } = logical;
+    this.#selection.known =
+      session.request.saveMode === 'merge'
+        ? await chooseMerged(session, {
+            inputs,
+            rejects,
+            model,
+            rowTag,
+            currentDocuments: sink.currentDocuments?.bind(sink),
+          })
+        : await hashesToLoad(session, inputs, rejects, sink);
   }
 
-  /** By input index; null: not to be loaded, or all are as they come. */
-  get hashes(): readonly (string | null)[] | null {
-    return this.#selection.hashes;
+  /** Which documents are to be loaded, once that is known. */
+  get known(): DocumentHashes {
+    return this.#selection.known;
   }
 
-  /** The documents that follow, by their SHA-256; null: they are not known. */
-  expect(hashes: readonly (string | null)[] | null): void {
-    this.#selection.hashes = hashes;
+  /** The documents that follow: those of the inputs after one another. */
+  expect(known: Pick<DocumentHashes, 'hashes' | 'leftOut'>): void {
+    this.#selection.known = { ...known, skipped: 0 };
     this.#selection.nextIndex = 0;
   }
 
@@ -226,7 +234,11 @@ export class Loader {
     present.path = member.path;
     present.name = member.name;
     present.sha256 = sha256 ?? null;
-    this.#cut.beginFile(member.name, member.range);
+    this.#cut.beginFile(
+      member.name,
+      member.range,
+      this.#selection.known.leftOut?.get(this.#selection.nextIndex - 1),
+    );
     let readBytes = 0;
     const document = await readDocument(member, {
       names: this.#names,
@@ -251,7 +263,7 @@ export class Loader {
   #hashOfNext(): string | null | undefined {
     const index = this.#selection.nextIndex;
     this.#selection.nextIndex += 1;
-    return this.#context.rejects.has(index) ? null : this.#selection.hashes?.[index];
+    return this.#context.rejects.has(index) ? null : this.#selection.known.hashes?.[index];
   }
 
   #tellProgress(readBytes: number, fileBytes: number): void {
@@ -271,7 +283,7 @@ export class Loader {
 
   /** A job without a document must not be published: to overwrite with nothing is to delete. */
   requireDocuments(): void {
-    if (this.findings().documents > 0 || this.#selection.skipped > 0) return;
+    if (this.findings().documents > 0 || this.skipped > 0) return;
     throw noDocumentsLeft(this.#context.rejects, this.#context.session.request.rowTag);
   }
 
@@ -313,7 +325,7 @@ export class Loader {
   }
 
   get skipped(): number {
-    return this.#selection.skipped;
+    return this.#selection.known.skipped;
   }
 
   get statistics(): DocumentStatistics | null {

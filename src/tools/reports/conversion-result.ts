@@ -20,7 +20,12 @@ export interface ConversionDetails {
   /** natural keys that values broke, so that the target does not have them; absent for none */
   readonly broken_keys?: readonly BrokenKey[];
   /** `-S m`: what became of documents; absent in other modes */
-  readonly merged?: { readonly inserted: number; readonly replaced: number; readonly unchanged: number };
+  readonly merged?: {
+    readonly inserted: number;
+    readonly replaced: number;
+    readonly unchanged: number;
+    readonly deleted: number;
+  };
   /** the highest row keys given out, by table; absent where they follow from the documents, or nothing was loaded */
   readonly keys?: Readonly<Record<string, number>>;
 }

@@ -119,7 +119,7 @@ describe('documents of the same name', () => {
       '-S',
       'm',
     );
-    expect(made).toMatchObject({ merged: { inserted: 3, replaced: 0, unchanged: 0 } });
+    expect(made).toMatchObject({ merged: { inserted: 3, replaced: 0, unchanged: 0, deleted: 0 } });
     const [kept] = await sql`select order_key from orders."order" where customer = 'B'`;
     const second = new Map([
       ['a.xml', { customer: 'A2', lines: [9], odd: false }],
@@ -137,7 +137,7 @@ describe('documents of the same name', () => {
       '-S',
       'm',
     );
-    expect(merged).toMatchObject({ merged: { inserted: 1, replaced: 1, unchanged: 1 } });
+    expect(merged).toMatchObject({ merged: { inserted: 1, replaced: 1, unchanged: 1, deleted: 0 } });
     expect(await held('orders')).toEqual(Object.fromEntries([...first, ...second]));
     expect((await sql`select order_key from orders."order" where customer = 'B'`)[0]).toEqual(kept);
     const again = await convert(
@@ -151,7 +151,7 @@ describe('documents of the same name', () => {
       '-S',
       'm',
     );
-    expect(again).toMatchObject({ rows: 0, merged: { inserted: 0, replaced: 0, unchanged: 3 } });
+    expect(again).toMatchObject({ rows: 0, merged: { inserted: 0, replaced: 0, unchanged: 3, deleted: 0 } });
     // the ledger tells what the target holds
     const [sums] = await sql`
       select sum(documents)::int as documents, sum(rows)::int as rows from orders._loads`;
@@ -216,9 +216,15 @@ describe('documents of the same name', () => {
     [
       'another kind of target',
       ['-o', 'OUT'],
-      'replaces documents in databases of PostgreSQL, MySQL and SQLite',
+      'replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB',
     ],
-    ['parts of documents', ['-o', 'metadb:parts', '--row-tag', 'line'], '--row-tag'],
+    [
+      'parts of documents',
+      ['-o', 'metadb:parts', '--row-tag', 'line'],
+      'say by --key what tells one from another',
+    ],
+    ['a path that is none', ['-o', 'metadb:paths', '--key', 'order/customer'], 'is no absolute path'],
+    ['a path of another schema', ['-o', 'metadb:paths', '--key', '/order/client'], 'it has customer, line'],
     ['keys by content', ['-o', 'metadb:hashes', '--keys', 'hash'], '--keys hash'],
   ])('are refused for %s', async (_, options, words) => {
     const order: Order = { customer: 'A', lines: [1], odd: false };

@@ -2,6 +2,7 @@
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
+import type { MergeOrder } from '../../../src/ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { RowSource } from '../../../src/ports/rows/source.ts';
 import { createShredder } from '../../../src/engine/shred/shredder.ts';
@@ -28,7 +29,12 @@ export async function loadIntoPostgres(
 /** The same into any target; the sink is closed at the end. `plan`: what differs from a load that appends. */
 export async function loadInto(
   sink: RowSink,
-  { model, idJob, ...more }: Pick<SinkPlan, 'model' | 'idJob'> & Partial<SinkPlan>,
+  {
+    model,
+    idJob,
+    merge,
+    ...more
+  }: Pick<SinkPlan, 'model' | 'idJob'> & Partial<SinkPlan> & { readonly merge?: MergeOrder },
   documents: readonly Uint8Array[],
   name = 'document',
 ): Promise<Published> {
@@ -75,7 +81,7 @@ export async function loadInto(
     }
     shredder.output.flush();
     await drain();
-    return await sink.publish(async () => true, shredder.lastKeys());
+    return await sink.publish(async () => true, shredder.lastKeys(), merge);
   } catch (error) {
     await sink.abort();
     throw error;

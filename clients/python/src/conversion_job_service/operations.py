@@ -59,7 +59,9 @@ class Operations(Transport):
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
         - `-f, --format csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg`: format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite: a document replaces those of its name), writeschema, printschema
+        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite, DuckDB: a document replaces that of its key), writeschema, printschema
+        - `--key XPATH,…`: with -S m: what tells a document from others, such as /order/@id (default: its name)
+        - `--delete-missing`: with -S m: documents of the target that are not among the inputs any more are removed
         - `-r, --prefix TEXT`: before every table name
         - `-y, --suffix TEXT`: after every table name
         - `--namemode l|u|c`: lower case (default), upper case, as in the source
@@ -96,7 +98,7 @@ class Operations(Transport):
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite: a document replaces those of its name), writeschema, printschema
+        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite, DuckDB: a document replaces that of its key), writeschema, printschema
         - `--on-error fail|skip`: what a bad document does (default fail)
         - `--workers N`: threads (default 1)
 

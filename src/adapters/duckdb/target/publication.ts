@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { ownPrefix } from '../../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { MergeOrder } from '../../../ports/rows/merge.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import type { StagedCsv } from '../csv-import.ts';
 import type { DuckDb } from '../database.ts';
 import type { KnownTables } from '../tables.ts';
+import type { Merging } from '../../row-sinks/merging.ts';
 
 export interface DuckDbPublication {
   readonly database: DuckDb;
@@ -21,6 +23,9 @@ export interface DuckDbPublication {
   known: KnownTables;
   /** name for a temporary table of the keys of documents that are there before */
   readonly oldDocuments: string;
+  readonly merge: MergeOrder;
+  /** save mode `merge`: what became of documents that were there; null: nothing yet */
+  merging: Merging<string> | null;
   /** for the log */
   readonly changes: string[];
 }

@@ -6,6 +6,7 @@ import { stagedColumn, stagedRows, stagedValue, type StagedCsv } from '../csv-im
 import { foldedName } from '../database.ts';
 import { publishCodes } from './code-lists.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
+import { beginMerge } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
@@ -20,6 +21,8 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   if (plan.saveMode === 'overwrite') await clearTables(publication);
   publication.known = await readTables(database);
   const offsets = await keyOffsets(publication);
+  const merging = plan.saveMode === 'merge' ? await beginMerge(publication) : null;
+  publication.merging = merging;
   const documents = await addDocuments(publication, offsets);
   const rows: Record<string, number> = {};
   for (const [index, table] of tables.entries()) {
@@ -42,12 +45,16 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   await keepKeys(publication);
   await publishCodes(publication);
   await publishViews(publication);
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const total = sumOf(rows) - sumOf(merging?.removed.rows ?? {});
   await database.run(
     `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
-     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents}, ${total})`,
+     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents - (merging?.removed.documents ?? 0)}, ${total})`,
   );
   return rows;
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /**
@@ -155,7 +162,20 @@ async function addDocuments(
   const values = columns.map(({ type }, at) => stagedValue(stagedColumn(at), type, columnSqlType(type)));
   if (offset > 0n) values[0] += ` + ${offset}`;
   const source = plan.keys === 'hash' ? `(${newRows(csv, 0, documents, primaryKey[0]!)})` : stagedRows(csv);
-  return database.run(`INSERT INTO ${doubleQuoted(documents)} SELECT ${values.join(', ')} FROM ${source}`);
+  const names = columns.map(({ name }) => doubleQuoted(name));
+  const { merging } = publication;
+  if (merging === null)
+    return database.run(
+      `INSERT INTO ${doubleQuoted(documents)} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${source}`,
+    );
+  const [name, sha256] = ['name', 'sha256'].map((wanted) =>
+    columns.findIndex((column) => column.name === wanted),
+  ) as [number, number];
+  values[sha256] = 'm.sha256';
+  return database.run(
+    `INSERT INTO ${doubleQuoted(documents)} (${names.join(', ')}, key, valid_from) SELECT ${values.join(', ')}, m.key, ${merging.moment}
+       FROM ${source} s JOIN ${merging.documents} m ON m.name = s.${stagedColumn(name)} AND m.written = s.${stagedColumn(sha256)}`,
+  );
 }
 
 /** With hashed keys everything of a document that is there already is there already. */

@@ -4,20 +4,20 @@
  */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
-import { documentColumns, loadedDocumentsQuery } from '../../../engine/sql/loaded-documents.ts';
+import {
+  currentDocumentsQuery,
+  documentColumns,
+  loadedDocumentsQuery,
+} from '../../../engine/sql/loaded-documents.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
+import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import {
-  DatabaseFileSink,
-  type DatabaseFileOptions,
-  type StagedTables,
-  type DocumentThere,
-} from '../../database-files/sink.ts';
+import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
 import { readDuckDbLoads, readDuckDbZones } from '../ledger.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
 import { temporaryName, type DuckDbPublication } from './publication.ts';
@@ -62,15 +62,34 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
     }
   }
 
-  protected override async readDocuments(database: DuckDb): Promise<readonly DocumentThere[]> {
-    const known = await readTables(database);
-    if (!known.has(sideTableNames.documents)) return [];
-    const roots = documentColumns(this.plan.model, this.#tables).filter(({ table }) =>
-      known.has(foldedName(table)),
-    );
-    return database.read<{ name: string; sha256: string }>(
+  protected override async readHashes(database: DuckDb): Promise<readonly string[]> {
+    const roots = this.#documentColumns(await readTables(database));
+    if (roots === null) return [];
+    const rows = await database.read<{ sha256: string }>(
       loadedDocumentsQuery(roots, this.plan, doubleQuoted),
     );
+    return rows.map(({ sha256 }) => sha256);
+  }
+
+  protected override async readCurrent(database: DuckDb): Promise<readonly CurrentDocument[]> {
+    const known = await readTables(database);
+    const roots = this.#documentColumns(known);
+    if (roots === null) return [];
+    const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
+    const rows = await database.read<{ document_key: bigint; merge_key: string | null; sha256: string }>(
+      currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged),
+    );
+    return rows.map(({ document_key: documentKey, merge_key: key, sha256 }) => ({
+      documentKey: String(documentKey),
+      key: key ?? '',
+      sha256,
+    }));
+  }
+
+  /** Null: no documents were loaded there. */
+  #documentColumns(known: KnownTables): ReturnType<typeof documentColumns> | null {
+    if (!known.has(sideTableNames.documents)) return null;
+    return documentColumns(this.plan.model, this.#tables).filter(({ table }) => known.has(foldedName(table)));
   }
 
   protected override openDatabase(path: string, staged: StagedTables, isNew: boolean): Promise<DuckDb> {
@@ -103,6 +122,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   protected override async publishWithin(
     database: DuckDb,
     staged: StagedTables,
+    merge: MergeOrder,
   ): Promise<Published | { readonly nothing: Published }> {
     const plan = this.plan;
     const known = await readTables(database);
@@ -122,10 +142,14 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
       widened: this.widened,
       known,
       oldDocuments: temporaryName(),
+      merge,
+      merging: null,
       changes: [],
     };
     const rows = await publishRows(publication);
-    return { rows, already: false, changes: publication.changes, ...(await givenKeys(publication)) };
+    const { changes, merging } = publication;
+    const merged = merging === null ? {} : { merged: merging.counts };
+    return { rows, already: false, changes, ...merged, ...(await givenKeys(publication)) };
   }
 
   #checkTables(known: KnownTables): void {

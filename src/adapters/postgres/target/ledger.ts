@@ -1,6 +1,11 @@
 /** What a target of PostgreSQL says of its loads: the logical schemas that made it, and the documents that are there. */
-import { documentColumns, loadedDocumentsQuery } from '../../../engine/sql/loaded-documents.ts';
+import {
+  currentDocumentsQuery,
+  documentColumns,
+  loadedDocumentsQuery,
+} from '../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { CurrentDocument } from '../../../ports/rows/merge.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import { readTarget } from './connection/existing-tables.ts';
 import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
@@ -24,52 +29,68 @@ export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<read
   return [...rows];
 }
 
-/** What is known of a document by `_documents`. */
-interface DocumentThere {
-  readonly name: string;
-  /** hex */
-  readonly sha256: string;
+/** A target as a job sees it. */
+export interface AskedTarget {
+  readonly sqlSchema: string;
+  readonly plan: SinkPlan;
+  /** the model's */
+  readonly tables: readonly PhysicalTable[];
+  /** of these, and of the tables beside them */
+  readonly names: readonly string[];
 }
 
-/**
- * Documents that have rows in the model's tables there, or were kept whole by its logical schema. `tables`: the model's; `names`: of these, and of
- * the tables beside them.
- */
-export async function* documentsThere(
-  sql: Sql,
-  sqlSchema: string,
-  plan: SinkPlan,
-  tables: readonly PhysicalTable[],
-  names: readonly string[],
-): AsyncIterable<DocumentThere> {
-  const target = await readTarget(sql, sqlSchema, names);
-  if (!target.tables.has(sideTableNames.documents)) return;
-  const roots = documentColumns(plan.model, tables).filter(
-    ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
-  );
-  const query = loadedDocumentsQuery(roots, plan, relationIn(sqlSchema));
-  for await (const rows of sql.unsafe<DocumentThere[]>(query).cursor(10_000)) yield* rows;
-}
-
-/** Those of the SHA-256 that are there. */
+/** Those of the SHA-256 of documents that have rows in the model's tables there, or were kept whole by its logical schema. */
 export async function loadedAmong(
-  documents: AsyncIterable<DocumentThere>,
+  sql: Sql,
+  asked: AskedTarget,
   wanted: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for await (const { sha256 } of documents) if (wanted.has(sha256)) found.add(sha256);
+  const there = await documentsOf(sql, asked);
+  if (there === null) return found;
+  const query = loadedDocumentsQuery(there.roots, asked.plan, relationIn(asked.sqlSchema));
+  for await (const rows of sql.unsafe<{ sha256: string }[]>(query).cursor(10_000))
+    for (const { sha256 } of rows) if (wanted.has(sha256)) found.add(sha256);
   return found;
 }
 
-/** By name, the SHA-256 of all documents of that name. */
-export async function namedAmong(
-  documents: AsyncIterable<DocumentThere>,
-  names: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const found = new Map<string, readonly string[]>();
-  for await (const { name, sha256 } of documents)
-    if (names.has(name)) found.set(name, [...(found.get(name) ?? []), sha256]);
-  return found;
+/** Those of the same documents that no other one has replaced. `faultOf`: what a fault of the server is thrown as. */
+export async function* currentDocuments(
+  sql: Sql,
+  asked: AskedTarget,
+  faultOf: (error: unknown) => unknown,
+): AsyncIterable<CurrentDocument> {
+  try {
+    const there = await documentsOf(sql, asked);
+    if (there === null) return;
+    const isMerged = there.columns.has('valid_to');
+    const query = currentDocumentsQuery(there.roots, asked.plan, relationIn(asked.sqlSchema), isMerged);
+    // keys by content are beyond what a number holds
+    const pages = sql.unsafe<{ key: string; name: string | null; sha256: string }[]>(
+      `SELECT document_key::text AS key, merge_key AS name, sha256 FROM (${query}) d`,
+    );
+    for await (const rows of pages.cursor(10_000))
+      for (const { key, name, sha256 } of rows) yield { documentKey: key, key: name ?? '', sha256 };
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+/** Null: no documents were loaded there. */
+async function documentsOf(
+  sql: Sql,
+  { sqlSchema, plan, tables, names }: AskedTarget,
+): Promise<{
+  readonly roots: ReturnType<typeof documentColumns>;
+  readonly columns: { has(name: string): boolean };
+} | null> {
+  const target = await readTarget(sql, sqlSchema, names);
+  const documents = target.tables.get(sideTableNames.documents);
+  if (documents === undefined) return null;
+  const roots = documentColumns(plan.model, tables).filter(
+    ({ table, column }) => target.tables.get(table)?.columns.has(column) === true,
+  );
+  return { roots, columns: documents.columns };
 }
 
 function relationIn(sqlSchema: string): (table: string) => string {

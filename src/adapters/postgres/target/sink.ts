@@ -9,7 +9,9 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
+import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type {
+  Fence,
   UnconvertedValue,
   Published,
   RowSink,
@@ -36,7 +38,7 @@ import {
   stagingLock,
   stagingMark,
 } from './staging/orphaned-staging.ts';
-import { documentsThere, loadedAmong, namedAmong, readTargetLoads } from './ledger.ts';
+import { currentDocuments, loadedAmong, readTargetLoads, type AskedTarget } from './ledger.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
 import { nothingDone, reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
@@ -124,19 +126,16 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
-    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0 || this.#control === null)
-      return new Set();
-    return this.guarded(() => loadedAmong(this.#documents(), new Set(sha256s)));
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
+    return this.guarded(() => loadedAmong(this.#control!, this.#asked(), new Set(sha256s)));
   }
 
-  async documentsNamed(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
-    if (this.#control === null) return new Map();
-    return this.guarded(() => namedAmong(this.#documents(), names));
+  currentDocuments(): AsyncIterable<CurrentDocument> {
+    return currentDocuments(this.#control!, this.#asked(), (error) => this.faultOf(error));
   }
 
-  #documents(): ReturnType<typeof documentsThere> {
-    const { sqlSchema } = this.#options;
-    return documentsThere(this.#control!, sqlSchema, this.plan, this.#tables, this.#names());
+  #asked(): AskedTarget {
+    return { ...this.#options, plan: this.plan, tables: this.#tables, names: this.#names() };
   }
 
   async write(
@@ -164,11 +163,11 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     this.#staging?.get(table)!.loosen(column);
   }
 
-  protected override async publishStaged(fence: () => Promise<boolean>): Promise<Published> {
+  protected override async publishStaged(fence: Fence, _: unknown, merge: MergeOrder): Promise<Published> {
     await this.#staging!.drain();
-    await this.#makeTablesAhead();
+    await this.#makeTablesAhead(merge);
     const published = await this.#control!.begin((tx) =>
-      this.#publish(tx as unknown as TransactionSql, fence),
+      this.#publish(tx as unknown as TransactionSql, fence, merge),
     );
     this.outcome = published.already ? 'already' : 'nothing';
     // Staging that cannot be dropped now is dropped by the next job on this target.
@@ -310,14 +309,14 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   }
 
   /** Empty tables in such numbers that one transaction could not hold their locks are made before, a few at a time. */
-  async #makeTablesAhead(): Promise<void> {
+  async #makeTablesAhead(merge: MergeOrder): Promise<void> {
     const plan = this.plan;
     if (!plan.allTables && plan.saveMode !== 'write-schema') return;
     const empty = this.#tables.flatMap((_, index) => (this.#staging!.get(index)!.rows === 0 ? [index] : []));
     if (empty.length <= tablesPerTransaction) return;
     for (let from = 0; from < empty.length; from += tablesPerTransaction) {
       await this.#control!.begin(async (begun) => {
-        const publication = await this.#begin(begun as unknown as TransactionSql);
+        const publication = await this.#begin(begun as unknown as TransactionSql, merge);
         await makeSideTables(publication);
         const some = empty.slice(from, from + tablesPerTransaction);
         await makeTables(
@@ -330,7 +329,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   }
 
   /** Takes the target's lock and reads what is there. */
-  async #begin(tx: TransactionSql): Promise<Publication> {
+  async #begin(tx: TransactionSql, merge: MergeOrder): Promise<Publication> {
     const { sqlSchema } = this.#options;
     const pid = await backendAfter(
       tx,
@@ -353,6 +352,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       plan: this.plan.saveMode === 'write-schema' ? { ...this.plan, allTables: true } : this.plan,
       tables: this.#tables,
       staging: this.#staging!,
+      merge,
       countedFrom: this.#countedFrom,
       target,
       nullAllowed: this.nullAllowed,
@@ -363,8 +363,8 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     };
   }
 
-  async #publish(tx: TransactionSql, fence: () => Promise<boolean>): Promise<Published> {
-    const publication = await this.#begin(tx);
+  async #publish(tx: TransactionSql, fence: Fence, merge: MergeOrder): Promise<Published> {
+    const publication = await this.#begin(tx, merge);
     if (await this.#isPublished(tx, publication.target)) return { rows: {}, already: true, changes: [] };
     if (!(await this.mayLoad(() => this.#findFilled(tx, publication.target)))) {
       return { rows: {}, already: false, changes: ['tables were filled meanwhile: nothing was added'] };
@@ -384,7 +384,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       if (ownSchema) await tx.unsafe(`DROP SCHEMA ${doubleQuoted(this.#token)}`);
     }
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
-    await passFence(fence);
+    await passFence(fence, publication.merging?.counts);
     return { rows, already: false, ...reportOf(publication) };
   }
 

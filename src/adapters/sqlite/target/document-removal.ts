@@ -31,9 +31,12 @@ export class SqliteRemoval {
     this.#known = known;
   }
 
-  /** Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. */
-  async remove(condition: string): Promise<RemovedDocuments> {
-    const { documents, names } = await this.#noteDocuments(condition);
+  /**
+   * Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. `told`: the
+   * column whose different values are counted.
+   */
+  async remove(condition: string, told = 'name'): Promise<RemovedDocuments> {
+    const { documents, names } = await this.#noteDocuments(condition, told);
     if (documents === 0) return { documents, names, rows: {} };
     const references = this.#references();
     await this.#noteRows(references);
@@ -42,28 +45,40 @@ export class SqliteRemoval {
     return { documents, names, rows };
   }
 
+  /** As `remove`, but they stay: they were valid until that moment. */
+  async close(condition: string, told: string, moment: string): Promise<RemovedDocuments> {
+    const { documents, names } = await this.#noteDocuments(condition, told);
+    await this.#database.run(
+      `UPDATE ${sideTableNames.documents} SET valid_to = ${standardLiteral(moment)} WHERE document_key IN (SELECT key FROM ${this.#documents})`,
+    );
+    return { documents, names, rows: {} };
+  }
+
   #roots(): ReturnType<typeof documentColumns> {
     return documentColumns(this.#model, this.#drawn.tables).filter(({ table }) =>
       this.#known.has(foldedName(table)),
     );
   }
 
-  async #noteDocuments(condition: string): Promise<{ readonly documents: number; readonly names: number }> {
+  async #noteDocuments(
+    condition: string,
+    told: string,
+  ): Promise<{ readonly documents: number; readonly names: number }> {
     const roots = this.#roots().map(
       ({ table, column }) => `SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)}`,
     );
     roots.push(
       `SELECT document_key FROM ${doubleQuoted(sideTableNames.unmapped)} WHERE parent_table = ${standardLiteral(sideTableNames.documents)}`,
     );
-    await this.#database.run(`CREATE TEMP TABLE ${this.#documents} (key INTEGER PRIMARY KEY, name TEXT)`);
+    await this.#database.run(`CREATE TEMP TABLE ${this.#documents} (key INTEGER PRIMARY KEY, told TEXT)`);
     const documents = await this.#database.change(
-      `INSERT INTO ${this.#documents} SELECT document_key, name FROM ${doubleQuoted(sideTableNames.documents)}
+      `INSERT INTO ${this.#documents} SELECT document_key, ${told} FROM ${doubleQuoted(sideTableNames.documents)}
         WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')})`,
     );
-    const [told] = this.#database.read<{ names: number }>(
-      `SELECT count(DISTINCT name) AS names FROM ${this.#documents}`,
+    const [counted] = this.#database.read<{ names: number }>(
+      `SELECT count(DISTINCT told) AS names FROM ${this.#documents}`,
     );
-    return { documents, names: Number(told!.names) };
+    return { documents, names: Number(counted!.names) };
   }
 
   /** Foreign keys between tables that loads made: of somebody else's tables no row is removed. */

@@ -6,11 +6,13 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { ownPrefix } from '../../../engine/model/side-tables.ts';
+import type { MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { BrokenKey, SinkPlan } from '../../../ports/rows/sink.ts';
 import type { StagedTables } from '../../database-files/sink.ts';
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { foldedName, type SqliteDb } from '../database.ts';
 import type { FoundTables } from '../tables.ts';
+import type { Merging } from '../../row-sinks/merging.ts';
 
 /** A model as SQLite has it: the items of lists in tables of their own. */
 export interface DrawnModel {
@@ -19,6 +21,9 @@ export interface DrawnModel {
   readonly tables: readonly PhysicalTable[];
   readonly lists: readonly ListTable[];
 }
+
+/** The documents by `documentIdentity`. */
+export type SqliteMerging = Merging<ReadonlyMap<string, MergedDocument>>;
 
 export interface SqlitePublication {
   readonly database: SqliteDb;
@@ -37,8 +42,9 @@ export interface SqlitePublication {
   readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
   readonly indexes: { count: number; seconds: number };
-  /** save mode `merge`: names whose documents were replaced */
-  replaced: number;
+  readonly merge: MergeOrder;
+  /** save mode `merge`: what became of documents that were there; null: nothing yet */
+  merging: SqliteMerging | null;
 }
 
 export function drawModel(model: RelationalModel): DrawnModel {

@@ -1,6 +1,6 @@
 /** The publishing transaction of a SQLite file: from staged text to rows of the target, all at once. */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
 import { converterFor, fieldsOf, stagedLines, type BoundValue } from '../staged-text.ts';
 import { readTables, sideTableStatements, tableStatement } from '../tables.ts';
@@ -11,9 +11,9 @@ import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { makeIndexes } from './indexes.ts';
 import { insertRows, type KeyOffsets } from './insert-rows.ts';
 import { clearTables } from './overwrite.ts';
-import type { RemovedDocuments } from '../../row-sinks/removed-documents.ts';
-import { SqliteRemoval } from './document-removal.ts';
-import { drawForRows, runAll, temporaryName, type SqlitePublication } from './publication.ts';
+import { documentIdentity } from '../../row-sinks/merging.ts';
+import { beginMerge } from './merge.ts';
+import { drawForRows, runAll, type SqliteMerging, type SqlitePublication } from './publication.ts';
 
 /** Rows added by table name of the model. */
 export async function publishRows(first: SqlitePublication): Promise<Record<string, number>> {
@@ -25,11 +25,11 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
   const publication = { ...first, known, drawn: drawForRows(plan.model, known, first) };
   const { drawn } = publication;
   const offsets = keyOffsets(publication);
-  const replaced = await removeReplaced(publication);
-  first.replaced = replaced?.names ?? 0;
+  const merging = plan.saveMode === 'merge' ? await beginMerge(publication) : null;
+  first.merging = merging;
   const old =
     plan.keys === 'hash' && staged.has('documents') ? documentsThere(publication) : new Set<string>();
-  const documents = await addSide(publication, 'documents', offsets, old);
+  const documents = await addSide(publication, 'documents', offsets, old, merging);
   const rows: Record<string, number> = {};
   for (const index of plan.model.tables.keys()) {
     const isStaged = staged.has(index);
@@ -47,7 +47,7 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
   keepKeys(publication);
   await publishCodes(publication);
   await publishViews(publication);
-  const total = sumOf(rows) - sumOf(replaced?.rows ?? {});
+  const total = sumOf(rows) - sumOf(merging?.removed.rows ?? {});
   database
     .prepare(
       `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows) VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -58,7 +58,7 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
       plan.idSch,
       plan.idLschma,
       new Date().toISOString(),
-      documents - (replaced?.documents ?? 0),
+      documents - (merging?.removed.documents ?? 0),
       total,
     );
   return rows;
@@ -66,27 +66,6 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
 
 function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
-}
-
-/** Documents that are called as one of this job's are: those take their place. Null: nothing was looked for. */
-async function removeReplaced({
-  database,
-  plan,
-  drawn,
-  known,
-  staged,
-}: SqlitePublication): Promise<RemovedDocuments | null> {
-  const waiting = staged.get('documents');
-  if (plan.saveMode !== 'merge' || waiting === undefined) return null;
-  const names = temporaryName();
-  await database.run(`CREATE TEMP TABLE ${names} (name TEXT PRIMARY KEY)`);
-  const add = database.prepare(`INSERT OR IGNORE INTO ${names} VALUES (?)`);
-  const at = sideTableDefinitions.documents.columns.findIndex(({ name }) => name === 'name');
-  const convert = converterFor({ kind: 'text' }, 'TEXT');
-  for await (const lines of stagedLines(waiting.path))
-    for (const line of lines) add.run(convert(fieldsOf(line)[at]!));
-  const removal = new SqliteRemoval(database, plan.model, drawn, known);
-  return removal.remove(`name IN (SELECT name FROM ${names})`);
 }
 
 /** The table is there, and takes what comes; answers the types of its columns. */
@@ -166,11 +145,13 @@ async function addSide(
   side: keyof typeof namedRows,
   offsets: KeyOffsets,
   old: ReadonlySet<string>,
+  merging: SqliteMerging | null = null,
 ): Promise<number> {
   const waiting = staged.get(side);
   if (waiting === undefined) return 0;
   const isHashed = plan.keys === 'hash';
-  const { columns } = sideTableDefinitions[side];
+  const { columns: ofSide } = sideTableDefinitions[side];
+  const columns = merging === null ? ofSide : [...ofSide, ...mergeColumns];
   const convert = columns.map(({ type }) => converterFor(type, type.kind === 'text' ? 'TEXT' : 'INTEGER'));
   const shifts = new Map<string, bigint>(
     plan.model.tables.map(({ name }, index) => [
@@ -194,6 +175,7 @@ async function addSide(
     signal?.throwIfAborted();
     for (const line of lines) {
       const fields = fieldsOf(line);
+      if (merging !== null) addMerged(merging, fields);
       if (isHashed) {
         // each document once, and what lies beside it once
         const told = side === 'documents' ? fields[0]! : JSON.stringify(fields);
@@ -211,6 +193,18 @@ async function addSide(
     }
   }
   return count;
+}
+
+const [nameAt, sha256At] = ['name', 'sha256'].map((name) =>
+  sideTableDefinitions.documents.columns.findIndex((column) => column.name === name),
+) as [number, number];
+
+/** Of a row for `_documents`, what a merge says of the document. */
+function addMerged({ documents, moment }: SqliteMerging, fields: (string | null)[]): void {
+  const document = documents.get(documentIdentity({ name: fields[nameAt]!, written: fields[sha256At]! }));
+  if (document === undefined) throw new Error(`${fields[nameAt]} is none of the documents of this job`);
+  fields[sha256At] = document.sha256;
+  fields.push(document.key, moment, null);
 }
 
 /** The highest keys given out; nothing where they follow from the documents. */

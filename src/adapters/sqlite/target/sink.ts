@@ -4,19 +4,19 @@
  */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
-import { documentColumns, loadedDocumentsQuery } from '../../../engine/sql/loaded-documents.ts';
+import {
+  currentDocumentsQuery,
+  documentColumns,
+  loadedDocumentsQuery,
+} from '../../../engine/sql/loaded-documents.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
+import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import {
-  DatabaseFileSink,
-  type DatabaseFileOptions,
-  type StagedTables,
-  type DocumentThere,
-} from '../../database-files/sink.ts';
+import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
 import { readSqliteLoads } from '../ledger.ts';
 import { readTables, type FoundTables } from '../tables.ts';
@@ -55,21 +55,36 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     return openSqlite(path, { label: this.label, busyTimeoutMs, signal, isNew });
   }
 
-  protected override async readDocuments(database: SqliteDb): Promise<readonly DocumentThere[]> {
-    const known = readTables(database);
-    if (!known.has(sideTableNames.documents)) return [];
-    const roots = documentColumns(this.plan.model, this.#drawn.tables).filter(({ table }) =>
-      known.has(foldedName(table)),
-    );
-    return database.read<{ name: string; sha256: string }>(
-      loadedDocumentsQuery(roots, this.plan, doubleQuoted),
-    );
+  protected override async readHashes(database: SqliteDb): Promise<readonly string[]> {
+    const roots = this.#documentColumns(readTables(database));
+    if (roots === null) return [];
+    return database
+      .read<{ sha256: string }>(loadedDocumentsQuery(roots, this.plan, doubleQuoted))
+      .map(({ sha256 }) => sha256);
   }
 
-  async documentsNamed(names: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly string[]>> {
-    const there = (await this.documentsThere()).filter(({ name }) => names.has(name));
-    const byName = Map.groupBy(there, ({ name }) => name);
-    return new Map([...byName].map(([name, documents]) => [name, documents.map(({ sha256 }) => sha256)]));
+  protected override async readCurrent(database: SqliteDb): Promise<readonly CurrentDocument[]> {
+    const known = readTables(database);
+    const roots = this.#documentColumns(known);
+    if (roots === null) return [];
+    const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
+    return database
+      .read<{ document_key: bigint; merge_key: string | null; sha256: string }>(
+        currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged),
+      )
+      .map(({ document_key: documentKey, merge_key: key, sha256 }) => ({
+        documentKey: String(documentKey),
+        key: key ?? '',
+        sha256,
+      }));
+  }
+
+  /** Null: no documents were loaded there. */
+  #documentColumns(known: FoundTables): ReturnType<typeof documentColumns> | null {
+    if (!known.has(sideTableNames.documents)) return null;
+    return documentColumns(this.plan.model, this.#drawn.tables).filter(({ table }) =>
+      known.has(foldedName(table)),
+    );
   }
 
   protected override async inspect(database: SqliteDb): Promise<'load' | 'nothing' | 'already'> {
@@ -82,6 +97,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   protected override async publishWithin(
     database: SqliteDb,
     staged: StagedTables,
+    merge: MergeOrder,
   ): Promise<Published | { readonly nothing: Published }> {
     const plan = this.plan;
     const known = readTables(database);
@@ -104,17 +120,18 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
       changes: [],
       brokenKeys: [],
       indexes: { count: 0, seconds: 0 },
-      replaced: 0,
+      merge,
+      merging: null,
     };
     const rows = await publishRows(publication);
-    const { changes, brokenKeys, indexes, replaced } = publication;
+    const { changes, brokenKeys, indexes, merging } = publication;
     return {
       rows,
       already: false,
       changes,
       brokenKeys,
       indexes,
-      ...(plan.saveMode === 'merge' ? { replaced } : {}),
+      ...(merging === null ? {} : { merged: merging.counts }),
       ...givenKeys(publication),
     };
   }

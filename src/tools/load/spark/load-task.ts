@@ -70,7 +70,7 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: str
         chunks: [],
       };
     }
-    loader.expect(members.map(({ sha256 }) => sha256));
+    loader.expect({ hashes: members.map(({ sha256 }) => sha256) });
     for await (const member of membersOf(job, members)) await loader.load(member);
     await loader.flush();
     await file.sync();

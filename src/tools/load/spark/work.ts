@@ -45,6 +45,8 @@ export interface UnitMember extends MemberSource {
   readonly sha256: string;
   /** the range of the member that the unit reads, when not all of it; such a unit has one member */
   readonly range?: DocumentRange;
+  /** numbers of the documents in the member that are not to be loaded */
+  readonly leftOut?: readonly number[];
 }
 
 /** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */

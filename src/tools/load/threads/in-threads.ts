@@ -13,6 +13,7 @@ import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import { splitDocument } from '../../inputs/readable-ranges.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
+import type { DocumentHashes } from '../document-hashes.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
 import type { FromThread, ThreadFault, ThreadJob, ThreadUnit, ToThread } from './load-thread.ts';
 import type { DelegatedLoad, LoadOptions } from '../row-loader.ts';
@@ -26,8 +27,8 @@ export interface ThreadLoad {
   readonly logical: StoredLogicalSchema;
   readonly sink: RowSink;
   readonly options: LoadOptions;
-  /** SHA-256 of the documents by input index, where they are known; null: not to be loaded */
-  readonly hashes: readonly (string | null)[] | null;
+  /** which of the documents are to be loaded */
+  readonly known: Pick<DocumentHashes, 'hashes' | 'leftOut'>;
 }
 
 /** Size of a unit, at least: what it costs to begin one is small beside that. */
@@ -77,13 +78,13 @@ export async function loadInThreads(session: ToolSession, load: ThreadLoad): Pro
   return gathering.result(load.options.withStatistics);
 }
 
-function threadJob(session: ToolSession, { logical, sink, options, hashes }: ThreadLoad): ThreadJob {
+function threadJob(session: ToolSession, { logical, sink, options, known }: ThreadLoad): ThreadJob {
   const { model, ...stored } = logical;
   return {
     ...loadingJob(session, sink, options),
     packed: packRelationalModel(model),
     stored,
-    hashed: hashes !== null,
+    hashed: known.hashes !== null,
   };
 }
 
@@ -96,7 +97,7 @@ interface PlacedUnit {
 /** Documents in their order, large ones with a row tag in ranges, cut into units with ranges of keys. */
 async function* unitsOf(
   { limits, kernels }: ToolSession,
-  { inputs, options, hashes }: ThreadLoad,
+  { inputs, options, known }: ThreadLoad,
   keyOffsets: ReadonlyMap<string, number>,
   unitBytes: number,
 ): AsyncGenerator<PlacedUnit> {
@@ -136,14 +137,16 @@ async function* unitsOf(
     file = source.file;
     const full = diskBytes + bytes > unitBytes || members.length >= maxUnitDocuments;
     if (members.length > 0 && full && splits) yield cut();
-    const sha256 = hashes?.[inputIndex];
+    const sha256 = known.hashes?.[inputIndex];
     if (rejects.has(inputIndex) || sha256 === null) {
       diskBytes += bytes;
       continue;
     }
     if (members.length === 0) firstIndex = inputIndex;
     packed ||= source.packed;
-    const whole = { ...source, name, path, inputIndex, sha256: sha256 ?? '' };
+    const leftOut = known.leftOut?.get(inputIndex);
+    const named = { ...source, name, path, inputIndex, sha256: sha256 ?? '' };
+    const whole: UnitMember = leftOut === undefined ? named : { ...named, leftOut };
     const ranges =
       rowTag === null
         ? null

@@ -80,7 +80,10 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
 async function load({ number, members, key, document, lastKey }: ThreadUnit): Promise<void> {
   try {
     const before = loader.done;
-    loader.expect(job.hashed ? members.map(({ sha256 }) => sha256) : null);
+    loader.expect({
+      hashes: job.hashed ? members.map(({ sha256 }) => sha256) : null,
+      leftOut: new Map(members.flatMap(({ leftOut }, at) => (leftOut === undefined ? [] : [[at, leftOut]]))),
+    });
     if (job.request.keys === 'sequence') loader.numberFrom(key, document);
     for await (const member of membersOf(job, members)) await loader.load(member);
     checkKeys(members, lastKey);

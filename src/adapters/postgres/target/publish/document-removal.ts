@@ -46,10 +46,13 @@ export class PostgresRemoval {
     this.#tables = tables;
   }
 
-  /** Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. */
-  async remove(condition: string): Promise<RemovedDocuments> {
+  /**
+   * Those of `_documents` for which the condition holds, and that have a row in a root table of the model, or were kept whole. `told`: the
+   * column whose different values are counted.
+   */
+  async remove(condition: string, told = 'name'): Promise<RemovedDocuments> {
     const present = await this.presentTables();
-    const { documents, names } = await this.#noteDocuments(present, condition);
+    const { documents, names } = await this.#noteDocuments(present, condition, told);
     if (documents === 0) {
       await this.#tx.unsafe(`DROP TABLE ${this.#documents()}`);
       return { documents, names, rows: {} };
@@ -62,6 +65,16 @@ export class PostgresRemoval {
       `DROP TABLE ${[this.#documents(), ...[...this.#gone.values()].map((name) => this.#relation(name))].join(', ')}`,
     );
     return { documents, names, rows };
+  }
+
+  /** As `remove`, but they stay: they were valid until then. `moment`: an expression. */
+  async close(condition: string, told: string, moment: string): Promise<RemovedDocuments> {
+    const { documents, names } = await this.#noteDocuments(await this.presentTables(), condition, told);
+    await this.#tx.unsafe(
+      `UPDATE ${this.#relation(sideTableNames.documents)} SET valid_to = ${moment} WHERE document_key IN (SELECT key FROM ${this.#documents()});
+       DROP TABLE ${this.#documents()}`,
+    );
+    return { documents, names, rows: {} };
   }
 
   async presentTables(): Promise<ReadonlySet<string>> {
@@ -83,6 +96,7 @@ export class PostgresRemoval {
   async #noteDocuments(
     present: ReadonlySet<string>,
     condition: string,
+    told: string,
   ): Promise<{ readonly documents: number; readonly names: number }> {
     const roots = this.#roots(present).map(
       ({ table, column }) => `SELECT ${doubleQuoted(column)} FROM ${this.#relation(table)}`,
@@ -93,13 +107,13 @@ export class PostgresRemoval {
     );
     const { count } = await this.#tx.unsafe(
       `CREATE UNLOGGED TABLE ${this.#documents()} AS
-       SELECT document_key AS key, name FROM ${this.#relation(sideTableNames.documents)}
+       SELECT document_key AS key, ${told} AS told FROM ${this.#relation(sideTableNames.documents)}
         WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')})`,
     );
-    const [told] = await this.#tx.unsafe<{ names: number }[]>(
-      `SELECT count(DISTINCT name)::int AS names FROM ${this.#documents()}`,
+    const [counted] = await this.#tx.unsafe<{ names: number }[]>(
+      `SELECT count(DISTINCT told)::int AS names FROM ${this.#documents()}`,
     );
-    return { documents: count, names: told!.names };
+    return { documents: count, names: counted!.names };
   }
 
   #roots(present: ReadonlySet<string>): ReturnType<typeof documentColumns> {

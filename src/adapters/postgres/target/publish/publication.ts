@@ -5,7 +5,8 @@ import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink
 import type { TransactionSql } from '../../client/connect.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import type { StagingArea } from '../staging/area.ts';
-import type { RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
+import type { MergeOrder } from '../../../../ports/rows/merge.ts';
+import type { Merging } from '../../../row-sinks/merging.ts';
 import type { ExistingTarget } from '../connection/existing-tables.ts';
 
 /** Rows that went into a table that was there before. */
@@ -57,8 +58,9 @@ export interface Publication {
   readonly viewsAside: Map<string, readonly string[]>;
   /** made beside primary and unique keys, in staging and here; milliseconds */
   readonly indexes: { count: number; elapsedMs: number };
-  /** save mode `merge`: what this job's documents replace; null: nothing was looked for */
-  replaced: RemovedDocuments | null;
+  readonly merge: MergeOrder;
+  /** save mode `merge`: what became of documents that were there; null: nothing yet */
+  merging: Merging<string> | null;
   readonly changes: string[];
   readonly brokenKeys: BrokenKey[];
   /** filled at the end */
@@ -76,7 +78,7 @@ export function nothingDone(): Pick<
   | 'addedColumns'
   | 'uncheckedColumns'
   | 'viewsAside'
-  | 'replaced'
+  | 'merging'
   | 'changes'
   | 'brokenKeys'
   | 'keys'
@@ -90,7 +92,7 @@ export function nothingDone(): Pick<
     addedColumns: new Set(),
     uncheckedColumns: new Map(),
     viewsAside: new Map(),
-    replaced: null,
+    merging: null,
     changes: [],
     brokenKeys: [],
     keys: new Map(),
@@ -100,7 +102,7 @@ export function nothingDone(): Pick<
 /** What is told of it beside the rows. */
 export function reportOf({
   plan,
-  replaced,
+  merging,
   changes,
   brokenKeys,
   keys,
@@ -109,7 +111,7 @@ export function reportOf({
   const { count, elapsedMs } = indexes;
   return {
     changes,
-    ...(plan.saveMode === 'merge' ? { replaced: replaced?.names ?? 0 } : {}),
+    ...(merging === null ? {} : { merged: merging.counts }),
     brokenKeys,
     ...(count === 0 ? {} : { indexes: { count, seconds: elapsedMs / 1000 } }),
     ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }),

@@ -3,12 +3,11 @@ import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts
 import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
-import type { RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { loosenForeignKeys } from './bulk-append.ts';
-import { PostgresRemoval } from './document-removal.ts';
+import { beginMerge, endMerge, mergedDocuments } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
 import { insertRows } from './insert-rows.ts';
@@ -28,7 +27,8 @@ export async function publishRows(
   await dropViewsOfNames(publication);
   await makeSideTables(publication);
   if (plan.saveMode === 'overwrite') await clearTables(publication, oldDocuments);
-  if (plan.saveMode === 'merge') publication.replaced = await removeReplaced(publication);
+  const merging = plan.saveMode === 'merge' ? await beginMerge(publication) : null;
+  publication.merging = merging;
   const codes = await publishCodes(publication);
   const offsets = await keyOffsets(publication);
   await widenStaged(publication);
@@ -75,11 +75,11 @@ export async function publishRows(
   await addSideRows(publication, offsets);
   await keepKeys(publication);
   await publishViews(publication);
-  const { replaced } = publication;
-  const total = sumOf(rows) - sumOf(replaced?.rows ?? {});
+  if (merging !== null) await endMerge(publication, merging);
+  const total = sumOf(rows) - sumOf(merging?.removed.rows ?? {});
   await publication.tx.unsafe(
     `INSERT INTO ${relation(publication, sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
-     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents - (replaced?.documents ?? 0)}, ${total})`,
+     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents - (merging?.removed.documents ?? 0)}, ${total})`,
   );
   await checkNamed(publication, sideTableNames.loads, 'job', [String(plan.idJob)]);
   await checkStillThere(publication);
@@ -88,15 +88,6 @@ export async function publishRows(
 
 function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
-}
-
-/** Documents that are called as one of this job's are: those take their place. Null: this job has none. */
-async function removeReplaced(publication: Publication): Promise<RemovedDocuments | null> {
-  const { tx, sqlSchema, plan, tables, staging } = publication;
-  const staged = staging.get('documents')!;
-  if (!staged.created) return null;
-  const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
-  return removal.remove(`name IN (SELECT name FROM ${staged.relation})`);
 }
 
 /** Rows that are there already are those of documents that are; any other row whose key is taken would be lost. */
@@ -279,6 +270,8 @@ async function renameKeys(publication: Publication, indexes: readonly number[]):
   await runAll(tx, statements);
 }
 
+const notMerged = { columns: '', values: '', sha256: 'd.sha256', join: '' };
+
 async function addDocuments(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<number> {
   const { tx, plan, staging } = publication;
   const staged = staging.get('documents')!;
@@ -296,9 +289,10 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
       ),
     );
   }
+  const merged = publication.merging === null ? notMerged : mergedDocuments(publication.merging);
   const { count } = await tx.unsafe(
-    `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job)
-     SELECT document_key + ${offset}, name, sha256, bytes, loaded_at, job FROM ${staged.relation}${conflict}`,
+    `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job${merged.columns})
+     SELECT d.document_key + ${offset}, d.name, ${merged.sha256}, d.bytes, d.loaded_at, d.job${merged.values} FROM ${staged.relation} d${merged.join}${conflict}`,
   );
   await checkTaken(publication, {
     table: sideTableNames.documents,

@@ -1,0 +1,105 @@
+/** Save mode `m` in the publishing transaction: documents that the job's replace, or whose source is gone, are removed, or closed and kept. */
+import { randomBytes } from 'node:crypto';
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import { physicalSideTable } from '../../../../engine/sql/physical-model.ts';
+import { commentStatements } from '../../../../engine/sql/statements.ts';
+import {
+  mergeColumns,
+  ownPrefix,
+  sideTableDefinitions,
+  sideTableNames,
+} from '../../../../engine/model/side-tables.ts';
+import type { Merging } from '../../../row-sinks/merging.ts';
+import { addRemoved, nothingRemoved, type RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
+import { runAll } from '../staging/lane.ts';
+import { PostgresRemoval } from './document-removal.ts';
+import { relation, type Publication } from './publication.ts';
+
+/** documents that one statement takes */
+const documentsPerStatement = 10_000;
+
+/** The merge's `documents`: a table of the job's, with `name`, `written`, `key` and `sha256`; `moment`: an expression. */
+export async function beginMerge(publication: Publication): Promise<Merging<string>> {
+  const { tx, sqlSchema, plan, tables, merge } = publication;
+  await addMergeColumns(publication);
+  const documents = relation(publication, `${ownPrefix}merged_${randomBytes(4).toString('hex')}`);
+  await noteDocuments(publication, documents);
+  const moment = await momentAfterAll(publication);
+  const take = (condition: string): Promise<RemovedDocuments> => {
+    const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
+    const current = `valid_to IS NULL AND ${condition}`;
+    return merge.keepsHistory
+      ? removal.close(current, doubleQuoted('key'), moment)
+      : removal.remove(current, doubleQuoted('key'));
+  };
+  const replaced =
+    merge.documents.length === 0
+      ? nothingRemoved
+      : await take(`${doubleQuoted('key')} IN (SELECT m.${doubleQuoted('key')} FROM ${documents} m)`);
+  const missing =
+    merge.missing.length === 0 ? nothingRemoved : await take(`document_key IN (${merge.missing.join(', ')})`);
+  return {
+    documents,
+    moment,
+    removed: merge.keepsHistory ? nothingRemoved : addRemoved(replaced, missing),
+    counts: { replaced: replaced.names, deleted: missing.documents },
+  };
+}
+
+/** Columns and values of `_documents` for documents that are staged in `d`. */
+export function mergedDocuments({ documents, moment }: Merging<string>): {
+  readonly columns: string;
+  readonly values: string;
+  readonly sha256: string;
+  readonly join: string;
+} {
+  const [key, from] = mergeColumns.map(({ name }) => doubleQuoted(name)) as [string, string];
+  return {
+    columns: `, ${key}, ${from}`,
+    values: `, m.${key}, ${moment}`,
+    sha256: 'm.sha256',
+    join: ` JOIN ${documents} m ON m.name = d.name AND m.written = d.sha256`,
+  };
+}
+
+export async function endMerge({ tx }: Publication, { documents }: Merging<string>): Promise<void> {
+  await tx.unsafe(`DROP TABLE ${documents}`);
+}
+
+/** Documents that came without a merge are called by their names, and are there since they were read. */
+async function addMergeColumns(publication: Publication): Promise<void> {
+  const { tx, sqlSchema, target } = publication;
+  const table = physicalSideTable({ ...sideTableDefinitions.documents, columns: mergeColumns }, postgresql);
+  const there = target.tables.get(sideTableNames.documents)?.columns;
+  const documents = relation(publication, sideTableNames.documents);
+  if (!table.columns.every(({ name }) => there?.has(name) === true))
+    await runAll(tx, [
+      `ALTER TABLE ${documents} ${table.columns.map(({ name, sqlType }) => `ADD COLUMN IF NOT EXISTS ${doubleQuoted(name)} ${sqlType}`).join(', ')}`,
+      ...commentStatements(postgresql, sqlSchema, table).slice(1),
+    ]);
+  const key = doubleQuoted('key');
+  await tx.unsafe(`UPDATE ${documents} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
+}
+
+async function noteDocuments({ tx, merge }: Publication, table: string): Promise<void> {
+  await tx.unsafe(
+    `CREATE UNLOGGED TABLE ${table} (name text, written text, ${doubleQuoted('key')} text, sha256 text)`,
+  );
+  for (let from = 0; from < merge.documents.length; from += documentsPerStatement) {
+    const some = merge.documents.slice(from, from + documentsPerStatement);
+    await tx.unsafe(
+      `INSERT INTO ${table} SELECT * FROM jsonb_to_recordset(${standardLiteral(JSON.stringify(some))}::jsonb) AS d (name text, written text, ${doubleQuoted('key')} text, sha256 text)`,
+    );
+  }
+  await tx.unsafe(`ANALYZE ${table}`);
+}
+
+/** Under the target's lock: later than all that is there, whatever the clock says. */
+async function momentAfterAll(publication: Publication): Promise<string> {
+  const [row] = await publication.tx.unsafe<{ moment: string }[]>(
+    `SELECT to_char(greatest(date_trunc('milliseconds', clock_timestamp()), max(greatest(valid_from, valid_to)) + interval '1 millisecond') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS moment
+       FROM ${relation(publication, sideTableNames.documents)}`,
+  );
+  return `${standardLiteral(row!.moment)}::timestamptz`;
+}
