@@ -24,7 +24,7 @@ const objectStore = z
   .readonly();
 export type ObjectStoreConfig = z.infer<typeof objectStore>;
 
-/** A place that documents and schemas are fetched from (`svc.sources.NAME.*`), and what they are fetched with. */
+/** A place that documents and schemas are fetched from, and targets may lie in (`svc.sources.NAME.*`), and what it is reached with. */
 const source = z
   .object({
     /** the operator's: nobody else sees it */
@@ -33,6 +33,8 @@ const source = z
     location: z.string(),
     /** whose jobs may read there; null: all */
     organisations: z.array(z.int().positive()).readonly().nullable(),
+    /** whether their jobs may have targets there, too (false) */
+    writable: z.boolean().optional(),
     /** of an S3-compatible store; null for what is read over HTTP */
     s3: z
       .object({

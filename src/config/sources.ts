@@ -1,5 +1,5 @@
 /**
- * `svc.sources.NAME.*`: places that documents and schemas are fetched from, each with its credentials. NAME is the operator's: nobody else
+ * `svc.sources.NAME.*`: places that documents and schemas are fetched from, and targets may lie in, each with its credentials. NAME is the operator's: nobody else
  * sees it.
  */
 import type { SourceConfig } from './shape.ts';
@@ -15,6 +15,7 @@ const sourceMembers = [
   'session_token',
   'token',
   'organisations',
+  'writable',
 ] as const;
 type SourceMember = (typeof sourceMembers)[number];
 
@@ -60,6 +61,10 @@ function sourceOf(name: string, given: Partial<Record<SourceMember, string>>): S
   if (!isS3 && !(location.startsWith('https://') && URL.canParse(location)))
     throw new Error('location: must be s3://BUCKET/PREFIX or https://HOST/PATH');
   const organisations = organisationsOf(given.organisations);
+  const { writable = 'false' } = given;
+  if (writable !== 'true' && writable !== 'false') throw new Error('writable: must be true or false');
+  if (!isS3 && writable === 'true')
+    throw new Error('writable: nothing is written over HTTPS, only to s3://BUCKET/PREFIX');
   if (!isS3) return { name, location, organisations, s3: null, token };
   const { region = 'us-east-1', access_key: accessKeyId, secret_key: secretAccessKey } = given;
   if (accessKeyId === undefined || secretAccessKey === undefined)
@@ -74,6 +79,7 @@ function sourceOf(name: string, given: Partial<Record<SourceMember, string>>): S
     name,
     location,
     organisations,
+    ...(writable === 'true' ? { writable: true } : {}),
     token: null,
     s3: {
       endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,

@@ -92,7 +92,7 @@ const areas: readonly Area[] = [
   onNode('file-staging', [], ['folder']),
   onNode('local-files'),
   onNode('folder', [], ['duckdb', 'file-staging', 'local-files', 'row-sinks']),
-  onNode('lake', ['avsc'], ['duckdb', 'file-staging', 'folder', 'local-files', 'row-sinks']),
+  onNode('lake', ['avsc'], ['duckdb', 'file-staging', 'folder', 'local-files', 'object-store', 'row-sinks']),
   onNode('database-files', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
   onNode('duckdb', ['@duckdb/node-api'], ['database-files', 'file-staging', 'row-sinks', 'folder']),
   onNode('sqlite', [], ['database-files', 'file-staging', 'folder', 'local-files', 'row-sinks']),

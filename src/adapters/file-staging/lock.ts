@@ -37,7 +37,7 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
     token: randomUUID(),
     host: hostname(),
     pid: process.pid,
-    started: await startOf(process.pid),
+    started: await startOfProcess(process.pid),
   };
   const draft = `${path}-${holder.token}`;
   const content = JSON.stringify(holder);
@@ -94,12 +94,17 @@ export async function isDeadLock(path: string): Promise<boolean> {
     const found = await stat(path).catch(() => null);
     return found !== null && (await timeOf(path)) - found.mtimeMs > staleMs;
   }
+  return isGoneProcess(holder.pid, holder.started);
+}
+
+/** Of this machine: no process of that id is the one that started then (ticks of the kernel; null: not told). */
+export async function isGoneProcess(pid: number, started: string | null): Promise<boolean> {
   try {
-    process.kill(holder.pid, 0);
+    process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
   }
-  return holder.started !== null && (await startOf(holder.pid)) !== holder.started;
+  return started !== null && (await startOfProcess(pid)) !== started;
 }
 
 /** What time it is on the file system, which several machines with clocks of their own may share. */
@@ -134,7 +139,8 @@ async function readHolder(path: string): Promise<Holder | null> {
   }
 }
 
-async function startOf(pid: number): Promise<string | null> {
+/** In ticks of the kernel; null where that is not told. */
+export async function startOfProcess(pid: number): Promise<string | null> {
   try {
     const status = await readFile(`/proc/${pid}/stat`, 'utf8');
     // the name of the program, in parentheses, may hold anything

@@ -37,7 +37,7 @@ import {
 } from './contents/manifest.ts';
 
 export interface ObjectFolderRowSinkOptions {
-  readonly files: FileStore;
+  readonly files: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'>;
   /** as the store resolved it */
   readonly location: string;
   /** the folder as people named it */

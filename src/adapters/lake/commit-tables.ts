@@ -2,35 +2,30 @@
  * What a job does to the tables of a folder, once it is decided: a commit a table, in which a version that somebody else made meanwhile is
  * the one to go on from. May be repeated at any point; a table that has the job's transaction has everything of it.
  */
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import { journalName, renameIfThere, syncPath } from '../folder/contents/manifest.ts';
 import { dataFolder, openDataFiles, parquet, type DataFiles, type Rewriting } from './data-files.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
-import {
-  readLakeStep,
-  writeLakeManifest,
-  type LakeStep,
-  type LakeTable,
-  type TableStep,
-} from './manifest.ts';
+import type { LakeStep, LakeTable, TableStep } from './manifest.ts';
 import { nextVersion } from './next-version.ts';
-import { plainFile } from './plain-paths.ts';
+import type { HeldPlace } from './store/place.ts';
 import type { FieldIds, NewFile, TableChange, TableFormat, TableVersion } from './table-format.ts';
 
-/** Ends what the folder's journal says; does nothing without one. Answers what changed but for rows. `label`: the folder, for people. */
-export async function finishStep(directory: string, label: string): Promise<readonly string[]> {
-  const step = await readLakeStep(directory);
+/** Ends what was decided; does nothing where nothing was. Answers what changed but for rows. `isRecovery`: a dead process may have begun. */
+export async function finishStep(
+  place: HeldPlace,
+  { isRecovery }: { readonly isRecovery: boolean },
+): Promise<readonly string[]> {
+  const step = await place.readStep();
   if (step === null) return [];
-  const staging = join(directory, step.staging);
-  const files = openDataFiles(directory, staging);
+  const staging = join(place.local, step.staging);
+  const files = openDataFiles(place.local, staging);
   const changes: string[] = [];
   const versions = new Map<string, number>();
   try {
     for (const table of step.tables) {
-      const committed = await commitTable({ directory, label, step, staging, files }, table, versions);
+      const committed = await commitTable({ place, step, staging, files, isRecovery }, table, versions);
       versions.set(table.name, committed.version);
       changes.push(...committed.changes);
     }
@@ -38,25 +33,23 @@ export async function finishStep(directory: string, label: string): Promise<read
     await files.close();
   }
   const { manifest } = step;
-  await writeLakeManifest(directory, {
+  await place.conclude(step, {
     ...manifest,
     tables: manifest.tables.map((table): LakeTable => ({
       ...table,
       version: versions.get(table.name) ?? table.version,
     })),
   });
-  await rm(staging, { recursive: true, force: true });
-  await rm(join(directory, journalName), { force: true });
-  await syncPath(directory);
   return changes;
 }
 
 interface StepPlace {
-  readonly directory: string;
-  readonly label: string;
+  readonly place: HeldPlace;
   readonly step: LakeStep;
+  /** folder of this machine */
   readonly staging: string;
   readonly files: DataFiles;
+  readonly isRecovery: boolean;
 }
 
 interface Committed {
@@ -67,33 +60,33 @@ interface Committed {
 
 /** One table, in each of its formats. */
 async function commitTable(
-  place: StepPlace,
+  inStep: StepPlace,
   table: TableStep,
   versions: ReadonlyMap<string, number>,
 ): Promise<Committed> {
-  const { label, step, staging } = place;
+  const { place, step } = inStep;
   const formats = formatsOf(step.format);
-  const directory = join(place.directory, table.directory);
-  const data = join(directory, dataFolder);
-  const folders = [directory, data, ...formats.map(({ folder }) => join(directory, folder))];
-  for (const folder of folders) await makeOwnFolder(folder, label);
-  const { file } = table;
-  if (file !== null) {
-    await renameIfThere(join(staging, file.name), join(data, file.name));
-    await syncPath(data);
-  }
-  const rewritten = new Rewritten(place, data);
+  const { directory, file } = table;
+  const folders = [directory, ...[dataFolder, ...formats.map(({ folder }) => folder)].map(below)];
+  for (const folder of folders) await place.makeFolder(folder);
+  if (file !== null) await place.settle(step, file.name, `${directory}/${dataFolder}/${file.name}`);
+  const rewritten = new Rewritten(inStep, directory);
   const committed: FormatCommitted[] = [];
   for (const format of formats)
-    committed.push(await commitInFormat(place, { table, format, directory, rewritten }, versions));
-  await removeUnused(directory, { table, committed, rewritten, job: step.job });
+    committed.push(await commitInFormat(inStep, { table, format, rewritten }, versions));
+  await removeUnused(inStep, { table, committed, rewritten });
   const [{ version, changes }] = committed as [FormatCommitted];
   return { version, changes };
+
+  function below(folder: string): string {
+    return `${directory}/${folder}`;
+  }
 }
 
 interface FormatCommitted extends Committed {
   /** paths that the version has of the job; null where an earlier attempt made it */
   readonly added: ReadonlySet<string> | null;
+  /** of all versions before */
   readonly everAdded: () => Promise<ReadonlySet<string> | null>;
 }
 
@@ -101,53 +94,53 @@ interface CommittedTable {
   readonly table: TableStep;
   readonly committed: readonly FormatCommitted[];
   readonly rewritten: Rewritten;
-  readonly job: number;
 }
 
 /** Files of this attempt that no version took, and after a dead one whatever of the job no version has. */
 async function removeUnused(
-  directory: string,
-  { table, committed, rewritten, job }: CommittedTable,
+  { place, step: { job }, isRecovery }: StepPlace,
+  { table, committed, rewritten }: CommittedTable,
 ): Promise<void> {
-  const data = join(directory, dataFolder);
+  const data = `${table.directory}/${dataFolder}`;
   const kept = new Set<string>();
-  let isRecovered = false;
   for (const { added, everAdded } of committed) {
-    isRecovered ||= added === null;
-    const files = added ?? (await everAdded());
-    if (files === null) return;
-    for (const file of files) kept.add(file);
+    const earlier = isRecovery ? await everAdded() : new Set<string>();
+    if (earlier === null) return;
+    for (const file of [...earlier, ...(added ?? [])]) kept.add(file);
   }
   const own = new RegExp(`^${job}-[0-9a-f]{16}\\.parquet$`);
   const made = [...rewritten.names(), ...(table.file === null ? [] : [table.file.name])];
   // what others write has other names
-  const candidates = isRecovered ? (await readdir(data)).filter((name) => own.test(name)) : made;
+  const candidates = isRecovery ? (await place.list(data)).filter((name) => own.test(name)) : made;
   for (const name of candidates)
-    if (!kept.has(`${dataFolder}/${name}`)) await rm(join(data, name), { force: true });
+    if (!kept.has(`${dataFolder}/${name}`)) await place.remove(`${data}/${name}`);
 }
 
 interface FormatPlace {
   readonly table: TableStep;
   readonly format: TableFormat;
-  readonly directory: string;
   readonly rewritten: Rewritten;
 }
 
 async function commitInFormat(
-  place: StepPlace,
+  inStep: StepPlace,
   inFormat: FormatPlace,
   versions: ReadonlyMap<string, number>,
 ): Promise<FormatCommitted> {
-  const { label, step, staging, files } = place;
-  const { table, format, directory } = inFormat;
-  const name = `${label}: ${table.name}`;
+  const { place, step, staging, files, isRecovery } = inStep;
+  const { table, format } = inFormat;
+  const name = `${place.label}: ${table.name}`;
   for (;;) {
-    const state = await format.readTable(directory, name);
-    if (state?.lastJob(step.installation) === step.job)
+    const state = await format.readTable(place, table.directory, name);
+    if (state?.lastJob(step.installation) === step.job) {
+      if (isRecovery) await format.sweep(place, table.directory, state, step.job, step.installation);
       return { version: state.version, changes: [], added: null, everAdded: state.everAdded };
+    }
     if (state !== null) state.checkWritable();
-    const { changes, ...parts } = await changeOf(place, inFormat, state);
-    const version = await format.commit(directory, name, state, {
+    const { changes, ...parts } = await changeOf(inStep, inFormat, state);
+    // after the look at the table: a later job of whoever took the place over is not in what was read, so it is not done twice
+    await place.checkHeld();
+    const version = await format.commit(place, table.directory, name, state, {
       ...parts,
       name: table.name,
       comment: table.comment,
@@ -162,7 +155,7 @@ async function commitInFormat(
         version,
         changes,
         added: new Set(parts.added.map((file) => `${dataFolder}/${file.name}`)),
-        everAdded: () => Promise.resolve(null),
+        everAdded: state?.everAdded ?? (() => Promise.resolve(new Set())),
       };
   }
 }
@@ -176,15 +169,13 @@ function toldVersions(step: LakeStep, versions: ReadonlyMap<string, number>): Re
 
 /** Files of the table that were written anew: once for all formats, where these ask for the same. */
 class Rewritten {
-  readonly #files: DataFiles;
-  readonly #job: number;
+  readonly #inStep: StepPlace;
   readonly #data: string;
   readonly #made = new Map<string, NewFile | null>();
 
-  constructor({ files, step }: StepPlace, data: string) {
-    this.#files = files;
-    this.#job = step.job;
-    this.#data = data;
+  constructor(inStep: StepPlace, directory: string) {
+    this.#inStep = inStep;
+    this.#data = `${directory}/${dataFolder}`;
   }
 
   names(): readonly string[] {
@@ -193,18 +184,19 @@ class Rewritten {
 
   /** Null where no row stays. */
   async of(path: string, rewriting: Rewriting): Promise<NewFile | null> {
+    const { place, step, staging, files } = this.#inStep;
     const { conversions, where, columns, fieldIds } = rewriting;
     const key = JSON.stringify([path, [...conversions], where, columns, fieldIds]);
     const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const made = await this.#files.rewrite(path, this.#job, this.#data, rewriting);
-    if (made !== null) await syncPath(this.#data);
+    const made = await files.rewrite(await place.localFile(path), step.job, rewriting);
+    if (made !== null) await place.add(join(staging, made.name), `${this.#data}/${made.name}`);
     this.#made.set(key, made);
     return made;
   }
 }
 
-/** A file of the table, by its whole path. */
+/** A file of the table: its path in the place, and below the table's folder. */
 interface PresentFile {
   readonly path: string;
   readonly name: string;
@@ -214,30 +206,34 @@ type FormatChange = Pick<TableChange, 'fields' | 'operation' | 'removed' | 'adde
   Pick<Committed, 'changes'>;
 
 async function changeOf(
-  { directory: folder, label, step, files }: StepPlace,
-  { table, format, directory, rewritten }: FormatPlace,
+  { place, step, files }: StepPlace,
+  { table, format, rewritten }: FormatPlace,
   state: TableVersion | null,
 ): Promise<FormatChange> {
-  const data = join(directory, dataFolder);
-  const present: PresentFile[] = [];
-  for (const name of state?.files.keys() ?? [])
-    present.push({ path: await plainFile(directory, name), name });
-  const ownPath = table.file === null ? [] : [join(data, table.file.name)];
-  const next = await nextVersion(format, state, table, (column) =>
-    files.digits([...present.map(({ path }) => path), ...ownPath], column),
+  const { directory } = table;
+  const present = [...(state?.files.keys() ?? [])].map((name) => ({ path: `${directory}/${name}`, name }));
+  for (const { path } of present) await place.checkFile(path);
+  const ownPath = table.file === null ? null : `${directory}/${dataFolder}/${table.file.name}`;
+  const next = await nextVersion(format, state, table, async (column) =>
+    files.digits(
+      await localFiles(place, [...present.map(({ path }) => path), ...(ownPath === null ? [] : [ownPath])]),
+      column,
+    ),
   );
   const columns = next.fields.flatMap(({ name, sqlType }) => (sqlType === null ? [] : [{ name, sqlType }]));
   const numbering = numberingFormat(step.format);
   const fieldIds =
     numbering === format ? format.fieldIds(state, next.fields) : (table.file?.fieldIds ?? null);
   const going =
-    table.replace || next.there.size > 0 ? present : await withDocuments(files, present, table.without);
+    table.replace || next.there.size > 0
+      ? present
+      : await withDocuments(place, files, present, table.without);
   if (going.length > 0 && state!.isAppendOnly)
     throw new AppError(
       'conflict',
-      `${label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
+      `${place.label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
     );
-  const where = table.replace ? await keptRows(folder, table, step) : without(table.without);
+  const where = table.replace ? await keptRows(place, table, step) : without(table.without);
   const added: NewFile[] = [];
   for (const { path } of next.clears ? [] : going) {
     const kept = await rewritten.of(path, { conversions: next.there, columns, where, fieldIds });
@@ -248,7 +244,7 @@ async function changeOf(
     const isAsItIs = next.own.size === 0 && (fieldIds === null || hasFieldIds(own, fieldIds));
     const settled = isAsItIs
       ? own
-      : await rewritten.of(join(data, own.name), { conversions: next.own, columns, where: null, fieldIds });
+      : await rewritten.of(ownPath!, { conversions: next.own, columns, where: null, fieldIds });
     if (settled !== null) added.push(settled);
   }
   return {
@@ -258,6 +254,12 @@ async function changeOf(
     added,
     changes: next.changes,
   };
+}
+
+async function localFiles(place: HeldPlace, paths: readonly string[]): Promise<readonly string[]> {
+  const local: string[] = [];
+  for (const path of paths) local.push(await place.localFile(path));
+  return local;
 }
 
 /** Whether the columns of the file have these numbers. */
@@ -272,6 +274,7 @@ function without(keys: readonly string[]): string | null {
 
 /** The files that have rows of these documents. */
 async function withDocuments(
+  place: HeldPlace,
   files: DataFiles,
   present: readonly PresentFile[],
   keys: readonly string[],
@@ -280,7 +283,7 @@ async function withDocuments(
   if (keys.length === 0) return found;
   for (const file of present) {
     const rows = await files.read(
-      `SELECT 1 FROM ${parquet([file.path])} WHERE ${fileKeyName} IN (${keys.join(', ')}) LIMIT 1`,
+      `SELECT 1 FROM ${parquet([await place.localFile(file.path)])} WHERE ${fileKeyName} IN (${keys.join(', ')}) LIMIT 1`,
     );
     if (rows.length > 0) found.push(file);
   }
@@ -288,27 +291,14 @@ async function withDocuments(
 }
 
 /** Of a table beside the data: a condition for the rows of documents that stay. */
-async function keptRows(folder: string, table: TableStep, step: LakeStep): Promise<string> {
+async function keptRows(place: HeldPlace, table: TableStep, step: LakeStep): Promise<string> {
   const jobs = `job IN (${table.keptJobs.join(', ')})`;
   if (table.name === sideTableNames.documents) return jobs;
   const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
-  const directory = join(folder, documents?.directory ?? sideTableNames.documents);
-  const state = await mainFormat(step.format).readTable(directory, sideTableNames.documents);
-  const paths: string[] = [];
-  for (const path of state?.files.keys() ?? []) paths.push(await plainFile(directory, path));
+  const directory = documents?.directory ?? sideTableNames.documents;
+  const state = await mainFormat(step.format).readTable(place, directory, sideTableNames.documents);
+  const paths = [...(state?.files.keys() ?? [])].map((path) => `${directory}/${path}`);
   return paths.length === 0
     ? 'false'
-    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(paths)} WHERE ${jobs})`;
-}
-
-/** A folder, made where there is none, and no link to one. */
-async function makeOwnFolder(path: string, label: string): Promise<void> {
-  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  if (!(await lstat(path)).isDirectory())
-    throw new AppError(
-      'target_not_allowed',
-      `${label}: a link or a file stands where a table’s folder is needed.`,
-    );
+    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(await localFiles(place, paths))} WHERE ${jobs})`;
 }

@@ -1,13 +1,12 @@
 /** Files of rows of a table, by DuckDB: what is in them, and new ones made of them. */
 import { randomBytes } from 'node:crypto';
-import { rename, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { exactDigits } from '../duckdb/csv-import.ts';
 import { openDuckDb, pathLiteral, type DuckDb } from '../duckdb/database.ts';
 import { converted, type DecimalDigits } from '../duckdb/types.ts';
 import { makeFolder } from '../file-staging/create-folder.ts';
-import { syncPath } from '../folder/contents/manifest.ts';
 import { fieldIdsOption } from '../folder/parquet.ts';
 import type { FieldIds, NewFile } from './table-format.ts';
 
@@ -53,8 +52,8 @@ export interface Rewriting {
 export interface DataFiles {
   /** `stats` of an `add`: rows; NULLs, least and greatest values of the first columns */
   statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
-  /** the rows of a file in a new one in that folder, durable; null where no row stays */
-  rewrite(path: string, job: number, folder: string, rewriting: Rewriting): Promise<NewFile | null>;
+  /** the rows of a file in a new one, which lies in `scratch`; null where no row stays */
+  rewrite(path: string, job: number, rewriting: Rewriting): Promise<NewFile | null>;
   /** digits of a column's decimals in all of the files */
   digits(paths: readonly string[], column: string): Promise<DecimalDigits>;
   read<T>(sql: string): Promise<T[]>;
@@ -98,7 +97,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
 
   return {
     statistics,
-    rewrite: async (path, job, folder, { conversions, columns, where, fieldIds }) => {
+    rewrite: async (path, job, { conversions, columns, where, fieldIds }) => {
       const { read, run } = await database();
       const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet([path])}`);
       const present = new Set(described.map(({ column_name: name }) => name));
@@ -120,14 +119,12 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
         await rm(draft, { force: true });
         return null;
       }
-      await syncPath(draft);
       const stats = await statistics(
         draft,
         rows,
         columns.filter((column) => present.has(column.name)),
       );
       const { size: bytes } = await stat(draft);
-      await rename(draft, join(folder, name));
       return { name, bytes, stats, ...(ids === null ? {} : { fieldIds: ids }) };
     },
     digits: async (paths, column) => {

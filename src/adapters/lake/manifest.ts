@@ -3,8 +3,6 @@
  * that whoever opens the folder next ends what a dead process began.
  */
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { AppError } from '../../errors.ts';
 import { fileNamePart } from '../folder/contents/file-names.ts';
 import {
@@ -15,13 +13,10 @@ import {
   journalName,
   manifestName,
   parsed,
-  readIfThere,
   stagingPrefix,
-  writeDurably,
   type CodeRow,
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
-import { inPinnedFolder } from '../local-files/open-folder.ts';
 import { isLakeFormat, type LakeFormatName } from './formats.ts';
 import type { LakeColumn, NewFile } from './table-format.ts';
 
@@ -91,10 +86,8 @@ export function emptyManifest(format: LakeFormatName): LakeManifest {
   return { version: 1, format, formats: [format], jobs: [], keys: {}, tables: [] };
 }
 
-/** Null where there is none; AppError `conflict` for one of another kind. */
-export async function readLakeManifest(directory: string): Promise<LakeManifest | null> {
-  const text = await readIfThere(join(directory, manifestName));
-  if (text === null) return null;
+/** AppError `conflict` for one of another kind. */
+export function manifestOf(text: string): LakeManifest {
   const manifest = parsed<Partial<LakeManifest>>(text);
   if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
   const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
@@ -106,52 +99,15 @@ export async function readLakeManifest(directory: string): Promise<LakeManifest 
   );
 }
 
-/** Null where none was begun. */
-export async function readLakeStep(directory: string): Promise<LakeStep | null> {
-  const text = await readIfThere(join(directory, journalName));
-  if (text === null) return null;
+export function textOf(manifest: LakeManifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** AppError `conflict` for what is none. */
+export function stepOf(text: string): LakeStep {
   const step = parsed<Partial<LakeStep>>(text);
   if (isObject(step) && isStep(step)) return step as LakeStep;
   throw new AppError('conflict', `${journalName} is not a journal of tables of this version.`);
-}
-
-/** From here on the job is published, also if this process dies. */
-export async function writeLakeStep(directory: string, step: LakeStep): Promise<void> {
-  await writeDurably(directory, journalName, JSON.stringify(step));
-}
-
-export async function writeLakeManifest(directory: string, manifest: LakeManifest): Promise<void> {
-  await writeDurably(directory, manifestName, `${JSON.stringify(manifest, null, 2)}\n`);
-}
-
-/** In which format jobs wrote tables into the folder; null for another folder, and one that is not there. */
-export async function lakeFormatOf(directory: string): Promise<LakeFormatName | null> {
-  for (const name of [journalName, manifestName]) {
-    const text = await readIfThere(join(directory, name)).catch(() => null);
-    const found = text === null ? null : parsed<{ format?: unknown }>(text);
-    if (isObject(found) && isLakeFormat(found['format'])) return found['format'];
-  }
-  return null;
-}
-
-/** The logical schemas that loaded the folder, the last one first; none where it is not there. */
-export async function readLakeLoads(
-  directory: string,
-  links: 'follow' | 'refuse',
-): Promise<readonly TargetLoad[]> {
-  const manifest = await inPinnedFolder(
-    directory,
-    links,
-    async (path) => (await readLakeStep(path))?.manifest ?? (await readLakeManifest(path)),
-  );
-  const found = new Map<string, TargetLoad>();
-  for (const job of (manifest?.jobs ?? []).toReversed()) {
-    const { installation, id_sch: idSch, id_lschma: idLschma } = job;
-    const key = JSON.stringify([installation, idSch, idLschma]);
-    const holds = job.tables.length > 0 || found.get(key)?.holds === true;
-    found.set(key, { installation, idSch, idLschma, holds });
-  }
-  return [...found.values()];
 }
 
 function isManifest({ version, format, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {

@@ -1,48 +1,33 @@
 /** Takes documents out of a folder of tables: files that have rows of theirs are written anew without these, in one version a table. */
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../ports/rows/remover.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import { makeStaging } from '../file-staging/marked-folder.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { finishStep } from './commit-tables.ts';
 import { openDataFiles } from './data-files.ts';
-import { holdLakeFolder, type LakeFolder } from './held-folder.ts';
-import {
-  readLakeLoads,
-  readLakeManifest,
-  writeLakeStep,
-  type LakeManifest,
-  type TableStep,
-} from './manifest.ts';
+import { readLakeLoads } from './look.ts';
+import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
+import { holdPlace } from './store/held-place.ts';
+import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { loadsStep } from './loads-table.ts';
 import { TablesThere } from './tables-there.ts';
 
-export interface LakeRowRemoverOptions {
-  readonly directory: string;
-  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
-  readonly refuseLinks?: boolean;
-}
-
-export function createLakeRowRemover({
-  directory: label,
-  refuseLinks = false,
-}: LakeRowRemoverOptions): RowRemover {
+export function createLakeRowRemover(target: LakeTarget): RowRemover {
+  const { label } = target;
   return {
     label,
-    loads: () => readLakeLoads(resolve(label), refuseLinks ? 'refuse' : 'follow'),
+    loads: () => readLakeLoads(target),
     removeDocuments: async (plan, fence) => {
       try {
-        const folder = await holdLakeFolder(resolve(label), { label, refuseLinks });
+        const place = await holdPlace(target, false);
         try {
-          return await removeDocuments(folder, label, plan, fence);
+          return await removeDocuments(place, plan, fence);
         } finally {
-          await folder.release();
+          await place.release();
         }
       } catch (error) {
         throw fileFault(error, label);
@@ -53,20 +38,19 @@ export function createLakeRowRemover({
 }
 
 async function removeDocuments(
-  folder: LakeFolder,
-  label: string,
+  place: HeldPlace,
   plan: RemovalPlan,
   fence: (removed: Removed) => Promise<boolean>,
 ): Promise<Removed> {
   const { idJob, installation, model } = plan;
-  const manifest = await readLakeManifest(folder.path);
+  const { label } = place;
+  const manifest = await place.readManifest();
   if (manifest === null) throw new AppError('not_found', `${label}: no documents were loaded there.`);
   if (manifest.jobs.some((job) => job.job === idJob && job.installation === installation))
     return { documents: 0, rows: {}, already: true };
   const stagingName = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
-  const staging = join(folder.path, stagingName);
-  await makeStaging(staging);
-  const tables = new TablesThere(folder.path, label, manifest, staging);
+  const staging = await place.stage(stagingName);
+  const tables = new TablesThere(place, manifest, staging);
   let isDecided = false;
   try {
     for (const { name, columns } of model.tables) {
@@ -95,17 +79,13 @@ async function removeDocuments(
       rows: -total,
       tables: [],
     };
-    const files = openDataFiles(folder.path, staging);
+    const files = openDataFiles(place.local, staging);
     try {
       steps.push(await loadsStep(record, tables, files, staging));
     } finally {
       await files.close();
     }
-    if (!(await folder.isHeld()))
-      throw new AppError('service_unavailable', `${label}: another job has taken the folder over.`);
-    if (!(await fence(removed)))
-      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
-    await writeLakeStep(folder.path, {
+    const step: LakeStep = {
       format: manifest.format,
       staging: stagingName,
       job: idJob,
@@ -115,14 +95,19 @@ async function removeDocuments(
         ...manifest,
         jobs: [...manifest.jobs.map((job) => (jobsLeft.has(job.job) ? job : { ...job, tables: [] })), record],
       },
-    });
+    };
+    await place.handOver(step);
+    await place.checkHeld();
+    if (!(await fence(removed)))
+      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+    await place.decide(step);
     isDecided = true;
     await tables.close();
-    await finishStep(folder.path, label);
+    await finishStep(place, { isRecovery: false });
     return removed;
   } finally {
     await tables.close();
-    if (!isDecided) await rm(staging, { recursive: true, force: true });
+    if (!isDecided) await place.discard(stagingName);
   }
 }
 

@@ -3,42 +3,30 @@
  * wait in a folder inside; once the step is decided, each table gets a version with the job's rows, `_loads` last.
  */
 import { randomBytes } from 'node:crypto';
-import { lstat, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import { makeStaging } from '../file-staging/marked-folder.ts';
 import { StagedFiles } from '../file-staging/staged-files.ts';
 import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { finishStep } from './commit-tables.ts';
 import { dataFileName } from './data-files.ts';
-import { holdLakeFolder, type LakeFolder } from './held-folder.ts';
-import { readLakeZones, TablesThere } from './tables-there.ts';
-import {
-  emptyManifest,
-  readLakeLoads,
-  readLakeManifest,
-  tableFolder,
-  writeLakeStep,
-  type LakeManifest,
-} from './manifest.ts';
+import { readLakeLoads, readLakeZones } from './look.ts';
+import { TablesThere } from './tables-there.ts';
+import { holdPlace } from './store/held-place.ts';
+import type { HeldPlace, LakeTarget } from './store/place.ts';
+import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
 import { nextStep } from './next-step.ts';
 import { formatsOf, type LakeFormatName } from './formats.ts';
 
 export interface LakeRowSinkOptions {
-  readonly directory: string;
+  readonly target: LakeTarget;
   readonly format: LakeFormatName;
-  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
-  readonly refuseLinks?: boolean;
-  /** how long to wait for another job that writes into the folder (15 minutes) */
-  readonly lockTimeoutMs?: number;
 }
 
 export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
@@ -50,12 +38,9 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   readonly widensInPlace = false;
   readonly label: string;
   readonly #options: LakeRowSinkOptions;
-  /** where it is worked: the folder itself, held open once it is there */
-  #directory: string;
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
-  #folder: LakeFolder | null = null;
-  #createdFolders: CreatedFolders | null = null;
+  #place: HeldPlace | null = null;
   #manifest!: LakeManifest;
   #known!: TablesThere;
   #staging = '';
@@ -64,25 +49,15 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   constructor(options: LakeRowSinkOptions) {
     super();
     this.#options = options;
-    this.#directory = resolve(options.directory);
-    this.label = options.directory;
+    this.label = options.target.label;
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return this.guarded(() =>
-      readLakeLoads(this.#directory, this.#options.refuseLinks === true ? 'refuse' : 'follow'),
-    );
+    return this.guarded(() => readLakeLoads(this.#options.target));
   }
 
   async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
-    return this.guarded(() =>
-      readLakeZones(
-        this.#directory,
-        this.#options.refuseLinks === true ? 'refuse' : 'follow',
-        tables,
-        this.label,
-      ),
-    );
+    return this.guarded(() => readLakeZones(this.#options.target, tables));
   }
 
   protected override prepare({ model }: typeof this.plan): void {
@@ -120,12 +95,13 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     fence: () => Promise<boolean>,
     lastKeys: ReadonlyMap<string, number>,
   ): Promise<Published> {
+    const place = this.#place!;
     const codes = await this.#writeCodes();
     const { step, rows, changes } = await nextStep({
       plan: this.plan,
       before: this.#manifest,
       known: this.#known,
-      staging: join(this.#directory, this.#staging),
+      staging: join(place.local, this.#staging),
       stagingName: this.#staging,
       names: this.#names,
       staged: new Map((await this.#files!.finish()).map((file) => [file.name, file])),
@@ -135,15 +111,14 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       codes: codes.rows,
     });
     await this.#known.close();
-    if (!(await this.#folder!.isHeld()))
-      throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
+    await place.handOver(step);
+    await place.checkHeld();
     await passFence(fence);
-    await writeLakeStep(this.#directory, step);
+    await place.decide(step);
     // the step needs the staged files now, whatever happens to this process
     this.outcome = 'nothing';
     this.#staging = '';
-    this.#createdFolders = null;
-    const altered = await finishStep(this.#directory, this.label);
+    const altered = await finishStep(place, { isRecovery: false });
     return {
       rows,
       already: false,
@@ -155,14 +130,16 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   async abort(): Promise<void> {
     this.outcome = 'nothing';
     await this.#files?.settle();
-    if (this.#folder === null) return;
+    const place = this.#place;
+    if (place === null) return;
+    this.#place = null;
     await this.guarded(async () => {
-      await this.#known?.close();
-      if (this.#staging !== '')
-        await rm(join(this.#directory, this.#staging), { recursive: true, force: true });
-      await this.#folder?.release();
-      this.#folder = null;
-      await this.#createdFolders?.remove();
+      try {
+        await this.#known?.close();
+        if (this.#staging !== '') await place.discard(this.#staging);
+      } finally {
+        await place.release();
+      }
     });
   }
 
@@ -172,40 +149,31 @@ class LakeRowSink extends StagedRowSink implements RowSink {
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const { idJob, installation = '', model, saveMode } = this.plan;
-    this.#createdFolders = await makeFolders(this.#directory);
-    const { refuseLinks = false, lockTimeoutMs } = this.#options;
-    this.#folder = await holdLakeFolder(this.#directory, {
-      label: this.label,
-      refuseLinks,
-      ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }),
-    });
-    this.#directory = this.#folder.path;
+    const place = (this.#place = await holdPlace(this.#options.target, true));
     const { format } = this.#options;
-    this.#manifest = (await readLakeManifest(this.#directory)) ?? emptyManifest(format);
+    this.#manifest = (await place.readManifest()) ?? emptyManifest(format);
     if (this.#manifest.format !== format)
       throw new AppError(
         'conflict',
         `${this.label}: the folder holds tables of ${this.#manifest.format}; take -f ${this.#manifest.format}, or another folder.`,
       );
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
-    const staging = join(this.#directory, this.#staging);
-    this.#known = new TablesThere(this.#directory, this.label, this.#manifest, staging);
+    this.#known = new TablesThere(place, this.#manifest, join(place.local, this.#staging));
     if (this.#manifest.jobs.some((job) => job.job === idJob && job.installation === installation)) {
       this.outcome = 'already';
       this.#staging = '';
       return 'skip';
     }
-    await this.#checkTables();
+    await this.#checkTables(place);
     const names = model.tables.map(({ name }) => name);
     if (!(await this.mayLoad(() => this.#known.filled(names)))) return 'skip';
-    await makeStaging(staging);
-    this.#files = new StagedFiles(staging);
+    this.#files = new StagedFiles(await place.stage(this.#staging));
     this.outcome = 'load';
     return saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
   /** What is there can take the rows, and is ours. */
-  async #checkTables(): Promise<void> {
+  async #checkTables(place: HeldPlace): Promise<void> {
     const { model, saveMode, codes } = this.plan;
     for (const { name, columns } of model.tables) {
       const known = await this.#known.columns(name);
@@ -216,8 +184,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     const besides = [...Object.values(sideTableNames), ...(keepsCodes ? [codesTable.name] : [])];
     for (const name of [...model.tables.map((table) => table.name), ...besides]) {
       if (this.#known.directoryOf(name) !== null) continue;
-      const there = await lstat(join(this.#directory, tableFolder(name))).catch(() => null);
-      if (there !== null)
+      if (await place.isThere(tableFolder(name)))
         throw new AppError(
           'conflict',
           `${this.label}: ${tableFolder(name)} exists and was not written by a job.`,

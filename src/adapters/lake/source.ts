@@ -1,7 +1,7 @@
 /** The tables of a folder of Delta or Iceberg tables, by their own logs, for reading rows back. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
@@ -14,15 +14,14 @@ import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { parquet } from './data-files.ts';
-import { holdLakeFolder } from './held-folder.ts';
 import { mainFormat } from './formats.ts';
-import { readLakeLoads, readLakeManifest, type LakeManifest, type LakeTable } from './manifest.ts';
-import { plainFile } from './plain-paths.ts';
+import { readLakeLoads } from './look.ts';
+import type { LakeManifest, LakeTable } from './manifest.ts';
+import type { LakePlace, LakeTarget } from './store/place.ts';
+import { readBetweenJobs } from './store/read-place.ts';
 
 export interface LakeRowSourceOptions {
-  readonly directory: string;
-  /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
-  readonly refuseLinks?: boolean;
+  readonly target: LakeTarget;
   /** numbers the logical schemas that are asked for; absent: whichever */
   readonly installation?: string;
   /** as the job left the tables that made this version of `_loads`; absent: their newest versions */
@@ -30,78 +29,91 @@ export interface LakeRowSourceOptions {
 }
 
 export function createLakeRowSource(options: LakeRowSourceOptions): RowSource {
-  const links = options.refuseLinks === true ? 'refuse' : 'follow';
   return createFileRowSource({
-    label: options.directory,
+    label: options.target.label,
     openTables: (model) => openTables(options, model),
-    loads: () => readLakeLoads(resolve(options.directory), links),
+    loads: () => readLakeLoads(options.target),
   });
 }
 
-/** The folder is locked against other jobs while it is read; what other programs commit meanwhile is not seen. */
+interface TablesFound {
+  readonly database: DuckDbReader;
+  readonly tables: ReadonlyMap<string, SourceTable>;
+  readonly manifest: LakeManifest;
+}
+
+/** No job writes while it is read; what other programs commit meanwhile is not seen. */
 async function openTables(
-  { directory: label, refuseLinks = false, installation, version }: LakeRowSourceOptions,
+  { target, installation, version }: LakeRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
-  const folder = await holdLakeFolder(resolve(label), { label, refuseLinks });
-  const directory = folder.path;
-  let spill: string | null = null;
-  const letGo = async (): Promise<void> => {
-    if (spill !== null) await rm(spill, { recursive: true, force: true });
-    await folder.release();
-  };
+  const spill = await mkdtemp(join(tmpdir(), 'row-source-'));
+  const removeSpill = (): Promise<void> => rm(spill, { recursive: true, force: true });
   try {
-    spill = await mkdtemp(join(tmpdir(), 'row-source-'));
-    const manifest = await readLakeManifest(directory);
-    if (manifest === null) throw new AppError('not_found', `${label}: no documents were loaded there.`);
-    const database = await openDuckDbReader(':memory:', spill, {
-      data: directory,
-      streams: manifest.tables.length,
-    });
-    const tables = new Map<string, SourceTable>();
-    const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);
-    const versions = version === undefined ? null : await versionsAt(directory, label, manifest, version);
-    for (const table of manifest.tables) {
-      const at = versions === null ? Infinity : (versions.get(table.name) ?? -1);
-      if (!known.has(table.name) || at < 0) continue;
-      const opened = await openTable(
-        database,
-        directory,
-        label,
-        { ...table, version: at },
-        model,
-        manifest.format,
-      );
-      if (opened !== null) tables.set(table.name, opened);
-    }
+    const { found, release } = await readBetweenJobs(
+      target,
+      (place) => findTables(place, model, version, spill),
+      ({ database }) => database.close(),
+    );
+    const { database, tables, manifest } = found;
     return {
       table: (name) => tables.get(name) ?? null,
       connect: () => database.connect(),
       logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
       close: async () => {
         database.close();
-        await letGo();
+        await removeSpill();
+        await release();
       },
     };
   } catch (error) {
-    await letGo();
+    await removeSpill();
+    throw error;
+  }
+}
+
+async function findTables(
+  place: LakePlace,
+  model: RelationalModel,
+  version: number | undefined,
+  spill: string,
+): Promise<TablesFound> {
+  const manifest = await place.readManifest();
+  if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
+  const database = await openDuckDbReader(':memory:', spill, {
+    data: place.local,
+    streams: manifest.tables.length,
+  });
+  try {
+    const tables = new Map<string, SourceTable>();
+    const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);
+    const versions = version === undefined ? null : await versionsAt(place, manifest, version);
+    for (const table of manifest.tables) {
+      const at = versions === null ? Infinity : (versions.get(table.name) ?? -1);
+      if (!known.has(table.name) || at < 0) continue;
+      const opened = await openTable(database, place, { ...table, version: at }, model, manifest.format);
+      if (opened !== null) tables.set(table.name, opened);
+    }
+    return { database, tables, manifest };
+  } catch (error) {
+    database.close();
     throw error;
   }
 }
 
 /** By table: what the job of that version of `_loads` left; a table that came later is not among them. */
 async function versionsAt(
-  folder: string,
-  label: string,
+  place: LakePlace,
   manifest: LakeManifest,
   version: number,
 ): Promise<ReadonlyMap<string, number>> {
+  const { label } = place;
   const loads = manifest.tables.find(({ name }) => name === sideTableNames.loads);
   const state =
     loads === undefined
       ? null
       : await mainFormat(manifest.format)
-          .readTable(join(folder, loads.directory), label, version)
+          .readTable(place, loads.directory, label, version)
           .catch((error: unknown) => {
             // there is no such version: in words of the whole folder below
             if (error instanceof AppError && error.code === 'not_found') return null;
@@ -121,18 +133,17 @@ async function versionsAt(
 /** Null where the table has no rows. */
 async function openTable(
   database: DuckDbReader,
-  folder: string,
-  target: string,
+  place: LakePlace,
   { name, directory, version }: LakeTable,
   model: RelationalModel,
   format: LakeManifest['format'],
 ): Promise<SourceTable | null> {
-  const label = `${target}: ${name}`;
-  const state = await mainFormat(format).readTable(join(folder, directory), label, version);
+  const label = `${place.label}: ${name}`;
+  const state = await mainFormat(format).readTable(place, directory, label, version);
   if (state === null) return null;
   state.checkReadable();
   const paths: string[] = [];
-  for (const path of state.files.keys()) paths.push(await plainFile(join(folder, directory), path));
+  for (const path of state.files.keys()) paths.push(await place.localFile(`${directory}/${path}`));
   if (paths.length === 0) return null;
   const described = await database.read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`);
   const inFiles = new Set(described.map((column) => column.column_name));

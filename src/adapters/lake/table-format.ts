@@ -1,5 +1,7 @@
 /** What the formats of tables have in common: the tables of a folder are read and given versions by these words alone. */
 
+import type { LakeFiles } from './store/files.ts';
+
 /** A column as a load makes it. */
 export interface LakeColumn {
   readonly name: string;
@@ -55,7 +57,7 @@ export interface TableChange {
   readonly installation: string;
   /** of every table once the job is there with all of its rows; null for all tables but the ledger */
   readonly versions: Readonly<Record<string, number>> | null;
-  /** a folder of the same file system, for what is not finished */
+  /** a folder of this machine for what is not finished, which statements may write into */
   readonly drafts: string;
   /** runs a statement of DuckDB */
   readonly run: (sql: string) => Promise<void>;
@@ -96,14 +98,28 @@ export interface TableFormat {
   /** Numbers of the columns in the version after `before`; null where columns have none. */
   readonly fieldIds: (before: TableVersion | null, fields: readonly LakeField[]) => FieldIds | null;
   /** The newest version, or that one; null where there is no table. `label`: the table, for people. AppError `conflict` where it does not tell. */
-  readonly readTable: (directory: string, label: string, version?: number) => Promise<TableVersion | null>;
+  readonly readTable: (
+    files: LakeFiles,
+    directory: string,
+    label: string,
+    version?: number,
+  ) => Promise<TableVersion | null>;
   /** The version after `before` is there, whole; null where somebody else made it first: its number. */
   readonly commit: (
+    files: LakeFiles,
     directory: string,
     label: string,
     before: TableVersion | null,
     change: TableChange,
   ) => Promise<number | null>;
+  /** What dead attempts of a job left that `version`, which has the job, does not name. */
+  readonly sweep: (
+    files: LakeFiles,
+    directory: string,
+    version: TableVersion,
+    job: number,
+    installation: string,
+  ) => Promise<void>;
 }
 
 export type FormatName = 'delta' | 'iceberg';

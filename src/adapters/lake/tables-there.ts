@@ -1,31 +1,26 @@
 /** The tables that a folder holds when a job opens it, each looked at once. */
-import { join } from 'node:path';
 import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
-import { inPinnedFolder } from '../local-files/open-folder.ts';
 import { dataFolder, isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
-import { checkFolder, plainFile } from './plain-paths.ts';
-import { readLakeManifest, type LakeManifest } from './manifest.ts';
+import type { LakeManifest } from './manifest.ts';
+import type { LakePlace } from './store/place.ts';
 import type { FieldIds, LakeField, TableVersion } from './table-format.ts';
 
 export class TablesThere {
-  readonly #directory: string;
-  readonly #label: string;
+  readonly #place: LakePlace;
   readonly #directories: ReadonlyMap<string, string>;
   readonly #format: LakeManifest['format'];
   readonly #states = new Map<string, TableVersion | null>();
   readonly #files: DataFiles;
 
-  /** `scratch`: a folder inside of `directory` for what does not fit into memory */
-  constructor(directory: string, label: string, manifest: LakeManifest, scratch: string) {
-    this.#directory = directory;
-    this.#label = label;
+  /** `scratch`: a folder inside of that of the place for what does not fit into memory */
+  constructor(place: LakePlace, manifest: LakeManifest, scratch: string) {
+    this.#place = place;
     this.#directories = new Map(manifest.tables.map((table) => [table.name, table.directory]));
     this.#format = manifest.format;
-    this.#files = openDataFiles(directory, scratch);
+    this.#files = openDataFiles(place.local, scratch);
   }
 
   /** Null for a table that jobs did not make. */
@@ -48,7 +43,7 @@ export class TablesThere {
     const state =
       directory === undefined
         ? null
-        : await format.readTable(join(this.#directory, directory), `${this.#label}: ${table}`);
+        : await format.readTable(this.#place, directory, `${this.#place.label}: ${table}`);
     return format.fieldIds(state, fields);
   }
 
@@ -95,9 +90,10 @@ export class TablesThere {
   /** Of the table's rows; none of a table without. `select`: the query, of what stands behind FROM. */
   async rows<T>(table: string, select: (from: string) => string): Promise<T[]> {
     const state = await this.#state(table);
-    const directory = join(this.#directory, this.#directories.get(table) ?? '');
+    const directory = this.#directories.get(table) ?? '';
     const paths: string[] = [];
-    for (const path of state?.files.keys() ?? []) paths.push(await plainFile(directory, path));
+    for (const path of state?.files.keys() ?? [])
+      paths.push(await this.#place.localFile(`${directory}/${path}`));
     return paths.length === 0 ? [] : this.#files.read<T>(select(parquet(paths)));
   }
 
@@ -110,45 +106,15 @@ export class TablesThere {
     if (state !== undefined) return state;
     state = null;
     const directory = this.#directories.get(table);
-    const label = `${this.#label}: ${table}`;
+    const label = `${this.#place.label}: ${table}`;
     for (const format of directory === undefined ? [] : formatsOf(this.#format)) {
-      const found = await format.readTable(join(this.#directory, directory!), label);
+      const found = await format.readTable(this.#place, directory!, label);
       found?.checkWritable();
       if (format === mainFormat(this.#format)) state = found;
     }
     // before anything is decided: files are moved there
-    if (state !== null) await checkFolder(join(this.#directory, directory!, dataFolder), label);
+    if (state !== null) await this.#place.list(`${directory!}/${dataFolder}`);
     this.#states.set(table, state);
     return state;
   }
-}
-
-/** As `RowSink.zonesThere`; of a table without files any column can still become one with a time zone. */
-export async function readLakeZones(
-  directory: string,
-  links: 'follow' | 'refuse',
-  tables: readonly ZoneTable[],
-  label: string,
-): Promise<ZonesThere> {
-  const found = new Map<string, ReadonlyMap<string, boolean>>();
-  await inPinnedFolder(directory, links, async (path) => {
-    const manifest = await readLakeManifest(path);
-    if (manifest === null) return;
-    const known = new Map(manifest.tables.map((table) => [table.name, table]));
-    const format = mainFormat(manifest.format);
-    for (const { name, columns } of tables) {
-      const there = known.get(name);
-      const state =
-        there === undefined ? null : await format.readTable(join(path, there.directory), `${label}: ${name}`);
-      if (state === null || state.files.size === 0) continue;
-      const fields = new Map(state.fields.map((field) => [field.name, field.sqlType]));
-      const kept = new Map<string, boolean>();
-      for (const column of columns()) {
-        const sqlType = fields.get(column.name);
-        if (sqlType?.startsWith('TIMESTAMP') === true) kept.set(column.name, sqlType.includes('TIME ZONE'));
-      }
-      found.set(name, kept);
-    }
-  });
-  return found;
 }

@@ -13,7 +13,7 @@ import type { FileStore } from '../../ports/files/organisation-files.ts';
  * of the file under its own name, of a folder the directory itself. AppError `input_not_found` where nothing lies there.
  */
 export async function fetchFiles(
-  files: FileStore,
+  files: Pick<FileStore, 'listFiles' | 'read'>,
   location: string,
   directory: string,
   accept: (name: string) => boolean = () => true,

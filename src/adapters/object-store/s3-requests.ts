@@ -20,10 +20,19 @@ export interface S3Request {
   readonly headers?: Readonly<Record<string, string>>;
   /** sent again when the first try fails, so never a stream */
   readonly body?: Uint8Array | string;
+  /** statuses that the caller understands, beside those below 300 and 404 */
+  readonly understood?: readonly number[];
 }
 
-/** Answers below 300, and 404; the body is the caller's to read. AppError `service_unavailable` for all else. */
+/** Answers below 300, 404, and what is understood; the body is the caller's to read. AppError `service_unavailable` for all else. */
 export type SendS3 = (request: S3Request) => Promise<Response>;
+
+/** One signed request over the network; a redirect is answered as it is: a signature holds for one host, and only the operator says which. */
+export type S3Transport = (
+  signed: Request,
+  body: Uint8Array | string | undefined,
+  signal: AbortSignal,
+) => Promise<Response>;
 
 const tries = 5;
 const firstPauseMs = 200;
@@ -32,7 +41,9 @@ const longestFault = 64 * 1024;
 /** until the headers of an answer */
 const answerMs = 60_000;
 
-export function createS3Requests(settings: S3Settings): SendS3 {
+const byFetch: S3Transport = (signed, _, signal) => fetch(signed, { signal, redirect: 'manual' });
+
+export function createS3Requests(settings: S3Settings, transport: S3Transport = byFetch): SendS3 {
   const { endpoint, region, bucket, accessKeyId, secretAccessKey, sessionToken } = settings;
   const client = new AwsClient({
     accessKeyId,
@@ -60,8 +71,7 @@ export function createS3Requests(settings: S3Settings): SendS3 {
     const patience = new AbortController();
     const timer = setTimeout(() => patience.abort(), answerMs);
     try {
-      // a signature holds for one host, and only the operator says which that is
-      return await fetch(signed, { signal: patience.signal, redirect: 'manual' });
+      return await transport(signed, body, patience.signal);
     } finally {
       clearTimeout(timer);
     }
@@ -73,7 +83,8 @@ export function createS3Requests(settings: S3Settings): SendS3 {
       let fault = 'no answer';
       try {
         answer = await attempt(request);
-        if (answer.ok || answer.status === 404) return answer;
+        if (answer.ok || answer.status === 404 || request.understood?.includes(answer.status) === true)
+          return answer;
         const text = await startOf(answer);
         fault = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? `status ${answer.status}`;
       } catch (error) {

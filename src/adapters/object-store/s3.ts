@@ -3,14 +3,25 @@ import { AppError } from '../../errors.ts';
 import type { ObjectStore } from '../../ports/files/objects.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { elementIn, objectsIn } from './xml-answers.ts';
-import { createS3Requests, type S3Settings, type SendS3 } from './s3-requests.ts';
+import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from './s3-requests.ts';
 
 /** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
 const partBytes = 16 * 1024 * 1024;
 
-export function createS3ObjectStore(settings: S3Settings): ObjectStore {
-  const send = createS3Requests(settings);
+export interface S3ObjectStore extends ObjectStore {
+  /**
+   * A new object; false where there is one by that key already. AppError `invalid_option` where the store cannot tell,
+   * `service_unavailable` where it is not known what became of it: the object may still come.
+   */
+  createObject(key: string, bytes: Uint8Array): Promise<boolean>;
+}
+
+/** `transport`: how requests reach the store; absent: by `fetch`. */
+export function createS3ObjectStore(settings: S3Settings, transport?: S3Transport): S3ObjectStore {
+  const send = createS3Requests(settings, transport);
   return {
+    createObject: (key, bytes) => createObject(send, key, bytes),
+
     async head(key) {
       const answer = await send({ method: 'HEAD', key });
       if (answer.status === 404) return null;
@@ -84,6 +95,59 @@ function wholeBody(answer: Response, body: ReadableStream<Uint8Array>): Readable
       cancel: (reason) => reader.cancel(reason),
     },
     { highWaterMark: 0 },
+  );
+}
+
+const conflictTries = 5;
+
+/** Whose an object is after a failure, or a conflict with a try of ours that did arrive, its content tells: that is of one writer alone. */
+async function createObject(send: SendS3, key: string, bytes: Uint8Array): Promise<boolean> {
+  for (let number = 1; ; number += 1) {
+    let answer: Response;
+    try {
+      const headers = { 'If-None-Match': '*' };
+      answer = await send({ method: 'PUT', key, body: bytes, headers, understood: [409, 412, 501] });
+    } catch (error) {
+      const there = await contentOf(send, key).catch(() => null);
+      if (there === null) throw error;
+      return isSame(there, bytes);
+    }
+    const text = await answer.text();
+    if (answer.ok) return true;
+    if (answer.status === 404) throw noBucket();
+    if (answer.status === 412) {
+      const there = await contentOf(send, key);
+      return there !== null && isSame(there, bytes);
+    }
+    if (answer.status === 501) throw neverConditional();
+    // two requests for one key at the same time: the other one may still fail
+    if (number === conflictTries)
+      throw new AppError(
+        'service_unavailable',
+        `the object store cannot be used now (${elementIn(text, 'Code') ?? 'status 409'})`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** number * Math.random()));
+  }
+}
+
+async function contentOf(send: SendS3, key: string): Promise<Uint8Array | null> {
+  const answer = await send({ method: 'GET', key });
+  if (answer.status === 404) {
+    await answer.body?.cancel();
+    return null;
+  }
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.byteLength === other.byteLength && one.every((byte, at) => byte === other[at]);
+}
+
+/** Without it two writers could take the same version of a table. */
+export function neverConditional(): AppError {
+  return new AppError(
+    'invalid_option',
+    'the object store cannot create an object only where there is none (PUT with If-None-Match: *), so two writers could take the same version of a table: take a store that can (Amazon S3, Cloudflare R2, MinIO, Ceph and others do in their present versions), or a folder of the machine',
   );
 }
 

@@ -195,7 +195,7 @@ export const toolOptions: readonly OptionSpec[] = [
     ['er2xml'],
     [
       'N',
-      'of a folder of Delta tables: as it was when the table _loads had this version (default: the newest)',
+      'of a folder of Delta or Iceberg tables: as it was when the table _loads had this version (default: the newest)',
     ],
     number(0, maxId, (draft, version) => (draft.version = version)),
   ),

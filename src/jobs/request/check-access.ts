@@ -19,7 +19,7 @@ export interface AccessSettings {
   readonly allowedHosts: readonly string[];
   /** an external metadata database may be a target too; null: the embedded one, reached as `metadb:NAME` only */
   readonly metadbUrl: string | null;
-  /** places that inputs are fetched from; absent: none */
+  /** places that inputs are fetched from, and targets may lie in; absent: none */
   readonly sources?: readonly SourceConfig[] | undefined;
 }
 
@@ -78,7 +78,11 @@ export async function checkAccess(
     const target = parseTarget(text);
     const pointer = pointerOf(long);
     if ('fault' in target) faults.push({ pointer, code: 'target_not_allowed', detail: target.fault });
-    else if (target.kind === 'folder') await path(pointer, target.path, member === 'in');
+    else if (target.kind === 'bucket') {
+      const isWritten = member === 'out' || request.tool === 'unload';
+      const fault = bucketFault(settings.sources ?? [], idOrg, target.location, isWritten);
+      if (fault !== null) faults.push({ pointer, ...fault });
+    } else if (target.kind === 'folder') await path(pointer, target.path, member === 'in');
     else if (target.kind === 'duckdb' || target.kind === 'sqlite')
       await path(pointer, target.file, member === 'in');
     else if (target.kind === 'postgresql' || target.kind === 'mysql') {
@@ -181,6 +185,26 @@ function remoteFault(
     if (!(error instanceof AppError) || !faultsOfPaths.has(error.code)) throw error;
     return { code: error.code, detail: error.message };
   }
+}
+
+/** A target in a bucket lies in a source of the operator, who says of it whether jobs may write there. */
+function bucketFault(
+  sources: readonly SourceConfig[],
+  idOrg: number,
+  location: string,
+  isWritten: boolean,
+): { readonly code: ErrorCode; readonly detail: string } | null {
+  const source = sourceAt(sources, location, idOrg);
+  if (source === undefined)
+    return {
+      code: 'target_not_allowed',
+      detail: `${location}: the operator has set no source for it (svc.sources.NAME.location)`,
+    };
+  if (!isWritten || source.writable === true) return null;
+  return {
+    code: 'target_not_allowed',
+    detail: `${location}: jobs may read there, and not write: the operator sets svc.sources.NAME.writable=true where they may`,
+  };
 }
 
 function hostFault(

@@ -131,7 +131,7 @@ const storedRequest = z
     in: z.string().optional(),
     /** er2xml, unload: one document by its name */
     document: z.string().optional(),
-    /** er2xml: of the table `_loads` of a folder of Delta tables */
+    /** er2xml: of the table `_loads` of a folder of Delta or Iceberg tables */
     version: id.or(z.literal(0)).optional(),
   })
   .readonly();

@@ -30,6 +30,15 @@ export type Target =
     }
   | { readonly kind: 'duckdb'; readonly file: string }
   | { readonly kind: 'sqlite'; readonly file: string }
+  | {
+      /** a folder in a bucket of an S3-compatible store */
+      readonly kind: 'bucket';
+      /** `s3://BUCKET/PREFIX`, without a '/' at its end */
+      readonly location: string;
+      readonly bucket: string;
+      /** before every key: '' or ending in '/' */
+      readonly prefix: string;
+    }
   | { readonly kind: 'folder'; readonly path: string };
 
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
@@ -59,8 +68,12 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
     const file = text.slice(kind.length + 1);
     return file === '' ? { fault: `${kind}: needs a file` } : { kind, file };
   }
+  if (/^s3:\/\//i.test(text)) return bucketFolder(text);
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
-    return { fault: 'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE or a folder' };
+    return {
+      fault:
+        'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE, s3://BUCKET/PREFIX or a folder',
+    };
   }
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
 }
@@ -69,6 +82,21 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
 export function isReservedSqlSchema(name: string): boolean {
   const lower = name.toLowerCase();
   return lower === 'svc' || lower === 'information_schema' || lower.startsWith('pg_') || hasOwnPrefix(name);
+}
+
+function bucketFolder(text: string): Target | { readonly fault: string } {
+  const [, bucket, path = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/+(.*?))?\/*$/i.exec(text) ?? [];
+  if (bucket === undefined) return { fault: 'must be s3://BUCKET/PREFIX' };
+  const parts = path === '' ? [] : path.split('/');
+  if (parts.some((part) => /^\.{0,2}$|[?*#[\]\\]/.test(part)) || hasHiddenCharacters(path))
+    return {
+      fault:
+        'has a part of its prefix that is empty, . or .., or has one of ? * # [ ] \\ or hidden characters',
+    };
+  const name = bucket.toLowerCase();
+  const prefix = parts.map((part) => `${part}/`).join('');
+  return { kind: 'bucket', location: `s3://${name}/${prefix}`.slice(0, -1), bucket: name, prefix };
 }
 
 function metadb(name: string): Target | { readonly fault: string } {

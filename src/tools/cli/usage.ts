@@ -25,12 +25,14 @@ const input =
   'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz), s3://BUCKET/KEY, https://… or - for stdin.';
 const database =
   "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME,\nmysql://HOST/DATABASE (MySQL, MariaDB)";
-const target = `${database},\nduckdb:FILE, sqlite:FILE or a folder of files.`;
+const target = `${database},\nduckdb:FILE, sqlite:FILE, or a folder of files, of this machine or in a bucket (s3://BUCKET/PREFIX).`;
 const placeholders: Readonly<Record<Tool, readonly string[]>> = {
   xsd2er: [input],
   xml2er: [input, target],
   er2xml: [target],
-  unload: [`${database},\nor a folder of Delta tables.`],
+  unload: [
+    `${database},\nor a folder of Delta or Iceberg tables, of this machine or in a bucket (s3://BUCKET/PREFIX).`,
+  ],
 };
 
 /** What `--help` prints: purpose, what the words in capitals stand for, every option of the tool with its default, examples. */

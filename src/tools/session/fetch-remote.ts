@@ -1,27 +1,19 @@
 /** Inputs that lie in buckets and on the web, brought to a folder of the job on this machine. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
-import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import { downloadFile } from '../../adapters/remote-inputs/download.ts';
 import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
 import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
-import type { SourceConfig } from '../../config/shape.ts';
-import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
-import {
-  fileNameOf,
-  parseRemoteLocation,
-  sourceAt,
-  type RemoteLocation,
-} from '../../files/remote-location.ts';
+import { fileNameOf, parseRemoteLocation, type RemoteLocation } from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import { archiveKind } from '../inputs/archive-members.ts';
 import { createLookBudget } from '../inputs/matching-files.ts';
 import { counted } from '../reports/counted.ts';
 import { localFolder, matchedLength } from './remote-files.ts';
+import { checksOf, sourceFor } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** files of one place that are brought at the same time */
@@ -140,57 +132,4 @@ function plainName(part: string, key: string): string {
   if (part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255)
     return part;
   throw new AppError('unprocessable_input', `${key}: no file can have that name; give it another`);
-}
-
-function checksOf({ home, byHand }: ToolSession): Parameters<typeof createRemoteRequests>[0]['check'] {
-  const resolver = createHostResolver();
-  // a person is bound by no list, and nor is what the operator names
-  const free = createOutgoingGuard(['*'], resolver);
-  const guard = byHand ? free : createOutgoingGuard(home.config.allowedHosts, resolver);
-  // looked up once a run: its connections are used again
-  const checked = new Map<string, Promise<CheckedHost>>();
-  return (url, by) => {
-    const key = `${by} ${url.origin}`;
-    let found = checked.get(key);
-    if (found === undefined) checked.set(key, (found = (by === 'operator' ? free : guard).checkUrl(url)));
-    return found;
-  };
-}
-
-/** AppError `invalid_option` for an object of a store that no source is set for; a person's are those of the AWS variables, too. */
-function sourceFor({ home, byHand, idOrg }: ToolSession, location: RemoteLocation): SourceConfig | undefined {
-  const found = sourceAt(home.config.sources ?? [], location.text, byHand ? null : idOrg);
-  if (found !== undefined || location.kind === 'http') return found;
-  const own = byHand ? sourceOfEnvironment(process.env) : undefined;
-  if (own !== undefined) return own;
-  throw new AppError(
-    'invalid_option',
-    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s${byHand ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
-  );
-}
-
-/** The variables that other programs for S3 take. */
-function sourceOfEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
-): SourceConfig | undefined {
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
-  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
-  const region = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1';
-  const sessionToken = environment['AWS_SESSION_TOKEN'];
-  return {
-    name: 'environment',
-    location: 's3://',
-    organisations: null,
-    token: null,
-    s3: {
-      endpoint:
-        environment['AWS_ENDPOINT_URL_S3'] ??
-        environment['AWS_ENDPOINT_URL'] ??
-        `https://s3.${region}.amazonaws.com`,
-      region,
-      accessKeyId,
-      secretAccessKey,
-      ...(sessionToken === undefined ? {} : { sessionToken }),
-    },
-  };
 }

@@ -1,11 +1,13 @@
 /** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
 import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
-import type { LakeFormatName } from '../../adapters/lake/formats.ts';
+import type { ObjectFolderRowSinkOptions } from '../../adapters/folder/object-store-sink.ts';
+import type { LakeTarget } from '../../adapters/lake/store/place.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
+import type { BucketFolder } from './bucket-target.ts';
 import { isRemote, localFolder } from './remote-files.ts';
 import { postgresLocation } from './postgres-target.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -20,7 +22,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   const target = parseTarget((isRemoval ? request.in : request.out)!);
   if ('fault' in target)
     throw new AppError('invalid_option', `${isRemoval ? '-i' : '-o'}: the target ${target.fault}`);
-  if (request.format !== undefined && target.kind !== 'folder')
+  if (request.format !== undefined && target.kind !== 'folder' && target.kind !== 'bucket')
     session.log(`-f ${request.format} is for folders: it changes nothing here`);
   switch (target.kind) {
     case 'metadb':
@@ -40,25 +42,34 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     }
     case 'folder': {
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-      const { format = 'csv' } = request;
-      const { isLakeFormat } = await import('../../adapters/lake/formats.ts');
-      const there = isRemoval && !isRemote(directory) ? await formatThere(directory) : format;
-      if (isLakeFormat(there)) {
-        if (isRemote(directory))
-          throw new AppError(
-            'invalid_option',
-            `-f ${there}: needs a folder of the machine, not the shared store; -f parquet can be written there`,
-          );
-        if (request.views === true)
-          session.log(
-            '--views: a folder of Delta or Iceberg tables has no views; conversion-job-service views NAME writes them for what reads the tables',
-          );
-        const { createLakeRowSink } = await import('../../adapters/lake/sink.ts');
-        return createLakeRowSink({ directory, format: there, refuseLinks: !session.byHand });
+      if (isRemote(directory)) {
+        const { sharedFolder } = await import('./bucket-target.ts');
+        const folder = await sharedFolder(session, directory);
+        const lock = await metadbLock(session, directory);
+        const files = session.home.adapters.files;
+        return openInBucket(session, folder, { files, location: directory, label: target.path, lock });
       }
-      if (isRemote(directory)) return openObjectFolder(session, there, directory, target.path);
+      const { diskLake } = await import('../../adapters/lake/store/disk.ts');
+      const lake = diskLake({ directory, refuseLinks: !session.byHand });
+      const sink = await openLakeSink(session, lake);
+      if (sink !== null) return sink;
       const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
-      return createFolderRowSink({ directory, format: there, refuseLinks: !session.byHand });
+      return createFolderRowSink({ directory, format: folderFormat(request), refuseLinks: !session.byHand });
+    }
+    case 'bucket': {
+      const { openBucketFolder } = await import('./bucket-target.ts');
+      const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
+      const { lockBucket, bucketLockName } = await import('../../adapters/lake/store/bucket/lock.ts');
+      const folder = await openBucketFolder(session, target, 'write');
+      const { location, objects, prefix } = folder;
+      const lock = (): ReturnType<typeof lockBucket> =>
+        lockBucket(objects, prefix + bucketLockName, lockTimeoutMs, location);
+      return openInBucket(session, folder, {
+        files: createBucketFiles(folder),
+        location,
+        label: location,
+        lock,
+      });
     }
     case 'duckdb':
     case 'sqlite': {
@@ -79,10 +90,25 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   }
 }
 
-/** Of the tables that documents are taken out of. */
-async function formatThere(directory: string): Promise<LakeFormatName> {
-  const { lakeFormatOf } = await import('../../adapters/lake/manifest.ts');
-  return (await lakeFormatOf(directory)) ?? 'delta';
+/** A folder of Delta or Iceberg tables; null where it is to be one of another kind. */
+async function openLakeSink(session: ToolSession, target: LakeTarget): Promise<RowSink | null> {
+  const { request } = session;
+  const { isLakeFormat } = await import('../../adapters/lake/formats.ts');
+  const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+  // of the tables that documents are taken out of
+  const format =
+    request.tool === 'unload' ? ((await lakeFormatOf(target)) ?? 'delta') : (request.format ?? 'csv');
+  if (!isLakeFormat(format)) return null;
+  if (request.views === true)
+    session.log(
+      '--views: a folder of Delta or Iceberg tables has no views; conversion-job-service views NAME writes them for what reads the tables',
+    );
+  const { createLakeRowSink } = await import('../../adapters/lake/sink.ts');
+  return createLakeRowSink({ target, format });
+}
+
+function folderFormat({ format = 'csv' }: ToolRequest): FolderFormat {
+  return format as FolderFormat;
 }
 
 /** In what words a target is told its tables (`-S p`): those of the database that makes them, or that reads the files best; without one, PostgreSQL's. */
@@ -95,27 +121,33 @@ export function ddlDialectOf({
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
   if (target.kind === 'sqlite' || target.kind === 'mysql') return target.kind;
   return target.kind === 'duckdb' ||
-    (target.kind === 'folder' && format !== undefined && !['csv', 'tsv', 'jsonl'].includes(format))
+    ((target.kind === 'folder' || target.kind === 'bucket') &&
+      format !== undefined &&
+      !['csv', 'tsv', 'jsonl'].includes(format))
     ? 'duckdb'
     : 'postgresql';
 }
 
-/** A folder of the shared store; the metadata database, which all machines have in common, holds its lock. */
-async function openObjectFolder(
+/** What a folder of CSV, TSV, JSON Lines or Parquet in a bucket needs beside it. */
+type FilesInBucket = Pick<ObjectFolderRowSinkOptions, 'files' | 'location' | 'label' | 'lock'>;
+
+/** A folder of a store. */
+async function openInBucket(
   session: ToolSession,
-  format: FolderFormat,
-  location: string,
-  label: string,
+  folder: BucketFolder,
+  inBucket: FilesInBucket,
 ): Promise<RowSink> {
+  const scratch = localFolder(session, 'out');
+  const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
+  const sink = await openLakeSink(session, bucketLake({ ...folder, label: inBucket.label, scratch }));
+  if (sink !== null) return sink;
   const { createObjectFolderRowSink } = await import('../../adapters/folder/object-store-sink.ts');
+  const { idJob, request } = session;
+  return createObjectFolderRowSink({ ...inBucket, format: folderFormat(request), idJob, staging: scratch });
+}
+
+/** The metadata database, which all machines have in common, holds the locks of the shared store. */
+async function metadbLock(session: ToolSession, location: string): Promise<FilesInBucket['lock']> {
   const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
-  return createObjectFolderRowSink({
-    files: session.home.adapters.files,
-    location,
-    label,
-    format,
-    idJob: session.idJob,
-    staging: localFolder(session, 'out'),
-    lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs),
-  });
+  return () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${location}`, lockTimeoutMs);
 }

@@ -4,14 +4,16 @@ import { AppError } from '../../errors.ts';
 import { parseTarget, type Target } from '../../jobs/request/target.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import { isRemote, localCopies } from '../session/remote-files.ts';
+import type { LakeTarget } from '../../adapters/lake/store/place.ts';
+import type { BucketFolder } from '../session/bucket-target.ts';
+import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
 import { postgresLocation } from '../session/postgres-target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
   const target = inputTarget(session);
   const isVersioned = session.request.version !== undefined;
-  if (isVersioned && target.kind !== 'folder') throw noVersions();
+  if (isVersioned && target.kind !== 'folder' && target.kind !== 'bucket') throw noVersions();
   const installation = await session.home.adapters.catalog.installation();
   const localPath = (path: string): Promise<string> =>
     session.byHand
@@ -28,18 +30,23 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       const { createSqliteRowSource } = await import('../../adapters/sqlite/target/source.ts');
       return createSqliteRowSource({ file: await localPath(target.file), installation });
     }
+    case 'bucket':
     case 'folder': {
-      const directory = await localPath(target.path);
-      const options = { directory, refuseLinks: !session.byHand, installation };
-      const { lakeFormatOf } = await import('../../adapters/lake/manifest.ts');
-      if ((await lakeFormatOf(directory)) !== null) {
+      const { lake, localDirectory } = await openFolder(session, target, 'read');
+      const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+      if ((await lakeFormatOf(lake)) !== null) {
         const { createLakeRowSource } = await import('../../adapters/lake/source.ts');
         const { version } = session.request;
-        return createLakeRowSource({ ...options, ...(version === undefined ? {} : { version }) });
+        return createLakeRowSource({
+          target: lake,
+          installation,
+          ...(version === undefined ? {} : { version }),
+        });
       }
       if (isVersioned) throw noVersions();
       const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
-      return createFolderRowSource(options);
+      const directory = await localDirectory();
+      return createFolderRowSource({ directory, refuseLinks: !session.byHand, installation });
     }
     case 'mysql': {
       const { mysqlLocation } = await import('../session/mysql-target.ts');
@@ -51,6 +58,49 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       return createPostgresRowSource({ ...(await postgresLocation(session, target, 'read')), installation });
     }
   }
+}
+
+interface OpenedFolder {
+  /** as a folder of Delta or Iceberg tables */
+  readonly lake: LakeTarget;
+  /** on this machine: itself, or a copy of all that lies there */
+  localDirectory(): Promise<string>;
+}
+
+async function openFolder(
+  session: ToolSession,
+  target: Extract<Target, { kind: 'folder' | 'bucket' }>,
+  use: 'read' | 'write',
+): Promise<OpenedFolder> {
+  const { sharedFolder, openBucketFolder } = await import('../session/bucket-target.ts');
+  if (target.kind === 'bucket') {
+    const folder = await openBucketFolder(session, target, use);
+    const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
+    const { fetchFiles } = await import('../../adapters/local-files/fetched-objects.ts');
+    return {
+      lake: await inBucket(session, folder, target.location),
+      localDirectory: () =>
+        fetchFiles(createBucketFiles(folder), target.location, localFolder(session, 'in/0')),
+    };
+  }
+  const directory = session.byHand
+    ? resolve(target.path)
+    : await session.resolvePath(target.path, use === 'read');
+  if (isRemote(directory))
+    return {
+      lake: await inBucket(session, await sharedFolder(session, directory), target.path),
+      localDirectory: async () => (await localCopies(session, [directory]))[0]!,
+    };
+  const { diskLake } = await import('../../adapters/lake/store/disk.ts');
+  return {
+    lake: diskLake({ directory, refuseLinks: !session.byHand }),
+    localDirectory: () => Promise.resolve(directory),
+  };
+}
+
+async function inBucket(session: ToolSession, folder: BucketFolder, label: string): Promise<LakeTarget> {
+  const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
+  return bucketLake({ ...folder, label, scratch: localFolder(session, 'tables') });
 }
 
 function noVersions(): AppError {
@@ -67,15 +117,15 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
     const { createSqliteRowRemover } = await import('../../adapters/sqlite/target/remover.ts');
     return createSqliteRowRemover({ file, refuseLinks: !session.byHand });
   }
-  if (target.kind === 'folder') {
-    const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
-    const { lakeFormatOf } = await import('../../adapters/lake/manifest.ts');
-    if (!isRemote(directory) && (await lakeFormatOf(directory)) !== null) {
+  if (target.kind === 'folder' || target.kind === 'bucket') {
+    const { lake } = await openFolder(session, target, 'write');
+    const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+    if ((await lakeFormatOf(lake)) !== null) {
       const { createLakeRowRemover } = await import('../../adapters/lake/remover.ts');
-      return createLakeRowRemover({ directory, refuseLinks: !session.byHand });
+      return createLakeRowRemover(lake);
     }
   }
-  if (target.kind === 'duckdb' || target.kind === 'folder') {
+  if (target.kind === 'duckdb' || target.kind === 'folder' || target.kind === 'bucket') {
     throw new AppError(
       'invalid_option',
       '-i: unload knows targets postgresql://, mysql://, metadb: and sqlite:, and folders of Delta and Iceberg tables; other files are written anew by another load (-S o)',

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDeltaTable } from '../../../src/adapters/lake/delta/versions.ts';
+import type { DeltaState } from '../../../src/adapters/lake/delta/actions.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { needs } from '../../support/needs.ts';
 import { deltalakeReader } from '../targets/deltalake-reader.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
@@ -15,13 +17,16 @@ let directory = '';
 const logOf = (table: string): string => join(directory, table, '_delta_log');
 
 async function load(job: number, saveMode: 'append' | 'overwrite' = 'append'): Promise<void> {
-  const sink = createLakeRowSink({ directory, format: 'delta' });
+  const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'delta' });
   try {
     await loadLibrary(sink, libraryPlan(job, { saveMode }), 1);
   } finally {
     await sink.close();
   }
 }
+
+const stateOf = (table: string): Promise<DeltaState | null> =>
+  diskLake({ directory }).look((place) => readDeltaTable(place, table, table));
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'delta-checkpoints-'));
@@ -45,9 +50,9 @@ describe('every tenth version', () => {
     expect(JSON.parse(await readFile(join(logOf('book'), '_last_checkpoint'), 'utf8'))).toMatchObject({
       version: 10,
     });
-    const whole = (await readDeltaTable(join(directory, 'book'), 'book'))!;
+    const whole = (await stateOf('book'))!;
     await shortenLog('book');
-    const short = (await readDeltaTable(join(directory, 'book'), 'book'))!;
+    const short = (await stateOf('book'))!;
     expect([...short.files.keys()].toSorted()).toEqual([...whole.files.keys()].toSorted());
     expect([...short.removed.keys()].toSorted()).toEqual([...whole.removed.keys()].toSorted());
     expect(short.transactions).toEqual(whole.transactions);
@@ -59,13 +64,13 @@ describe('every tenth version', () => {
     await shortenLog('note');
     await load(jobs + 1);
     // one file of each job since the one that took the rows of others away
-    const { files, version } = (await readDeltaTable(join(directory, 'note'), 'note'))!;
+    const { files, version } = (await stateOf('note'))!;
     expect([version, files.size]).toEqual([jobs, jobs + 1 - 2]);
   });
 });
 
 test('the library of delta-rs begins with it', needs('deltalake'), async () => {
-  const { files } = (await readDeltaTable(join(directory, 'book'), 'book'))!;
+  const { files } = (await stateOf('book'))!;
   await shortenLog('book');
   const rows = (await deltalakeReader(directory).read('book'))!;
   // two books of each job

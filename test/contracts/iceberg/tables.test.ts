@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseExact, exactText } from '../../../src/adapters/lake/iceberg/exact-json.ts';
 import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
@@ -27,7 +28,7 @@ beforeEach(() => {
 });
 
 async function load(plan: SinkPlan, count = 1, format: LakeFormatName = 'iceberg'): Promise<Published> {
-  const sink = createLakeRowSink({ directory, format });
+  const sink = createLakeRowSink({ target: diskLake({ directory }), format });
   try {
     return await loadLibrary(sink, plan, count);
   } finally {
@@ -37,7 +38,7 @@ async function load(plan: SinkPlan, count = 1, format: LakeFormatName = 'iceberg
 
 /** Loads, with something that happens in the moment before the job is published. */
 async function loadWhile(plan: SinkPlan, work: () => Promise<void>): Promise<void> {
-  const sink = createLakeRowSink({ directory, format: 'iceberg' });
+  const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'iceberg' });
   try {
     await sink.open(plan);
     const rows = libraryRows(plan.idJob, 1, await sink.keyOffsets());
@@ -179,7 +180,7 @@ test('a later version of a model adds columns under new numbers, and rewrites no
       table === note ? { ...note, columns: note.columns.slice(0, -1) } : table,
     ),
   };
-  const sink = createLakeRowSink({ directory, format: 'iceberg' });
+  const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'iceberg' });
   await sink.open(libraryPlan(1, { model: earlier }));
   await sink.write(at.note, new TextEncoder().encode('1,1,1\n'), 1);
   await sink.publish(async () => true, new Map([['note', 1]]));
@@ -199,7 +200,7 @@ test('a folder that moved is read where it lies, and its next version lies there
   const moved = join(folders, `moved ${number}`);
   await rename(directory, moved);
   directory = moved;
-  const source = createLakeRowSource({ directory });
+  const source = createLakeRowSource({ target: diskLake({ directory }) });
   await source.open(libraryModel);
   await source.close();
   await load(libraryPlan(2));
@@ -261,7 +262,7 @@ describe('what is refused, and changes nothing', () => {
     await rename(link, elsewhere);
     await symlink(elsewhere, link);
     const refused = { code: 'target_not_allowed' };
-    const source = createLakeRowSource({ directory });
+    const source = createLakeRowSource({ target: diskLake({ directory }) });
     await expect(source.open(libraryModel)).rejects.toMatchObject(refused);
     await source.close();
     await expect(load(libraryPlan(2, { saveMode: 'overwrite' }))).rejects.toMatchObject(refused);

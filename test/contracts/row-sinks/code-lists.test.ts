@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-store-sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
@@ -233,7 +234,7 @@ test('a folder of a store that is elsewhere has codes and views as one of the ma
 });
 
 test('a folder of Delta tables has them, in a version for each change', async () => {
-  const sink = (): RowSink => createLakeRowSink({ directory, format: 'delta' });
+  const sink = (): RowSink => createLakeRowSink({ target: diskLake({ directory }), format: 'delta' });
   const read = async (): Promise<unknown[][]> => {
     const rows = (await deltaReader(directory).read('_codes')) ?? [];
     return rows.map((row) => Object.values(row)).toSorted((a, b) => (a.join() < b.join() ? -1 : 1));

@@ -18,6 +18,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { commitVersion, readDeltaTable } from '../../../src/adapters/lake/delta/versions.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
@@ -40,7 +41,7 @@ beforeEach(() => {
 });
 
 async function load(plan: SinkPlan, count = 1): Promise<Published> {
-  const sink = createLakeRowSink({ directory, format: 'delta' });
+  const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'delta' });
   try {
     return await loadLibrary(sink, plan, count);
   } finally {
@@ -50,7 +51,7 @@ async function load(plan: SinkPlan, count = 1): Promise<Published> {
 
 /** Loads, with something that happens in the moment before the job is published. */
 async function loadWhile(plan: SinkPlan, work: () => Promise<void>): Promise<void> {
-  const sink = createLakeRowSink({ directory, format: 'delta' });
+  const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'delta' });
   try {
     await sink.open(plan);
     const rows = libraryRows(plan.idJob, 1, await sink.keyOffsets());
@@ -183,11 +184,12 @@ test('what somebody else commits meanwhile stays', async () => {
 
 test('a version is made once: who comes second leaves it as it is', async () => {
   await load(libraryPlan(1));
-  const folder = join(directory, 'book');
   const before = await commit('book', 0);
-  expect(await commitVersion(folder, 0, [{ commitInfo: {} }], directory)).toBe(false);
+  const make = (version: number): Promise<boolean | null> =>
+    diskLake({ directory }).look((place) => commitVersion(place, 'book', version, [{ commitInfo: {} }]));
+  expect(await make(0)).toBe(false);
   expect(await commit('book', 0)).toEqual(before);
-  expect(await commitVersion(folder, 1, [{ commitInfo: {} }], directory)).toBe(true);
+  expect(await make(1)).toBe(true);
   expect((await readdir(directory)).filter((name) => name.includes('.commit'))).toEqual([]);
 });
 
@@ -223,7 +225,7 @@ test('a later version of a model adds columns and tables, and rewrites nothing',
     ),
   };
   const plan = libraryPlan(1, { model: earlier });
-  const sink = createLakeRowSink({ directory, format: 'delta' });
+  const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'delta' });
   await sink.open(plan);
   await sink.write(at.note, new TextEncoder().encode('1,1,1\n'), 1);
   await sink.publish(async () => true, new Map([['note', 1]]));
@@ -300,9 +302,9 @@ describe('what is refused, and changes nothing', () => {
     async (path) => {
       await load(libraryPlan(1));
       await appendFile(firstCommit('note'), `${JSON.stringify({ add: { path, size: 1 } })}\n`);
-      await expect(readDeltaTable(join(directory, 'note'), 'note')).rejects.toMatchObject({
-        code: 'conflict',
-      });
+      await expect(
+        diskLake({ directory }).look((place) => readDeltaTable(place, 'note', 'note')),
+      ).rejects.toMatchObject({ code: 'conflict' });
       await expect(load(libraryPlan(2))).rejects.toMatchObject({ code: 'conflict' });
     },
   );
@@ -315,7 +317,7 @@ describe('what is refused, and changes nothing', () => {
     await rename(link, elsewhere);
     await symlink(elsewhere, link);
     const refused = { code: 'target_not_allowed' };
-    const source = createLakeRowSource({ directory });
+    const source = createLakeRowSource({ target: diskLake({ directory }) });
     await expect(source.open(libraryModel)).rejects.toMatchObject(refused);
     await source.close();
     await expect(load(libraryPlan(2, { saveMode: 'overwrite' }))).rejects.toMatchObject(refused);

@@ -171,8 +171,10 @@ export async function icebergFiles(folder: string): Promise<string[]> {
   };
   const snapshot = table.snapshots.find((one) => one['snapshot-id'] === table['current-snapshot-id']);
   const files: string[] = [];
-  for (const manifest of snapshot === undefined ? [] : await avroRecords(snapshot['manifest-list']))
-    for (const entry of await avroRecords(manifest['manifest_path'] as string)) {
+  // the folder may be a copy of what lies in a bucket
+  const here = (path: string): string => join(folder, path.slice(table.location.length));
+  for (const manifest of snapshot === undefined ? [] : await avroRecords(here(snapshot['manifest-list'])))
+    for (const entry of await avroRecords(here(manifest['manifest_path'] as string))) {
       const { file_path: path } = entry['data_file'] as { readonly file_path: string };
       if (entry['status'] !== 2) files.push(path.slice(table.location.length + 1));
     }

@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
@@ -92,7 +93,7 @@ export function targetKinds(
       (name) => {
         const directory = join(where().folders, `${name} delta`);
         return {
-          createSink: () => createLakeRowSink({ directory, format: 'delta' }),
+          createSink: () => createLakeRowSink({ target: diskLake({ directory }), format: 'delta' }),
           reader: deltaReader(directory),
           list: () => readdir(directory).catch(() => []),
         };
@@ -103,7 +104,7 @@ export function targetKinds(
       (name) => {
         const directory = join(where().folders, `${name} iceberg`);
         return {
-          createSink: () => createLakeRowSink({ directory, format: 'iceberg' }),
+          createSink: () => createLakeRowSink({ target: diskLake({ directory }), format: 'iceberg' }),
           reader: icebergReader(directory),
           list: () => readdir(directory).catch(() => []),
         };

@@ -134,6 +134,30 @@ describe('files and logs on S3', { timeout: 120_000, ...needs('s3 server', s3 !=
     });
   });
 
+  it('documents become Delta and Iceberg tables of the store, and documents again', async () => {
+    const bytes = new Uint8Array(await readFile(join(freightDocumentFolder, 'manifest-1.xml')));
+    const path = await service.client.upload('xml', 'manifest-1.xml', bytes);
+    const options = [
+      ['-o', 'out/tables'],
+      ['-f', 'delta,iceberg'],
+    ] as const;
+    for (const version of [0, 1]) {
+      const job = await convert('xml2er', path, options, origin);
+      const digits = String(version).padStart(20, '0');
+      expect(await stored(`out/tables/shipment/_delta_log/${digits}.json`)).toContain(
+        `"svc.job":${job.id_job}`,
+      );
+    }
+    expect(await stored('out/tables/shipment/metadata/version-hint.text')).toBe('2');
+    await convert('er2xml', null, [
+      ['-l', String(origin)],
+      ['-i', 'out/tables'],
+      ['-D', 'manifest-1.xml'],
+      ['-o', 'out/back'],
+    ]);
+    expect(await stored('out/back/manifest-1.xml')).toContain('<');
+  });
+
   it('a folder of the store is loaded by the logical schema that made it', async () => {
     const bytes = new Uint8Array(await readFile(join(freightDocumentFolder, 'manifest-1.xml')));
     const path = await service.client.upload('xml', 'manifest-1.xml', bytes);

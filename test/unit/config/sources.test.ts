@@ -64,8 +64,21 @@ describe('settings of sources', () => {
       { location: 's3://bucket', organisations: '1,x', ...keys },
       'organisations: must be ids, comma-separated, or * for all',
     ],
+    [{ location: 's3://bucket', writable: 'yes', ...keys }, 'writable: must be true or false'],
+    [
+      { location: 'https://host/', writable: 'true' },
+      'writable: nothing is written over HTTPS, only to s3://BUCKET/PREFIX',
+    ],
   ])('that are wrong are told by their name: %j', (given, complaint) => {
     expect(complaints(named('inbox', given))).toEqual([`svc.sources.inbox.${complaint}`]);
+  });
+
+  it('let jobs write where they say so', () => {
+    const { sources } = readConfig({
+      ...named('lake', { location: 's3://bucket/lake', writable: 'true', ...keys }),
+      ...named('inbox', { location: 's3://bucket/in', ...keys }),
+    });
+    expect(sources?.map(({ writable }) => writable ?? false)).toEqual([true, false]);
   });
 
   it('of another name are no settings', () => {

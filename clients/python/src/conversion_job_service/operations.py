@@ -94,7 +94,7 @@ class Operations(Transport):
         - `-s, --skip`: dry run: nothing is saved
         - `-i, --in TARGET`: where the rows are
         - `-D, --document NAME`: one document of them
-        - `--version N`: of a folder of Delta tables: as it was when the table _loads had this version (default: the newest)
+        - `--version N`: of a folder of Delta or Iceberg tables: as it was when the table _loads had this version (default: the newest)
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target

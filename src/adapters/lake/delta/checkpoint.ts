@@ -1,24 +1,29 @@
 /** Checkpoints: all actions that count up to a version, as Parquet, so that nobody need read the log from its beginning. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { openDuckDbReader, pathLiteral } from '../../duckdb/database.ts';
-import { refuseLink } from '../../folder/loaded-documents.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
-import { syncPath } from '../../folder/contents/manifest.ts';
+import type { LakeFiles } from '../store/files.ts';
 import type { Action, DeltaState } from './actions.ts';
 
-export async function readCheckpoint(log: string, names: readonly string[]): Promise<Action[]> {
+/** `log`: the folder of the table's log. */
+export async function readCheckpoint(
+  place: LakeFiles,
+  log: string,
+  names: readonly string[],
+): Promise<Action[]> {
   const spill = await mkdtemp(join(tmpdir(), 'delta-checkpoint-'));
   try {
-    const database = await openDuckDbReader(':memory:', spill, { data: log, streams: 1 });
+    const paths: string[] = [];
+    for (const name of names) paths.push(await place.localFile(`${log}/${name}`));
+    const database = await openDuckDbReader(':memory:', spill, { data: dirname(paths[0]!), streams: 1 });
     try {
       const actions: Action[] = [];
-      for (const name of names) {
-        await refuseLink(join(log, name));
+      for (const path of paths) {
         const rows = await database.read<{ action: string }>(
-          `SELECT to_json(t)::VARCHAR AS action FROM read_parquet(${pathLiteral(join(log, name))}, hive_partitioning = false) t`,
+          `SELECT to_json(t)::VARCHAR AS action FROM read_parquet(${pathLiteral(path)}, hive_partitioning = false) t`,
         );
         for (const { action } of rows) actions.push(JSON.parse(action) as Action);
       }
@@ -54,10 +59,11 @@ const columns = {
 } as const;
 
 export interface CheckpointPlace {
+  readonly files: LakeFiles;
   readonly log: string;
   /** the name's digits of that version */
   readonly digits: string;
-  /** a folder of the same file system, for what is not finished */
+  /** a folder of this machine for what is not finished */
   readonly drafts: string;
   readonly run: (sql: string) => Promise<void>;
 }
@@ -65,7 +71,7 @@ export interface CheckpointPlace {
 /** Writes that of the state. Nothing of it is there before all of it is. */
 export async function writeCheckpoint(
   { version, protocol, metadata, files, removed, transactions }: DeltaState,
-  { log, digits, drafts, run }: CheckpointPlace,
+  { files: place, log, digits, drafts, run }: CheckpointPlace,
 ): Promise<void> {
   const actions: Action[] = [
     { protocol },
@@ -75,20 +81,17 @@ export async function writeCheckpoint(
     ...[...removed.values()].map((remove): Action => ({ remove: { ...remove, dataChange: false } })),
   ];
   const draft = join(drafts, `.checkpoint-${randomUUID()}`);
-  const [lines, parquet, last] = [`${draft}.json`, `${draft}.parquet`, `${draft}.last`];
+  const [lines, parquet] = [`${draft}.json`, `${draft}.parquet`];
   try {
     await writeFile(lines, actions.map((action) => `${JSON.stringify(action)}\n`).join(''), { flag: 'wx' });
     const types = Object.entries(columns).map(([name, type]) => `${name}: ${standardLiteral(type)}`);
     await run(
       `COPY (SELECT * FROM read_json(${pathLiteral(lines)}, format = 'newline_delimited', columns = {${types.join(', ')}})) TO ${standardLiteral(parquet)} (FORMAT parquet, COMPRESSION zstd)`,
     );
-    await syncPath(parquet);
-    await rename(parquet, join(log, `${digits}.checkpoint.parquet`));
-    await syncPath(log);
+    await place.add(parquet, `${log}/${digits}.checkpoint.parquet`);
     // where to begin; whoever does not find it looks at the names
-    await writeFile(last, JSON.stringify({ version, size: actions.length }), { flag: 'wx' });
-    await rename(last, join(log, '_last_checkpoint'));
+    await place.write(`${log}/_last_checkpoint`, JSON.stringify({ version, size: actions.length }));
   } finally {
-    for (const path of [lines, parquet, last]) await rm(path, { force: true });
+    for (const path of [lines, parquet]) await rm(path, { force: true });
   }
 }

@@ -1,8 +1,8 @@
 /** Tables of Delta Lake, as a format of tables. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { isObject, parsed } from '../../folder/contents/manifest.ts';
 import { dataFolder } from '../data-files.ts';
+import type { LakeFiles } from '../store/files.ts';
 import {
   applicationId,
   type LakeFile,
@@ -26,21 +26,23 @@ export const deltaFormat: TableFormat = {
   promotes: () => false,
   checkColumnNames,
   fieldIds: () => null,
-  readTable: async (directory, label, version) => {
-    const state = await readDeltaTable(directory, label, version);
+  readTable: async (files, directory, label, version) => {
+    const state = await readDeltaTable(files, directory, label, version);
     if (state === null) return null;
-    const lines = await readCommit(join(directory, logFolder), state.version, label);
+    const lines = await readCommit(files, directory, state.version, label);
     return new DeltaVersion(state, lines, label);
   },
-  commit: async (directory, label, before, change) => {
+  commit: async (files, directory, label, before, change) => {
     const state = before instanceof DeltaVersion ? before.state : null;
     const version = (state?.version ?? -1) + 1;
     const lines = [commitInfo(change), ...actionsOf(state, before, change)];
-    if (!(await commitVersion(directory, version, lines, change.drafts))) return null;
+    if (!(await commitVersion(files, directory, version, lines))) return null;
     if (state !== null && isCheckpointDue({ ...state, version }))
-      await addCheckpoint(directory, label, version, change);
+      await addCheckpoint(files, directory, label, version, change);
     return version;
   },
+  // a version is one file
+  sweep: () => Promise.resolve(),
 };
 
 class DeltaVersion implements TableVersion {
@@ -154,15 +156,16 @@ function commitInfo({ operation, installation, job, versions }: TableChange): Ac
 
 /** The version is there without it: what stands in its way is no fault of the job. */
 async function addCheckpoint(
+  files: LakeFiles,
   directory: string,
   label: string,
   version: number,
   { drafts, run }: TableChange,
 ): Promise<void> {
   // somebody cleaned the log up meanwhile
-  const state = await readDeltaTable(directory, label, version).catch(() => null);
+  const state = await readDeltaTable(files, directory, label, version).catch(() => null);
   if (state === null) return;
-  const place = { log: join(directory, logFolder), digits: versionDigits(version), drafts, run };
+  const place = { files, log: `${directory}/${logFolder}`, digits: versionDigits(version), drafts, run };
   // the next tenth version has the next chance
   await writeCheckpoint(state, place).catch(() => undefined);
 }

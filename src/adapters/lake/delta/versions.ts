@@ -2,16 +2,16 @@
  * The transaction log of a Delta table (the Delta transaction log protocol): what is in the table at a version, and the next version,
  * which is made once or not at all.
  */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { AppError } from '../../../errors.ts';
-import { isObject, parsed, readIfThere } from '../../folder/contents/manifest.ts';
-import { createOnce } from '../create-once.ts';
-import { checkFolder, pathBelow } from '../plain-paths.ts';
+import { isObject, parsed } from '../../folder/contents/manifest.ts';
+import type { LakeFiles } from '../store/files.ts';
+import { pathBelow } from '../store/plain-paths.ts';
 import type { Action, AddedFile, Metadata, Protocol, RemovedFile, DeltaState } from './actions.ts';
 import { readCheckpoint } from './checkpoint.ts';
 
 export const logFolder = '_delta_log';
+/** versions that are read at the same time */
+const atOnce = 16;
 
 /** `00000000000000000007.json` */
 export function commitName(version: number): string {
@@ -27,17 +27,13 @@ export function versionDigits(version: number): string {
  * `conflict` where the log does not tell.
  */
 export async function readDeltaTable(
+  place: LakeFiles,
   directory: string,
   label: string,
   version = Infinity,
 ): Promise<DeltaState | null> {
-  const log = join(directory, logFolder);
-  await checkFolder(directory, label);
-  await checkFolder(log, label);
-  const names = await readdir(log).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const log = `${directory}/${logFolder}`;
+  const names = await place.list(log);
   const commits = commitsAmong(names).filter((number) => number <= version);
   const newest = commits.at(-1);
   if (newest === undefined || (version !== Infinity && newest !== version)) {
@@ -53,15 +49,24 @@ export async function readDeltaTable(
     throw new AppError('conflict', `${label}: versions are missing in ${logFolder}.`);
   const state = new Replay(label, isWhole);
   if (checkpoint !== null)
-    for (const action of await readCheckpoint(log, checkpoint.files)) state.take(action);
-  for (const number of replayed)
-    for (const action of await readCommit(log, number, label)) state.take(action);
+    for (const action of await readCheckpoint(place, log, checkpoint.files)) state.take(action);
+  for (let at = 0; at < replayed.length; at += atOnce)
+    for (const lines of await Promise.all(
+      replayed.slice(at, at + atOnce).map((number) => readCommit(place, directory, number, label)),
+    ))
+      for (const action of lines) state.take(action);
   return state.at(newest);
 }
 
 /** The lines of one version. */
-export async function readCommit(log: string, version: number, label: string): Promise<Action[]> {
-  const text = (await readIfThere(join(log, commitName(version)))) ?? '';
+export async function readCommit(
+  place: LakeFiles,
+  directory: string,
+  version: number,
+  label: string,
+): Promise<Action[]> {
+  const bytes = await place.read(`${directory}/${logFolder}/${commitName(version)}`);
+  const text = bytes === null ? '' : new TextDecoder().decode(bytes);
   return text
     .split('\n')
     .filter((line) => line.trim() !== '')
@@ -72,15 +77,15 @@ export async function readCommit(log: string, version: number, label: string): P
     });
 }
 
-/** Makes that version of the table; false where somebody else made it first. `drafts`: a folder of the same file system. */
-export async function commitVersion(
+/** Makes that version of the table; false where somebody else made it first. */
+export function commitVersion(
+  place: LakeFiles,
   directory: string,
   version: number,
   actions: readonly Action[],
-  drafts: string,
 ): Promise<boolean> {
   const text = actions.map((action) => `${JSON.stringify(action)}\n`).join('');
-  return createOnce(join(directory, logFolder, commitName(version)), text, drafts);
+  return place.create(`${directory}/${logFolder}/${commitName(version)}`, text);
 }
 
 /** Versions that commits are there of; beside them lie checksums, checkpoints and what else other programs keep. */

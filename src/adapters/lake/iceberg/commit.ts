@@ -1,10 +1,7 @@
 /** The next version of an Iceberg table: manifests first, then the metadata, which is made once or not at all. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { syncPath } from '../../folder/contents/manifest.ts';
-import { createOnce, writeNew } from '../create-once.ts';
 import { dataFolder } from '../data-files.ts';
+import type { LakeFiles } from '../store/files.ts';
 import { applicationId, type FieldIds, type LakeField, type TableChange } from '../table-format.ts';
 import { writeAvro } from './avro.ts';
 import { exactText } from './exact-json.ts';
@@ -33,45 +30,59 @@ const mostManifests = 32;
 
 /** The number of the version; null where somebody else made it first. */
 export async function commitIceberg(
+  files: LakeFiles,
   directory: string,
   before: IcebergVersion | null,
   change: TableChange,
 ): Promise<number | null> {
-  const folder = join(directory, metadataFolder);
+  const folder = `${directory}/${metadataFolder}`;
   const version = (before?.version ?? 0) + 1;
-  const owner = `${change.job}-${createHash('sha256').update(change.installation).digest('hex').slice(0, 8)}-`;
-  await sweep(folder, owner);
+  const owner = ownerOf(change.job, change.installation);
   const mark = `${owner}${randomBytes(8).toString('hex')}`;
   const now = Math.max(Date.now(), (before?.found.metadata['last-updated-ms'] ?? 0) + 1);
-  const metadata = startOf(await realpath(directory), before, change, now);
+  const metadata = startOf(await files.locationOf(directory), before, change, now);
   const { fields, ids, ...numbers } = columnsOf(before, change);
   const withColumns = { ...metadata, ...numbers };
   const made: string[] = [];
-  let isMade = false;
+  const discard = async (): Promise<void> => {
+    for (const name of made) await files.remove(`${folder}/${name}`);
+  };
+  let next: TableMetadata;
   try {
-    const snapshot = await snapshotOf({ folder, mark, made, now }, withColumns, before, change, fields, ids);
-    const next = snapshot === null ? withColumns : withSnapshot(withColumns, snapshot);
-    isMade = await createOnce(join(folder, `v${version}.metadata.json`), exactText(next), change.drafts);
-  } finally {
-    if (!isMade) for (const name of made) await rm(join(folder, name), { force: true });
+    const place = { files, folder, mark, made, now };
+    const snapshot = await snapshotOf(place, withColumns, before, change, fields, ids);
+    next = snapshot === null ? withColumns : withSnapshot(withColumns, snapshot);
+  } catch (error) {
+    await discard();
+    throw error;
   }
-  if (!isMade) return null;
-  await hint(folder, version, change.drafts);
+  // where it is not known what became of it, what it names stays
+  if (!(await files.create(`${folder}/v${version}.metadata.json`, exactText(next)))) {
+    await discard();
+    return null;
+  }
+  await sweepManifests(files, directory, owner, new Set(made));
+  // readers without a catalogue begin there; those that find an older number go on from it
+  await files.write(`${folder}/version-hint.text`, String(version));
   return version;
 }
 
-/** Readers without a catalogue begin there; those that find an older number go on from it. */
-async function hint(folder: string, version: number, drafts: string): Promise<void> {
-  const draft = join(drafts, `.hint-${randomUUID()}`);
-  await writeFile(draft, String(version), { flag: 'wx' });
-  await rename(draft, join(folder, 'version-hint.text'));
-  await syncPath(folder);
+/** What the names of manifests begin with that a job makes. */
+export function ownerOf(job: number, installation: string): string {
+  return `${job}-${createHash('sha256').update(installation).digest('hex').slice(0, 8)}-`;
 }
 
-/** Manifests of dead attempts of the job; called before it has a version, so that nothing names them. */
-async function sweep(folder: string, owner: string): Promise<void> {
+/** Manifests of dead attempts of the job; called once it has a version, so that none of them can come to be named. */
+export async function sweepManifests(
+  files: LakeFiles,
+  directory: string,
+  owner: string,
+  named: ReadonlySet<string>,
+): Promise<void> {
+  const folder = `${directory}/${metadataFolder}`;
   const own = new RegExp(`^(?:snap-\\d+-)?${owner}[0-9a-f]{16}(?:-m0)?\\.avro$`);
-  for (const name of await readdir(folder)) if (own.test(name)) await rm(join(folder, name), { force: true });
+  for (const name of await files.list(folder))
+    if (own.test(name) && !named.has(name)) await files.remove(`${folder}/${name}`);
 }
 
 /** All but columns and snapshots. */
@@ -183,6 +194,7 @@ function columnsOf(before: IcebergVersion | null, change: TableChange): Columns 
 }
 
 interface SnapshotPlace {
+  readonly files: LakeFiles;
   readonly folder: string;
   readonly mark: string;
   /** names of files as they are made */
@@ -192,7 +204,7 @@ interface SnapshotPlace {
 
 /** Null where no file comes or goes. */
 async function snapshotOf(
-  { folder, mark, made, now }: SnapshotPlace,
+  { files, folder, mark, made, now }: SnapshotPlace,
   metadata: TableMetadata,
   before: IcebergVersion | null,
   change: TableChange,
@@ -224,7 +236,7 @@ async function snapshotOf(
   const entries = [...(isRewritten ? there : []), ...added];
   const write = async (name: string, bytes: Uint8Array): Promise<string> => {
     made.push(name);
-    await writeNew(join(folder, name), bytes);
+    await files.write(`${folder}/${name}`, bytes);
     return `${location}/${metadataFolder}/${name}`;
   };
   const manifests: ListedManifest[] = isRewritten ? [] : [...(before?.manifests ?? [])];
@@ -259,7 +271,6 @@ async function snapshotOf(
       },
     ),
   );
-  await syncPath(folder);
   return {
     'snapshot-id': id,
     ...(parent === null ? {} : { 'parent-snapshot-id': parent }),

@@ -2,12 +2,11 @@
  * The metadata of an Iceberg table in a folder (Iceberg table specification, version 2, "Table Metadata"): a file for each version, of
  * which the newest counts ("File System Tables").
  */
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { AppError } from '../../../errors.ts';
 import { isList, isObject } from '../../folder/contents/manifest.ts';
-import { checkFolder, pathBelow, plainFile } from '../plain-paths.ts';
+import type { LakeFiles } from '../store/files.ts';
+import { pathBelow } from '../store/plain-paths.ts';
 import { parseExact } from './exact-json.ts';
 import type { IcebergField } from './types.ts';
 
@@ -58,17 +57,13 @@ export interface FoundMetadata {
 
 /** The newest version, or that one; null where there is no table. AppError `not_found` for a version that is not there. */
 export async function readMetadata(
+  files: LakeFiles,
   directory: string,
   label: string,
   version = Infinity,
 ): Promise<FoundMetadata | null> {
-  const folder = join(directory, metadataFolder);
-  await checkFolder(directory, label);
-  await checkFolder(folder, label);
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const folder = `${directory}/${metadataFolder}`;
+  const names = await files.list(folder);
   const versions = names
     .flatMap((name) => {
       const match = /^v(\d+)(?:\.gz)?\.metadata\.json$/.exec(name);
@@ -80,8 +75,8 @@ export async function readMetadata(
     if (version === Infinity && names.length === 0) return null;
     throw new AppError('not_found', `${label}: the table has no version ${version} in ${metadataFolder}.`);
   }
-  const bytes = await readFile(await plainFile(directory, `${metadataFolder}/${found.name}`));
-  const text = found.name.includes('.gz.') ? gunzipSync(bytes).toString() : bytes.toString();
+  const bytes = (await files.read(`${folder}/${found.name}`)) ?? new Uint8Array(0);
+  const text = new TextDecoder().decode(found.name.includes('.gz.') ? gunzipSync(bytes) : bytes);
   return {
     version: found.version,
     fileName: found.name,
@@ -131,7 +126,9 @@ export function currentSnapshot(metadata: TableMetadata): Snapshot | null {
 
 /** Below the table's folder, wherever that lies by now. AppError `conflict` for a file elsewhere. */
 export function pathInTable({ location }: TableMetadata, path: string, label: string): string {
-  const [whole, root] = [path, location].map((text) => text.replace(/^file:\/*(?=\/)/, ''));
+  const [whole, root] = [path, location].map((text) =>
+    text.replace(/^file:\/*(?=\/)/, '').replace(/^s3[an]:/, 's3:'),
+  );
   const isBelow = whole!.startsWith(`${root!.replace(/\/$/, '')}/`);
   return pathBelow(isBelow ? whole!.slice(root!.replace(/\/$/, '').length + 1) : null, label);
 }

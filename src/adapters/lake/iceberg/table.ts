@@ -1,6 +1,6 @@
 /** Tables of Iceberg, version 2 of the format, as a format of tables: their metadata lies beside the rows, and no catalogue is needed. */
 import type { TableFormat } from '../table-format.ts';
-import { commitIceberg } from './commit.ts';
+import { commitIceberg, ownerOf, sweepManifests } from './commit.ts';
 import { metadataFolder } from './metadata.ts';
 import { checkColumnNames, numbered, promotes, storedType } from './types.ts';
 import { IcebergVersion, readIcebergTable } from './version.ts';
@@ -17,6 +17,10 @@ export const icebergFormat: TableFormat = {
     return numbered(before?.fields ?? [], last, fields).ids;
   },
   readTable: readIcebergTable,
-  commit: (directory, _, before, change) =>
-    commitIceberg(directory, before instanceof IcebergVersion ? before : null, change),
+  commit: (files, directory, _, before, change) =>
+    commitIceberg(files, directory, before instanceof IcebergVersion ? before : null, change),
+  sweep: async (files, directory, version, job, installation) => {
+    const named = version instanceof IcebergVersion ? await version.manifestNames() : null;
+    if (named !== null) await sweepManifests(files, directory, ownerOf(job, installation), named);
+  },
 };

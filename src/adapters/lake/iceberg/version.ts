@@ -1,7 +1,6 @@
 /** A version of an Iceberg table: what its metadata and its manifests say. */
-import { readFile } from 'node:fs/promises';
 import { AppError } from '../../../errors.ts';
-import { plainFile } from '../plain-paths.ts';
+import type { LakeFiles } from '../store/files.ts';
 import { applicationId, type LakeFile, type TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
 import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
@@ -19,21 +18,22 @@ import { parsed } from '../../folder/contents/manifest.ts';
 
 /** The newest version, or that one; null where there is no table. */
 export async function readIcebergTable(
+  files: LakeFiles,
   directory: string,
   label: string,
   version?: number,
 ): Promise<IcebergVersion | null> {
-  const found = await readMetadata(directory, label, version);
+  const found = await readMetadata(files, directory, label, version);
   if (found === null) return null;
   const snapshot = currentSnapshot(found.metadata);
-  const manifests = snapshot === null ? [] : await readList(directory, label, found, snapshot);
+  const manifests = snapshot === null ? [] : await readList(files, directory, label, found, snapshot);
   const entries: LiveEntry[] = [];
   for (const manifest of manifests)
     if (manifest.content === 0)
-      for (const entry of await readManifest(directory, label, found, manifest))
+      for (const entry of await readManifest(files, directory, label, found, manifest))
         if (entry.status !== 2)
           entries.push({ ...entry, path: pathInTable(found.metadata, entry.data_file.file_path, label) });
-  return new IcebergVersion(directory, label, found, manifests, entries);
+  return new IcebergVersion(files, directory, label, found, manifests, entries);
 }
 
 /** A file of the table: `path` below its folder. */
@@ -50,10 +50,12 @@ export class IcebergVersion implements TableVersion {
   readonly files: ReadonlyMap<string, LakeFile>;
   readonly versionsTold;
   readonly isAppendOnly = false;
+  readonly #files: LakeFiles;
   readonly #directory: string;
   readonly #label: string;
 
   constructor(
+    files: LakeFiles,
     directory: string,
     label: string,
     found: FoundMetadata,
@@ -62,6 +64,7 @@ export class IcebergVersion implements TableVersion {
   ) {
     const { metadata } = found;
     const schema = currentSchema(metadata);
+    this.#files = files;
     this.#directory = directory;
     this.#label = label;
     this.found = found;
@@ -82,26 +85,50 @@ export class IcebergVersion implements TableVersion {
   };
 
   everAdded = async (): Promise<ReadonlySet<string> | null> => {
+    const lists = await this.#lists();
+    if (lists === null) return null;
     const files = new Set<string>();
-    const read = new Set<string>();
-    for (const snapshot of this.found.metadata.snapshots ?? []) {
-      const list = await readList(this.#directory, this.#label, this.found, snapshot).catch(() => null);
-      // somebody cleaned up: what an older version had is not told
-      if (list === null) return null;
-      for (const manifest of list) {
-        if (read.has(manifest.manifest_path)) continue;
-        read.add(manifest.manifest_path);
-        for (const { data_file: file } of await readManifest(
-          this.#directory,
-          this.#label,
-          this.found,
-          manifest,
-        ))
-          files.add(pathInTable(this.found.metadata, file.file_path, this.#label));
-      }
-    }
+    const manifests = new Map(lists.flatMap((list) => list.manifests).map((one) => [one.manifest_path, one]));
+    for (const manifest of manifests.values())
+      for (const { data_file: file } of await readManifest(
+        this.#files,
+        this.#directory,
+        this.#label,
+        this.found,
+        manifest,
+      ))
+        files.add(pathInTable(this.found.metadata, file.file_path, this.#label));
     return files;
   };
+
+  /** Names of all lists and manifests of any snapshot; null where the table does not tell. */
+  async manifestNames(): Promise<ReadonlySet<string> | null> {
+    const lists = await this.#lists();
+    if (lists === null) return null;
+    const paths = lists.flatMap(({ path, manifests }) => [
+      path,
+      ...manifests.map(({ manifest_path: manifest }) => manifest),
+    ]);
+    return new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)));
+  }
+
+  /** Of all snapshots; null: somebody cleaned up, and what an older version had is not told. */
+  async #lists(): Promise<
+    readonly { readonly path: string; readonly manifests: readonly ListedManifest[] }[] | null
+  > {
+    const lists: { path: string; manifests: readonly ListedManifest[] }[] = [];
+    for (const snapshot of this.found.metadata.snapshots ?? []) {
+      const manifests = await readList(this.#files, this.#directory, this.#label, this.found, snapshot).catch(
+        (error: unknown) => {
+          if (error instanceof AppError && error.code === 'conflict') return null;
+          throw error;
+        },
+      );
+      if (manifests === null) return null;
+      lists.push({ path: snapshot['manifest-list'], manifests });
+    }
+    return lists;
+  }
 
   checkReadable = (): void => {
     const { metadata } = this.found;
@@ -137,28 +164,36 @@ export class IcebergVersion implements TableVersion {
 }
 
 async function readList(
+  files: LakeFiles,
   directory: string,
   label: string,
   { metadata }: FoundMetadata,
   snapshot: Snapshot,
 ): Promise<readonly ListedManifest[]> {
   const path = pathInTable(metadata, snapshot['manifest-list'], label);
-  const records = readAvro(await readFile(await plainFile(directory, path)), `${label}: ${path}`);
+  const records = await avroAt(files, `${directory}/${path}`, `${label}: ${path}`);
   return records.map(listedManifest);
 }
 
 async function readManifest(
+  files: LakeFiles,
   directory: string,
   label: string,
   { metadata }: FoundMetadata,
   manifest: ListedManifest,
 ): Promise<readonly ManifestEntry[]> {
   const path = pathInTable(metadata, manifest.manifest_path, label);
-  const records = readAvro(await readFile(await plainFile(directory, path)), `${label}: ${path}`);
+  const records = await avroAt(files, `${directory}/${path}`, `${label}: ${path}`);
   return (records as unknown as ManifestEntry[]).map((entry) => ({
     ...entry,
     snapshot_id: entry.snapshot_id ?? manifest.added_snapshot_id,
     sequence_number: entry.sequence_number ?? manifest.sequence_number,
     file_sequence_number: entry.file_sequence_number ?? manifest.sequence_number,
   }));
+}
+
+async function avroAt(files: LakeFiles, path: string, label: string): Promise<Record<string, unknown>[]> {
+  const bytes = await files.read(path);
+  if (bytes === null) throw new AppError('conflict', `${label} is not there, and the table names it.`);
+  return readAvro(bytes, label);
 }

@@ -1,9 +1,9 @@
 /** Files that are made whole, once or not at all. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, open, rm } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncPath } from '../folder/contents/manifest.ts';
+import { syncPath } from '../../folder/contents/manifest.ts';
 
 /** Durable; false where there is such a file. `drafts`: a folder of the same file system. */
 export async function createOnce(path: string, text: string, drafts: string): Promise<boolean> {
@@ -25,8 +25,20 @@ export async function createOnce(path: string, text: string, drafts: string): Pr
   return true;
 }
 
+/** Over what stood there, whole and durable. `drafts`: as of `createOnce`. */
+export async function replaceFile(path: string, content: string | Uint8Array, drafts: string): Promise<void> {
+  const draft = join(drafts, `.draft-${randomUUID()}`);
+  try {
+    await writeNew(draft, content);
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncPath(dirname(path));
+}
+
 /** Durable but for its name; false where there is such a file. */
-export async function writeNew(path: string, content: string | Uint8Array): Promise<boolean> {
+async function writeNew(path: string, content: string | Uint8Array): Promise<boolean> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const file = await open(path, flags, 0o666).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return null;

@@ -1,0 +1,63 @@
+/** What a folder of tables tells before a job holds it. */
+import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { AppError } from '../../errors.ts';
+import { mainFormat, type LakeFormatName } from './formats.ts';
+import type { LakePlace, LakeTarget } from './store/place.ts';
+
+/** In which format jobs wrote tables into the folder; null for another folder, and one that is not there. */
+export async function lakeFormatOf(target: LakeTarget): Promise<LakeFormatName | null> {
+  return target.look(formatOf).catch((error: unknown) => {
+    // a folder of another kind
+    if (error instanceof AppError && error.code === 'conflict') return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR' || code === 'ELOOP') return null;
+    throw error;
+  });
+}
+
+async function formatOf(place: LakePlace): Promise<LakeFormatName | null> {
+  return (await place.readStep())?.format ?? (await place.readManifest())?.format ?? null;
+}
+
+/** The logical schemas that loaded the folder, the last one first; none where it is not there. */
+export async function readLakeLoads(target: LakeTarget): Promise<readonly TargetLoad[]> {
+  const manifest = await target.look(
+    async (place) => (await place.readStep())?.manifest ?? (await place.readManifest()),
+  );
+  const found = new Map<string, TargetLoad>();
+  for (const job of (manifest?.jobs ?? []).toReversed()) {
+    const { installation, id_sch: idSch, id_lschma: idLschma } = job;
+    const key = JSON.stringify([installation, idSch, idLschma]);
+    const holds = job.tables.length > 0 || found.get(key)?.holds === true;
+    found.set(key, { installation, idSch, idLschma, holds });
+  }
+  return [...found.values()];
+}
+
+/** As `RowSink.zonesThere`; of a table without files any column can still become one with a time zone. */
+export async function readLakeZones(target: LakeTarget, tables: readonly ZoneTable[]): Promise<ZonesThere> {
+  const found = new Map<string, ReadonlyMap<string, boolean>>();
+  await target.look(async (place) => {
+    const manifest = await place.readManifest();
+    if (manifest === null) return;
+    const known = new Map(manifest.tables.map((table) => [table.name, table]));
+    const format = mainFormat(manifest.format);
+    for (const { name, columns } of tables) {
+      const there = known.get(name);
+      const state =
+        there === undefined
+          ? null
+          : await format.readTable(place, there.directory, `${place.label}: ${name}`);
+      if (state === null || state.files.size === 0) continue;
+      const fields = new Map(state.fields.map((field) => [field.name, field.sqlType]));
+      const kept = new Map<string, boolean>();
+      for (const column of columns()) {
+        const sqlType = fields.get(column.name);
+        if (sqlType?.startsWith('TIMESTAMP') === true) kept.set(column.name, sqlType.includes('TIME ZONE'));
+      }
+      found.set(name, kept);
+    }
+  });
+  return found;
+}

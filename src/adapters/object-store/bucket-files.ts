@@ -1,0 +1,29 @@
+/** Files below a prefix of a store, by the addresses of their folder: as the files of an organisation are, for whoever was shown the place. */
+import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { ObjectStore } from '../../ports/files/objects.ts';
+
+export interface BucketFilesOptions {
+  readonly objects: ObjectStore;
+  /** of the folder: what its locations begin with */
+  readonly location: string;
+  /** before the keys of what lies in it: '' or ending in '/' */
+  readonly prefix: string;
+}
+
+export function createBucketFiles({
+  objects,
+  location: root,
+  prefix,
+}: BucketFilesOptions): Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> {
+  const keyOf = (location: string): string => prefix + location.slice(root.length + 1);
+  return {
+    async *listFiles(location) {
+      const above = location === root ? prefix : `${keyOf(location)}/`;
+      for await (const { key, bytes } of objects.listObjects(above))
+        yield { name: key.slice(above.length), location: `${root}/${key.slice(prefix.length)}`, bytes };
+    },
+    read: (location, range) => objects.read(keyOf(location), range),
+    write: (location, body) => objects.write(keyOf(location), body),
+    discard: (location) => objects.removeObject(keyOf(location)),
+  };
+}

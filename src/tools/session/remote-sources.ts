@@ -1,0 +1,67 @@
+/** The places of the operator that inputs are fetched from and targets lie in, and how a job reaches them. */
+import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
+import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import type { SourceConfig } from '../../config/shape.ts';
+import type { CheckedHost } from '../../ports/network/outgoing.ts';
+import { AppError } from '../../errors.ts';
+import { sourceAt } from '../../files/remote-location.ts';
+import type { ToolSession } from './tool-session.ts';
+
+/** `by`: who named the host. AppError `host_not_allowed` where it may not be reached. */
+export type CheckHost = (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
+
+export function checksOf({ home, byHand }: ToolSession): CheckHost {
+  const resolver = createHostResolver();
+  // a person is bound by no list, and nor is what the operator names
+  const free = createOutgoingGuard(['*'], resolver);
+  const guard = byHand ? free : createOutgoingGuard(home.config.allowedHosts, resolver);
+  // looked up once a run: its connections are used again
+  const checked = new Map<string, Promise<CheckedHost>>();
+  return (url, by) => {
+    const key = `${by} ${url.origin}`;
+    let found = checked.get(key);
+    if (found === undefined) checked.set(key, (found = (by === 'operator' ? free : guard).checkUrl(url)));
+    return found;
+  };
+}
+
+/** AppError `invalid_option` for an object of a store that no source is set for; a person's are those of the AWS variables, too. */
+export function sourceFor(
+  { home, byHand, idOrg }: ToolSession,
+  location: { readonly kind: 's3' | 'http'; readonly text: string },
+): SourceConfig | undefined {
+  const found = sourceAt(home.config.sources ?? [], location.text, byHand ? null : idOrg);
+  if (found !== undefined || location.kind === 'http') return found;
+  const own = byHand ? sourceOfEnvironment(process.env) : undefined;
+  if (own !== undefined) return own;
+  throw new AppError(
+    'invalid_option',
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s${byHand ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
+  );
+}
+
+/** The variables that other programs for S3 take. */
+function sourceOfEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): SourceConfig | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  const region = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1';
+  const sessionToken = environment['AWS_SESSION_TOKEN'];
+  return {
+    name: 'environment',
+    location: 's3://',
+    organisations: null,
+    token: null,
+    s3: {
+      endpoint:
+        environment['AWS_ENDPOINT_URL_S3'] ??
+        environment['AWS_ENDPOINT_URL'] ??
+        `https://s3.${region}.amazonaws.com`,
+      region,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken === undefined ? {} : { sessionToken }),
+    },
+  };
+}
