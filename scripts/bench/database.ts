@@ -13,6 +13,8 @@ export interface BenchDatabase {
   readonly sql: Sql;
   /** `xml2er` with these arguments, its executable called directly */
   tool(...args: readonly string[]): Command;
+  /** `er2xml`, as `tool` */
+  writeBack(...args: readonly string[]): Command;
   /** Tables are made anew by every contestant: to remove those of the run before is no part of loading. */
   dropTarget(sqlSchema: string): Promise<void>;
   /** rows of all tables of a schema, side tables aside */
@@ -39,14 +41,16 @@ export async function openBenchDatabase(directory: string): Promise<BenchDatabas
   // the service's part, so that the database does not end between two runs
   const server = await startEmbeddedPostgres({ directory: join(home, 'db') });
   const sql = connectPostgres(server.url, { applicationName: 'bench', max: atOnce });
+  const command = (name: string, args: readonly string[]): Command => ({
+    file: process.execPath,
+    args: [join(projectRoot, 'src/tools/bin', name), ...args, '--json'],
+    env: { SVC_HOME: home },
+  });
   return {
     url: server.url,
     sql,
-    tool: (...args) => ({
-      file: process.execPath,
-      args: [join(projectRoot, 'src/tools/bin/xml2er.mjs'), ...args, '--json'],
-      env: { SVC_HOME: home },
-    }),
+    tool: (...args) => command('xml2er.mjs', args),
+    writeBack: (...args) => command('er2xml.mjs', args),
     dropTarget: (sqlSchema) => dropSchema(sql, sqlSchema),
     async countRows(sqlSchema) {
       const tables = await tablesOf(sql, sqlSchema);

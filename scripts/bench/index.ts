@@ -3,7 +3,7 @@
  * ratios and peak memory as markdown, and ends with 1 when contestants disagree about what a document holds.
  *
  *   --megabytes N     size of each document (50)      --rounds N        runs of each contestant (3)
- *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,other  parts (all)
+ *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,back,other  parts (all)
  *   --cpu             compare parsers by the processor time they took: for a machine that is shared
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
@@ -30,13 +30,14 @@ import type { Peers } from './peers.ts';
 import { putIntoPage } from './measured-page.ts';
 import { benchSpark } from './spark.ts';
 import { Results, renderGoals, renderMachine, renderProcessor, renderRates } from './report.ts';
+import { benchWriteBack } from './write-back.ts';
 
 const { values: options } = parseArgs({
   options: {
     megabytes: { type: 'string', default: '50' },
     'slow-megabytes': { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
-    only: { type: 'string', default: 'parse,load,other' },
+    only: { type: 'string', default: 'parse,load,back,other' },
     cpu: { type: 'boolean', default: false },
     api: { type: 'boolean', default: false },
     'api-seconds': { type: 'string', default: '2' },
@@ -192,6 +193,7 @@ async function main(): Promise<void> {
       if (database === null) continue;
       const stage = { inputs, small, onePage, peers, database };
       if (parts.includes('load')) await load(stage, round);
+      if (parts.includes('back')) await benchWriteBack(contest, inputs[0]!, database, directory);
       if (parts.includes('other')) await other(stage);
     }
   } finally {
@@ -215,6 +217,9 @@ function print(peers: Peers): void {
     names.infer,
     names.copyAlone,
     names.copyAtOnce,
+    names.writeBack,
+    names.parquet,
+    names.writeBackParquet,
   ];
   const tables = [
     renderRates(results, [names.tokenise, names.plain, ...parsers], heading),
