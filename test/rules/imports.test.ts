@@ -94,7 +94,11 @@ const areas: readonly Area[] = [
   onNode('folder', [], ['duckdb', 'file-staging', 'local-files', 'row-sinks']),
   onNode('lake', ['avsc'], ['duckdb', 'file-staging', 'folder', 'local-files', 'object-store', 'row-sinks']),
   onNode('database-files', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
-  onNode('duckdb', ['@duckdb/node-api'], ['database-files', 'file-staging', 'row-sinks', 'folder']),
+  onNode(
+    'duckdb',
+    ['@duckdb/node-api', '@duckdb/node-bindings'],
+    ['database-files', 'file-staging', 'row-sinks', 'folder'],
+  ),
   onNode('sqlite', [], ['database-files', 'file-staging', 'folder', 'local-files', 'row-sinks']),
   onNode('mysql', ['mysql2'], ['row-sinks']),
   onNode('processes', [], ['local-files']),

@@ -3,27 +3,43 @@
  * Most tables lie in that order, as one look at their keys tells, and are read as they lie; only another one is sorted by DuckDB, what does
  * not fit into memory on the disk.
  */
-import type { DuckDBConnection, DuckDBResult } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { textBlock } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { fileFault } from '../file-staging/faults.ts';
+import { decoded, fieldBlock, type FieldPlan, type ValueDecoder } from '../row-sinks/field-blocks.ts';
 import {
   createTableRowSource,
-  type ClosableRows,
+  type ClosableBlocks,
   type ReadTable,
   type ReadTables,
   type RowOrder,
   type RowQuery,
 } from '../row-sinks/table-row-source.ts';
+import { chunksOf, chunkTexts, type Chunks } from './row-chunks.ts';
 
 /** Keys and positions are BIGINTs. */
 export interface SourceTable extends ReadTable {
-  /** expressions of text that `values` makes a row of; more than one, where no value has U+001E or U+001F */
-  readonly selection: readonly string[];
-  /** the row's values by name: the lexical forms of XSD, NULL for a column that is not there */
-  values(row: readonly (string | null)[]): (column: string) => string | null;
+  /** the column's values; null where there is no such column */
+  text(column: string): SourceText | null;
+  /** of a table whose rows are lines that we read ourselves: then `text` is not asked */
+  readonly lines?: SourceLines;
+}
+
+export interface SourceText {
+  /** an expression of text, without characters that no document can hold */
+  readonly expression: string;
+  /** null: the values are in the lexical forms of XSD */
+  readonly decode: ValueDecoder | null;
+}
+
+export interface SourceLines {
+  readonly expression: string;
+  /** the line's values by name: the lexical forms of XSD, null for a column that is not there */
+  values(line: string): (column: string) => string | null;
 }
 
 /** The tables of one place, open for reading. */
@@ -88,36 +104,51 @@ class FileTables implements ReadTables<SourceTable> {
     }
   }
 
-  async rows<Row>(
+  async blocks(
     table: SourceTable,
     { rest, order }: RowQuery,
-    toRow: (valueOf: (column: string) => string | null) => Row,
-  ): Promise<ClosableRows<Row>> {
+    columns: readonly string[],
+  ): Promise<ClosableBlocks> {
     const connection = await this.#tables.connect();
     const sorting =
       order === undefined || (await this.#liesInOrder(connection, table, rest, order))
         ? ''
         : ` ORDER BY ${order.by.join(', ')}`;
-    const query = `SELECT ${oneText(table.selection)} FROM ${table.from}${rest}${sorting}`;
-    const result = await connection.stream(query);
-    const stream = new ResultStream(connection, result, (text) =>
-      toRow(table.values(this.#fieldsOf(text, table.selection.length))),
-    );
-    await stream.advance();
-    return stream;
+    const query = (selection: string): string => `SELECT ${selection} FROM ${table.from}${rest}${sorting}`;
+    if (table.lines !== undefined) {
+      const chunks = chunksOf(connection, await connection.stream(query(table.lines.expression)));
+      return lineBlocks(chunks, table.lines, columns);
+    }
+    const fields = columns.flatMap((name, column) => {
+      const text = table.text(name);
+      return text === null ? [] : [{ ...text, column }];
+    });
+    const plan = {
+      columns: fields.map(({ column }) => column),
+      decoders: fields.map(({ decode }) => decode),
+      width: columns.length,
+    };
+    const selection = oneText(fields.map(({ expression }) => expression));
+    const chunks = chunksOf(connection, await connection.stream(query(selection)));
+    return this.#fieldBlocks(chunks, plan);
   }
 
-  /** What `oneText` made one. */
-  #fieldsOf(text: string | null, count: number): readonly (string | null)[] {
-    if (count === 1) return [text];
-    const fields: (string | null)[] = text!.split(fieldEnd);
-    if (fields.length !== count)
-      throw new AppError(
-        'unprocessable_input',
-        `${this.#label}: a value has a control character (U+001F), which no document can hold`,
-      );
-    for (let at = 0; at < count; at += 1) if (fields[at] === noValue) fields[at] = null;
-    return fields;
+  #fieldBlocks(chunks: Chunks, plan: FieldPlan): ClosableBlocks {
+    return {
+      next: async () => {
+        const chunk = await chunks.next();
+        if (chunk === null) return null;
+        const { bytes, ends } = chunkTexts(chunk);
+        const block = fieldBlock(bytes, ends, plan);
+        if (block === null)
+          throw new AppError(
+            'unprocessable_input',
+            `${this.#label}: a value has a control character (U+001F), which no document can hold`,
+          );
+        return decoded(block, plan);
+      },
+      close: () => chunks.close(),
+    };
   }
 
   /** One pass over the keys alone, in no more memory than a piece of them takes. */
@@ -144,54 +175,22 @@ class FileTables implements ReadTables<SourceTable> {
   }
 }
 
-/** Characters that no value of a document has (XML 1.0 §2.2). */
-const fieldEnd = '\u001f';
-const noValue = '\u001e';
-
 /** A row as one text: taking one value from DuckDB costs as much as the whole row does. */
-function oneText(selection: readonly string[]): string {
-  if (selection.length === 1) return selection[0]!;
-  return `concat_ws(chr(31), ${selection.map((value) => `COALESCE(${value}, chr(30))`).join(', ')})`;
+function oneText(expressions: readonly string[]): string {
+  return `concat_ws(chr(31), ${expressions.map((value) => `COALESCE(${value}, chr(30))`).join(', ')})`;
 }
 
-class ResultStream<Row> implements ClosableRows<Row> {
-  head: Row | null = null;
-  readonly #connection: DuckDBConnection;
-  readonly #result: DuckDBResult;
-  readonly #toRow: (text: string | null) => Row;
-  #rows: (string | null)[] = [];
-  #next = 0;
-  #isOpen = true;
-
-  constructor(connection: DuckDBConnection, result: DuckDBResult, toRow: (text: string | null) => Row) {
-    this.#connection = connection;
-    this.#result = result;
-    this.#toRow = toRow;
-  }
-
-  advance(): Promise<void> | undefined {
-    if (this.#next < this.#rows.length) {
-      this.head = this.#toRow(this.#rows[this.#next++]!);
-      return undefined;
-    }
-    this.head = null;
-    return this.#isOpen ? this.#fetch() : undefined;
-  }
-
-  close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#connection.closeSync();
-  }
-
-  async #fetch(): Promise<void> {
-    const chunk = await this.#result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) {
-      this.close();
-      return;
-    }
-    this.#rows = chunk.getColumnValues(0) as (string | null)[];
-    this.#next = 0;
-    await this.advance();
-  }
+function lineBlocks(chunks: Chunks, { values }: SourceLines, columns: readonly string[]): ClosableBlocks {
+  return {
+    async next() {
+      const chunk = await chunks.next();
+      if (chunk === null) return null;
+      const lines = chunk.getColumnValues(0) as string[];
+      return textBlock(
+        lines.map((line) => columns.map(values(line))),
+        columns.length,
+      );
+    },
+    close: () => chunks.close(),
+  };
 }

@@ -15,6 +15,7 @@ import { longestRecord } from './longest-record.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
+import { infinity, valueDecoder } from './value-decoders.ts';
 import { finishJournal, readManifest, type ManifestFile, type ManifestTable } from './contents/manifest.ts';
 import { pinFolder } from '../local-files/open-folder.ts';
 
@@ -117,26 +118,21 @@ function sourceTable(
   const types = new Map(columns.map(({ name, type }) => [name, type]));
   const { directory } = rowFiles;
   if (format === 'jsonl') return jsonLinesTable(rowFiles, files, types);
-  const names = [...new Set(files.flatMap((file) => file.columns))];
-  const indexes = new Map(names.map((name, at) => [name, at]));
+  const names = new Set(files.flatMap((file) => file.columns));
   const read = {
     csv: (path: string, file: ManifestFile) => csvFile(path, file, rowFiles),
     tsv: (path: string, file: ManifestFile) => tsvFile(path, file, rowFiles),
     parquet: (path: string, file: ManifestFile) => parquetFile(path, file, types),
   }[format];
-  const decode =
-    format === 'parquet' ? (text: string): string => text : format === 'tsv' ? fromCopyText : fromCsv;
   return {
     from: `(${files.map((file) => read(join(directory, file.name), file)).join(' UNION ALL BY NAME ')})`,
-    whole: (name) => (indexes.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
+    whole: (name) => (names.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
     holds: (name, text) =>
       `${doubleQuoted(name)} = ${standardLiteral(format === 'tsv' ? toCopyText(text) : text)}`,
-    selection: names.map(doubleQuoted),
-    values: (row) => (name) => {
-      const text = row[indexes.get(name) ?? -1] ?? null;
-      const type = types.get(name);
-      return text === null || type === undefined ? text : decode(text, type);
-    },
+    text: (name) =>
+      names.has(name)
+        ? { expression: doubleQuoted(name), decode: valueDecoder(format, types.get(name)) }
+        : null,
   };
 }
 
@@ -188,20 +184,19 @@ function jsonLinesTable(
     from: `(${lines.join(' UNION ALL ')})`,
     whole: (name) => (known.has(name) ? `${member(name)}::BIGINT` : null),
     holds: (name, text) => `${member(name)} = ${standardLiteral(text)}`,
-    selection: ['line'],
-    values: ([line]) => {
-      const row = JSON.parse(line!, digits as (key: string, value: unknown) => unknown) as Record<
-        string,
-        unknown
-      >;
-      return (name) => {
-        const value = row[name] ?? null;
-        if (value === null) return null;
-        if (Array.isArray(value)) return value.map(String).join(' ');
-        const kind = types.get(name)?.kind;
-        return kind === 'real' || kind === 'double' ? infinity(String(value)) : String(value);
-      };
-    },
+    text: () => null,
+    lines: { expression: 'line', values: (line) => lineValues(line, types) },
+  };
+}
+
+function lineValues(line: string, types: ReadonlyMap<string, ColumnType>): (column: string) => string | null {
+  const row = JSON.parse(line, digits as (key: string, value: unknown) => unknown) as Record<string, unknown>;
+  return (name) => {
+    const value = row[name] ?? null;
+    if (value === null) return null;
+    if (Array.isArray(value)) return value.map(String).join(' ');
+    const kind = types.get(name)?.kind;
+    return kind === 'real' || kind === 'double' ? infinity(String(value)) : String(value);
   };
 }
 
@@ -216,48 +211,10 @@ function digits(_key: string, value: unknown, context: { readonly source?: strin
   return typeof value === 'number' ? context.source : value;
 }
 
-function infinity(text: string): string {
-  return text.replace('Infinity', 'INF');
-}
-
-/** What the encodings of rows make of XSD's forms, taken back. */
-function fromCsv(text: string, type: ColumnType): string {
-  const items = type.list === true ? arrayItems(text) : null;
-  if (items !== null) return items.map((item) => fromCsv(item, { kind: type.kind })).join(' ');
-  switch (type.kind) {
-    case 'boolean':
-      return text === 't' ? 'true' : text === 'f' ? 'false' : text;
-    case 'real':
-    case 'double':
-      return infinity(text);
-    default:
-      return text;
-  }
-}
-
-const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
-
-function fromCopyText(text: string, type: ColumnType): string {
-  const plain = text.includes('\\')
-    ? text.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter)
-    : text;
-  return fromCsv(plain, type);
-}
-
 function toCopyText(text: string): string {
   return text
     .replaceAll('\\', '\\\\')
     .replaceAll('\t', '\\t')
     .replaceAll('\n', '\\n')
     .replaceAll('\r', '\\r');
-}
-
-/** Items of an array literal (PostgreSQL manual §8.15.2); null for other text. */
-function arrayItems(text: string): string[] | null {
-  if (!text.startsWith('{') || !text.endsWith('}')) return null;
-  const items: string[] = [];
-  const pattern = /"((?:[^"\\]|\\.)*)"|([^,"]+)/g;
-  for (const [, quoted, plain] of text.slice(1, -1).matchAll(pattern))
-    items.push(quoted === undefined ? plain! : quoted.replaceAll(/\\(.)/g, '$1'));
-  return items;
 }

@@ -150,24 +150,22 @@ async function openTable(
   const types = new Map<string, ColumnType>(
     tableColumns(model, name).map((column) => [column.name, column.type]),
   );
-  const names: string[] = [];
+  const names = new Set<string>();
   const values: string[] = [];
   for (const field of state.fields) {
     const { sqlType } = field;
     if (sqlType === null || !inFiles.has(field.name)) continue;
     const column = doubleQuoted(field.name);
-    names.push(field.name);
+    names.add(field.name);
     // what other programs wrote has the type of the table once it is read, if not in the file
     values.push(
       `${lexicalText(`${column}::${sqlType}`, sqlType, fractionDigits(types.get(field.name)))} AS ${column}`,
     );
   }
-  const indexes = new Map(names.map((column, at) => [column, at]));
   return {
     from: `(SELECT ${values.join(', ')} FROM ${parquet(paths)})`,
-    whole: (column) => (indexes.has(column) ? `${doubleQuoted(column)}::BIGINT` : null),
+    whole: (column) => (names.has(column) ? `${doubleQuoted(column)}::BIGINT` : null),
     holds: (column, text) => `${doubleQuoted(column)} = ${standardLiteral(text)}`,
-    selection: names.map(doubleQuoted),
-    values: (row) => (column) => row[indexes.get(column) ?? -1] ?? null,
+    text: (column) => (names.has(column) ? { expression: doubleQuoted(column), decode: null } : null),
   };
 }

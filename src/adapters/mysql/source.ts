@@ -15,10 +15,12 @@ import { physicalTables, type PhysicalTable } from '../../engine/sql/physical-mo
 import type {
   DocumentRows,
   LexicalRow,
+  RowBlock,
+  RowBlocks,
   RowStream,
-  RowValues,
   UnmappedRow,
-} from '../../engine/unshred/document-rows.ts';
+} from '../../engine/unshred/rows/document-rows.ts';
+import { decodedRows, textBlock, type TextRow } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -38,8 +40,6 @@ export interface MysqlRowSourceOptions extends MysqlAddress {
 export function createMysqlRowSource(options: MysqlRowSourceOptions): RowSource {
   return new MysqlRowSource(options);
 }
-
-type TextRow = readonly (string | null)[];
 
 class MysqlRowSource implements RowSource {
   readonly label: string;
@@ -139,10 +139,12 @@ class MysqlRowSource implements RowSource {
         const at = (role: string): string =>
           table.columns[columns.findIndex((column) => column.role === role)]!.name;
         const values = columns.map(({ type }, column) => this.#value(index, column, type));
-        return this.#stream(
-          { from: there.name, values, where: ofDocument(at('document')), by: [at('row_key')] },
-          (row): RowValues => row,
-        );
+        return this.#pages({
+          from: there.name,
+          values,
+          where: ofDocument(at('document')),
+          by: [at('row_key')],
+        });
       },
       lexical: (index) =>
         this.#side(
@@ -177,18 +179,17 @@ class MysqlRowSource implements RowSource {
     };
   }
 
-  #side<Row>(
+  async #side<Row>(
     name: string,
     page: Omit<Page, 'from'>,
     toRow: (row: TextRow) => Row,
   ): Promise<RowStream<Row> | null> {
-    return this.#known.has(name) ? this.#stream({ ...page, from: name }, toRow) : Promise.resolve(null);
+    if (!this.#known.has(name)) return null;
+    return decodedRows(this.#pages({ ...page, from: name }), page.values.length, toRow);
   }
 
-  async #stream<Row>(page: Page, toRow: (row: TextRow) => Row): Promise<RowStream<Row> | null> {
-    const stream = new PagedStream((sql) => this.#read(sql), page, toRow);
-    await stream.advance();
-    return stream.head === null ? null : stream;
+  #pages(page: Page): RowBlocks {
+    return new Pages((sql) => this.#read(sql), page);
   }
 
   /** As XML Schema writes it; the items of a list with a blank between. */
@@ -257,44 +258,29 @@ interface Page {
   readonly by: readonly string[];
 }
 
-class PagedStream<Row> implements RowStream<Row> {
-  head: Row | null = null;
+class Pages implements RowBlocks {
   readonly #read: (sql: string) => Promise<(string | null)[][]>;
   readonly #page: Page;
-  readonly #toRow: (row: TextRow) => Row;
-  #rows: (string | null)[][] = [];
-  #next = 0;
   #after: readonly (string | null)[] | null = null;
   #isDone = false;
 
-  constructor(read: (sql: string) => Promise<(string | null)[][]>, page: Page, toRow: (row: TextRow) => Row) {
+  constructor(read: (sql: string) => Promise<(string | null)[][]>, page: Page) {
     this.#read = read;
     this.#page = page;
-    this.#toRow = toRow;
   }
 
-  advance(): Promise<void> | undefined {
-    if (this.#next < this.#rows.length) {
-      const row = this.#rows[this.#next++]!;
-      this.head = this.#toRow(row.slice(0, this.#page.values.length));
-      return undefined;
-    }
-    this.head = null;
-    return this.#isDone ? undefined : this.#fetch();
-  }
-
-  async #fetch(): Promise<void> {
+  async next(): Promise<RowBlock | null> {
+    if (this.#isDone) return null;
     const { from, values, where, by } = this.#page;
     const keys = by.map((column) => `t.${quote(column)}`);
     const order = keys.join(', ');
     const after = this.#after === null ? '' : ` AND ${this.#laterThan(keys, this.#after)}`;
-    this.#rows = await this.#read(
+    const rows = await this.#read(
       `SELECT ${[...values, ...keys].join(', ')} FROM ${quote(from)} t WHERE ${where}${after} ORDER BY ${order} LIMIT ${pageRows}`,
     );
-    this.#next = 0;
-    this.#isDone = this.#rows.length < pageRows;
-    this.#after = this.#rows.at(-1)?.slice(values.length) ?? null;
-    await this.advance();
+    this.#isDone = rows.length < pageRows;
+    this.#after = rows.at(-1)?.slice(values.length) ?? null;
+    return rows.length === 0 ? null : textBlock(rows, values.length);
   }
 
   #laterThan(keys: readonly string[], [first, second]: readonly (string | null)[]): string {

@@ -5,10 +5,11 @@ import type { RelationalModel, Table } from '../../engine/model/relational-model
 import type {
   DocumentRows,
   LexicalRow,
+  RowBlocks,
   RowStream,
-  RowValues,
   UnmappedRow,
-} from '../../engine/unshred/document-rows.ts';
+} from '../../engine/unshred/rows/document-rows.ts';
+import { decodedRows, type TextRow } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -37,9 +38,8 @@ export interface RowQuery {
   readonly order?: RowOrder;
 }
 
-/** Stands at its first row. */
-export interface ClosableRows<Row> extends RowStream<Row> {
-  close(): void;
+export interface ClosableBlocks extends RowBlocks {
+  close(): Promise<void>;
 }
 
 /** The tables of one place, open for reading. */
@@ -48,12 +48,8 @@ export interface ReadTables<Known extends ReadTable> {
   table(name: string): Known | null;
   /** the least value of `expression` among rows for which `condition` holds; null: there are none */
   least(table: Known, expression: string, condition: string): Promise<string | null>;
-  /** `toRow` is given the row's values by name: the lexical forms of XSD, NULL for a column that is not there */
-  rows<Row>(
-    table: Known,
-    query: RowQuery,
-    toRow: (valueOf: (column: string) => string | null) => Row,
-  ): Promise<ClosableRows<Row>>;
+  /** Rows of those columns, by the model's names: a column that is not there is empty. */
+  blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<ClosableBlocks>;
   /** logical schema of a job, where its number stands for one job alone */
   logicalSchemaOf(job: number): Promise<number | null>;
   close(): Promise<void>;
@@ -79,7 +75,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   readonly #options: TableRowSourceOptions<Known>;
   #model!: RelationalModel;
   #tables: ReadTables<Known> | null = null;
-  #streams: ClosableRows<unknown>[] = [];
+  #streams: ClosableBlocks[] = [];
 
   constructor(options: TableRowSourceOptions<Known>) {
     this.#options = options;
@@ -112,21 +108,21 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   async *documents(name?: string): AsyncIterable<StoredDocument> {
     const table = this.#documents();
     const key = table.whole('document_key')!;
-    const stream = await this.#stream(table, { rest: ` ORDER BY ${key}` }, (valueOf) => ({
-      key: valueOf('document_key')!,
-      name: valueOf('name'),
-      job: Number(valueOf('job')),
-    }));
+    const blocks = await this.#guarded(() =>
+      this.#tables!.blocks(table, { rest: ` ORDER BY ${key}` }, ['document_key', 'name', 'job']),
+    );
     try {
-      while (stream.head !== null) {
-        const { key: documentKey, name: documentName, job } = stream.head;
-        await stream.advance();
+      const stream = await this.#guarded(() => decodedRows(blocks, 3, (row) => row));
+      for (let row = stream.head; row !== null; row = stream.head) {
+        const [documentKey, documentName, job] = row;
+        const wait = stream.advance();
+        if (wait !== undefined) await this.#guarded(() => wait);
         if (name !== undefined && documentName !== name) continue;
-        const idLschma = await this.#tables!.logicalSchemaOf(job);
-        yield { key: documentKey, name: documentName, idLschma };
+        const idLschma = await this.#tables!.logicalSchemaOf(Number(job));
+        yield { key: documentKey!, name: documentName!, idLschma };
       }
     } finally {
-      stream.close();
+      await blocks.close();
     }
   }
 
@@ -139,17 +135,13 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   }
 
   async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
-    this.#closeStreams();
+    await this.#closeStreams();
     const { tables } = this.#model;
     const isTold = everyRowNamesDocument(this.#model);
     const first =
       documentKey === null || isTold ? null : await this.#guarded(() => this.#firstKeys(documentKey));
     const ofDocument = (table: Known, column: string): string =>
       documentKey === null ? '' : ` WHERE ${table.whole(column)!} ${from} ${documentKey}`;
-    const kept = <Row>(stream: ClosableRows<Row>): RowStream<Row> | null => {
-      this.#streams.push(stream as ClosableRows<unknown>);
-      return stream.head === null ? null : stream;
-    };
     return {
       table: async (index) => {
         const table = this.#tables!.table(tables[index]!.name);
@@ -163,32 +155,32 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
             ? ''
             : ` WHERE ${key} >= ${since}`;
         const order = { name: tables[index]!.name, by: [key] };
-        return kept(await this.#stream(table, { rest, order }, (valueOf): RowValues => columns.map(valueOf)));
+        return this.#blocks(table, { rest, order }, columns);
       },
       lexical: async (index) => {
         const table = this.#tables!.table(sideTableNames.lexical);
         if (table === null) return null;
         const [key, document] = [table.whole('row_key')!, table.whole('document_key')!];
-        const stream = await this.#stream<LexicalRow>(
+        return this.#rowsBeside<LexicalRow>(
           table,
           {
             rest: ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} ${from} ${documentKey ?? 0}`,
             order: { name: `${sideTableNames.lexical} ${index}`, by: [key] },
           },
-          (valueOf) => ({
-            rowKey: valueOf('row_key')!,
-            columnName: valueOf('column_name')!,
-            content: valueOf('content') ?? '',
+          ['row_key', 'column_name', 'content'],
+          ([rowKey, columnName, content]) => ({
+            rowKey: rowKey!,
+            columnName: columnName!,
+            content: content ?? '',
           }),
         );
-        return kept(stream);
       },
       unmapped: async (index) => {
         const table = this.#tables!.table(sideTableNames.unmapped);
         if (table === null) return null;
         const name = index === null ? sideTableNames.documents : tables[index]!.name;
         const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
-        const stream = await this.#stream<UnmappedRow>(
+        return this.#rowsBeside<UnmappedRow>(
           table,
           {
             rest: ` WHERE ${table.holds('parent_table', name)} AND ${document} ${from} ${documentKey ?? 0}`,
@@ -197,21 +189,21 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
               by: [key, table.whole('position')!],
             },
           },
-          (valueOf) => ({
-            parentKey: valueOf('parent_key')!,
-            position: Number(valueOf('position')),
-            xpath: valueOf('xpath') ?? '',
-            kind: valueOf('kind') ?? '',
-            content: valueOf('content'),
+          ['parent_key', 'position', 'xpath', 'kind', 'content'],
+          ([parentKey, position, xpath, kind, content]) => ({
+            parentKey: parentKey!,
+            position: Number(position),
+            xpath: xpath ?? '',
+            kind: kind ?? '',
+            content: content ?? null,
           }),
         );
-        return kept(stream);
       },
     };
   }
 
   async close(): Promise<void> {
-    this.#closeStreams();
+    await this.#closeStreams();
     await this.#tables?.close();
     this.#tables = null;
   }
@@ -252,16 +244,25 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     return first;
   }
 
-  #stream<Row>(
+  async #rowsBeside<Row>(
     table: Known,
     query: RowQuery,
-    toRow: (valueOf: (column: string) => string | null) => Row,
-  ): Promise<ClosableRows<Row>> {
-    return this.#guarded(() => this.#tables!.rows(table, query, toRow));
+    columns: readonly string[],
+    toRow: (row: TextRow) => Row,
+  ): Promise<RowStream<Row>> {
+    const blocks = await this.#blocks(table, query, columns);
+    return decodedRows(blocks, columns.length, toRow);
   }
 
-  #closeStreams(): void {
-    for (const stream of this.#streams.splice(0)) stream.close();
+  /** Blocks that are closed with the source, whose faults are told as the place's. */
+  async #blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<RowBlocks> {
+    const blocks = await this.#guarded(() => this.#tables!.blocks(table, query, columns));
+    this.#streams.push(blocks);
+    return { next: () => this.#guarded(() => blocks.next()) };
+  }
+
+  async #closeStreams(): Promise<void> {
+    for (const stream of this.#streams.splice(0)) await stream.close();
   }
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {

@@ -1,44 +1,64 @@
 /** Values of a row as they stand in a document: attributes, text, names with their prefixes. */
 import { xsiNamespace } from '../model/name-labels.ts';
-import type { RowValues } from './document-rows.ts';
 import { escapeAttribute } from './escape.ts';
-import type { KeptElements, KeptElement } from './kept-content.ts';
+import type { KeptElement } from './kept-content.ts';
 import type { OwnDeclarations } from './output-namespaces.ts';
+import { cellText, isNull, utf8Of, type RowBytes } from './rows/values.ts';
+import type { TakenRow } from './rows/reader.ts';
 import type { WritingNode, WritingPlan } from './writing-plan.ts';
+import type { XmlOutput } from './xml-output.ts';
 
-/** A row, with what is kept beside it. */
-export interface ElementRow {
-  readonly values: RowValues;
-  readonly key: string;
-  /** values as written, by column name */
-  readonly lexical: ReadonlyMap<string, string> | null;
-  readonly kept: KeptElements | null;
-}
-
-/** The attributes of an element that its row tells of, with a blank before each. */
-export function attributesOf(
+/** The attributes of an element that its row tells of, into the start tag that is open. */
+export function writeAttributes(
+  out: XmlOutput,
   plan: WritingPlan,
   node: WritingNode,
-  row: ElementRow,
+  row: TakenRow,
   own: OwnDeclarations,
-): string {
-  let result = '';
-  const nil = row.values[node.plan.nilColumn] ?? null;
-  if (nil !== null) result += attribute(plan.nilAttribute, nil);
+): void {
+  const { nilColumn, anyAttributeColumn } = node.plan;
+  if (nilColumn >= 0) writeAttribute(out, plan.nilAttribute, row, nilColumn);
   for (const { tag, column, isType } of node.attributes) {
+    if (!isType && !isKept(plan, node, row, column)) {
+      writeAttribute(out, tag, row, column);
+      continue;
+    }
     const value = valueOf(plan, node, row, column, own);
     if (value === null) continue;
-    result += attribute(tag, isType ? typeNameOf(plan, value, own) : value);
+    const bytes = utf8Of(isType ? typeNameOf(plan, value, own) : value);
+    out.attribute(tag, bytes, 0, bytes.length);
   }
-  const others = row.values[node.plan.anyAttributeColumn] ?? null;
-  if (others === null) return result;
-  for (const line of others.split('\n')) {
+  if (anyAttributeColumn < 0 || isNull(row, anyAttributeColumn)) return;
+  for (const line of cellText(row, anyAttributeColumn)!.split('\n')) {
     const [, uri, localName, value] = /^(?:\{(.*?)\})?([^=]+)="(.*)"$/s.exec(line)!;
     const name = plan.namespaces.nameWith({ namespaceUri: uri ?? '', localName: localName! }, own);
     // the value is escaped as markup already
-    result += ` ${name}="${value!.replaceAll('<', '&lt;').replaceAll('\t', '&#9;')}"`;
+    out.attributes(` ${name}="${value!.replaceAll('<', '&lt;').replaceAll('\t', '&#9;')}"`);
   }
-  return result;
+}
+
+/** What a cell holds, as text or as XML text that stands on its own. */
+export function writeCell(
+  out: XmlOutput,
+  { bytes, cells, at }: RowBytes,
+  column: number,
+  kind: 'text' | 'wildcard',
+): void {
+  const from = cells[at + column * 2]!;
+  const to = cells[at + column * 2 + 1]!;
+  if (kind === 'text') {
+    if (from >= 0) out.value(bytes, from, to);
+  } else out.markupBytes(bytes, Math.max(from, 0), from < 0 ? 0 : to);
+}
+
+function writeAttribute(
+  out: XmlOutput,
+  name: Uint8Array,
+  { bytes, cells, at }: RowBytes,
+  column: number,
+): void {
+  const from = cells[at + column * 2]!;
+  if (from >= 0) out.attribute(name, bytes, from, cells[at + column * 2 + 1]!);
 }
 
 export function keptAttributesOf(plan: WritingPlan, kept: KeptElement, own: OwnDeclarations): string {
@@ -59,19 +79,24 @@ export function typeNameOf(plan: WritingPlan, label: string, own: OwnDeclaration
   return name === null ? label : plan.namespaces.nameWith(name, own);
 }
 
+/** Whether the value of a column lies beside the row, as it was written. */
+export function isKept(plan: WritingPlan, node: WritingNode, { lexical }: TakenRow, column: number): boolean {
+  return lexical !== null && lexical.has(plan.columns(node.plan.table)[column]!.column.name);
+}
+
 /** The value of a column as it was written; null: absent. */
 export function valueOf(
   plan: WritingPlan,
   node: WritingNode,
-  row: ElementRow,
+  row: TakenRow,
   column: number,
   own: OwnDeclarations,
 ): string | null {
-  const value = row.values[column] ?? null;
-  if (row.lexical === null) return value;
+  if (row.lexical === null) return cellText(row, column);
   const { name, sourceType } = plan.columns(node.plan.table)[column]!.column;
   const written = row.lexical.get(name);
-  if (written === undefined || (sourceType !== 'QName' && sourceType !== 'NOTATION')) return written ?? value;
+  if (written === undefined) return cellText(row, column);
+  if (sourceType !== 'QName' && sourceType !== 'NOTATION') return written;
   const names = written.split(' ').map((item) => (item.startsWith('{') ? typeNameOf(plan, item, own) : item));
   return names.join(' ');
 }

@@ -1,6 +1,6 @@
 /** The entries of `_unmapped` that hang from one row, by the folded element they stand in. */
 import { pathSteps } from '../model/name-labels.ts';
-import type { UnmappedRow } from './document-rows.ts';
+import type { UnmappedRow } from './rows/document-rows.ts';
 
 export interface KeptItem {
   readonly position: number;

@@ -2,12 +2,15 @@
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
 import type { PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { rowColumns, rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
+import { utf8Of } from './rows/values.ts';
 import { createOutputNamespaces, type OutputNamespaces } from './output-namespaces.ts';
 
 /** A child element that has rows. */
 export interface RowChild {
-  readonly tag: string;
-  readonly label: string;
+  /** its name as it is written, in UTF-8 */
+  readonly tag: Uint8Array;
+  /** in UTF-8 */
+  readonly label: Uint8Array;
   readonly node: number;
   /** the row of the element hangs, by this column, from a row of its group's head; -1: that row is its own */
   readonly ownParentKeyColumn: number;
@@ -40,8 +43,10 @@ export interface ContentTable {
 }
 
 export interface FoldedChild {
-  readonly tag: string;
+  /** its name as it is written, in UTF-8 */
+  readonly tag: Uint8Array;
   readonly label: string;
+  readonly labelBytes: Uint8Array;
   readonly node: number;
   readonly positionColumn: number;
   readonly presenceColumn: number;
@@ -54,13 +59,24 @@ export interface Evidence {
   readonly rows: readonly { readonly table: number; readonly parentKeyColumn: number }[];
 }
 
+export interface NodeAttribute {
+  /** its name as it is written, in UTF-8 */
+  readonly tag: Uint8Array;
+  readonly column: number;
+  readonly isType: boolean;
+}
+
 export interface WritingNode {
   readonly plan: PlanNode;
-  readonly attributes: readonly { readonly tag: string; readonly column: number; readonly isType: boolean }[];
+  readonly attributes: readonly NodeAttribute[];
   readonly groups: readonly RowGroup[];
   readonly contents: readonly ContentTable[];
   /** in the order in which they fill the places that nothing else takes */
   readonly folded: readonly FoldedChild[];
+  /** no folded child has a place that a row tells */
+  readonly isFree: boolean;
+  /** columns alone tell what stands in the element, which needs few calls */
+  readonly isFlat: boolean;
   /** by label of the type */
   readonly types: ReadonlyMap<string, PlanNode['typeEdges'][number]>;
   /** tables whose rows may stand in the element or in what is folded into it */
@@ -74,7 +90,8 @@ export interface WritingPlan {
   readonly namespaces: OutputNamespaces;
   readonly labels: NameLabels;
   readonly typeAttribute: string;
-  readonly nilAttribute: string;
+  /** in UTF-8 */
+  readonly nilAttribute: Uint8Array;
   /** tables of root rows; the parent key column is that of the document */
   readonly roots: readonly RowGroup[];
   node(index: number): WritingNode;
@@ -92,7 +109,7 @@ export function createWritingPlan(model: RelationalModel): WritingPlan {
     namespaces,
     labels,
     typeAttribute: namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'type' }),
-    nilAttribute: namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'nil' }),
+    nilAttribute: utf8Of(namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'nil' })),
     roots: rowGroups(model, model.roots, namespaces, labels, true),
     node: (index) => (nodes[index] ??= writingNode(plan, model.nodes[index]!)),
     evidence: (index) => (evidences[index] ??= evidenceOf(plan, index)),
@@ -111,9 +128,11 @@ function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
     .toSorted((a, b) => a.node - b.node)
     .map((edge): FoldedChild => {
       const child = model.nodes[edge.node]!;
+      const label = labels.element(edge.name);
       return {
-        tag: namespaces.nameOf(edge.name),
-        label: labels.element(edge.name),
+        tag: utf8Of(namespaces.nameOf(edge.name)),
+        label,
+        labelBytes: utf8Of(label),
         node: edge.node,
         positionColumn: child.foldedPositionColumn,
         presenceColumn: child.presenceColumn,
@@ -126,25 +145,36 @@ function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
     ...contentTable(model, node.wildcardTable, 'wildcard'),
   ];
   const inFolded = folded.flatMap((child) => plan.evidence(child.node).rows.map(({ table }) => table));
+  const tables = [
+    ...new Set([
+      ...groups.map((group) => group.table),
+      ...contents.map((content) => content.table),
+      ...inFolded,
+    ]),
+  ];
+  const isFree = folded.every((child) => child.positionColumn < 0 && child.elementNameColumn < 0);
   return {
     plan: node,
-    attributes: node.attributes.map(({ name, column }) => ({
-      tag: namespaces.nameOf(name),
-      column,
-      isType: name.namespaceUri === xsiNamespace && name.localName === 'type',
-    })),
+    attributes: node.attributes
+      .filter(({ column }) => column >= 0)
+      .map(({ name, column }) => ({
+        tag: utf8Of(namespaces.nameOf(name)),
+        column,
+        isType: name.namespaceUri === xsiNamespace && name.localName === 'type',
+      })),
     groups,
     contents,
     folded,
+    isFree,
+    isFlat: isFree && tables.length === 0 && folded.every((child) => isLeaf(model.nodes[child.node]!)),
     types: new Map(node.typeEdges.map((edge) => [labels.type(edge.name), edge])),
-    tables: [
-      ...new Set([
-        ...groups.map((group) => group.table),
-        ...contents.map((content) => content.table),
-        ...inFolded,
-      ]),
-    ],
+    tables,
   };
+}
+
+/** Nothing stands in it but text. */
+function isLeaf({ edges, textTable, wildcardTable, typeEdges }: PlanNode): boolean {
+  return edges.length === 0 && textTable < 0 && wildcardTable < 0 && typeEdges.length === 0;
 }
 
 function contentTable(model: RelationalModel, index: number, kind: ContentTable['kind']): ContentTable[] {
@@ -180,8 +210,8 @@ function rowGroups(
       ? roleColumn(model.tables[standing.table]!, 'document')
       : (edge.head?.parentKeyColumn ?? edge.parentKeyColumn);
     const child: RowChild = {
-      tag: namespaces.nameOf(edge.name),
-      label: labels.element(edge.name),
+      tag: utf8Of(namespaces.nameOf(edge.name)),
+      label: utf8Of(labels.element(edge.name)),
       node: edge.node,
       ownParentKeyColumn: edge.head === undefined ? -1 : edge.parentKeyColumn,
     };

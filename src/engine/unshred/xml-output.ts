@@ -1,80 +1,169 @@
-/** Text of a document on its way out, in pieces. */
-import { escapeText } from './escape.ts';
+/** Bytes of a document on their way out, in pieces. */
+import { inAttribute, inText, longestReference, type ByteEscapes } from './escape.ts';
+import { utf8Of } from './rows/values.ts';
 
 /** Takes UTF-8; awaiting it is back-pressure. */
 export type ByteConsumer = (bytes: Uint8Array<ArrayBuffer>) => Promise<void> | void;
 
 const pieceBytes = 64 * 1024;
-/** Text is encoded while its parts are still near: parts of a long one lie scattered over the memory. */
-const textCharacters = 2 * 1024;
-const utf8 = new TextEncoder();
+/** of a long value at a time, each byte of which may become a reference */
+const stretchBytes = 8 * 1024;
+
+const [openBracket, slash, closeBracket, quote, blank, equals] = [0x3c, 0x2f, 0x3e, 0x22, 0x20, 0x3d];
 
 export class XmlOutput {
-  /** bytes handed over so far */
+  /** bytes of the present document so far */
   bytes = 0;
-  readonly #consume: ByteConsumer;
-  #text = '';
+  #consume: ByteConsumer = () => undefined;
   #piece = new Uint8Array(pieceBytes);
   #filled = 0;
+  /** pieces that are full */
+  #full: Uint8Array<ArrayBuffer>[] = [];
   /** a start tag waits for its `>` */
   #tagOpen = false;
+  /** the consumer's answer to what it was given last */
+  #taking: Promise<void> | null = null;
 
-  constructor(consume: ByteConsumer) {
+  begin(consume: ByteConsumer): void {
     this.#consume = consume;
+    this.bytes = 0;
+    this.#filled = 0;
+    this.#full = [];
+    this.#tagOpen = false;
+    this.#taking = null;
   }
 
-  /** `tag` without its closing bracket. */
-  start(tag: string): void {
+  /** A start tag; attributes may follow it. */
+  start(name: Uint8Array): void {
     this.#closeTag();
-    this.#text += tag;
+    this.#room(name.length + 1);
+    this.#piece[this.#filled++] = openBracket;
+    this.#copy(name, 0, name.length);
     this.#tagOpen = true;
   }
 
-  end(name: string): void {
-    if (this.#tagOpen) this.#text += '/>';
-    else this.#text += `</${name}>`;
+  end(name: Uint8Array): void {
+    this.#room(name.length + 3);
+    if (this.#tagOpen) {
+      this.#piece[this.#filled++] = slash;
+    } else {
+      this.#piece[this.#filled++] = openBracket;
+      this.#piece[this.#filled++] = slash;
+      this.#copy(name, 0, name.length);
+    }
+    this.#piece[this.#filled++] = closeBracket;
     this.#tagOpen = false;
   }
 
-  text(text: string): void {
-    if (text === '') return;
+  /** An attribute of the start tag that is open, its value in `bytes`. */
+  attribute(name: Uint8Array, bytes: Uint8Array, from: number, to: number): void {
+    this.#room(name.length + 3);
+    this.#piece[this.#filled++] = blank;
+    this.#copy(name, 0, name.length);
+    this.#piece[this.#filled++] = equals;
+    this.#piece[this.#filled++] = quote;
+    this.#escaped(bytes, from, to, inAttribute);
+    this.#room(1);
+    this.#piece[this.#filled++] = quote;
+  }
+
+  /** Attributes as they stand in the start tag that is open, each with a blank before. */
+  attributes(markup: string): void {
+    if (markup !== '') this.#whole(utf8Of(markup));
+  }
+
+  value(bytes: Uint8Array, from: number, to: number): void {
+    if (from === to) return;
     this.#closeTag();
-    this.#text += escapeText(text);
+    this.#escaped(bytes, from, to, inText);
+  }
+
+  text(text: string): void {
+    const bytes = utf8Of(text);
+    this.value(bytes, 0, bytes.length);
   }
 
   /** XML text that stands on its own. */
   markup(content: string): void {
     this.#closeTag();
-    this.#text += content;
+    this.#whole(utf8Of(content));
   }
 
-  /** Hands over what there is when it is worth it; undefined: nothing to wait for. */
+  /** As `markup`, in `bytes`. */
+  markupBytes(bytes: Uint8Array, from: number, to: number): void {
+    this.#closeTag();
+    this.#whole(bytes.subarray(from, to));
+  }
+
+  /** Hands over the pieces that are full; undefined: nothing to wait for. */
   drain(): Promise<void> | undefined {
-    if (this.#text.length < textCharacters) return undefined;
-    // at most three bytes for a character of UTF-16
-    if (this.#filled + this.#text.length * 3 > pieceBytes) return this.flush();
-    this.#filled += utf8.encodeInto(this.#text, this.#piece.subarray(this.#filled)).written;
-    this.#text = '';
-    return undefined;
+    return this.#full.length === 0 ? undefined : this.#hand();
   }
 
+  /** Hands over all there is, and waits until it is taken. */
   async flush(): Promise<void> {
-    const filled = this.#piece.subarray(0, this.#filled);
-    const text = this.#text;
-    this.#text = '';
-    this.#piece = new Uint8Array(pieceBytes);
+    // what is left of the piece serves the next document
+    if (this.#filled > 0) this.#full.push(this.#piece.slice(0, this.#filled));
     this.#filled = 0;
-    if (filled.length > 0) await this.#hand(filled);
-    if (text !== '') await this.#hand(utf8.encode(text));
+    await this.#hand();
+    await this.#taking;
   }
 
-  async #hand(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    this.bytes += bytes.length;
-    await this.#consume(bytes);
+  /** While a piece is taken the next one is filled. */
+  async #hand(): Promise<void> {
+    for (const piece of this.#full.splice(0)) {
+      await this.#taking;
+      this.bytes += piece.length;
+      this.#taking = this.#consume(piece) ?? null;
+      // its fault is told where it is waited for
+      this.#taking?.catch(() => undefined);
+    }
   }
 
   #closeTag(): void {
-    if (this.#tagOpen) this.#text += '>';
+    if (!this.#tagOpen) return;
     this.#tagOpen = false;
+    this.#room(1);
+    this.#piece[this.#filled++] = closeBracket;
+  }
+
+  /** For so many bytes at once. */
+  #room(bytes: number): void {
+    if (this.#filled + bytes > this.#piece.length) this.#nextPiece(bytes);
+  }
+
+  #nextPiece(bytes: number): void {
+    this.#full.push(this.#piece.subarray(0, this.#filled));
+    this.#piece = new Uint8Array(Math.max(pieceBytes, bytes));
+    this.#filled = 0;
+  }
+
+  #escaped(bytes: Uint8Array, from: number, to: number, { special, references }: ByteEscapes): void {
+    for (let at = from; at < to;) {
+      const end = Math.min(to, at + stretchBytes);
+      this.#room((end - at) * longestReference);
+      const piece = this.#piece;
+      let filled = this.#filled;
+      for (; at < end; at += 1) {
+        const byte = bytes[at]!;
+        if (special[byte] === 0) piece[filled++] = byte;
+        else for (const one of references[byte]!) piece[filled++] = one;
+      }
+      this.#filled = filled;
+    }
+  }
+
+  /** There is room. */
+  #copy(bytes: Uint8Array, from: number, to: number): void {
+    const piece = this.#piece;
+    let filled = this.#filled;
+    for (let at = from; at < to; at += 1) piece[filled++] = bytes[at]!;
+    this.#filled = filled;
+  }
+
+  #whole(bytes: Uint8Array): void {
+    this.#room(bytes.length);
+    this.#piece.set(bytes, this.#filled);
+    this.#filled += bytes.length;
   }
 }

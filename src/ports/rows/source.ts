@@ -1,7 +1,7 @@
 /** Where rows come from: a target that documents were loaded into. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { TargetLoad } from './target-load.ts';
-import type { DocumentRows } from '../../engine/unshred/document-rows.ts';
+import type { DocumentRows } from '../../engine/unshred/rows/document-rows.ts';
 
 export interface StoredDocument {
   /** key in `_documents`, decimal digits */

@@ -133,12 +133,11 @@ test('a reader whose connection was ended between two questions reads nothing fr
   const another = createPostgresRowSource({ url: database.url, sqlSchema: schema });
   await another.open(libraryModel);
   const rows = await another.rowsFrom(null);
-  const stream = await rows.table(at.person);
+  const blocks = await rows.table(at.person);
   await end();
   const readOn = async (): Promise<void> => {
     for (;;) {
-      if (stream?.head === null) return;
-      await stream!.advance();
+      if ((await blocks!.next()) === null) return;
     }
   };
   await expect(readOn()).rejects.toMatchObject({ code: 'service_unavailable' });

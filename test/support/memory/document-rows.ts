@@ -3,17 +3,18 @@ import type { Column } from '../../../src/engine/model/relational-model.ts';
 import type {
   DocumentRows,
   LexicalRow,
+  RowBlocks,
   RowStream,
-  RowValues,
   UnmappedRow,
-} from '../../../src/engine/unshred/document-rows.ts';
+} from '../../../src/engine/unshred/rows/document-rows.ts';
+import { textBlock, type TextRow } from '../../../src/engine/unshred/rows/values.ts';
 import type { Shredded } from '../models/shredding.ts';
 
 export function memoryDocumentRows({ model, rows, unconvertedValues }: Shredded): DocumentRows {
   const unconvertedTexts = new Map(
     unconvertedValues.map(({ table, column, rowKey, text }) => [`${table}/${column}/${rowKey}`, text]),
   );
-  const table = (index: number): RowValues[] => {
+  const table = (index: number): TextRow[] => {
     const { name, columns } = model.tables[index]!;
     const keyColumn = columns.findIndex((column) => column.role === 'row_key');
     return (rows[name] ?? [])
@@ -42,7 +43,7 @@ export function memoryDocumentRows({ model, rows, unconvertedValues }: Shredded)
     });
   }
   return {
-    table: async (index) => stream(table(index)),
+    table: async (index) => blocks(table(index), model.tables[index]!.columns.length),
     lexical: async (index) =>
       stream(
         lexical.get(model.tables[index]!.name)?.toSorted((a, b) => Number(a.rowKey) - Number(b.rowKey)) ?? [],
@@ -60,6 +61,19 @@ function append<Value>(lists: Map<string, Value[]>, name: string, value: Value):
   const list = lists.get(name);
   if (list === undefined) lists.set(name, [value]);
   else list.push(value);
+}
+
+/** Of few rows each. */
+function blocks(rows: readonly TextRow[], columns: number): RowBlocks | null {
+  let at = 0;
+  return rows.length === 0
+    ? null
+    : {
+        async next() {
+          const some = rows.slice(at, (at += 3));
+          return some.length === 0 ? null : textBlock(some, columns);
+        },
+      };
 }
 
 function stream<Row>(rows: readonly Row[]): RowStream<Row> | null {

@@ -1,7 +1,7 @@
 /** Documents to rows and back, in memory. */
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { createDocumentWriter } from '../../../src/engine/unshred/document-writer.ts';
-import type { DocumentRows } from '../../../src/engine/unshred/document-rows.ts';
+import type { DocumentRows } from '../../../src/engine/unshred/rows/document-rows.ts';
 import { memoryDocumentRows } from '../memory/document-rows.ts';
 import { shred } from '../models/shredding.ts';
 

@@ -90,7 +90,6 @@ function sourceTable(
   if (columns === undefined) return null;
   const column = (wanted: string) => columns.get(foldedName(physicalName(duckdb, wanted)));
   const types = new Map(known.map((each) => [foldedName(physicalName(duckdb, each.name)), each.type]));
-  const indexes = new Map([...columns.keys()].map((key, at) => [key, at]));
   return {
     from: doubleQuoted(physicalName(duckdb, name)),
     whole: (wanted) => {
@@ -98,12 +97,11 @@ function sourceTable(
       return found === undefined ? null : doubleQuoted(found.name);
     },
     holds: (wanted, text) => `${doubleQuoted(column(wanted)!.name)} = ${standardLiteral(text)}`,
-    selection: [...columns].map(([folded, { name: own, type }]) =>
-      lexicalText(doubleQuoted(own), type, fractionDigits(types.get(folded))),
-    ),
-    values: (row) => (wanted) => {
-      const at = indexes.get(foldedName(physicalName(duckdb, wanted)));
-      return at === undefined ? null : row[at]!;
+    text: (wanted) => {
+      const found = column(wanted);
+      if (found === undefined) return null;
+      const fraction = fractionDigits(types.get(foldedName(physicalName(duckdb, wanted))));
+      return { expression: lexicalText(doubleQuoted(found.name), found.type, fraction), decode: null };
     },
   };
 }

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createMessageCheck, type MessageCheck, type MessageCheckOptions } from './message-check.ts';
+import type { RowTap } from './row-tap.ts';
 import { firstOpenSocket, type ServerAddress } from './watched-socket.ts';
 
 export interface CheckedSocketOptions {
@@ -15,6 +16,8 @@ export interface CheckedSocketOptions {
   readonly longestMessageBytes: number;
   /** the operator lets passwords go to these servers as plain text or MD5 without TLS */
   readonly mayAskPlainPassword: boolean;
+  /** takes rows before the driver sees them */
+  readonly rows?: RowTap;
 }
 
 /** A server that is not to be trusted, or not to be had, in words that follow its name. `code` as of other faults of connections. */
@@ -50,7 +53,7 @@ export function createCheckedSockets(options: CheckedSocketOptions): () => Promi
     const encrypted = socket !== plain;
     const check = createMessageCheck(checkOptions(options, encrypted || local));
     last = check;
-    inspect(socket, check);
+    inspect(socket, check, options.rows?.divert());
     return { socket: Object.assign(socket, { host }), plain: !encrypted };
   };
 }
@@ -111,7 +114,7 @@ async function hangUp(socket: Socket): Promise<never> {
 }
 
 /** The driver, whose listeners come and go, gets what passes; the rest ends the connection with its reason. */
-function inspect(socket: Socket, check: MessageCheck): void {
+function inspect(socket: Socket, check: MessageCheck, divert?: (chunk: Uint8Array) => Uint8Array): void {
   const write = socket.write.bind(socket) as (...values: unknown[]) => boolean;
   socket.write = (...values: unknown[]): boolean => {
     check.sent(values[0] as Uint8Array);
@@ -123,7 +126,11 @@ function inspect(socket: Socket, check: MessageCheck): void {
     if (event !== 'data') return emit(event, ...values);
     if (over) return false;
     const fault = check.see(values[0] as Uint8Array);
-    if (fault === null) return emit(event, ...values);
+    if (fault === null) {
+      if (divert === undefined) return emit(event, ...values);
+      const rest = divert(values[0] as Uint8Array);
+      return rest.length === 0 || emit(event, rest);
+    }
     over = true;
     // Told by hand and closed without: the driver forgets queries that come between the error of a socket and its end.
     emit('error', new ServerFault(fault));

@@ -21,6 +21,7 @@ export interface MessageCheck {
   readonly ready: boolean;
 }
 
+const dataRow = 0x44;
 const kibi = 1024;
 const mebi = 1024 * 1024;
 /** Rows between two ends of an answer, in longest messages: they are held until the answer ends. */
@@ -85,6 +86,7 @@ class Check implements MessageCheck {
   see(chunk: Uint8Array): string | null {
     let at = 0;
     while (at < chunk.length) {
+      if (this.#headerBytes === 0) at = this.#afterRows(chunk, at);
       if (this.#headerBytes < 5) {
         const taken = Math.min(5 - this.#headerBytes, chunk.length - at);
         this.#header.set(chunk.subarray(at, at + taken), this.#headerBytes);
@@ -104,6 +106,26 @@ class Check implements MessageCheck {
       if (fault !== null) return fault;
     }
     return null;
+  }
+
+  /** Where the rows end that lie whole in the piece, as the most do, and that nothing is wrong with. */
+  #afterRows(chunk: Uint8Array, from: number): number {
+    const { longestMessageBytes } = this.#options;
+    if (!this.ready || this.#columns === null) return from;
+    let at = from;
+    while (at + 5 <= chunk.length && chunk[at] === dataRow) {
+      const bytes =
+        chunk[at + 1]! * 2 ** 24 + (chunk[at + 2]! << 16) + (chunk[at + 3]! << 8) + chunk[at + 4]! - 4;
+      const isFine =
+        bytes >= 0 &&
+        bytes <= longestMessageBytes &&
+        this.#answerBytes + bytes <= messagesOfAnswer * longestMessageBytes;
+      // one that is not is looked at again, and refused
+      if (!isFine || at + 5 + bytes > chunk.length) break;
+      this.#answerBytes += bytes;
+      at += 5 + bytes;
+    }
+    return at;
   }
 
   sent(chunk: Uint8Array | string): void {

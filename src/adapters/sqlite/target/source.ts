@@ -6,11 +6,12 @@ import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { withListTables } from '../../../engine/sql/list-tables.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import {
   createTableRowSource,
-  type ClosableRows,
+  type ClosableBlocks,
   type ReadTable,
   type ReadTables,
   type RowQuery,
@@ -181,11 +182,11 @@ class SqliteTables implements ReadTables<SqliteTable> {
     return row!.least === null ? null : String(row!.least);
   }
 
-  async rows<Row>(
+  async blocks(
     table: SqliteTable,
     { rest, order }: RowQuery,
-    toRow: (valueOf: (column: string) => string | null) => Row,
-  ): Promise<ClosableRows<Row>> {
+    columns: readonly string[],
+  ): Promise<ClosableBlocks> {
     const sorting = order === undefined ? '' : ` ORDER BY ${order.by.join(', ')}`;
     const selection = [
       ...(table.key === null ? ["''"] : [`CAST(${table.key} AS TEXT)`]),
@@ -201,15 +202,12 @@ class SqliteTables implements ReadTables<SqliteTable> {
       found.setReturnArrays(true);
       return [{ at: at + 1, found }];
     });
-    const { places } = table;
-    return new StatementRows(statement.iterate() as unknown as Iterator<(string | null)[]>, (values) => {
+    const places = columns.map((column) => (table.places.get(column) ?? -2) + 1);
+    return statementBlocks(statement.iterate() as unknown as Iterator<(string | null)[]>, (values) => {
       for (const { at, found } of lists)
         if (values[at] !== null)
           values[at] = (found.all(values[0]!) as unknown as [string][]).map(([item]) => item).join(' ');
-      return toRow((column) => {
-        const at = places.get(column);
-        return at === undefined ? null : values[at + 1]!;
-      });
+      return places.map((at) => values[at] ?? null);
     });
   }
 
@@ -235,28 +233,33 @@ function textOf(column: string, declared: string, type: ColumnType): string {
   return `CASE WHEN typeof(${column}) IN ('integer', 'real') THEN ${cut} ELSE ${text} END`;
 }
 
+const blockRows = 512;
+const blockCharacters = 256 * 1024;
+
 /** Rows of a statement as they are asked for. */
-class StatementRows<Row> implements ClosableRows<Row> {
-  head: Row | null = null;
-  readonly #rows: Iterator<(string | null)[]>;
-  readonly #toRow: (values: (string | null)[]) => Row;
-  #isOpen = true;
-
-  constructor(rows: Iterator<(string | null)[]>, toRow: (values: (string | null)[]) => Row) {
-    this.#rows = rows;
-    this.#toRow = toRow;
-    this.advance();
-  }
-
-  advance(): undefined {
-    const next = this.#isOpen ? this.#rows.next() : { done: true as const, value: undefined };
-    if (next.done === true) this.#isOpen = false;
-    this.head = next.done === true ? null : this.#toRow(next.value);
-  }
-
-  close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#rows.return?.();
-  }
+function statementBlocks(
+  rows: Iterator<(string | null)[]>,
+  toRow: (values: (string | null)[]) => TextRow,
+): ClosableBlocks {
+  let isOpen = true;
+  return {
+    async next() {
+      const block: TextRow[] = [];
+      for (let characters = 0; isOpen && block.length < blockRows && characters < blockCharacters;) {
+        const next = rows.next();
+        if (next.done === true) isOpen = false;
+        else {
+          const row = toRow(next.value);
+          for (const value of row) characters += value?.length ?? 0;
+          block.push(row);
+        }
+      }
+      return block.length === 0 ? null : textBlock(block, block[0]!.length);
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      rows.return?.();
+    },
+  };
 }

@@ -1,7 +1,8 @@
 /** Writing back where rows are missing or left over, piece by piece, and without holding the document. */
 import { describe, expect, it } from 'vitest';
 import { createDocumentWriter } from '../../../../src/engine/unshred/document-writer.ts';
-import type { DocumentRows, RowStream, RowValues } from '../../../../src/engine/unshred/document-rows.ts';
+import type { DocumentRows, RowBlocks } from '../../../../src/engine/unshred/rows/document-rows.ts';
+import { textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
 import { memoryDocumentRows } from '../../../support/memory/document-rows.ts';
 import { writeDocuments } from '../../../support/round-trip/in-memory.ts';
 import { compiled, modelOf, shred, type Row } from '../../../support/models/shredding.ts';
@@ -62,19 +63,17 @@ describe('rows of several documents', () => {
   });
 });
 
-function item(at: number): RowValues {
+function item(at: number): TextRow {
   return [String(at + 1), '1', '1', String(at + 1), String(at)];
 }
 
-function streamOf(count: number, row: (at: number) => RowValues): RowStream<RowValues> {
+function blocksOf(count: number, row: (at: number) => TextRow): RowBlocks {
   let at = 0;
   return {
-    get head() {
-      return at < count ? row(at) : null;
-    },
-    advance() {
-      at += 1;
-      return at % 1000 === 0 ? Promise.resolve() : undefined;
+    async next() {
+      const rows = Array.from({ length: Math.min(1000, count - at) }, (_, index) => row(at + index));
+      at += rows.length;
+      return rows.length === 0 ? null : textBlock(rows, rows[0]!.length);
     },
   };
 }
@@ -85,7 +84,7 @@ function rowsOf(count: number): DocumentRows {
   const child = model.tables.findIndex((table) => table.name === 'item');
   return {
     table: async (index) =>
-      index === root ? streamOf(1, () => ['1', '1', 'end']) : index === child ? streamOf(count, item) : null,
+      index === root ? blocksOf(1, () => ['1', '1', 'end']) : index === child ? blocksOf(count, item) : null,
     lexical: async () => null,
     unmapped: async () => null,
   };

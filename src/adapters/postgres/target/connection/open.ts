@@ -5,6 +5,7 @@ import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
 import { createCheckedSockets, ServerFault } from '../../client/checked-socket.ts';
 import { withoutLateQueries, type Sql } from '../../client/connect.ts';
+import type { RowTap } from '../../client/row-tap.ts';
 import { createPoolSockets } from '../../client/pool-sockets.ts';
 import { closeWhenStalled } from '../../client/watched-socket.ts';
 
@@ -50,6 +51,7 @@ export interface TargetSockets {
   readonly onPlain?: (socket: Socket) => void;
   /** gets every socket */
   readonly all?: Set<Socket>;
+  readonly rows?: RowTap;
 }
 
 /** One connection, opened with the first query; it is never closed for its age. */
@@ -62,6 +64,7 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     sslmode: parts.sslmode,
     longestMessageBytes: address.longestMessageBytes ?? 1024 ** 3,
     mayAskPlainPassword: address.mayAskPlainPassword ?? false,
+    ...(sockets.rows === undefined ? {} : { rows: sockets.rows }),
   });
   const poolSockets = createPoolSockets();
   const sql = postgres({

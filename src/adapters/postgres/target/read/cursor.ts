@@ -1,76 +1,101 @@
-/** A query's rows as a stream: a cursor of the server, fetched from a piece at a time. */
-import type { RowStream } from '../../../../engine/unshred/document-rows.ts';
+/** A query's rows in blocks: a cursor of the server, fetched from a piece at a time. */
+import type { RowBlock, RowBlocks } from '../../../../engine/unshred/rows/document-rows.ts';
 import type { Sql } from '../../client/connect.ts';
-
-export type TextRow = readonly (string | null)[];
+import type { RowTap } from '../../client/row-tap.ts';
 
 const firstFetch = 64;
-const mostRows = 2048;
-/** characters a fetch is meant to bring */
-const wantedCharacters = 512 * 1024;
+const mostRows = 8192;
+/** bytes that a fetch is meant to bring; less where there are many cursors, which have two such pieces each */
+const wantedBytes = 512 * 1024;
+const bytesOfAll = 48 * 1024 * 1024;
 
 /** Asks the server, and tells its faults in the words of the service. */
 export type Ask = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** The stream of a query whose columns are all text, standing at its first row; null where it has none. Within a transaction. */
-export async function openCursor<Row>(
-  sql: Sql,
-  ask: Ask,
-  name: string,
-  query: string,
-  toRow: (values: TextRow) => Row,
-): Promise<RowStream<Row> | null> {
-  await ask(() => sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${query}`));
-  const stream = new CursorStream(sql, ask, name, toRow);
-  await stream.fetch();
-  return stream.head === null ? null : stream;
+export interface CursorSession {
+  readonly sql: Sql;
+  readonly ask: Ask;
+  readonly rows: RowTap;
+  /** how many cursors have been opened */
+  readonly opened: () => number;
 }
 
-class CursorStream<Row> implements RowStream<Row> {
-  head: Row | null = null;
-  readonly #sql: Sql;
-  readonly #ask: Ask;
+export interface Cursor extends RowBlocks {
+  /** The server has it no more; whoever asks for rows is told that there are none. */
+  forget(): void;
+}
+
+/** The rows of a query whose columns are all text. Within a transaction. */
+export async function openCursor(
+  session: CursorSession,
+  name: string,
+  query: string,
+  columns: number,
+): Promise<Cursor> {
+  await session.ask(() => session.sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${query}`));
+  return new FetchedBlocks(session, name, columns);
+}
+
+class FetchedBlocks implements Cursor {
+  readonly #session: CursorSession;
   readonly #name: string;
-  readonly #toRow: (values: TextRow) => Row;
-  #rows: TextRow[] = [];
-  #next = 0;
+  readonly #columns: number;
   #count = firstFetch;
   #atEnd = false;
 
-  constructor(sql: Sql, ask: Ask, name: string, toRow: (values: TextRow) => Row) {
-    this.#sql = sql;
-    this.#ask = ask;
+  constructor(session: CursorSession, name: string, columns: number) {
+    this.#session = session;
     this.#name = name;
-    this.#toRow = toRow;
+    this.#columns = columns;
   }
 
-  advance(): Promise<void> | undefined {
-    const values = this.#rows[this.#next];
-    if (values !== undefined) {
-      this.#next += 1;
-      this.head = this.#toRow(values);
-      return undefined;
-    }
-    this.head = null;
-    return this.#atEnd ? undefined : this.fetch();
+  forget(): void {
+    this.#atEnd = true;
   }
 
-  /** Goes on with the next piece. */
-  async fetch(): Promise<void> {
+  next(): Promise<RowBlock | null> {
+    return this.#session.ask(() => this.#fetch());
+  }
+
+  async #fetch(): Promise<RowBlock | null> {
+    if (this.#atEnd) return null;
+    const { sql, rows } = this.#session;
     const asked = this.#count;
-    this.#rows = await this.#ask(() =>
-      this.#sql.unsafe<Record<string, TextRow[number]>[]>(`FETCH ${asked} FROM ${this.#name}`).values(),
+    const block = messagesBlock(
+      await rows.take(() => sql.unsafe(`FETCH ${asked} FROM ${this.#name}`)),
+      asked,
+      this.#columns,
     );
-    this.#next = 0;
-    if (this.#rows.length < asked) {
+    if (block.rows < asked) {
       this.#atEnd = true;
-      await this.#ask(() => this.#sql.unsafe(`CLOSE ${this.#name}`));
+      await sql.unsafe(`CLOSE ${this.#name}`);
     } else {
-      let characters = 1;
-      for (const values of this.#rows) for (const value of values) characters += value?.length ?? 0;
-      const fitting = Math.floor((wantedCharacters * asked) / characters);
+      const wanted = Math.min(wantedBytes, bytesOfAll / (2 * this.#session.opened()));
+      const fitting = Math.floor((wanted * asked) / block.bytes.length);
       this.#count = Math.max(1, Math.min(mostRows, asked * 8, fitting));
     }
-    await this.advance();
+    return block.rows === 0 ? null : block;
   }
+}
+
+/** Messages DataRow (PostgreSQL manual §54.7), at most `most`, as they came. RangeError where they are none. */
+function messagesBlock(bytes: Uint8Array, most: number, columns: number): RowBlock {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const cells = new Int32Array(most * columns * 2);
+  let rows = 0;
+  let cell = 0;
+  for (let at = 0; at < bytes.length; rows += 1) {
+    const end = at + 1 + view.getInt32(at + 1);
+    if (rows === most || view.getInt16(at + 5) !== columns) throw new RangeError('other rows were asked for');
+    at += 7;
+    for (let column = 0; column < columns; column += 1, cell += 2) {
+      const length = view.getInt32(at);
+      at += 4;
+      cells[cell] = length < 0 ? -1 : at;
+      at += Math.max(length, 0);
+      cells[cell + 1] = at;
+    }
+    if (at !== end) throw new RangeError('a row has another length than its values');
+  }
+  return { bytes, cells: rows === most ? cells : cells.slice(0, cell), rows };
 }

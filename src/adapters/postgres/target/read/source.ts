@@ -9,17 +9,19 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { everyRowNamesDocument } from '../../../../engine/model/key-columns.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import type { DocumentRows } from '../../../../engine/unshred/document-rows.ts';
+import type { DocumentRows, RowStream } from '../../../../engine/unshred/rows/document-rows.ts';
+import { decodedRows, type TextRow } from '../../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../../errors.ts';
 import type { RowSource, StoredDocument } from '../../../../ports/rows/source.ts';
 import type { TargetLoad } from '../../../../ports/rows/target-load.ts';
 import { sqlState, type Sql } from '../../client/connect.ts';
+import { createRowTap } from '../../client/row-tap.ts';
 import { askTargetLoads } from '../ledger.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
 import { beginSession } from '../connection/session.ts';
 import { checkKeys, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
 import { lexicalText } from '../connection/types.ts';
-import { openCursor, type Ask, type TextRow } from './cursor.ts';
+import { openCursor, type Ask, type Cursor, type CursorSession } from './cursor.ts';
 import { firstKeys } from './document-range.ts';
 import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
 
@@ -44,10 +46,20 @@ class PostgresRowSource implements RowSource {
   #names: readonly PhysicalTableNames[] = [];
   #sql: Sql | null = null;
   #target!: ExistingTarget;
-  #cursors = 0;
+  #opened = 0;
+  #cursors: Cursor[] = [];
+  readonly #tap = createRowTap();
+  /** settles when the question asked last is answered */
+  #last: Promise<unknown> = Promise.resolve();
   readonly #backends: number[] = [];
   readonly #watch: SilenceWatch;
-  readonly #ask: Ask = (work) => this.#guarded(work);
+  /** One question at a time: the rows of an answer are taken off the connection. */
+  readonly #ask: Ask = (work) => {
+    const answer = this.#guarded(() => this.#last.then(work));
+    // whoever asked is told
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  };
   /** names of tables that have entries in the tables beside the data */
   #withLexical: ReadonlySet<string> = new Set();
   #withUnmapped: ReadonlySet<string> = new Set();
@@ -70,7 +82,7 @@ class PostgresRowSource implements RowSource {
     this.#model = model;
     this.#names = physicalNames(model, postgresql);
     await this.#guarded(async () => {
-      const sql = connectTarget(this.#options, { all: this.#watch.sockets });
+      const sql = connectTarget(this.#options, { all: this.#watch.sockets, rows: this.#tap });
       this.#sql = sql;
       // floating-point numbers in the shortest form that gives the same number back
       this.#backends.push(await beginSession(sql, this.#options, 'SET extra_float_digits = 1'));
@@ -111,20 +123,14 @@ class PostgresRowSource implements RowSource {
       ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
       : 'NULL::text';
     const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name)} ORDER BY t.document_key`;
-    const stream = await openCursor(
-      this.#sql!,
-      this.#ask,
-      'documents',
-      query,
-      ([key, documentName, idLschma]) => ({
-        key: key!,
-        name: documentName!,
-        idLschma: idLschma === null ? null : Number(idLschma),
-      }),
-    );
-    for (let document = stream?.head ?? null; document !== null; document = stream!.head) {
-      // before the consumer comes between: one query at a time
-      await stream!.advance();
+    const cursor = await openCursor(this.#session(), 'documents', query, 3);
+    const stream = await decodedRows(cursor, 3, ([key, documentName, idLschma]) => ({
+      key: key!,
+      name: documentName!,
+      idLschma: idLschma == null ? null : Number(idLschma),
+    }));
+    for (let document = stream.head; document !== null; document = stream.head) {
+      await stream.advance();
       yield document;
     }
   }
@@ -138,7 +144,7 @@ class PostgresRowSource implements RowSource {
   }
 
   async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
-    await this.#guarded(() => this.#closeCursors());
+    await this.#closeCursors();
     const isTold = everyRowNamesDocument(this.#model);
     const first =
       documentKey === null || isTold
@@ -154,46 +160,43 @@ class PostgresRowSource implements RowSource {
           );
     const since = documentKey === null ? '' : ` AND document_key ${from} ${BigInt(documentKey)}`;
     return {
-      table: (index) =>
-        this.#guarded(async () => {
-          const least = first?.get(index);
-          if (!this.#exists(index) || (first !== null && least === undefined)) return null;
-          const key = this.#column(index, 'row_key');
-          let filter = least === undefined ? '' : ` WHERE t.${key} >= ${least}`;
-          if (documentKey !== null && isTold) {
-            const found = await this.#filterOf(index, `${from} ${BigInt(documentKey)}`);
-            if (found === null) return null;
-            filter = ` WHERE ${found}`;
-          }
-          const query = `SELECT ${this.#selection(index)} FROM ${this.#relationOf(index)} t${filter} ORDER BY t.${key}`;
-          return this.#cursor(query, (values) => values);
-        }),
-      lexical: (index) =>
-        this.#guarded(async () => {
-          const { name } = this.#model.tables[index]!;
-          if (!this.#withLexical.has(name)) return null;
-          const query = `SELECT t.row_key::text, t.column_name, t.content FROM ${this.#relation(sideTableNames.lexical)} t
+      table: async (index) => {
+        const least = first?.get(index);
+        if (!this.#exists(index) || (first !== null && least === undefined)) return null;
+        const key = this.#column(index, 'row_key');
+        let filter = least === undefined ? '' : ` WHERE t.${key} >= ${least}`;
+        if (documentKey !== null && isTold) {
+          const found = await this.#filterOf(index, `${from} ${BigInt(documentKey)}`);
+          if (found === null) return null;
+          filter = ` WHERE ${found}`;
+        }
+        const query = `SELECT ${this.#selection(index)} FROM ${this.#relationOf(index)} t${filter} ORDER BY t.${key}`;
+        return this.#cursor(query, this.#model.tables[index]!.columns.length);
+      },
+      lexical: async (index) => {
+        const { name } = this.#model.tables[index]!;
+        if (!this.#withLexical.has(name)) return null;
+        const query = `SELECT t.row_key::text, t.column_name, t.content FROM ${this.#relation(sideTableNames.lexical)} t
             WHERE t.table_name = ${standardLiteral(name)}${since} ORDER BY t.row_key`;
-          return this.#cursor(query, ([rowKey, columnName, content]) => ({
-            rowKey: rowKey!,
-            columnName: columnName!,
-            content: content ?? '',
-          }));
-        }),
-      unmapped: (index) =>
-        this.#guarded(async () => {
-          const name = index === null ? sideTableNames.documents : this.#model.tables[index]!.name;
-          if (!this.#withUnmapped.has(name)) return null;
-          const query = `SELECT t.parent_key::text, t.position::text, t.xpath, t.kind, t.content FROM ${this.#relation(sideTableNames.unmapped)} t
+        return this.#rowsBeside(query, 3, ([rowKey, columnName, content]) => ({
+          rowKey: rowKey!,
+          columnName: columnName!,
+          content: content ?? '',
+        }));
+      },
+      unmapped: async (index) => {
+        const name = index === null ? sideTableNames.documents : this.#model.tables[index]!.name;
+        if (!this.#withUnmapped.has(name)) return null;
+        const query = `SELECT t.parent_key::text, t.position::text, t.xpath, t.kind, t.content FROM ${this.#relation(sideTableNames.unmapped)} t
             WHERE t.parent_table = ${standardLiteral(name)}${since} ORDER BY t.parent_key, t.position`;
-          return this.#cursor(query, ([parentKey, position, xpath, kind, content]) => ({
-            parentKey: parentKey!,
-            position: Number(position),
-            xpath: xpath ?? '',
-            kind: kind ?? '',
-            content: content ?? null,
-          }));
-        }),
+        return this.#rowsBeside(query, 5, ([parentKey, position, xpath, kind, content]) => ({
+          parentKey: parentKey!,
+          position: Number(position),
+          xpath: xpath ?? '',
+          kind: kind ?? '',
+          content: content ?? null,
+        }));
+      },
     };
   }
 
@@ -202,16 +205,33 @@ class PostgresRowSource implements RowSource {
     this.#sql = null;
   }
 
-  #cursor<Row>(query: string, toRow: (values: TextRow) => Row) {
-    this.#cursors += 1;
-    return openCursor(this.#sql!, this.#ask, `rows_${this.#cursors}`, query, toRow);
+  #session(): CursorSession {
+    return { sql: this.#sql!, ask: this.#ask, rows: this.#tap, opened: () => this.#cursors.length + 1 };
+  }
+
+  async #cursor(query: string, columns: number): Promise<Cursor> {
+    this.#opened += 1;
+    const cursor = await openCursor(this.#session(), `rows_${this.#opened}`, query, columns);
+    this.#cursors.push(cursor);
+    return cursor;
+  }
+
+  async #rowsBeside<Row>(
+    query: string,
+    columns: number,
+    toRow: (row: TextRow) => Row,
+  ): Promise<RowStream<Row>> {
+    return decodedRows(await this.#cursor(query, columns), columns, toRow);
   }
 
   async #closeCursors(): Promise<void> {
-    const open = await this.#sql!.unsafe<{ name: string }[]>(
-      "SELECT quote_ident(name) AS name FROM pg_cursors WHERE name LIKE 'rows\\_%'",
-    );
-    if (open.length > 0) await this.#sql!.unsafe(open.map(({ name }) => `CLOSE ${name}`).join('; '));
+    for (const cursor of this.#cursors.splice(0)) cursor.forget();
+    await this.#ask(async () => {
+      const open = await this.#sql!.unsafe<{ name: string }[]>(
+        "SELECT quote_ident(name) AS name FROM pg_cursors WHERE name LIKE 'rows\\_%'",
+      );
+      if (open.length > 0) await this.#sql!.unsafe(open.map(({ name }) => `CLOSE ${name}`).join('; '));
+    });
   }
 
   /** Rows whose document's key is so, found by their own keys, in whose order they are read; null: there are none. */
@@ -219,8 +239,10 @@ class PostgresRowSource implements RowSource {
     const key = `t.${this.#column(index, 'row_key')}`;
     const isOf = `t.${this.#column(index, 'document')} ${isSo}`;
     // of a plain min() the server would look through the keys from the first
-    const [range] = await this.#sql!.unsafe<[{ least: string | null; most: string | null }]>(
-      `SELECT min(${key} + 0)::text AS least, max(${key} + 0)::text AS most FROM ${this.#relationOf(index)} t WHERE ${isOf}`,
+    const [range] = await this.#ask(() =>
+      this.#sql!.unsafe<[{ least: string | null; most: string | null }]>(
+        `SELECT min(${key} + 0)::text AS least, max(${key} + 0)::text AS most FROM ${this.#relationOf(index)} t WHERE ${isOf}`,
+      ),
     );
     return range.least === null ? null : `${key} BETWEEN ${range.least} AND ${range.most} AND ${isOf}`;
   }

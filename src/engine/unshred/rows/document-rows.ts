@@ -1,10 +1,20 @@
-/** What writing a document back needs of its rows: streams, one per table, each in document order. */
+/** What writing a document back needs of its rows: per table, rows as bytes, in document order. */
 
 /**
- * Values of a row by the model's column index, null for NULL: the lexical forms of XSD as far as the column's type gives them
- * (true, 12.50, 2024-01-31T10:00:00Z, INF), lists with a blank between items.
+ * Rows in one piece of bytes. A value is UTF-8 in the lexical forms of XSD as far as the column's type gives them (true, 12.50,
+ * 2024-01-31T10:00:00Z, INF), a list with a blank between its items. Whoever is given a block may keep it: it never changes.
  */
-export type RowValues = readonly (string | null)[];
+export interface RowBlock {
+  readonly bytes: Uint8Array;
+  /** row after row, by the model's column index: where the value begins in `bytes`, and where it ends; NULL begins at -1 */
+  readonly cells: Int32Array;
+  readonly rows: number;
+}
+
+export interface RowBlocks {
+  /** The next rows, one at least; null: there are no more. One call at a time. */
+  next(): Promise<RowBlock | null>;
+}
 
 /** An entry of `_lexical`. */
 export interface LexicalRow {
@@ -35,7 +45,7 @@ export interface RowStream<Row> {
  */
 export interface DocumentRows {
   /** rows of a table of the model; null where there is none */
-  table(table: number): Promise<RowStream<RowValues> | null>;
+  table(table: number): Promise<RowBlocks | null>;
   /** `_lexical` of a table's rows, in the order of these */
   lexical(table: number): Promise<RowStream<LexicalRow> | null>;
   /** `_unmapped` of a table's rows, in the order of these; null: of the documents, by their keys */

@@ -1,0 +1,85 @@
+/**
+ * Rows as the server sends them, taken off a connection before the driver (3.4.9) makes values of them: it hears of an answer without
+ * rows. Formats: PostgreSQL manual §54.7.
+ */
+
+/** of a message: its kind, and how long it is without this */
+const headerBytes = 5;
+const dataRow = 0x44;
+
+export interface RowTap {
+  /** While `query` is answered its rows are taken; they are the messages as they came. One query at a time. */
+  take(query: () => Promise<unknown>): Promise<Uint8Array>;
+  /** For one more socket: answers, of the next bytes that came over it, those that the driver is to see. */
+  divert(): (chunk: Uint8Array) => Uint8Array;
+}
+
+export function createRowTap(): RowTap {
+  let rows: Uint8Array[] | null = null;
+  return {
+    async take(query) {
+      rows = [];
+      try {
+        await query();
+        return joined(rows);
+      } finally {
+        rows = null;
+      }
+    },
+    divert: () => {
+      const walk = new MessageWalk();
+      return (chunk) => walk.sort(chunk, rows);
+    },
+  };
+}
+
+/** Goes through messages, which end anywhere in the pieces that come. */
+class MessageWalk {
+  readonly #header = new Uint8Array(headerBytes);
+  #known = 0;
+  /** bytes of the message that are still to come */
+  #missing = 0;
+
+  /** Puts rows into `rows`, where there is such a list, and answers the rest. */
+  sort(chunk: Uint8Array, rows: Uint8Array[] | null): Uint8Array {
+    const rest: Uint8Array[] = [];
+    for (let at = 0; at < chunk.length;) {
+      const from = at;
+      const isRow = this.#kindAt(chunk, at) === dataRow;
+      do at = this.#messageEnd(chunk, at);
+      while (at < chunk.length && (chunk[at] === dataRow) === isRow);
+      const piece = chunk.subarray(from, at);
+      if (isRow && rows !== null) rows.push(piece);
+      else rest.push(piece);
+    }
+    return joined(rest);
+  }
+
+  #kindAt(chunk: Uint8Array, at: number): number {
+    return this.#known > 0 ? this.#header[0]! : chunk[at]!;
+  }
+
+  /** Where the message ends that goes on at `at`, or the piece does. */
+  #messageEnd(chunk: Uint8Array, at: number): number {
+    let next = at;
+    while (this.#known < headerBytes) {
+      if (next === chunk.length) return next;
+      this.#header[this.#known] = chunk[next]!;
+      this.#known += 1;
+      next += 1;
+      if (this.#known === headerBytes) this.#missing = lengthOf(this.#header);
+    }
+    const taken = Math.min(this.#missing, chunk.length - next);
+    this.#missing -= taken;
+    if (this.#missing === 0) this.#known = 0;
+    return next + taken;
+  }
+}
+
+function lengthOf([, a, b, c, d]: Uint8Array): number {
+  return Math.max(0, a! * 2 ** 24 + b! * 2 ** 16 + c! * 2 ** 8 + d! - 4);
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}

@@ -1,0 +1,75 @@
+/** Rows as text whose fields are set apart by a control character, as blocks of rows. */
+import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
+
+/** Characters that no value of a document has (XML 1.0 §2.2): U+001F sets fields apart, a field of U+001E alone is NULL. */
+const [fieldEnd, noValue] = [0x1f, 0x1e];
+
+/** What a value is to XSD; null: what it is already. */
+export type ValueDecoder = (bytes: Uint8Array, from: number, to: number) => Uint8Array | null;
+
+/** Which fields rows have, and what their values are of. */
+export interface FieldPlan {
+  /** by field: index of the column */
+  readonly columns: readonly number[];
+  /** by field */
+  readonly decoders: readonly (ValueDecoder | null)[];
+  /** how many columns a row of the block has; those that no field fills are empty */
+  readonly width: number;
+}
+
+/** `ends`: where each row ends in `bytes`; the next one begins there. Null where a row has other than the fields of the plan. */
+export function fieldBlock(bytes: Uint8Array, ends: Int32Array, plan: FieldPlan): RowBlock | null {
+  const { columns, width } = plan;
+  const cells = new Int32Array(ends.length * width * 2);
+  if (columns.length < width) cells.fill(-1);
+  const last = columns.length - 1;
+  let at = 0;
+  for (let row = 0; row < ends.length; row += 1) {
+    const end = ends[row]!;
+    const first = row * width;
+    let field = 0;
+    let from = at;
+    for (; at < end; at += 1) {
+      if (bytes[at] !== fieldEnd) continue;
+      if (field === last) return null;
+      const cell = (first + columns[field]!) * 2;
+      cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
+      cells[cell + 1] = at;
+      from = at + 1;
+      field += 1;
+    }
+    if (field !== last) return null;
+    const cell = (first + columns[field]!) * 2;
+    cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
+    cells[cell + 1] = at;
+  }
+  return { bytes, cells, rows: ends.length };
+}
+
+/** The block with those values replaced that the decoders know better. */
+export function decoded(block: RowBlock, { columns, decoders, width }: FieldPlan): RowBlock {
+  const { cells, rows } = block;
+  const added: Uint8Array[] = [];
+  let end = block.bytes.length;
+  for (const [field, decode] of decoders.entries()) {
+    if (decode === null) continue;
+    for (let row = 0, cell = columns[field]! * 2; row < rows; row += 1, cell += width * 2) {
+      if (cells[cell]! < 0) continue;
+      const value = decode(block.bytes, cells[cell]!, cells[cell + 1]!);
+      if (value === null) continue;
+      added.push(value);
+      cells[cell] = end;
+      end += value.length;
+      cells[cell + 1] = end;
+    }
+  }
+  if (added.length === 0) return block;
+  const bytes = new Uint8Array(end);
+  bytes.set(block.bytes);
+  let at = block.bytes.length;
+  for (const value of added) {
+    bytes.set(value, at);
+    at += value.length;
+  }
+  return { bytes, cells, rows };
+}

@@ -1,0 +1,308 @@
+/**
+ * The elements of a document, written from their rows. What is open is kept in frames, not in calls, so that rows may be waited for
+ * anywhere, and elements may nest deeper than calls.
+ */
+import { InputError } from '../diagnostics.ts';
+import {
+  attribute,
+  isKept,
+  keptAttributesOf,
+  typeNameOf,
+  valueOf,
+  writeAttributes,
+  writeCell,
+} from './attributes.ts';
+import { childAtHead, hangsFrom, positionOf, type ChildAtHead } from './rows/children.ts';
+import type { KeptElement, KeptItem } from './kept-content.ts';
+import type { OwnDeclarations } from './output-namespaces.ts';
+import { cellIs, cellNumber, cellText, isNull, textOf, utf8Of } from './rows/values.ts';
+import type { RowReader, TakenRow } from './rows/reader.ts';
+import type {
+  ContentTable,
+  FoldedChild,
+  RowChild,
+  RowGroup,
+  WritingNode,
+  WritingPlan,
+} from './writing-plan.ts';
+import type { XmlOutput } from './xml-output.ts';
+
+interface PlacedChild {
+  readonly position: number;
+  readonly child: FoldedChild;
+}
+
+/** An element whose start tag is written: what stands in it is to follow. */
+interface Frame {
+  tag: Uint8Array;
+  node: WritingNode;
+  row: TakenRow;
+  /** labels of folded elements below the row's own, as in KeptContent */
+  path: string;
+  depth: number;
+  kept: KeptElement | undefined;
+  items: readonly KeptItem[];
+  /** folded children whose place is known, by position, and those that may stand wherever nothing else does */
+  placed: readonly PlacedChild[];
+  free: readonly FoldedChild[];
+  nextItem: number;
+  nextPlaced: number;
+  nextFree: number;
+  /** the position that comes next */
+  expected: number;
+}
+
+type Wait = Promise<void> | undefined;
+
+const noItems: readonly KeptItem[] = [];
+const nonePlaced: readonly PlacedChild[] = [];
+/** what a presence column holds */
+const yes = utf8Of('true');
+
+export class ElementWalk {
+  readonly #plan: WritingPlan;
+  readonly #reader: RowReader;
+  readonly #out: XmlOutput;
+  readonly #frames: Frame[] = [];
+  #open = 0;
+  /** namespaces that the present start tag has to declare */
+  readonly #own: OwnDeclarations = new Map();
+
+  constructor(plan: WritingPlan, reader: RowReader, out: XmlOutput) {
+    this.#plan = plan;
+    this.#reader = reader;
+    this.#out = out;
+  }
+
+  /** Writes the root element, whose row is the next one, and all that hangs from it. */
+  async root({ group, child }: ChildAtHead): Promise<void> {
+    this.#open = 0;
+    await this.#rowElement(group, child, 1, this.#plan.namespaces.declarations);
+    while (this.#open > 0) {
+      const wait = this.#goOn(this.#frames[this.#open - 1]!) ?? this.#out.drain();
+      if (wait !== undefined) await wait;
+    }
+  }
+
+  /** Takes the next row of the group's table. `depth`: of the element, the root's is 1. */
+  #rowElement(group: RowGroup, child: RowChild, depth: number, declarations = ''): Wait {
+    const row = this.#reader.take(group.table, depth);
+    if (child.ownParentKeyColumn >= 0 || row instanceof Promise)
+      return this.#awaitedElement(child, row, depth, declarations);
+    return this.#element(child.tag, child.node, row, '', depth, declarations);
+  }
+
+  async #awaitedElement(
+    child: RowChild,
+    taken: TakenRow | Promise<TakenRow>,
+    depth: number,
+    declarations: string,
+  ): Promise<void> {
+    let row = await taken;
+    if (child.ownParentKeyColumn >= 0) {
+      const { table } = this.#plan.node(child.node).plan;
+      row = await this.#takeHanging(table, child.ownParentKeyColumn, row, depth);
+    }
+    await this.#element(child.tag, child.node, row, '', depth, declarations);
+  }
+
+  /** The row that belongs to `head` one to one. */
+  async #takeHanging(table: number, column: number, head: TakenRow, depth: number): Promise<TakenRow> {
+    await this.#reader.open([table]);
+    const next = this.#reader.head(table);
+    if (next === null || !hangsFrom(next, column, head)) {
+      const { name } = this.#plan.model.tables[table]!;
+      const { name: columnName } = this.#plan.columns(table)[column]!.column;
+      const key = textOf(head.bytes, head.keyFrom, head.keyTo);
+      throw new InputError({
+        code: 'missing_rows',
+        severity: 'error',
+        message: `${name} has no row with ${columnName} ${key} where one must follow`,
+      });
+    }
+    return this.#reader.take(table, depth);
+  }
+
+  /** Begins an element whose values lie in `row`, and ends it where nothing may stand in it but what columns hold. */
+  #element(
+    tag: Uint8Array,
+    nodeIndex: number,
+    row: TakenRow,
+    path: string,
+    depth: number,
+    declarations = '',
+  ): Wait {
+    const node = this.#plan.node(nodeIndex);
+    const own = this.#own;
+    if (own.size > 0) own.clear();
+    this.#out.start(tag);
+    this.#out.attributes(declarations);
+    const typeLabel = cellText(row, node.plan.typeNameColumn);
+    if (typeLabel === null) return this.#content(tag, node, row, path, depth);
+    this.#out.attributes(attribute(this.#plan.typeAttribute, typeNameOf(this.#plan, typeLabel, own)));
+    const edge = node.types.get(typeLabel);
+    if (edge === undefined) return this.#content(tag, node, row, path, depth);
+    const derived = this.#plan.node(edge.node);
+    if (edge.parentKeyColumn < 0) return this.#content(tag, derived, row, path, depth);
+    const before = row.kept?.get(path);
+    return this.#takeHanging(derived.plan.table, edge.parentKeyColumn, row, depth).then((hanging) => {
+      if (before !== undefined) this.#out.attributes(keptAttributesOf(this.#plan, before, own));
+      return this.#content(tag, derived, hanging, path, depth);
+    });
+  }
+
+  /** The rest of an element whose start tag is begun. */
+  #content(tag: Uint8Array, node: WritingNode, row: TakenRow, path: string, depth: number): Wait {
+    const [out, own] = [this.#out, this.#own];
+    const kept = row.kept?.get(path);
+    writeAttributes(out, this.#plan, node, row, own);
+    if (kept !== undefined) out.attributes(keptAttributesOf(this.#plan, kept, own));
+    const { textColumn } = node.plan;
+    const isValue = textColumn >= 0 && (kept === undefined || kept.items.length === 0);
+    // before the start tag ends: it declares the namespaces that the value brings
+    const text =
+      isValue && isKept(this.#plan, node, row, textColumn)
+        ? valueOf(this.#plan, node, row, textColumn, own)
+        : null;
+    for (const [uri, prefix] of own) out.attributes(attribute(`xmlns:${prefix}`, uri));
+    if (text !== null) out.text(text);
+    else if (isValue) writeCell(out, row, textColumn, 'text');
+    else if (node.isFlat && row.kept === null) {
+      // waits for nothing: no other rows are asked for
+      for (const child of node.folded)
+        if (this.#isThere(child, row, undefined, path)) void this.#element(child.tag, child.node, row, '', 0);
+    } else {
+      const wait = this.#reader.open(node.tables);
+      if (wait !== undefined) return wait.then(() => this.#push(tag, node, row, path, depth, kept));
+      this.#push(tag, node, row, path, depth, kept);
+      return undefined;
+    }
+    out.end(tag);
+    return undefined;
+  }
+
+  #push(
+    tag: Uint8Array,
+    node: WritingNode,
+    row: TakenRow,
+    path: string,
+    depth: number,
+    kept: KeptElement | undefined,
+  ): void {
+    const { placed, free } =
+      node.isFree && kept === undefined
+        ? { placed: nonePlaced, free: node.folded }
+        : foldedChildren(node, row, kept);
+    const items = kept?.items ?? noItems;
+    const next = { nextItem: 0, nextPlaced: 0, nextFree: 0, expected: 1 };
+    this.#frames[this.#open] = { tag, node, row, path, depth, kept, items, placed, free, ...next };
+    this.#open += 1;
+  }
+
+  /** Writes what comes next in an element: children by position; folded ones that have none fill the places between, in the order of the plan. */
+  #goOn(frame: Frame): Wait {
+    const [reader, { node, row, items, placed }] = [this.#reader, frame];
+    let position = Infinity;
+    let group: RowGroup | null = null;
+    let child: RowChild | null = null;
+    let content: ContentTable | null = null;
+    for (const candidate of node.groups) {
+      const found = childAtHead(reader, candidate, row);
+      if (found === null) continue;
+      const at = positionOf(reader.head(candidate.table)!, candidate.positionColumn);
+      if (child !== null && at >= position) continue;
+      [position, group, child] = [at, candidate, found];
+    }
+    for (const candidate of node.contents) {
+      const head = reader.head(candidate.table);
+      if (head === null || !hangsFrom(head, candidate.parentKeyColumn, row)) continue;
+      const at = positionOf(head, candidate.positionColumn);
+      if (at < position) [position, group, child, content] = [at, null, null, candidate];
+    }
+    const item = items[frame.nextItem];
+    const known = placed[frame.nextPlaced];
+    const besides = Math.min(item?.position ?? Infinity, known?.position ?? Infinity);
+    if (Math.min(position, besides) > frame.expected) {
+      const folded = this.#nextFree(frame);
+      if (folded !== null) return this.#foldedElement(folded, frame);
+    }
+    if (besides < position) {
+      frame.expected = besides + 1;
+      if (item === undefined || item.position !== besides) {
+        frame.nextPlaced += 1;
+        return this.#foldedElement(known!.child, frame);
+      }
+      if (item.kind === 'text') this.#out.text(item.content);
+      else this.#out.markup(item.content);
+      frame.nextItem += 1;
+      return undefined;
+    }
+    frame.expected = position + 1;
+    if (group !== null) return this.#rowElement(group, child!, frame.depth + 1);
+    if (content !== null) return this.#contentRow(content);
+    this.#out.end(frame.tag);
+    this.#open -= 1;
+    return undefined;
+  }
+
+  #nextFree(frame: Frame): FoldedChild | null {
+    const { free, row, kept, path } = frame;
+    while (frame.nextFree < free.length) {
+      const child = free[frame.nextFree]!;
+      frame.nextFree += 1;
+      if (!this.#isThere(child, row, kept, path)) continue;
+      frame.expected += 1;
+      return child;
+    }
+    return null;
+  }
+
+  #contentRow({ table, kind, contentColumn }: ContentTable): Wait {
+    const row = this.#reader.take(table, 0);
+    if (row instanceof Promise) return row.then((taken) => writeCell(this.#out, taken, contentColumn, kind));
+    writeCell(this.#out, row, contentColumn, kind);
+    return undefined;
+  }
+
+  #foldedElement(child: FoldedChild, { row, path, depth }: Frame): Wait {
+    return this.#element(child.tag, child.node, row, `${path}/${child.label}`, depth + 1);
+  }
+
+  /** Whether a folded child without a known place stands in the row's element. */
+  #isThere(child: FoldedChild, row: TakenRow, kept: KeptElement | undefined, path: string): boolean {
+    if (child.elementNameColumn >= 0) return true;
+    if (child.presenceColumn >= 0 && cellIs(row, child.presenceColumn, yes, 0, yes.length)) return true;
+    // rows of a version that needed no such column say so by what they hold
+    const { columns, rows } = this.#plan.evidence(child.node);
+    for (const column of columns) if (!isNull(row, column)) return true;
+    for (const { table, parentKeyColumn } of rows) {
+      const head = this.#reader.head(table);
+      if (head !== null && hangsFrom(head, parentKeyColumn, row)) return true;
+    }
+    if (kept !== undefined && row.kept!.has(`${path}/${child.label}`)) return true;
+    if (row.lexical === null) return false;
+    const own = this.#plan.columns(this.#plan.node(child.node).plan.table);
+    return columns.some((column) => row.lexical!.has(own[column]!.column.name));
+  }
+}
+
+/** The folded children whose place is known, by position, and those that may stand wherever nothing else does. */
+function foldedChildren(
+  node: WritingNode,
+  row: TakenRow,
+  kept: KeptElement | undefined,
+): { placed: PlacedChild[]; free: FoldedChild[] } {
+  const placed: PlacedChild[] = [];
+  const free: FoldedChild[] = [];
+  for (const child of node.folded) {
+    const { elementNameColumn, labelBytes, positionColumn } = child;
+    if (elementNameColumn >= 0 && !cellIs(row, elementNameColumn, labelBytes, 0, labelBytes.length)) continue;
+    const isTold = positionColumn >= 0 && !isNull(row, positionColumn);
+    const position = isTold ? cellNumber(row, positionColumn) : kept?.positions.get(child.label);
+    if (position !== undefined) placed.push({ position, child });
+    // rows of a version without the column do not say where
+    else free.push(child);
+  }
+  placed.sort((a, b) => a.position - b.position);
+  return { placed, free };
+}

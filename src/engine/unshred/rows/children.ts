@@ -1,0 +1,46 @@
+/** Which child of a row the next row of another table makes. */
+import { cellIs, cellNumber, isNull, utf8Of, type RowBytes } from './values.ts';
+import type { RowReader } from './reader.ts';
+import type { RowChild, RowGroup } from '../writing-plan.ts';
+
+export interface ChildAtHead {
+  readonly group: RowGroup;
+  readonly child: RowChild;
+}
+
+/** The key of a row, as it lies in `bytes`. */
+export interface RowKey {
+  readonly bytes: Uint8Array;
+  readonly keyFrom: number;
+  readonly keyTo: number;
+}
+
+export function keyOf(text: string): RowKey {
+  const bytes = utf8Of(text);
+  return { bytes, keyFrom: 0, keyTo: bytes.length };
+}
+
+export function hangsFrom(row: RowBytes, column: number, { bytes, keyFrom, keyTo }: RowKey): boolean {
+  return cellIs(row, column, bytes, keyFrom, keyTo);
+}
+
+/** null: the table's next row belongs elsewhere. */
+export function childAtHead(reader: RowReader, { table, uses }: RowGroup, parent: RowKey): RowChild | null {
+  const head = reader.head(table);
+  if (head === null) return null;
+  for (const use of uses) {
+    if (!hangsFrom(head, use.parentKeyColumn, parent)) continue;
+    if (use.otherParents.some((column) => !isNull(head, column))) continue;
+    const { children, elementNameColumn } = use;
+    if (elementNameColumn < 0 || children.length === 1) return children[0]!;
+    const found = children.find(({ label }) => cellIs(head, elementNameColumn, label, 0, label.length));
+    return found ?? children[0]!;
+  }
+  return null;
+}
+
+/** Rows that say nothing of their place come last. */
+export function positionOf(row: RowBytes, column: number): number {
+  const position = column < 0 ? NaN : cellNumber(row, column);
+  return Number.isNaN(position) ? Number.MAX_SAFE_INTEGER : position;
+}

@@ -1,0 +1,51 @@
+/** The rows of one table, one after the other; while the rows of a block are taken the next block is on its way. */
+import type { RowBlock, RowBlocks } from './document-rows.ts';
+import type { RowBytes } from './values.ts';
+
+/** a block that is longer has rows of which two blocks need not be held */
+const aheadBytes = 1024 * 1024;
+
+/** Stands at its first row. */
+export async function openCursor(blocks: RowBlocks, columns: number): Promise<RowCursor> {
+  const cursor = new RowCursor(blocks, columns);
+  await cursor.advance();
+  return cursor;
+}
+
+export class RowCursor implements RowBytes {
+  bytes: Uint8Array = new Uint8Array(0);
+  cells: Int32Array = new Int32Array(0);
+  /** below 0: there are no more rows */
+  at = 0;
+  readonly #blocks: RowBlocks;
+  readonly #width: number;
+  #end = 0;
+  #coming: Promise<RowBlock | null> | null = null;
+
+  constructor(blocks: RowBlocks, columns: number) {
+    this.#blocks = blocks;
+    this.#width = columns * 2;
+  }
+
+  /** Not again once there are no more rows. */
+  advance(): Promise<void> | undefined {
+    this.at += this.#width;
+    return this.at < this.#end ? undefined : this.#fetch();
+  }
+
+  async #fetch(): Promise<void> {
+    // meanwhile there is no row
+    this.at = -1;
+    const block = await (this.#coming ?? this.#blocks.next());
+    this.#coming = null;
+    if (block === null) return;
+    this.bytes = block.bytes;
+    this.cells = block.cells;
+    this.#end = block.rows * this.#width;
+    this.at = 0;
+    if (block.bytes.length > aheadBytes) return;
+    this.#coming = this.#blocks.next();
+    // its fault is told where the rows are asked for
+    this.#coming.catch(() => undefined);
+  }
+}
