@@ -1,12 +1,14 @@
 /**
- * `npm run wasm`: compiles the AssemblyScript of the kernels of tokeniser and shredder into the modules that hold their bytes.
+ * `npm run wasm`: compiles the AssemblyScript of the kernels into the modules that hold their bytes.
  * `-- --check`: only tells whether those modules are current; ends with 1 when one is not.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import asc from 'assemblyscript/asc';
+import { HEAP_AT } from '../../src/engine/parquet/kernel/layout.ts';
 import { SCAN_KERNEL_BYTES } from '../../src/engine/xml/kernel/layout.ts';
 import { collectPrelude } from './collect-kernel.ts';
+import { columnsPrelude } from './columns-kernel.ts';
 import { preludeText, type Prelude } from './prelude.ts';
 import { scanPrelude } from './scan-kernel.ts';
 import { shredPrelude } from './shred-kernel.ts';
@@ -52,6 +54,14 @@ const modules: readonly Module[] = [
     prelude: collectPrelude,
     constant: 'collectTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,
+  },
+  {
+    folder: 'parquet/kernel',
+    source: 'columns',
+    parts: ['fields', 'numbers', 'calendar', 'dictionary', 'encodings'],
+    prelude: columnsPrelude,
+    constant: 'readColumnsWasm',
+    memoryBase: HEAP_AT / 2,
   },
 ];
 

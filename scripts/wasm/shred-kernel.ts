@@ -111,6 +111,8 @@ export const shredPrelude: Prelude = {
   integers: {
     ...pick(
       layout,
+      'MODE_COPY',
+      'MODE_CSV',
       'EXIT_DONE',
       'EXIT_EVENT',
       'EXIT_TABLE_FULL',

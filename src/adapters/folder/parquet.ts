@@ -1,15 +1,22 @@
-/** Staged CSV to Parquet, by DuckDB: columns typed as in its dialect, decimals exact or text. */
+/** Staged rows to Parquet: columns typed as in DuckDB's dialect, decimals exact or text. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
-import { measuredDigits, stagedColumn, stagedRows, stagedValue } from '../duckdb/csv-import.ts';
-import { memoryFor, openDuckDb, type DuckDb } from '../duckdb/database.ts';
-import { columnSqlType, typeForDigits } from '../duckdb/types.ts';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import {
+  MisfitError,
+  ParquetWriter,
+  type ColumnFacts,
+  type ParquetColumn,
+} from '../../engine/parquet/file-writer.ts';
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { columnSqlType, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { NamedColumn } from './contents/formats.ts';
 import { syncPath } from './contents/manifest.ts';
+import { measureDigits } from './staged-digits.ts';
 
 /** By column: its number, and that of the items of a list. */
 export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
@@ -22,26 +29,31 @@ export interface ParquetTable {
   readonly typeOf?: (column: NamedColumn, sqlType: string) => Promise<string>;
   /** numbers of the columns, by the types that they have in the file; null: none */
   readonly fieldIdsOf?: (types: readonly string[]) => Promise<ColumnNumbers | null>;
-  /** rows as CSV, under the name that the Parquet file is to have */
+  /** rows of the encoding `words`, under the name that the Parquet file is to have */
   readonly file: FinishedFile;
+}
+
+export interface ParquetFile {
+  readonly file: FinishedFile & Required<Pick<FinishedFile, 'types'>>;
+  /** of its columns */
+  readonly facts: readonly ColumnFacts[];
+}
+
+export interface ParquetSettings {
+  /** whether all readers take whole numbers that are written as differences */
+  readonly deltas: boolean;
 }
 
 /** Turns each file into Parquet, in place and durably. */
 export async function writeParquet(
   directory: string,
   tables: readonly ParquetTable[],
-): Promise<FinishedFile[]> {
-  const longest = Math.max(0, ...tables.map(({ file }) => file.longestWriteBytes));
-  const database = await openDuckDb(':memory:', { directory, memoryBytes: memoryFor(longest, 0) });
-  try {
-    const written: FinishedFile[] = [];
-    for (const table of tables) written.push(await writeTable(database, directory, table));
-    if (written.length > 0) await syncPath(directory);
-    return written;
-  } finally {
-    database.close();
-    await rm(join(directory, 'spill'), { recursive: true, force: true });
-  }
+  settings: ParquetSettings,
+): Promise<ParquetFile[]> {
+  const written: ParquetFile[] = [];
+  for (const table of tables) written.push(await writeTable(directory, table, settings));
+  if (written.length > 0) await syncPath(directory);
+  return written;
 }
 
 /** pandas' types of columns that it reads as floats, or as objects, where a row has none. */
@@ -76,46 +88,127 @@ export function fieldIdsOption(numbers: ColumnNumbers | null): string {
   return entries.length === 0 ? '' : `, FIELD_IDS {${entries.join(', ')}}`;
 }
 
-async function writeTable(database: DuckDb, directory: string, table: ParquetTable): Promise<FinishedFile> {
-  const { columns, widened, file } = table;
-  const path = join(directory, file.name);
-  const csv = {
-    path: `${path}.csv`,
-    columnCount: columns.length,
-    longestRowBytes: file.longestWriteBytes,
-  };
-  await rename(path, csv.path);
-  const typed = columns.map(({ name, type }, at) => ({ at, name, type, isText: widened.has(name) }));
-  const digits = await measuredDigits(
-    database,
-    csv,
-    typed.filter(({ isText }) => !isText),
+const pieceBytes = 512 * 1024;
+const compressionLevel = 1;
+const zstdCompress = promisify(zlib.zstdCompress);
+
+function compress(bytes: Uint8Array): Promise<Uint8Array> {
+  return zstdCompress(bytes, {
+    params: { [zlib.constants.ZSTD_c_compressionLevel]: compressionLevel },
+    pledgedSrcSize: bytes.length,
+  });
+}
+
+async function writeTable(
+  directory: string,
+  table: ParquetTable,
+  settings: ParquetSettings,
+): Promise<ParquetFile> {
+  const path = join(directory, table.file.name);
+  const staged = `${path}.rows`;
+  await rename(path, staged);
+  // decimals without bounds of their own nearly always fit the type that they usually have
+  let digits: ReadonlyMap<number, DecimalDigits> = new Map();
+  for (;;) {
+    const types = await typesOf(table, digits);
+    try {
+      const { facts, ...written } = await writeFile(staged, path, table, types, settings);
+      await rm(staged);
+      return { file: { ...table.file, ...written, types }, facts };
+    } catch (error) {
+      await rm(path, { force: true });
+      const open = unboundedDecimals(table);
+      if (!(error instanceof MisfitError) || digits.size > 0 || !open.includes(error.column)) throw error;
+      digits = await measureDigits(staged, table.columns, open);
+    }
+  }
+}
+
+/** Columns of decimals of which the model says no more. */
+function unboundedDecimals({ columns, widened }: ParquetTable): number[] {
+  return columns.flatMap(({ name, type }, at) =>
+    type.kind === 'numeric' && type.precision === undefined && !widened.has(name) ? [at] : [],
   );
+}
+
+async function typesOf(
+  { columns, widened, typeOf }: ParquetTable,
+  digits: ReadonlyMap<number, DecimalDigits>,
+): Promise<string[]> {
   const types: string[] = [];
-  for (const { at, type, isText } of typed) {
+  for (const [at, column] of columns.entries()) {
     const found = digits.get(at);
-    const needed = isText
+    const needed = widened.has(column.name)
       ? 'VARCHAR'
       : found === undefined
-        ? columnSqlType(type)
-        : `${typeForDigits(found)}${type.list ? '[]' : ''}`;
-    types.push((await table.typeOf?.(columns[at]!, needed)) ?? needed);
+        ? columnSqlType(column.type)
+        : `${typeForDigits(found)}${column.type.list === true ? '[]' : ''}`;
+    types.push((await typeOf?.(column, needed)) ?? needed);
   }
-  const values = typed.map(({ at, name, type }) => {
-    const value = stagedValue(stagedColumn(at), type, types[at]!, digits.get(at));
-    return `${value} AS ${doubleQuoted(name)}`;
-  });
-  const numbers = (await table.fieldIdsOf?.(types)) ?? null;
-  await database.run(
-    `COPY (SELECT ${values.join(', ')} FROM ${stagedRows(csv)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd, KV_METADATA {pandas: ${standardLiteral(pandasMetadata(columns, types))}}${fieldIdsOption(numbers)})`,
-  );
-  await rm(csv.path);
-  await syncPath(path);
+  return types;
+}
+
+async function writeFile(
+  staged: string,
+  path: string,
+  { columns, fieldIdsOf, file }: ParquetTable,
+  types: readonly string[],
+  { deltas }: ParquetSettings,
+): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts'>> {
+  const numbers = (await fieldIdsOf?.(types)) ?? null;
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const piece of createReadStream(path)) {
-    hash.update(piece as Buffer);
-    bytes += (piece as Buffer).length;
+  const source = await open(staged, 'r');
+  try {
+    const target = await open(
+      path,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o666,
+    );
+    try {
+      let pending: Uint8Array[] = [];
+      let pendingBytes = 0;
+      const flush = async (): Promise<void> => {
+        for (const piece of pending) hash.update(piece);
+        await target.writeFile(Buffer.concat(pending));
+        pending = [];
+        pendingBytes = 0;
+      };
+      const writer = new ParquetWriter({
+        columns: columns.map(({ name, type }, at): ParquetColumn => {
+          const ids = numbers?.[name];
+          return {
+            name,
+            sqlType: types[at]!,
+            ...(type.list === true ? { items: type.kind === 'text' ? 'text' : 'others' } : {}),
+            ...(ids === undefined ? {} : { ids }),
+          };
+        }),
+        keyValues: { pandas: pandasMetadata(columns, types) },
+        longestRowBytes: file.longestWriteBytes,
+        deltas,
+        compress,
+        write: async (piece) => {
+          pending.push(piece);
+          pendingBytes += piece.length;
+          bytes += piece.length;
+          if (pendingBytes >= pieceBytes) await flush();
+        },
+      });
+      const buffer = new Uint8Array(pieceBytes);
+      for (;;) {
+        const { bytesRead } = await source.read(buffer, 0, buffer.length);
+        if (bytesRead === 0) break;
+        await writer.rows(buffer.subarray(0, bytesRead));
+      }
+      const facts = await writer.finish();
+      await flush();
+      await target.sync();
+      return { bytes, sha256: hash.digest('hex'), facts };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
   }
-  return { ...file, bytes, sha256: hash.digest('hex'), types };
 }

@@ -58,7 +58,7 @@ export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
 }
 
 class FolderRowSink extends StagedRowSink implements RowSink {
-  readonly encoding: 'csv' | 'tsv';
+  readonly encoding: 'csv' | 'tsv' | 'words';
   readonly widensInPlace = false;
   readonly label: string;
   readonly #options: FolderRowSinkOptions;
@@ -312,7 +312,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   async #finish(): Promise<Map<string, FinishedFile>> {
     const staged = new Map((await this.#files!.finish()).map((file) => [file.name, file]));
     if (this.#options.format !== 'parquet') return staged;
-    // DuckDB is loaded for Parquet alone
+    // loaded for Parquet alone
     const { writeParquet } = await import('./parquet.ts');
     const widened = this.#columnsIn(this.widened);
     const tables = [...this.#names].map(([table, name]) => ({
@@ -320,8 +320,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       widened: widened.get(table) ?? new Set<string>(),
       file: staged.get(name)!,
     }));
-    const written = await writeParquet(join(this.#directory, this.#staging), tables);
-    return new Map(written.map((file) => [file.name, file]));
+    const written = await writeParquet(join(this.#directory, this.#staging), tables, { deltas: true });
+    return new Map(written.map(({ file }) => [file.name, file]));
   }
 
   /** Scripts of the files that were here before. */

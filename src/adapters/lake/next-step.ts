@@ -186,7 +186,8 @@ async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
       file: staged.get(fileName)!,
     });
   }
-  const files = new Map((await writeParquet(staging, tables)).map((file) => [file.name, file]));
+  const made = await writeParquet(staging, tables, { deltas: before.format === 'delta' });
+  const files = new Map(made.map(({ file }) => [file.name, file]));
   return { written: new Map([...names].map(([table, name]) => [table, files.get(name)!])), fieldIds };
 }
 

@@ -34,7 +34,7 @@ export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
 }
 
 class LakeRowSink extends StagedRowSink implements RowSink {
-  readonly encoding = 'csv';
+  readonly encoding = 'words';
   readonly widensInPlace = false;
   readonly label: string;
   readonly #options: LakeRowSinkOptions;

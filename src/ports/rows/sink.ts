@@ -1,11 +1,12 @@
 /** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
+import type { EncodingName } from '../../engine/shred/rows/encoding.ts';
 import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
 import type { CurrentDocument, MergeCounts, MergeOrder } from './merge.ts';
 import type { TargetLoad } from './target-load.ts';
 
-export type RowEncoding = 'copy-text' | 'csv' | 'tsv';
+export type RowEncoding = EncodingName;
 /**
  * What becomes of rows that are there; the last two write the tables alone, or print them. `merge`: a document replaces that of its key.
  * Options and stored requests have letters.

@@ -182,7 +182,7 @@ test('a later version of a model adds columns under new numbers, and rewrites no
   };
   const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'iceberg' });
   await sink.open(libraryPlan(1, { model: earlier }));
-  await sink.write(at.note, new TextEncoder().encode('1,1,1\n'), 1);
+  await sink.write(at.note, new TextEncoder().encode('1\t1\t1\n'), 1);
   await sink.publish(async () => true, new Map([['note', 1]]));
   await sink.close();
   const files = await icebergFiles(join(directory, 'note'));

@@ -227,7 +227,7 @@ test('a later version of a model adds columns and tables, and rewrites nothing',
   const plan = libraryPlan(1, { model: earlier });
   const sink = createLakeRowSink({ target: diskLake({ directory }), format: 'delta' });
   await sink.open(plan);
-  await sink.write(at.note, new TextEncoder().encode('1,1,1\n'), 1);
+  await sink.write(at.note, new TextEncoder().encode('1\t1\t1\n'), 1);
   await sink.publish(async () => true, new Map([['note', 1]]));
   await sink.close();
   const files = await deltaFiles(join(directory, 'note'));

@@ -5,9 +5,10 @@ import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tab
 export const folderFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
 export type FolderFormat = (typeof folderFormats)[number];
 
-/** JSON Lines are made of the one, Parquet of the other. */
-export function encodingOf(format: FolderFormat): 'csv' | 'tsv' {
-  return format === 'tsv' || format === 'jsonl' ? 'tsv' : 'csv';
+/** JSON Lines are made of `tsv`. */
+export function encodingOf(format: FolderFormat): 'csv' | 'tsv' | 'words' {
+  if (format === 'parquet') return 'words';
+  return format === 'csv' ? 'csv' : 'tsv';
 }
 
 export interface NamedColumn {

@@ -9,7 +9,7 @@ import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kern
 import { TAPE_BYTES, TapeInMemory, kernelsAround } from '../../xml/kernel/tape-in-memory.ts';
 import type { ByteBuffer } from '../rows/byte-buffer.ts';
 import type { CompiledPlan } from '../compiled-plan.ts';
-import type { RowEncoder } from '../rows/encoding.ts';
+import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
 import type { RowOutput } from '../rows/output.ts';
 import { FRAME_INTS, ROW_INTS, type ShredState } from '../open-elements.ts';
 import { LearnedPlan, type KernelMemory } from './learned-plan.ts';
@@ -35,7 +35,7 @@ export interface ShredKernelOptions {
   readonly state: ShredState;
   readonly output: RowOutput;
   readonly encoder: RowEncoder;
-  readonly isCsv: boolean;
+  readonly encoding: EncodingName;
   /** name id of xsi:type */
   readonly xsiType: number;
 }
@@ -110,7 +110,7 @@ class SharedKernel implements ShredKernel {
   readonly #tape: TapeInMemory;
 
   constructor(
-    { plan, state, output, encoder, isCsv, xsiType }: ShredKernelOptions,
+    { plan, state, output, encoder, encoding, xsiType }: ShredKernelOptions,
     memory: WebAssembly.Memory,
     shred: (from: number, count: number) => number,
     scanKernel: ScanKernel,
@@ -163,7 +163,8 @@ class SharedKernel implements ShredKernel {
     control[layout.OUT_LENGTHS] = lengths.byteOffset;
     control[layout.OUT_PENDING] = pending.byteOffset;
     control[layout.OUT_CAPACITY] = output.bufferBytes;
-    control[layout.MODE] = isCsv ? 1 : 0;
+    control[layout.MODE] =
+      encoding === 'csv' ? layout.MODE_CSV : encoding === 'words' ? layout.MODE_WORDS : layout.MODE_COPY;
     control[layout.SEPARATOR] = encoder.separator;
     control[layout.XSI_TYPE] = xsiType;
     this.tokenizerKernels = kernelsAround(scanKernel);

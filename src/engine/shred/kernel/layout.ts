@@ -72,6 +72,11 @@ export const SHOWS_NOTHING = 4;
 /** folded, with a text column and no other of its own */
 export const LEAF = 8;
 
+/** How rows are written (src/engine/shred/rows/encoding.ts). */
+export const MODE_COPY = 0;
+export const MODE_CSV = 1;
+export const MODE_WORDS = 2;
+
 /** Why the kernel returned. */
 export const EXIT_DONE = 0;
 export const EXIT_EVENT = 1;

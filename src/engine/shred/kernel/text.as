@@ -1,7 +1,5 @@
 // Part of src/engine/shred/kernel/shred.as: character data as rows have it, in COPY text and CSV.
 
-const MODE_CSV = 1;
-
 const RECORD_SHIFT = 4;
 
 // Vectors of one byte, which `prepare` puts into memory: see src/engine/xml/kernel/scan.as.
@@ -167,7 +165,7 @@ function convertText(column: usize, from: usize, to: usize, out: usize): usize {
 }
 
 function writeBoolean(value: bool, out: usize): usize {
-  if (load<i32>(MODE) != MODE_CSV) {
+  if (load<i32>(MODE) == MODE_COPY) {
     store<u8>(out, value ? 0x74 : 0x66);
     return out + 1;
   }

@@ -45,6 +45,9 @@ export const copyTextEncoder: RowEncoder = {
   },
 };
 
+/** COPY text whose booleans are words, as XML Schema has them: so they stand in a column that became text, too. */
+export const wordsEncoder: RowEncoder = { ...copyTextEncoder, trueText: 'true', falseText: 'false' };
+
 /** RFC 4180 with LF line ends: NULL is an empty field, the empty string is `""`. */
 export const csvEncoder: RowEncoder = {
   separator: COMMA,
@@ -78,6 +81,8 @@ export const csvEncoder: RowEncoder = {
   },
 };
 
-export function rowEncoderFor(encoding: 'copy-text' | 'csv' | 'tsv'): RowEncoder {
-  return encoding === 'csv' ? csvEncoder : copyTextEncoder;
+export type EncodingName = 'copy-text' | 'csv' | 'tsv' | 'words';
+
+export function rowEncoderFor(encoding: EncodingName): RowEncoder {
+  return encoding === 'csv' ? csvEncoder : encoding === 'words' ? wordsEncoder : copyTextEncoder;
 }

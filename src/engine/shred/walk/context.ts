@@ -5,7 +5,7 @@ import type { NameTable } from '../../xml/tokens.ts';
 import { compilePlan, type CompiledNode, type CompiledPlan } from '../compiled-plan.ts';
 import { createDeviations, type Deviations } from '../deviations.ts';
 import { FRAME_INTS, FRAME_NODE, ShredState } from '../open-elements.ts';
-import { rowEncoderFor, type RowEncoder } from '../rows/encoding.ts';
+import { rowEncoderFor, type EncodingName, type RowEncoder } from '../rows/encoding.ts';
 import { RowKeys } from '../rows/keys.ts';
 import { OpenRows } from '../rows/open-rows.ts';
 import { RowOutput } from '../rows/output.ts';
@@ -15,7 +15,7 @@ import { DocumentPaths } from './document-paths.ts';
 export interface WalkSettings {
   readonly model: RelationalModel;
   readonly names: NameTable;
-  readonly encoding: 'copy-text' | 'csv' | 'tsv';
+  readonly encoding: EncodingName;
   /** last key in use per table name, `_documents` among them; rows are numbered from there */
   readonly keyOffsets: ReadonlyMap<string, number>;
   /** the sink can widen a column afterwards; else a value that does not fit is written as it is */

@@ -90,7 +90,7 @@ export class KernelTurns {
       state,
       output,
       encoder,
-      isCsv: settings.encoding === 'csv',
+      encoding: settings.encoding,
       xsiType: xsi.type,
     });
     this.#tellDocument();

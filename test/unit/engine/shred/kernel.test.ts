@@ -80,7 +80,7 @@ const documents = [
   `<all><one><e-int xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:nil="true"/><unknown a="1"><b/></unknown>stray<note/></one><one other="1"/><other/></all>`,
 ];
 
-const ways: readonly ShreddingWay[] = (['copy-text', 'csv'] as const).flatMap((encoding) =>
+const ways: readonly ShreddingWay[] = (['copy-text', 'csv', 'words'] as const).flatMap((encoding) =>
   (['plain', 'shared'] as const).map((tokenizer) => ({ encoding, tokenizer, kernelFrom: 0 })),
 );
 

@@ -1,0 +1,279 @@
+/** One column of a row group: its pages, each in the encoding that takes the least room, and what is told of its values. */
+import * as layout from './kernel/layout.ts';
+import type { ColumnsKernel } from './kernel/instance.ts';
+import { boundsOf, widest, type Bounds } from './values/bounds.ts';
+import { isWholeNumber, PHYSICAL, type ParquetType } from './values/column-types.ts';
+import { readFloat } from './values/floats.ts';
+
+/** Numbers of the format. */
+export const ENCODING = { plain: 0, runs: 3, deltas: 5, dictionary: 8 } as const;
+
+export type Compress = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
+
+export interface ColumnPage {
+  readonly encoding: number;
+  /** values and NULLs; of a dictionary its entries */
+  readonly entries: number;
+  readonly rows: number;
+  readonly nulls: number;
+  /** null: not told, or there is no value */
+  readonly bounds: Bounds | null;
+  readonly bytes: number;
+  readonly compressed: Promise<Uint8Array>;
+}
+
+/** Levels of a page whose entries are not simply its rows. */
+export interface Levels {
+  readonly bytes: Uint8Array;
+  readonly entries: number;
+  readonly rows: number;
+}
+
+export interface ChunkOptions {
+  readonly type: ParquetType;
+  readonly compress: Compress;
+  /** whether whole numbers may be written as differences */
+  readonly deltas: boolean;
+  /** most bytes of a dictionary */
+  readonly dictionaryBytes: number;
+  /** what the column's last row group was written in, if that was decided */
+  readonly habit: number | null;
+}
+
+const mostEntries = 65_536;
+/** Values that tell how the others are best written. */
+const enough = 1024;
+/** Of what it would take to write texts whole: above it a dictionary is not worth its reading. */
+const worthwhile = 0.8;
+
+export class ColumnChunk {
+  readonly pages: ColumnPage[] = [];
+  nulls = 0;
+  /** of all pages; null where one does not tell */
+  bounds: Bounds | null = null;
+  #isBounded = true;
+  readonly #kernel: ColumnsKernel;
+  readonly #options: ChunkOptions;
+  /** ENCODING of further pages; null: not decided */
+  habit: number | null;
+  #dictionary = 0;
+  #usesDictionary = false;
+  #kept: { readonly bytes: Uint8Array<ArrayBuffer>; readonly entries: number } | null = null;
+
+  constructor(kernel: ColumnsKernel, options: ChunkOptions) {
+    this.#kernel = kernel;
+    this.#options = options;
+    this.habit = options.habit;
+  }
+
+  /** A page of the kernel's rows; `levels`: where its rows are items. Answers false where a value does not fit the type: nothing was added. */
+  add(column: number, rows: number, levels: Levels | null = null): boolean {
+    const { type } = this.#options;
+    const encoded = type.width === 0 ? this.#texts(column, rows) : this.#values(column, rows);
+    if (encoded === null) return false;
+    const { encoding, body, count, bounds } = encoded;
+    const entries = levels?.entries ?? rows;
+    const before = levels?.bytes ?? withLength(encoded.presence ?? sameLevels(rows, count));
+    const bytes = new Uint8Array(before.length + body.length);
+    bytes.set(before);
+    bytes.set(body, before.length);
+    this.nulls += entries - count;
+    if (count > 0) this.#note(bounds);
+    this.pages.push({
+      encoding,
+      entries,
+      rows: levels?.rows ?? rows,
+      nulls: entries - count,
+      bounds: count > 0 ? bounds : null,
+      bytes: bytes.length,
+      compressed: this.#options.compress(bytes),
+    });
+    return true;
+  }
+
+  /** The page that goes before all others; null where none is encoded by it. */
+  dictionaryPage(): ColumnPage | null {
+    this.keepDictionary();
+    if (this.#kept === null) return null;
+    const { bytes, entries } = this.#kept;
+    const compressed = this.#options.compress(bytes);
+    const { length } = bytes;
+    return { encoding: ENCODING.plain, entries, rows: 0, nulls: 0, bounds: null, bytes: length, compressed };
+  }
+
+  /** Takes the dictionary out of the kernel's memory: no further page is encoded by it. */
+  keepDictionary(): void {
+    if (this.#usesDictionary && this.#kept === null) {
+      const { count, from, length } = this.#kernel.dictionary(this.#dictionary);
+      this.#kept = { bytes: this.#kernel.bytes(from, from + length), entries: count };
+    }
+    this.#dictionary = 0;
+  }
+
+  #note(bounds: Bounds | null): void {
+    if (bounds === null) this.#isBounded = false;
+    this.bounds = this.#isBounded && bounds !== null ? widest(this.bounds, bounds) : null;
+  }
+
+  #makeDictionary(): void {
+    if (this.#dictionary > 0) return;
+    const { type, dictionaryBytes } = this.#options;
+    this.#dictionary = this.#kernel.makeDictionary(type.width, mostEntries, dictionaryBytes);
+  }
+
+  /** Whether a dictionary may be used: there is at most one for all pages. */
+  get #mayLookUp(): boolean {
+    return this.#kept === null && (this.habit === null || this.habit === ENCODING.dictionary);
+  }
+
+  #texts(column: number, rows: number): Encoded | null {
+    const kernel = this.#kernel;
+    const { read } = this.#options.type;
+    if (this.#mayLookUp) {
+      this.#makeDictionary();
+      if (kernel.read(column, rows, read, 0, this.#dictionary)) {
+        const count = kernel.result(layout.COUNT);
+        const bounds = count === 0 ? null : boundsOf(kernel, this.#options.type);
+        const { length } = kernel.dictionary(this.#dictionary);
+        const levels = levelsOf(kernel, rows, count);
+        if (this.habit === null && !this.#usesDictionary) {
+          const end = kernel.expandTexts(count, this.#dictionary);
+          const size = this.#numbers(count).length + length;
+          if (size > (end - kernel.values) * worthwhile)
+            return this.#decided(ENCODING.plain, count, bounds, levels, this.#wholeValues(end));
+        }
+        return this.#decided(ENCODING.dictionary, count, bounds, levels, this.#numbers(count));
+      }
+      this.keepDictionary();
+    }
+    if (!kernel.read(column, rows, read, 0, 0)) return null;
+    const count = kernel.result(layout.COUNT);
+    const bounds = count === 0 ? null : boundsOf(kernel, this.#options.type);
+    const body = this.#wholeValues(kernel.result(layout.VALUES_END));
+    return this.#decided(ENCODING.plain, count, bounds, levelsOf(kernel, rows, count), body);
+  }
+
+  #values(column: number, rows: number): Encoded | null {
+    const kernel = this.#kernel;
+    const { type, deltas } = this.#options;
+    if (!kernel.read(column, rows, type.read, type.scale, 0)) return null;
+    const count = kernel.result(layout.COUNT);
+    if (!this.#readLeftFloats()) return null;
+    const bounds = count === 0 ? null : this.#hasNaN ? null : boundsOf(kernel, type);
+    const end = kernel.result(layout.VALUES_END);
+    const levels = levelsOf(kernel, rows, count);
+    if (type.physical === PHYSICAL.boolean)
+      return {
+        encoding: ENCODING.plain,
+        body: kernel.packBits(kernel.values, count, 1),
+        count,
+        bounds,
+        presence: levels,
+      };
+    const mayDelta = deltas && isWholeNumber(type) && this.habit !== ENCODING.plain && count > 0;
+    const candidates: [encoding: number, size: number, make: () => Uint8Array<ArrayBuffer>][] = [
+      [ENCODING.plain, count * type.width, () => this.#wholeValues(end)],
+    ];
+    if (this.#mayLookUp && count > 0) {
+      this.#makeDictionary();
+      if (kernel.lookUp(count, type.width, this.#dictionary)) {
+        const numbers = this.#numbers(count);
+        if (this.#usesDictionary) return this.#decided(ENCODING.dictionary, count, bounds, levels, numbers);
+        const size = numbers.length + kernel.dictionary(this.#dictionary).length;
+        candidates.push([ENCODING.dictionary, size, () => numbers]);
+      } else this.keepDictionary();
+    }
+    if (mayDelta) {
+      const bytes = kernel.encodeDeltas(kernel.values, count, type.width);
+      candidates.push([ENCODING.deltas, bytes.length, () => bytes]);
+    }
+    const [encoding, , make] = candidates.reduce((best, other) => (other[1] < best[1] ? other : best));
+    return this.#decided(encoding, count, bounds, levels, make());
+  }
+
+  #decided(
+    encoding: number,
+    count: number,
+    bounds: Bounds | null,
+    presence: Uint8Array | null,
+    body: Uint8Array<ArrayBuffer>,
+  ): Encoded {
+    // a page without values is by no dictionary, of which there may be none
+    if (count === 0) return { encoding: ENCODING.plain, body: new Uint8Array(0), count, bounds, presence };
+    if (encoding === ENCODING.dictionary) this.#usesDictionary = true;
+    if (count >= enough) {
+      this.habit = encoding;
+      if (encoding !== ENCODING.dictionary) this.keepDictionary();
+    }
+    return { encoding, body, count, bounds, presence };
+  }
+
+  #wholeValues(end: number): Uint8Array<ArrayBuffer> {
+    return this.#kernel.bytes(this.#kernel.values, end);
+  }
+
+  /** Numbers of a dictionary, behind the bits that each has. */
+  #numbers(count: number): Uint8Array<ArrayBuffer> {
+    const kernel = this.#kernel;
+    const { count: entries } = kernel.dictionary(this.#dictionary);
+    const width = Math.max(1, 32 - Math.clz32(Math.max(0, entries - 1)));
+    const runs = kernel.encodeRuns(kernel.numbers, count, width);
+    const body = new Uint8Array(runs.length + 1);
+    body[0] = width;
+    body.set(runs, 1);
+    return body;
+  }
+
+  #hasNaN = false;
+
+  /** Numbers that the kernel does not round; false where one is none. */
+  #readLeftFloats(): boolean {
+    this.#hasNaN = false;
+    const kernel = this.#kernel;
+    const { type } = this.#options;
+    if (kernel.result(layout.LEFT_COUNT) === 0) return true;
+    const isSingle = type.physical === PHYSICAL.float;
+    const { view } = kernel;
+    const least = layout.CONTROL_AT + layout.LEAST * 4;
+    const greatest = layout.CONTROL_AT + layout.GREATEST * 4;
+    for (const [number, text] of kernel.leftValues()) {
+      const value = readFloat(text, isSingle);
+      if (value === null) return false;
+      if (Number.isNaN(value)) this.#hasNaN = true;
+      if (isSingle) view.setFloat32(kernel.values + number * 4, value, true);
+      else view.setFloat64(kernel.values + number * 8, value, true);
+      if (value < view.getFloat64(least, true)) view.setFloat64(least, value, true);
+      if (value > view.getFloat64(greatest, true)) view.setFloat64(greatest, value, true);
+    }
+    return true;
+  }
+}
+
+interface Encoded {
+  readonly encoding: number;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly count: number;
+  readonly bounds: Bounds | null;
+  /** levels of rows with and without a value; null where all are the same */
+  readonly presence: Uint8Array | null;
+}
+
+function levelsOf(kernel: ColumnsKernel, rows: number, count: number): Uint8Array | null {
+  return count === 0 || count === rows ? null : kernel.encodeRuns(kernel.levels, rows, 1);
+}
+
+/** Of rows that all have a value or all have none: one run. */
+function sameLevels(rows: number, count: number): Uint8Array {
+  const run: number[] = [];
+  let rest = rows * 2;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) run.push((rest & 127) | 128);
+  return Uint8Array.of(...run, rest, count === 0 ? 0 : 1);
+}
+
+/** Levels stand behind their length. */
+export function withLength(levels: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(levels.length + 4);
+  new DataView(bytes.buffer).setUint32(0, levels.length, true);
+  bytes.set(levels, 4);
+  return bytes;
+}

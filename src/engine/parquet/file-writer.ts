@@ -1,0 +1,302 @@
+/**
+ * Rows in COPY text into a Parquet file, column by column: a batch of rows is a page of each column, and many pages are a row group. No
+ * more of them is held than one row group, compressed (docs/decisions/loading/columns.md).
+ */
+import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
+import { valueTypeOf } from './values/column-types.ts';
+import { ColumnsKernel } from './kernel/instance.ts';
+import { addLists } from './lists.ts';
+import {
+  columnIndex,
+  footer,
+  offsetIndex,
+  pageHeader,
+  type FileColumn,
+  type PlacedColumn,
+  type PlacedGroup,
+  type PlacedIndex,
+  type PlacedPage,
+} from './metadata/footer.ts';
+
+export interface ParquetColumn {
+  readonly name: string;
+  /** of DuckDB */
+  readonly sqlType: string;
+  /** what lists are made of in the rows, also where the column is text; absent: no list */
+  readonly items?: 'text' | 'others';
+  /** numbers of the column, and of the items of a list */
+  readonly ids?: readonly [column: number, item?: number];
+}
+
+export interface ParquetOptions {
+  readonly columns: readonly ParquetColumn[];
+  readonly keyValues: Readonly<Record<string, string>>;
+  /** no row is longer */
+  readonly longestRowBytes: number;
+  /** whether whole numbers may be written as differences, which not all readers of tables take */
+  readonly deltas: boolean;
+  /** with zstd */
+  readonly compress: Compress;
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+}
+
+/** What the whole file has of a column. */
+export interface ColumnFacts {
+  readonly nulls: number;
+  /** of whole numbers, dates (days since 1970) and instants (microseconds); null: not told */
+  readonly least: bigint | null;
+  readonly greatest: bigint | null;
+}
+
+/** A value that its column's type does not hold. */
+export class MisfitError extends Error {
+  readonly column: number;
+
+  constructor(column: number) {
+    super(`column ${column} has a value that its type does not hold`);
+    this.column = column;
+  }
+}
+
+const mostRowsOfPage = 20_480;
+const mostRowsOfGroup = 6 * mostRowsOfPage;
+const mostCells = 2 * 1024 * 1024;
+const usualTextBytes = 4 * 1024 * 1024;
+/** compressed, and in dictionaries */
+const mostGroupBytes = 16 * 1024 * 1024;
+const mostDictionaryBytes = 48 * 1024 * 1024;
+const utf8 = new TextEncoder();
+
+export class ParquetWriter {
+  readonly #options: ParquetOptions;
+  readonly #columns: readonly (FileColumn & { readonly items: ParquetColumn['items'] })[];
+  readonly #kernel: ColumnsKernel;
+  /** of items of lists; made when there is one */
+  #items: ColumnsKernel | null = null;
+  #chunks: ColumnChunk[];
+  readonly #habits: (number | null)[];
+  readonly #facts: { nulls: number; least: bigint | null; greatest: bigint | null; isTold: boolean }[];
+  #textLength = 0;
+  /** bytes of the text whose delimiters are known, and how many those are */
+  #scanned = 0;
+  #found = 0;
+  #groupRows = 0;
+  #groupBytes = 0;
+  readonly #groups: PlacedGroup[] = [];
+  #at = 0;
+  #fault: unknown = null;
+  readonly #zstd: Compress;
+
+  constructor(options: ParquetOptions) {
+    this.#options = options;
+    this.#columns = options.columns.map(({ name, sqlType, items, ids }) => ({
+      name,
+      type: valueTypeOf(sqlType.replace(/\[\]$/, '')),
+      isList: sqlType.endsWith('[]'),
+      items,
+      ids: ids ?? null,
+    }));
+    const count = this.#columns.length;
+    this.#kernel = new ColumnsKernel({
+      columns: count,
+      rows: Math.max(256, Math.min(mostRowsOfPage, Math.floor(mostCells / count))),
+      textBytes: Math.max(usualTextBytes, options.longestRowBytes + 1),
+    });
+    this.#zstd = async (bytes) => {
+      try {
+        const compressed = await options.compress(bytes);
+        this.#groupBytes += compressed.length;
+        return compressed;
+      } catch (error) {
+        // told when the row group is written: nobody waits for it now
+        this.#fault ??= error;
+        return bytes;
+      }
+    };
+    this.#habits = this.#columns.map(() => null);
+    this.#facts = this.#columns.map(() => ({ nulls: 0, least: null, greatest: null, isTold: true }));
+    this.#chunks = this.#newChunks();
+  }
+
+  /** Takes rows, or parts of them, in their order. MisfitError: the file is to be written anew, with another type. */
+  async rows(bytes: Uint8Array): Promise<void> {
+    const kernel = this.#kernel;
+    const { rows, columns, textBytes } = kernel.room;
+    for (let from = 0; from < bytes.length;) {
+      const length = Math.min(bytes.length - from, textBytes - this.#textLength);
+      // the memory may have moved
+      kernel.text.set(bytes.subarray(from, from + length), this.#textLength);
+      from += length;
+      this.#textLength += length;
+      for (;;) {
+        this.#found = kernel.split(this.#scanned, this.#textLength, this.#found);
+        this.#scanned = this.#textLength;
+        if (this.#found < rows * columns && this.#textLength < textBytes) break;
+        await this.#takeBatch();
+      }
+    }
+  }
+
+  /** Writes what is left, and what the file tells of itself. */
+  async finish(): Promise<readonly ColumnFacts[]> {
+    while (this.#textLength > 0) {
+      this.#found = this.#kernel.split(0, this.#textLength, 0);
+      await this.#takeBatch();
+    }
+    if (this.#groupRows > 0) await this.#writeGroup();
+    if (this.#at === 0) await this.#write(utf8.encode('PAR1'));
+    const indexes: PlacedIndex[][] = [];
+    for (const { columns } of this.#groups) {
+      const placed: PlacedIndex[] = [];
+      for (const column of columns) {
+        const bounds = columnIndex(column);
+        const boundsAt = bounds === null ? null : ([this.#at, bounds.length] as const);
+        if (bounds !== null) await this.#write(bounds);
+        const offsets = offsetIndex(column);
+        placed.push({ bounds: boundsAt, offsets: [this.#at, offsets.length] });
+        await this.#write(offsets);
+      }
+      indexes.push(placed);
+    }
+    const end = footer(this.#columns, this.#groups, indexes, this.#options.keyValues);
+    await this.#write(end);
+    const length = new Uint8Array(4);
+    new DataView(length.buffer).setUint32(0, end.length, true);
+    await this.#write(length);
+    await this.#write(utf8.encode('PAR1'));
+    return this.#facts.map(({ nulls, least, greatest, isTold }) => ({
+      nulls,
+      least: isTold ? least : null,
+      greatest: isTold ? greatest : null,
+    }));
+  }
+
+  #newChunks(): ColumnChunk[] {
+    const { deltas } = this.#options;
+    const dictionaryBytes = Math.max(
+      16 * 1024,
+      Math.min(1024 * 1024, Math.floor((mostDictionaryBytes * 2) / this.#columns.length)),
+    );
+    return this.#columns.map(({ type, isList: isOfItems, items }, at) => {
+      const kernel = isOfItems || items !== undefined ? this.#itemsKernel() : this.#kernel;
+      return new ColumnChunk(kernel, {
+        type,
+        compress: this.#zstd,
+        deltas,
+        dictionaryBytes,
+        habit: this.#habits[at]!,
+      });
+    });
+  }
+
+  #itemsKernel(): ColumnsKernel {
+    // a list of items of one byte each is the longest
+    const { rows, textBytes: most } = this.#kernel.room;
+    this.#items ??= new ColumnsKernel({
+      columns: 1,
+      rows: rows + Math.ceil(most / 2),
+      textBytes: most,
+    });
+    return this.#items;
+  }
+
+  async #takeBatch(): Promise<void> {
+    const kernel = this.#kernel;
+    const rows = Math.floor(this.#found / this.#columns.length);
+    if (rows === 0) throw new RangeError('a row is longer than was told, or not whole');
+    for (const [at, { items, isList }] of this.#columns.entries()) {
+      const chunk = this.#chunks[at]!;
+      const fits =
+        items === undefined
+          ? chunk.add(at, rows)
+          : addLists(
+              { chunk, rows: kernel, items: this.#itemsKernel(), isText: items === 'text' },
+              at,
+              rows,
+              isList,
+            );
+      if (!fits) throw new MisfitError(at);
+    }
+    this.#groupRows += rows;
+    const end = kernel.endOf(rows);
+    kernel.text.copyWithin(0, end, this.#textLength);
+    this.#textLength -= end;
+    this.#scanned = 0;
+    this.#found = 0;
+    const dictionaryBytes = kernel.dictionaryBytes + (this.#items?.dictionaryBytes ?? 0);
+    // pages of a few rows are compressed while the next ones are read
+    await Promise.all(this.#chunks.map((chunk) => chunk.pages.at(-2)?.compressed));
+    if (this.#fault !== null) throw this.#fault;
+    if (
+      this.#groupRows + kernel.room.rows > mostRowsOfGroup ||
+      this.#groupBytes > mostGroupBytes ||
+      dictionaryBytes > mostDictionaryBytes
+    )
+      await this.#writeGroup();
+  }
+
+  async #writeGroup(): Promise<void> {
+    if (this.#at === 0) await this.#write(utf8.encode('PAR1'));
+    const columns: PlacedColumn[] = [];
+    for (const [at, chunk] of this.#chunks.entries()) {
+      const dictionaryPage = chunk.dictionaryPage();
+      let plainBytes = 0;
+      const start = this.#at;
+      const place = async (page: ColumnPage, isDictionary: boolean): Promise<PlacedPage> => {
+        const compressed = await page.compressed;
+        if (this.#fault !== null) throw this.#fault;
+        const header = pageHeader(page, isDictionary, compressed.length);
+        const placed = { page, at: this.#at, bytes: header.length + compressed.length };
+        await this.#write(header);
+        await this.#write(compressed);
+        plainBytes += header.length + page.bytes;
+        return placed;
+      };
+      const dictionary = dictionaryPage === null ? null : await place(dictionaryPage, true);
+      const pages: PlacedPage[] = [];
+      for (const page of chunk.pages) pages.push(await place(page, false));
+      const { nulls, bounds } = chunk;
+      columns.push({
+        dictionary,
+        pages: pages.map(withoutBytes),
+        plainBytes,
+        bytes: this.#at - start,
+        nulls,
+        bounds,
+      });
+      this.#noteFacts(at, chunk);
+      this.#habits[at] = chunk.habit;
+    }
+    this.#groups.push({ rows: this.#groupRows, columns });
+    this.#groupRows = 0;
+    this.#groupBytes = 0;
+    this.#kernel.forgetDictionaries();
+    this.#items?.forgetDictionaries();
+    this.#chunks = this.#newChunks();
+  }
+
+  #noteFacts(at: number, { nulls, bounds, pages }: ColumnChunk): void {
+    const facts = this.#facts[at]!;
+    facts.nulls += nulls;
+    if (bounds === null && pages.every((page) => page.nulls === page.entries)) return;
+    const [least, greatest] = [bounds?.least.value ?? null, bounds?.greatest.value ?? null];
+    if (typeof least !== 'bigint' || typeof greatest !== 'bigint') {
+      facts.isTold = false;
+      return;
+    }
+    if (facts.least === null || least < facts.least) facts.least = least;
+    if (facts.greatest === null || greatest > facts.greatest) facts.greatest = greatest;
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    this.#at += bytes.length;
+    await this.#options.write(bytes);
+  }
+}
+
+const nothing: Promise<Uint8Array> = Promise.resolve(new Uint8Array(0));
+
+/** What the footer needs of a page that is written. */
+function withoutBytes(placed: PlacedPage): PlacedPage {
+  return { ...placed, page: { ...placed.page, compressed: nothing } };
+}

@@ -1,0 +1,63 @@
+// Part of src/engine/parquet/kernel/columns.as: rows of COPY text, cut into fields.
+
+/** Addresses of the tabs and line feeds from `from` to `to`, of which no value has one, at most so many; answers how many there are. */
+export function split(from: usize, to: usize, out: usize, most: usize): usize {
+  const tab = i8x16.splat(TAB);
+  const lf = i8x16.splat(LF);
+  const end = out + (most << 2);
+  let at = out;
+  for (; from < to; from += 16) {
+    const v = v128.load(from);
+    let found = i8x16.bitmask(v128.or(i8x16.eq(v, tab), i8x16.eq(v, lf)));
+    if (to - from < 16) found &= (1 << <i32>(to - from)) - 1;
+    while (found != 0) {
+      if (at == end) return most;
+      store<u32>(at, <u32>from + ctz(found));
+      at += 4;
+      found &= found - 1;
+    }
+  }
+  return (at - out) >> 2;
+}
+
+// @ts-ignore: decorator
+@inline
+function isNull(from: usize, length: usize): bool {
+  return length == 2 && load<u16>(from) == NULL_TEXT;
+}
+
+// @ts-ignore: decorator
+@inline
+function hasEscape(from: usize, length: usize): bool {
+  const backslash = i8x16.splat(BACKSLASH);
+  while (length > 16) {
+    if (i8x16.bitmask(i8x16.eq(v128.load(from), backslash)) != 0) return true;
+    from += 16;
+    length -= 16;
+  }
+  return (i8x16.bitmask(i8x16.eq(v128.load(from), backslash)) & ((1 << <i32>length) - 1)) != 0;
+}
+
+/** Text without its escapes; answers where it ends. */
+function unescape(from: usize, to: usize, out: usize): usize {
+  while (from < to) {
+    const c = load<u8>(from++);
+    if (c != BACKSLASH) {
+      store<u8>(out++, c);
+      continue;
+    }
+    const escaped = load<u8>(from++);
+    store<u8>(out++, escaped == 0x74 ? TAB : escaped == 0x6e ? LF : escaped == 0x72 ? CR : escaped);
+  }
+  return out;
+}
+
+/** Room for so many bytes, which stays until FREE is set back; the memory grows where it has to. */
+function allocate(bytes: usize): usize {
+  const at = (load<usize>(FREE) + 15) & ~15;
+  const end = at + bytes + MARGIN_BYTES;
+  const present = <usize>memory.size() << 16;
+  if (end > present && memory.grow(<i32>((end - present + 0xffff) >> 16) + 16) < 0) unreachable();
+  store<usize>(FREE, end);
+  return at;
+}

@@ -1,0 +1,200 @@
+/** The kernel for columns in WebAssembly, and the memory in which rows become columns (layout: src/engine/parquet/kernel/layout.ts). */
+import { readColumnsWasm } from './columns-wasm.ts';
+import * as layout from './layout.ts';
+
+interface Exports {
+  prepare(): void;
+  split(from: number, to: number, out: number, most: number): number;
+  readColumn(kind: number): void;
+  makeDictionary(width: number, limit: number, bytesLimit: number): number;
+  lookUp(values: number, count: number, width: number, out: number, dictionary: number): number;
+  expandTexts(numbers: number, count: number, dictionary: number, out: number): number;
+  packBits(from: number, count: number, width: number, out: number): number;
+  encodeRuns(from: number, count: number, width: number, out: number): number;
+  encodeDeltas(from: number, count: number, width: number, scratch: number, out: number): number;
+}
+
+/** What fits at once. */
+export interface Room {
+  readonly columns: number;
+  readonly rows: number;
+  readonly textBytes: number;
+}
+
+let module: WebAssembly.Module | null = null;
+
+export class ColumnsKernel {
+  readonly room: Room;
+  readonly #memory: WebAssembly.Memory;
+  readonly #exports: Exports;
+  readonly #text: number;
+  readonly #delimiters: number;
+  readonly #heap: number;
+  /** addresses: values as they are read, numbers of a dictionary, a level for each row, what is encoded, and text without escapes */
+  readonly values: number;
+  readonly numbers: number;
+  readonly levels: number;
+  readonly encoded: number;
+  readonly #plainText: number;
+  readonly #left: number;
+  #bytes!: Uint8Array<ArrayBuffer>;
+  #control!: Int32Array;
+  #view!: DataView;
+
+  constructor(room: Room) {
+    this.room = room;
+    let used = layout.HEAP_AT;
+    const place = (bytes: number): number => {
+      const at = used + layout.MARGIN_BYTES;
+      used = Math.ceil((at + bytes + layout.MARGIN_BYTES) / 16) * 16;
+      return at;
+    };
+    const { columns, rows, textBytes } = room;
+    this.#text = place(textBytes);
+    this.#delimiters = place((columns * rows + 1) * 4) + 4;
+    this.values = place(Math.max(rows * 16, textBytes + rows * 4));
+    this.numbers = place(rows * 4);
+    this.levels = place(rows * 4);
+    this.encoded = place(rows * 12 + 4096);
+    this.#plainText = place(textBytes);
+    this.#left = place(rows * 12);
+    this.#heap = used;
+    this.#memory = new WebAssembly.Memory({ initial: Math.ceil(used / layout.PAGE_BYTES) + 1 });
+    module ??= new WebAssembly.Module(
+      Uint8Array.from(atob(readColumnsWasm), (character) => character.charCodeAt(0)),
+    );
+    const instance = new WebAssembly.Instance(module, { env: { memory: this.#memory } });
+    this.#exports = instance.exports as unknown as Exports;
+    this.#exports.prepare();
+    this.#look();
+    this.forgetDictionaries();
+  }
+
+  /** The memory moves when it grows. */
+  #look(): void {
+    const { buffer } = this.#memory;
+    if (this.#bytes?.buffer === buffer) return;
+    this.#bytes = new Uint8Array(buffer as ArrayBuffer);
+    this.#control = new Int32Array(buffer, layout.CONTROL_AT, layout.CONTROL_SLOTS);
+    this.#view = new DataView(buffer);
+  }
+
+  /** Of the control block. */
+  result(slot: number): number {
+    return this.#control[slot]!;
+  }
+
+  /** Copies. */
+  bytes(from: number, to: number): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(from, to);
+  }
+
+  get view(): DataView {
+    return this.#view;
+  }
+
+  get dictionaryBytes(): number {
+    return this.#control[layout.FREE]! - this.#heap;
+  }
+
+  forgetDictionaries(): void {
+    this.#control[layout.FREE] = this.#heap;
+  }
+
+  /** The text, to be written into; a row's delimiter may be at its end. */
+  get text(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(this.#text, this.#text + this.room.textBytes);
+  }
+
+  /** Finds delimiters of the text from `from` to `to`, where `found` are known; answers how many there are. */
+  split(from: number, to: number, found: number): number {
+    const most = this.room.columns * this.room.rows - found;
+    this.#view.setUint32(this.#delimiters - 4, this.#text - 1, true);
+    const at = this.#delimiters + found * 4;
+    return found + this.#exports.split(this.#text + from, this.#text + to, at, most);
+  }
+
+  /** The field of a row: where it starts in the text, and where it ends. */
+  field(row: number, column: number): readonly [start: number, end: number] {
+    const at = this.#delimiters + (row * this.room.columns + column) * 4;
+    const before = this.#view.getUint32(at - 4, true) + 1 - this.#text;
+    return [before, this.#view.getUint32(at, true) - this.#text];
+  }
+
+  /** Where the text of so many rows ends. */
+  endOf(rows: number): number {
+    return rows === 0 ? 0 : this.field(rows - 1, this.room.columns - 1)[1] + 1;
+  }
+
+  /** Reads a column of the first rows; results are in the control block. False where a value does not fit. */
+  read(column: number, rows: number, kind: number, scale: number, dictionary: number): boolean {
+    const control = this.#control;
+    control[layout.FIRST] = this.#delimiters + column * 4;
+    control[layout.STRIDE] = this.room.columns * 4;
+    control[layout.ROWS] = rows;
+    control[layout.VALUES] = dictionary > 0 ? this.numbers : this.values;
+    control[layout.LEVELS] = this.levels;
+    control[layout.PLAIN_TEXT] = this.#plainText;
+    control[layout.DICTIONARY] = dictionary;
+    control[layout.SCALE] = scale;
+    control[layout.LEFT] = this.#left;
+    this.#exports.readColumn(kind);
+    this.#look();
+    return this.#control[layout.MISFIT] === 0;
+  }
+
+  /** Values that were left to others: their number and their text. */
+  *leftValues(): Generator<readonly [number: number, text: string]> {
+    const decoder = new TextDecoder();
+    for (let index = 0; index < this.#control[layout.LEFT_COUNT]!; index += 1) {
+      const at = this.#left + index * 12;
+      const [start, end] = [this.#view.getUint32(at + 4, true), this.#view.getUint32(at + 8, true)];
+      yield [this.#view.getUint32(at, true), decoder.decode(this.#bytes.subarray(start, end))];
+    }
+  }
+
+  /** `width`: bytes of a value; 0: text. */
+  makeDictionary(width: number, limit: number, bytesLimit: number): number {
+    const dictionary = this.#exports.makeDictionary(width, limit, bytesLimit);
+    this.#look();
+    return dictionary;
+  }
+
+  /** Entries, and their bytes as a dictionary page has them. */
+  dictionary(at: number): { readonly count: number; readonly from: number; readonly length: number } {
+    const field = (index: number): number => this.#view.getInt32(at + index * 4, true);
+    return {
+      count: field(layout.DICTIONARY_COUNT),
+      from: field(layout.DICTIONARY_VALUES),
+      length: field(layout.DICTIONARY_USED),
+    };
+  }
+
+  /** Numbers in the dictionary of the values that were read; false where it has no room for all of them. */
+  lookUp(count: number, width: number, dictionary: number): boolean {
+    const isWhole = this.#exports.lookUp(this.values, count, width, this.numbers, dictionary);
+    this.#look();
+    return isWhole !== 0;
+  }
+
+  /** Makes values of the numbers of texts; answers their end. */
+  expandTexts(count: number, dictionary: number): number {
+    return this.#exports.expandTexts(this.numbers, count, dictionary, this.values);
+  }
+
+  // these encode what lies at `from`, and answer the bytes
+
+  packBits(from: number, count: number, width: number): Uint8Array<ArrayBuffer> {
+    return this.bytes(this.encoded, this.#exports.packBits(from, count, width, this.encoded));
+  }
+
+  encodeRuns(from: number, count: number, width: number): Uint8Array<ArrayBuffer> {
+    return this.bytes(this.encoded, this.#exports.encodeRuns(from, count, width, this.encoded));
+  }
+
+  encodeDeltas(from: number, count: number, width: number): Uint8Array<ArrayBuffer> {
+    const scratch = this.encoded + 16;
+    const out = this.encoded + 2048;
+    return this.bytes(out, this.#exports.encodeDeltas(from, count, width, scratch, out));
+  }
+}

@@ -1,0 +1,75 @@
+/** Layout of the memory that src/engine/parquet/kernel/columns.as works on, which has it as byte offsets. */
+
+export const PAGE_BYTES = 65_536;
+export const CONTROL_AT = 1024;
+/** Vectors are read and written beyond the end of an array, and digits before its start. */
+export const MARGIN_BYTES = 64;
+/** What is allocated begins here: control block and powers of ten lie before it. */
+export const HEAP_AT = 8192;
+
+// control block, int32 slots; the first are what a column is read with
+/** address of the delimiter behind the column's field of the first row */
+export const FIRST = 0;
+/** bytes from there to that of the next row */
+export const STRIDE = 1;
+export const ROWS = 2;
+/** where values go */
+export const VALUES = 3;
+/** where a level for each row goes: int32, 1 for a value, 0 for NULL */
+export const LEVELS = 4;
+/** room for text without its escapes */
+export const PLAIN_TEXT = 5;
+/** the column's dictionary; 0: values are written whole */
+export const DICTIONARY = 6;
+export const SCALE = 7;
+/** where values are noted that are left to others: their number, start and end */
+export const LEFT = 8;
+// what came of it
+/** values that are not NULL */
+export const COUNT = 9;
+/** behind the last value */
+export const VALUES_END = 10;
+export const LEFT_COUNT = 11;
+/** row of a value that the type does not hold, from 1; 0: none */
+export const MISFIT = 12;
+export const LEAST_AT = 14;
+export const LEAST_LENGTH = 15;
+export const GREATEST_AT = 16;
+export const GREATEST_LENGTH = 17;
+/** first free address */
+export const FREE = 18;
+/** int64 or double; of 128 bits the low half comes first */
+export const LEAST = 20;
+export const GREATEST = 24;
+export const CONTROL_SLOTS = 32;
+export const POWERS_AT: number = CONTROL_AT + CONTROL_SLOTS * 4;
+
+// a dictionary, int32 fields
+/** slots that lead from a hash to an entry: int64 for text (its hash above its number), int32 for the others; 0: free */
+export const DICTIONARY_TABLE = 0;
+/** slots, less one */
+export const DICTIONARY_MASK = 1;
+export const DICTIONARY_COUNT = 2;
+/** entries as a dictionary page has them */
+export const DICTIONARY_VALUES = 3;
+export const DICTIONARY_USED = 4;
+export const DICTIONARY_CAPACITY = 5;
+/** where each entry of text starts, from the first */
+export const DICTIONARY_STARTS = 6;
+/** most entries */
+export const DICTIONARY_LIMIT = 7;
+/** most bytes of entries */
+export const DICTIONARY_BYTES_LIMIT = 8;
+export const DICTIONARY_INTS = 16;
+
+/** How fields become values. */
+export const READ_INT32 = 1;
+export const READ_INT64 = 2;
+export const READ_INT128 = 3;
+export const READ_BOOLEAN = 4;
+export const READ_DATE = 5;
+export const READ_TIME = 6;
+export const READ_TIMESTAMP = 7;
+export const READ_FLOAT = 8;
+export const READ_DOUBLE = 9;
+export const READ_TEXT = 10;

@@ -1,0 +1,139 @@
+/** Values of XML Schema's lists as rows have them (`{1,2}`, `{"a","b"}`, in COPY text), cut into items, which are rows of a column of their own. */
+import { withLength, type ColumnChunk } from './column-chunk.ts';
+import type { ColumnsKernel } from './kernel/instance.ts';
+
+const LF = 10;
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPEN = 123;
+const CLOSE = 125;
+
+/** Whether a field is a list, and no value that the column's type could not hold. */
+function isList(text: Uint8Array, start: number, end: number): boolean {
+  return end - start >= 2 && text[start] === OPEN && text[end - 1] === CLOSE;
+}
+
+/**
+ * Writes the items of the list [start, end) behind one another at `at`, each before a `separator`, their text in COPY text; there is room
+ * for as many bytes as the list has. `isText`: items may stand in quotes. Answers where they end, and tells of each.
+ */
+function writeItems(
+  text: Uint8Array,
+  start: number,
+  end: number,
+  isText: boolean,
+  target: Uint8Array,
+  from: number,
+  separator: number,
+): { readonly end: number; readonly items: number } {
+  let at = from;
+  let items = 0;
+  const last = end - 1;
+  for (let i = start + 1; i < last;) {
+    items += 1;
+    if (!isText || text[i] !== QUOTE) {
+      while (i < last && text[i] !== COMMA) target[at++] = text[i++]!;
+      i += 1;
+    } else {
+      i += 1;
+      while (i < last && text[i] !== QUOTE) {
+        // COPY has doubled the backslash that stands before quotes and backslashes
+        const isEscaped = text[i] === BACKSLASH && text[i + 1] === BACKSLASH;
+        if (isEscaped && text[i + 2] === QUOTE) {
+          target[at++] = QUOTE;
+          i += 3;
+        } else if (isEscaped) {
+          target[at++] = BACKSLASH;
+          target[at++] = BACKSLASH;
+          i += 4;
+        } else target[at++] = text[i++]!;
+      }
+      i += 2;
+    }
+    target[at++] = separator;
+  }
+  return { end: at, items };
+}
+
+export interface ListColumn {
+  readonly chunk: ColumnChunk;
+  /** has the rows */
+  readonly rows: ColumnsKernel;
+  /** takes the items: it has room for those of all rows */
+  readonly items: ColumnsKernel;
+  /** items may stand in quotes */
+  readonly isText: boolean;
+}
+
+/**
+ * Adds a page of lists, or, where the column has become text, of their items with spaces between them. False where a value is no list.
+ * Levels of a list: 3 for an item, 1 where there is none, 0 for NULL.
+ */
+export function addLists(list: ListColumn, column: number, rows: number, isOfItems: boolean): boolean {
+  if (!isOfItems) return addJoined(list, column, rows);
+  const { chunk, items: kernel, isText } = list;
+  const { text } = list.rows;
+  const target = kernel.text;
+  const repetitions: number[] = [];
+  const definitions: number[] = [];
+  let length = 0;
+  let items = 0;
+  for (let row = 0; row < rows; row += 1) {
+    const [start, end] = list.rows.field(row, column);
+    repetitions.push(0);
+    if (!isList(text, start, end)) {
+      if (end - start !== 2 || text[start] !== BACKSLASH) return false;
+      definitions.push(0);
+      continue;
+    }
+    const written = writeItems(text, start, end, isText, target, length, LF);
+    length = written.end;
+    items += written.items;
+    definitions.push(written.items === 0 ? 1 : 3);
+    for (let item = 1; item < written.items; item += 1) {
+      repetitions.push(1);
+      definitions.push(3);
+    }
+  }
+  const levels = [
+    withLength(encodeLevels(kernel, repetitions, 1)),
+    withLength(encodeLevels(kernel, definitions, 2)),
+  ] as const;
+  const bytes = new Uint8Array(levels[0].length + levels[1].length);
+  bytes.set(levels[0]);
+  bytes.set(levels[1], levels[0].length);
+  kernel.split(0, length, 0);
+  return chunk.add(0, items, { bytes, entries: definitions.length, rows });
+}
+
+/** What is no list stays as it is. */
+function addJoined(
+  { chunk, rows: source, items: kernel, isText }: ListColumn,
+  column: number,
+  rows: number,
+): boolean {
+  const { text } = source;
+  const target = kernel.text;
+  let length = 0;
+  for (let row = 0; row < rows; row += 1) {
+    const [start, end] = source.field(row, column);
+    if (isList(text, start, end)) {
+      const written = writeItems(text, start, end, isText, target, length, SPACE);
+      length = written.items === 0 ? length : written.end - 1;
+    } else {
+      target.set(text.subarray(start, end), length);
+      length += end - start;
+    }
+    target[length++] = LF;
+  }
+  kernel.split(0, length, 0);
+  return chunk.add(0, rows);
+}
+
+function encodeLevels(kernel: ColumnsKernel, levels: readonly number[], width: number): Uint8Array {
+  const { view } = kernel;
+  for (const [at, level] of levels.entries()) view.setUint32(kernel.levels + at * 4, level, true);
+  return kernel.encodeRuns(kernel.levels, levels.length, width);
+}

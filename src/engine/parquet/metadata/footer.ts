@@ -1,0 +1,276 @@
+/** What stands around the values of a file: headers of pages, the footer, and the index of pages (Parquet's `parquet.thrift`). */
+import { ENCODING, type ColumnPage } from '../column-chunk.ts';
+import { PHYSICAL, type LogicalType, type ParquetType } from '../values/column-types.ts';
+import { ThriftWriter } from './thrift.ts';
+
+const ZSTD = 6;
+const OPTIONAL = 1;
+const REPEATED = 2;
+const LIST = 3;
+const createdBy = 'conversion-job-service version 1';
+
+/** A column of a file. */
+export interface FileColumn {
+  readonly name: string;
+  readonly type: ParquetType;
+  readonly isList: boolean;
+  /** numbers of the column, and of the items of a list */
+  readonly ids: readonly [column: number, item?: number] | null;
+}
+
+/** Where a page is, its header included. */
+export interface PlacedPage {
+  readonly page: ColumnPage;
+  readonly at: number;
+  readonly bytes: number;
+}
+
+export interface PlacedColumn {
+  readonly pages: readonly PlacedPage[];
+  readonly dictionary: PlacedPage | null;
+  /** with headers, before they were compressed */
+  readonly plainBytes: number;
+  readonly bytes: number;
+  readonly nulls: number;
+  readonly bounds: ColumnPage['bounds'];
+}
+
+export interface PlacedGroup {
+  readonly rows: number;
+  readonly columns: readonly PlacedColumn[];
+}
+
+/** Where the index of a column's pages is. */
+export interface PlacedIndex {
+  readonly offsets: readonly [at: number, bytes: number];
+  /** null: bounds are not told */
+  readonly bounds: readonly [at: number, bytes: number] | null;
+}
+
+export function pageHeader(page: ColumnPage, isDictionary: boolean, compressedBytes: number): Uint8Array {
+  const out = new ThriftWriter();
+  out.i32(1, isDictionary ? 2 : 0);
+  out.i32(2, page.bytes);
+  out.i32(3, compressedBytes);
+  out.struct(isDictionary ? 7 : 5, () => {
+    out.i32(1, page.entries);
+    out.i32(2, page.encoding);
+    if (isDictionary) return;
+    out.i32(3, ENCODING.runs);
+    out.i32(4, ENCODING.runs);
+  });
+  return out.finish();
+}
+
+function isEmpty({ page }: PlacedPage): boolean {
+  return page.nulls === page.entries;
+}
+
+function startOf({ dictionary, pages }: PlacedColumn): number {
+  return (dictionary ?? pages[0]!).at;
+}
+
+/** Bounds of a column's pages; null where one of them does not tell. */
+export function columnIndex({ pages }: PlacedColumn): Uint8Array | null {
+  if (pages.some((placed) => placed.page.bounds === null && !isEmpty(placed))) return null;
+  const none = new Uint8Array(0);
+  const out = new ThriftWriter();
+  out.list(1, 'boolean', pages.map(isEmpty));
+  out.list(
+    2,
+    'binary',
+    pages.map(({ page }) => page.bounds?.least.bytes ?? none),
+  );
+  out.list(
+    3,
+    'binary',
+    pages.map(({ page }) => page.bounds?.greatest.bytes ?? none),
+  );
+  out.i32(4, 0);
+  out.list(
+    5,
+    'i64',
+    pages.map(({ page }) => page.nulls),
+  );
+  return out.finish();
+}
+
+export function offsetIndex({ pages }: PlacedColumn): Uint8Array {
+  const out = new ThriftWriter();
+  let row = 0;
+  out.list(1, 'struct', pages, ({ page, at, bytes }) => {
+    out.i64(1, at);
+    out.i32(2, bytes);
+    out.i64(3, row);
+    row += page.rows;
+  });
+  return out.finish();
+}
+
+export function footer(
+  columns: readonly FileColumn[],
+  groups: readonly PlacedGroup[],
+  indexes: readonly (readonly PlacedIndex[])[],
+  keyValues: Readonly<Record<string, string>>,
+): Uint8Array {
+  const out = new ThriftWriter();
+  out.i32(1, 1);
+  const nodes = columns.flatMap(schemaNodes);
+  out.list(2, 'struct', [{ name: 'schema', children: columns.length }, ...nodes], (node) =>
+    writeNode(out, node),
+  );
+  out.i64(
+    3,
+    groups.reduce((sum, { rows }) => sum + rows, 0),
+  );
+  let ordinal = 0;
+  out.list(4, 'struct', groups, (group) => {
+    writeGroup(out, columns, group, indexes[ordinal]!, ordinal);
+    ordinal += 1;
+  });
+  out.list(5, 'struct', Object.entries(keyValues), ([key, value]) => {
+    out.binary(1, key);
+    out.binary(2, value);
+  });
+  out.binary(6, createdBy);
+  // as their types order them
+  out.list(7, 'struct', columns, () => out.struct(1, () => {}));
+  return out.finish();
+}
+
+interface SchemaNode {
+  readonly name: string;
+  readonly children?: number;
+  readonly repetition?: number;
+  readonly type?: ParquetType;
+  readonly isList?: boolean;
+  readonly id?: number | undefined;
+}
+
+function schemaNodes({ name, type, isList, ids }: FileColumn): SchemaNode[] {
+  if (!isList) return [{ name, type, repetition: OPTIONAL, id: ids?.[0] }];
+  return [
+    { name, isList, children: 1, repetition: OPTIONAL, id: ids?.[0] },
+    { name: 'list', children: 1, repetition: REPEATED },
+    { name: 'element', type, repetition: OPTIONAL, id: ids?.[1] },
+  ];
+}
+
+const converted = { date: 6, time: 8, timestamp: 10, text: 0, decimal: 5 } as const;
+const convertedIntegers = { 16: 16, 32: 17, 64: 18 } as const;
+
+function writeNode(out: ThriftWriter, { name, children, repetition, type, isList, id }: SchemaNode): void {
+  if (type !== undefined) out.i32(1, type.physical);
+  if (type?.physical === PHYSICAL.fixed) out.i32(2, type.width);
+  if (repetition !== undefined) out.i32(3, repetition);
+  out.binary(4, name);
+  if (children !== undefined) out.i32(5, children);
+  if (isList === true) out.i32(6, LIST);
+  const logical = type?.logical;
+  if (logical?.kind === 'integer') out.i32(6, convertedIntegers[logical.bits]);
+  else if (logical !== undefined && logical.kind !== 'none') out.i32(6, converted[logical.kind]);
+  if (logical?.kind === 'decimal') {
+    out.i32(7, logical.scale);
+    out.i32(8, logical.precision);
+  }
+  if (id !== undefined) out.i32(9, id);
+  if (isList === true) out.struct(10, () => out.struct(3, () => {}));
+  else if (logical !== undefined && logical.kind !== 'none') out.struct(10, () => writeLogical(out, logical));
+}
+
+function writeLogical(out: ThriftWriter, logical: LogicalType): void {
+  switch (logical.kind) {
+    case 'text':
+      return out.struct(1, () => {});
+    case 'decimal':
+      return out.struct(5, () => {
+        out.i32(1, logical.scale);
+        out.i32(2, logical.precision);
+      });
+    case 'date':
+      return out.struct(6, () => {});
+    case 'time':
+    case 'timestamp':
+      return out.struct(logical.kind === 'time' ? 7 : 8, () => {
+        out.boolean(1, logical.isUtc);
+        // microseconds
+        out.struct(2, () => out.struct(2, () => {}));
+      });
+    case 'integer':
+      return out.struct(10, () => {
+        out.byte(1, logical.bits);
+        out.boolean(2, true);
+      });
+    case 'none':
+  }
+}
+
+function writeGroup(
+  out: ThriftWriter,
+  columns: readonly FileColumn[],
+  group: PlacedGroup,
+  indexes: readonly PlacedIndex[],
+  ordinal: number,
+): void {
+  let at = 0;
+  out.list(1, 'struct', group.columns, (column) => {
+    const index = indexes[at]!;
+    out.i64(2, startOf(column));
+    out.struct(3, () => writeColumn(out, columns[at]!, column));
+    out.i64(4, index.offsets[0]);
+    out.i32(5, index.offsets[1]);
+    if (index.bounds !== null) {
+      out.i64(6, index.bounds[0]);
+      out.i32(7, index.bounds[1]);
+    }
+    at += 1;
+  });
+  out.i64(
+    2,
+    group.columns.reduce((sum, { plainBytes }) => sum + plainBytes, 0),
+  );
+  out.i64(3, group.rows);
+  out.i64(5, startOf(group.columns[0]!));
+  out.i64(
+    6,
+    group.columns.reduce((sum, { bytes }) => sum + bytes, 0),
+  );
+  if (ordinal < 32_768) out.i16(7, ordinal);
+}
+
+function writeColumn(out: ThriftWriter, { name, type, isList }: FileColumn, column: PlacedColumn): void {
+  const { pages, dictionary, bounds, nulls } = column;
+  const kinds = Map.groupBy(pages, ({ page }) => page.encoding);
+  out.i32(1, type.physical);
+  const encodings = new Set([
+    ...kinds.keys(),
+    ENCODING.runs,
+    ...(dictionary === null ? [] : [ENCODING.plain]),
+  ]);
+  out.list(2, 'i32', [...encodings]);
+  out.list(3, 'binary', isList ? [name, 'list', 'element'] : [name]);
+  out.i32(4, ZSTD);
+  out.i64(
+    5,
+    pages.reduce((sum, { page }) => sum + page.entries, 0),
+  );
+  out.i64(6, column.plainBytes);
+  out.i64(7, column.bytes);
+  out.i64(9, pages[0]!.at);
+  if (dictionary !== null) out.i64(11, dictionary.at);
+  out.struct(12, () => {
+    out.i64(3, nulls);
+    if (bounds === null) return;
+    out.binary(5, bounds.greatest.bytes);
+    out.binary(6, bounds.least.bytes);
+    out.boolean(7, bounds.greatest.isExact);
+    out.boolean(8, bounds.least.isExact);
+  });
+  const counts = [...kinds].map(([encoding, { length }]) => ({ kind: 0, encoding, count: length }));
+  if (dictionary !== null) counts.unshift({ kind: 2, encoding: ENCODING.plain, count: 1 });
+  out.list(13, 'struct', counts, ({ kind, encoding, count }) => {
+    out.i32(1, kind);
+    out.i32(2, encoding);
+    out.i32(3, count);
+  });
+}

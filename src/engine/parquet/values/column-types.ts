@@ -1,0 +1,58 @@
+/** Columns of a file: types of DuckDB's names, and what Parquet has for them. */
+import * as layout from '../kernel/layout.ts';
+
+export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, float: 4, double: 5, bytes: 6, fixed: 7 } as const;
+
+/** How a column's values are read and kept. */
+export interface ParquetType {
+  /** READ_… of the kernel */
+  readonly read: number;
+  readonly physical: number;
+  /** bytes of a value; 0: text, 1: a bit */
+  readonly width: number;
+  readonly scale: number;
+  readonly logical: LogicalType;
+}
+
+export type LogicalType =
+  | { readonly kind: 'integer'; readonly bits: 16 | 32 | 64 }
+  | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
+  | { readonly kind: 'timestamp' | 'time'; readonly isUtc: boolean }
+  | { readonly kind: 'date' | 'text' | 'none' };
+
+const { boolean, int32, int64, float, double, bytes, fixed } = PHYSICAL;
+
+const named: Readonly<Record<string, ParquetType>> = {
+  BOOLEAN: of(layout.READ_BOOLEAN, boolean, 1, { kind: 'none' }),
+  SMALLINT: of(layout.READ_INT32, int32, 4, { kind: 'integer', bits: 16 }),
+  INTEGER: of(layout.READ_INT32, int32, 4, { kind: 'integer', bits: 32 }),
+  BIGINT: of(layout.READ_INT64, int64, 8, { kind: 'integer', bits: 64 }),
+  FLOAT: of(layout.READ_FLOAT, float, 4, { kind: 'none' }),
+  DOUBLE: of(layout.READ_DOUBLE, double, 8, { kind: 'none' }),
+  DATE: of(layout.READ_DATE, int32, 4, { kind: 'date' }),
+  TIME: of(layout.READ_TIME, int64, 8, { kind: 'time', isUtc: false }),
+  TIMESTAMP: of(layout.READ_TIMESTAMP, int64, 8, { kind: 'timestamp', isUtc: false }),
+  'TIMESTAMP WITH TIME ZONE': of(layout.READ_TIMESTAMP, int64, 8, { kind: 'timestamp', isUtc: true }),
+  VARCHAR: of(layout.READ_TEXT, bytes, 0, { kind: 'text' }),
+};
+
+function of(read: number, physical: number, width: number, logical: LogicalType): ParquetType {
+  return { read, physical, width, logical, scale: logical.kind === 'decimal' ? logical.scale : 0 };
+}
+
+/** Of a scalar type. RangeError for one that has none. */
+export function valueTypeOf(sqlType: string): ParquetType {
+  const known = named[sqlType];
+  if (known !== undefined) return known;
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType) ?? [];
+  if (precision === undefined) throw new RangeError(`${sqlType} is no type of a Parquet column`);
+  const logical = { kind: 'decimal', precision: Number(precision), scale: Number(scale) } as const;
+  if (logical.precision <= 9) return of(layout.READ_INT32, int32, 4, logical);
+  if (logical.precision <= 18) return of(layout.READ_INT64, int64, 8, logical);
+  return of(layout.READ_INT128, fixed, 16, logical);
+}
+
+/** Whether differences from one value to the next may be written. */
+export function isWholeNumber({ physical }: ParquetType): boolean {
+  return physical === int32 || physical === int64;
+}
