@@ -42,6 +42,7 @@ import { currentDocuments, loadedAmong, readTargetLoads, type AskedTarget } from
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
 import { nothingDone, reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
+import { keyFault } from './publish/keys-meet.ts';
 import { defineStaged } from './staging/staged-forms.ts';
 import { StagingArea } from './staging/area.ts';
 import { finishTables, keyAlterations, makeSideTables, makeTables } from './publish/tables.ts';
@@ -280,7 +281,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       keys: (key) => {
         const hasUnconverted = [...this.widened].some((id) => id.startsWith(`${key}:`));
         if (typeof key === 'string' || hasUnconverted) return '';
-        return keyAlterations(this.#tables[key]!, key, this.plan, this.nullAllowed);
+        return keyAlterations(this.#tables[key]!, key, { hasKey: false, nullAllowed: this.nullAllowed });
       },
       prepare: async () => {
         // the lock first: what is seen without it counts as dead
@@ -293,8 +294,8 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
         else await this.#makeSchema(this.#control!, target);
       },
     });
-    const { saveMode, keys } = this.plan;
-    const mayMove = keys === 'sequence' && !target.hasDefaultGrants;
+    const { saveMode } = this.plan;
+    const mayMove = !target.hasDefaultGrants;
     defineStaged(
       staging,
       this.#tables,
@@ -393,6 +394,8 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   }
 
   protected override faultOf(error: unknown): unknown {
-    return targetFault(error, this.label);
+    const nameOf = (table: string): string => this.#staging?.targetName(table) ?? table;
+    const fault = this.plan?.keys === 'hash' ? keyFault(error, nameOf) : error;
+    return targetFault(fault, this.label);
   }
 }

@@ -6,16 +6,25 @@ import type { StagedTable } from '../staging/staged-table.ts';
 import { dropChecks } from './code-lists.ts';
 import { relation, type Publication } from './publication.ts';
 
+export interface RowInsertion {
+  readonly staged: StagedTable;
+  /** by physical table name: what is added to keys */
+  readonly offsets: ReadonlyMap<string, number>;
+  /** of the staged columns, as `format_type` writes them */
+  readonly types: ReadonlyMap<string, string>;
+  /** columns of a table that was there before */
+  readonly known: ReadonlyMap<string, { readonly type: string }> | undefined;
+  /** rows may be there already, and are left out then: to look for each costs half as much again as to insert it */
+  readonly repeats: boolean;
+}
+
 /** Staged rows of a table that was there before; answers how many came. What the schema wants of values and the rows break is taken off. */
 export async function insertRows(
   publication: Publication,
   index: number,
-  staged: StagedTable,
-  offsets: ReadonlyMap<string, number>,
-  types: ReadonlyMap<string, string>,
-  known: ReadonlyMap<string, { readonly type: string }> | undefined,
+  { staged, offsets, types, known, repeats }: RowInsertion,
 ): Promise<number> {
-  const { tx, plan } = publication;
+  const { tx } = publication;
   const table = publication.tables[index]!;
   const values = table.columns.map(({ name }) => {
     const owner = table.keyOwners.get(name);
@@ -25,7 +34,7 @@ export async function insertRows(
     return converted(value, type, known?.get(name)?.type ?? type);
   });
   const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
-  const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
+  const conflict = repeats ? ' ON CONFLICT DO NOTHING' : '';
   const statement = `INSERT INTO ${relation(publication, table.name)} (${columns}) SELECT ${values.join(', ')} FROM ${staged.relation}${conflict}`;
   for (;;) {
     const checks = publication.target.checks.filter((check) => check.table === table.name);

@@ -9,7 +9,6 @@ import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
-import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import { sqlState } from '../../client/connect.ts';
 import { columnId } from '../../../row-sinks/staged-rows.ts';
 import { relation, type Publication } from './publication.ts';
@@ -38,7 +37,7 @@ export async function makeSideTables(publication: Publication): Promise<void> {
   await runAll(tx, statements);
 }
 
-/** Empty tables of the model. They get their keys with the others, but for hashed keys, which find repeated rows by them. */
+/** Empty tables of the model. They get their keys with the others, but for hashed keys, which tell rows that are there by them. */
 export async function makeTables(publication: Publication, indexes: readonly number[]): Promise<void> {
   const statements = indexes.map((index) => {
     const table = publication.tables[index]!;
@@ -139,9 +138,10 @@ export async function finishTables(publication: Publication): Promise<void> {
       if (column.nullable || !publication.nullAllowed.has(columnId(index, at))) continue;
       publication.changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
     }
+    const hasKey = plan.keys === 'hash' && !publication.moved.has(publication.staging.get(index)!);
     const alterations = publication.keyed.has(table.name)
       ? ''
-      : keyAlterations(table, index, plan, publication.nullAllowed);
+      : keyAlterations(table, index, { hasKey, nullAllowed: publication.nullAllowed });
     if (alterations !== '') keys.push(`ALTER TABLE ${relation(publication, table.name)} ${alterations}`);
     comments.push(...commentStatements(postgresql, sqlSchema, table));
   }
@@ -152,15 +152,13 @@ export async function finishTables(publication: Publication): Promise<void> {
   await runAll(tx, comments);
 }
 
-/** Primary key and NOT NULL as alterations of a table that has neither; '' for none. */
+/** Primary key, unless it `hasKey`, and NOT NULL as alterations of a table; '' for none. */
 export function keyAlterations(
   table: PhysicalTable,
   index: number,
-  plan: SinkPlan,
-  nullAllowed: ReadonlySet<string>,
+  { hasKey, nullAllowed }: { readonly hasKey: boolean; readonly nullAllowed: ReadonlySet<string> },
 ): string {
-  // hashed keys need theirs from the start
-  const key = plan.keys === 'hash' || table.primaryKey.length === 0 ? [] : [`ADD ${primaryKey(table)}`];
+  const key = hasKey || table.primaryKey.length === 0 ? [] : [`ADD ${primaryKey(table)}`];
   const required = table.columns.filter(
     (column, at) =>
       !column.nullable && !table.primaryKey.includes(column.name) && !nullAllowed.has(columnId(index, at)),

@@ -2,7 +2,6 @@
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { AppError } from '../../../../errors.ts';
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
@@ -11,6 +10,7 @@ import { beginMerge, endMerge, mergedDocuments } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
 import { insertRows } from './insert-rows.ts';
+import { keysMeet } from './keys-meet.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
@@ -35,6 +35,8 @@ export async function publishRows(
   const types = await stagedTypes(publication);
   const documents = await addDocuments(publication, offsets);
   await loosenForeignKeys(publication);
+  // of documents that are there already the rows are, too
+  const repeats = plan.keys === 'hash' && documents < (staging.get('documents')?.rows ?? 0);
   const rows: Record<string, number> = {};
   const moves: number[] = [];
   const makes: number[] = [];
@@ -54,7 +56,7 @@ export async function publishRows(
       const isNew = publication.createdTables.has(table.name);
       if (!isNew) await adaptTable(publication, index, type);
       const known = isNew ? undefined : target.tables.get(table.name)!.columns;
-      added = await insertRows(publication, index, staged, offsets, type, known);
+      added = await insertRows(publication, index, { staged, offsets, types: type, known, repeats });
       await checkTaken(publication, {
         table: table.name,
         key: table.primaryKey[0],
@@ -69,7 +71,7 @@ export async function publishRows(
   // keys of circles are checked at the end: tables whose checks are pending cannot take the keys that follow
   await publication.tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
   await dropStrayReferences(publication);
-  if (plan.keys === 'hash') checkKeysDiffer(publication, rows, documents);
+  if (plan.keys === 'hash' && !repeats) checkKeysDiffer(publication, rows);
   await finishTables(publication);
   await addCodeChecks(publication, codes);
   await addSideRows(publication, offsets);
@@ -90,20 +92,11 @@ function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** Rows that are there already are those of documents that are; any other row whose key is taken would be lost. */
-function checkKeysDiffer(
-  { plan, staging }: Publication,
-  added: Readonly<Record<string, number>>,
-  documents: number,
-): void {
-  if (documents < (staging.get('documents')?.rows ?? 0)) return;
+/** No document is there already: any row whose key is taken would be lost. */
+function checkKeysDiffer({ plan, staging }: Publication, added: Readonly<Record<string, number>>): void {
   for (const [index, { name }] of plan.model.tables.entries()) {
     const staged = staging.get(index)!;
-    if (!staged.created || added[name] === staged.rows) continue;
-    throw new AppError(
-      'conflict',
-      `${name}: keys of two documents meet (--keys hash); load these documents with --keys sequence, into a target of their own.`,
-    );
+    if (staged.created && added[name] !== staged.rows) throw keysMeet(name);
   }
 }
 
@@ -191,14 +184,8 @@ function canMove(
   staged: StagedTable,
   offsets: ReadonlyMap<string, number>,
 ): boolean {
-  const { plan, tables, target, present } = publication;
-  if (
-    !staged.form.logged ||
-    plan.keys === 'hash' ||
-    target.hasDefaultGrants ||
-    present.has(tables[index]!.name)
-  )
-    return false;
+  const { tables, target, present } = publication;
+  if (!staged.form.logged || target.hasDefaultGrants || present.has(tables[index]!.name)) return false;
   return tables[index]!.keyOwners.values().every((owner) => !offsets.has(owner));
 }
 

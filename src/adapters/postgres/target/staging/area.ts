@@ -75,6 +75,11 @@ export class StagingArea {
     return table;
   }
 
+  /** What the staged table of that name will be called in the target; undefined: there is none. */
+  targetName(name: string): string | undefined {
+    return this.#tables.values().find((table) => table.name === name)?.form.tableName;
+  }
+
   entries(): IterableIterator<[number | string, StagedTable]> {
     return this.#tables.entries();
   }
