@@ -185,6 +185,14 @@ export const limitSpecs = {
     past: 'F',
     why: 'a message is held whole, and its server may be anybody’s; rows with larger values need more',
   },
+  targetConnections: {
+    property: 'svc.limits.target_connections',
+    kind: 'count',
+    initial: '32',
+    meaning: 'connections to a target database that the executors of one job on Spark have at once',
+    past: 'the others wait for theirs',
+    why: 'a server has a hundred by default, and takes rows no faster over more than it has cores',
+  },
   compiles: {
     property: 'svc.limits.compiles',
     kind: 'count',

@@ -119,7 +119,7 @@ case $3 in
 0) if first slow; then sleep 20 & wait $!; fi ;;
 1) if first killed; then
      '${process.execPath}' "$@" 3<&0 <&3 & engine=$!
-     until [ -s "$(echo "$2"/attempts/1-*/rows)" ] || [ -e "$2/done/1" ]; do sleep 0.01; done
+     until [ -e "$2"/attempts/1-* ] || [ -e "$2/done/1" ]; do sleep 0.01; done; sleep 0.2
      kill -9 $engine; touch '${marks}/killed-when-written'; exit 9
    fi ;;
 2) if first taken; then '${process.execPath}' "$@"; touch '${marks}/failed-when-taken'; exit 9; fi ;;

@@ -69,6 +69,7 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
 }
 
 class ObjectFolderRowSink implements RowSink {
+  readonly units = null;
   readonly widensInPlace: boolean;
   readonly encoding: RowSink['encoding'];
   readonly label: string;

@@ -2,6 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
+import type { UnitTarget } from '../../ports/rows/units.ts';
 
 /** A column of the model in a set; tables and columns count from 0. */
 export function columnId(table: number, column: number): string {
@@ -24,6 +25,11 @@ export abstract class StagedRowSink {
   protected readonly nullAllowed = new Set<string>();
   /** by `columnId`: it becomes text when the job publishes */
   protected readonly widened = new Set<string>();
+
+  /** Of most targets, rows are written by the process that publishes them. */
+  get units(): UnitTarget | null {
+    return null;
+  }
 
   async open(plan: SinkPlan): Promise<'load' | 'skip'> {
     this.plan = plan;

@@ -5,6 +5,7 @@ import type { EncodingName } from '../../engine/shred/rows/encoding.ts';
 import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
 import type { CurrentDocument, MergeCounts, MergeOrder } from './merge.ts';
 import type { TargetLoad } from './target-load.ts';
+import type { UnitTarget } from './units.ts';
 
 export type RowEncoding = EncodingName;
 /**
@@ -103,6 +104,8 @@ export interface RowSink {
   readonly label: string;
   /** true: the cell of a value that was not converted is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
   readonly widensInPlace: boolean;
+  /** After `open`: how other processes write the rows; null: not at all, they all come by `write`. */
+  readonly units: UnitTarget | null;
   /** Before `open`: the logical schemas that loaded the target, the last one first. Makes and changes nothing. */
   loads(): Promise<readonly TargetLoad[]>;
   /**

@@ -2,14 +2,11 @@
  * Rows of a job that other processes write, each a unit of the documents: they write where only publishing looks, and commit a unit once,
  * however many attempts there are at it. Publishing handles what they answered, never their rows.
  */
-import type { RowSink } from './sink.ts';
 
 /** What an executor writes a unit with: plain data, written as JSON. It holds a secret, which is worth nothing when the job has ended. */
 export interface UnitToken {
   /** technology of the target: whose code reads the rest */
   readonly kind: 'postgresql';
-  /** what the unit's cells are written in: as the sink has it */
-  readonly encoding: RowSink['encoding'];
 }
 
 /** What is in the target of one unit. */
@@ -34,15 +31,4 @@ export interface UnitTarget {
    * `internal_error`: one is not there.
    */
   adopt(receipts: readonly UnitReceipt[]): Promise<void>;
-}
-
-/** What an executor does for one unit, in one attempt. */
-export interface UnitSink extends Pick<RowSink, 'write' | 'writeSide' | 'unconverted' | 'allowNull'> {
-  /**
-   * Makes the unit's rows, and `note` on them, the unit's own: all or none. Where another attempt was first, this one's rows go, and
-   * its note is answered; else `note`.
-   */
-  commit(note: (receipt: UnitReceipt) => string): Promise<string>;
-  /** Gives up what was not committed; safe to call at any time. */
-  close(): Promise<void>;
 }

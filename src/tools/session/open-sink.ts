@@ -33,7 +33,11 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         session.log(
           'the metadata database lets us make no role for loading: rows are written as its own user',
         );
-      return createPostgresRowSink({ ...connection, createSchema: true });
+      return createPostgresRowSink({
+        ...connection,
+        createSchema: true,
+        unitConnections: session.home.config.limits.targetConnections,
+      });
     }
     case 'mysql': {
       const { mysqlLocation } = await import('./mysql-target.ts');

@@ -139,6 +139,7 @@ describe('limits', () => {
       xsdMemoryBytes: 1024 ** 3,
       transferTimeMs: 3_600_000,
       toolMemoryBytes: 2 * 1024 ** 3,
+      targetConnections: 32,
       targetMessageBytes: 64 * 1024 ** 2,
       archiveExpansion: 100,
       archiveMembers: 100_000,

@@ -12,7 +12,7 @@ import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import type { Sql } from '../client/connect.ts';
+import type { Sql, TransactionSql } from '../client/connect.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from './connection/open.ts';
 import { sessionSettings } from './connection/session.ts';
 
@@ -27,6 +27,19 @@ export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<read
   if (found.length < 2) return [];
   const rows = await sql.unsafe<TargetLoad[]>(targetLoadsQuery(relationIn(sqlSchema)));
   return [...rows];
+}
+
+/** Whether the job was published there. The ledger exists. */
+export async function holdsJob(
+  sql: Sql | TransactionSql,
+  sqlSchema: string,
+  { idJob, installation }: SinkPlan,
+): Promise<boolean> {
+  const ledger = relationIn(sqlSchema)(sideTableNames.loads);
+  const rows = await sql.unsafe(
+    `SELECT FROM ${ledger} WHERE job = ${idJob} AND installation = ${standardLiteral(installation ?? '')}`,
+  );
+  return rows.length > 0;
 }
 
 /** A target as a job sees it. */

@@ -3,7 +3,7 @@
  * so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new or overwritten table is its staging table, renamed.
  */
 import { randomBytes } from 'node:crypto';
-import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { keyIndexes } from '../../../engine/sql/key-indexes.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
@@ -31,21 +31,20 @@ import {
   type TargetAddress,
 } from './connection/open.ts';
 import { backendAfter, beginSession, quickCompression, sessionSettings } from './connection/session.ts';
-import {
-  dropStaging,
-  endBackends,
-  removeDeadStaging,
-  stagingLock,
-  stagingMark,
-} from './staging/orphaned-staging.ts';
-import { currentDocuments, loadedAmong, readTargetLoads, type AskedTarget } from './ledger.ts';
+import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './staging/orphaned-staging.ts';
+import { stagingMark } from './staging/mark.ts';
+import { currentDocuments, holdsJob, loadedAmong, readTargetLoads, type AskedTarget } from './ledger.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
 import { nothingDone, reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
 import { keyFault } from './publish/keys-meet.ts';
 import { defineStaged } from './staging/staged-forms.ts';
 import { StagingArea } from './staging/area.ts';
-import { finishTables, keyAlterations, makeSideTables, makeTables } from './publish/tables.ts';
+import { keyAlterations } from './publish/tables.ts';
+import { makeTablesAhead } from './publish/tables-ahead.ts';
+import { createUnitTarget, type PostgresUnitTarget } from './units/driver.ts';
+import type { UnitTarget } from '../../../ports/rows/units.ts';
+import { dropJobRoles, endJobRole } from './staging/orphaned-roles.ts';
 import {
   checkKeys,
   readCounters,
@@ -66,12 +65,11 @@ export interface PostgresRowSinkOptions extends TargetAddress {
   readonly createSchema?: boolean;
   /** connections for COPY beside the one that publishes (4) */
   readonly maxConnections?: number;
+  /** connections of all executors together that write units (32) */
+  readonly unitConnections?: number;
   /** time between two probes whether the target's answers were lost on the way (10 s) */
   readonly probeIntervalMs?: number;
 }
-
-/** tables made empty in one transaction: each takes several locks of a table that PostgreSQL keeps in fixed memory */
-const tablesPerTransaction = 100;
 
 export function createPostgresRowSink(options: PostgresRowSinkOptions): RowSink {
   return new PostgresRowSink(options);
@@ -93,6 +91,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   #stagingExists = false;
   #countedFrom: ReadonlyMap<string, number> = new Map();
   #closed = false;
+  #units: PostgresUnitTarget | null = null;
 
   constructor(options: PostgresRowSinkOptions) {
     super();
@@ -159,6 +158,20 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     await this.guarded(() => this.#staging!.write(this.#staging!.get(unconvertedValues)!, row, 1));
   }
 
+  override get units(): UnitTarget {
+    return (this.#units ??= createUnitTarget({
+      sql: this.#control!,
+      address: this.#options,
+      staging: this.#staging!,
+      token: this.#token,
+      hasSchema: this.#stagingSchema === this.#token,
+      mostConnections: this.#options.unitConnections ?? 32,
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
+      guarded: (work) => this.guarded(work),
+    }));
+  }
+
   override allowNull(table: number, column: number): void {
     super.allowNull(table, column);
     this.#staging?.get(table)!.loosen(column);
@@ -166,20 +179,20 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
 
   protected override async publishStaged(fence: Fence, _: unknown, merge: MergeOrder): Promise<Published> {
     await this.#staging!.drain();
-    await this.#makeTablesAhead(merge);
+    await makeTablesAhead(this.#control!, this.plan, this.#staging!, (tx) => this.#begin(tx, merge));
     const published = await this.#control!.begin((tx) =>
       this.#publish(tx as unknown as TransactionSql, fence, merge),
     );
     this.outcome = published.already ? 'already' : 'nothing';
     // Staging that cannot be dropped now is dropped by the next job on this target.
-    if (this.#stagingExists)
-      await dropStaging(this.#control!, this.#token, this.#options.sqlSchema).catch(() => undefined);
+    if (this.#stagingExists) await this.#dropStaging(this.#control!).catch(() => undefined);
     this.#stagingExists = false;
     return published;
   }
 
   async abort(): Promise<void> {
     this.outcome = 'nothing';
+    this.#units?.stop();
     await this.#staging?.destroy();
     await this.#control?.end({ timeout: 0 });
     this.#control = null;
@@ -202,11 +215,18 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     try {
       await sql.unsafe(sessionSettings);
       await endBackends(sql, [this.#controlPid, ...this.#staging!.backends], this.#options.setRole);
-      await dropStaging(sql, this.#token, this.#options.sqlSchema);
+      await this.#dropStaging(sql);
       this.#stagingExists = false;
     } finally {
       await sql.end({ timeout: 5 });
     }
+  }
+
+  async #dropStaging(sql: Sql): Promise<void> {
+    const { sqlSchema, setRole } = this.#options;
+    if (this.#units !== null) await endJobRole(sql, setRole, this.#token);
+    await dropStaging(sql, this.#token, sqlSchema);
+    if (this.#units !== null) await dropJobRoles(sql, setRole, this.#token);
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
@@ -218,7 +238,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       throw new AppError('not_found', `${this.label}: there is no SQL schema ${sqlSchema}.`);
     }
     this.#checkTables(target);
-    await removeDeadStaging(control, sqlSchema);
+    await removeDeadStaging(control, sqlSchema, this.#options.setRole);
     this.#token = `${ownPrefix}staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
     this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
     this.#staging = this.#createStaging(target);
@@ -261,13 +281,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   }
 
   async #isPublished(sql: Sql | TransactionSql, target: ExistingTarget): Promise<boolean> {
-    if (!target.tables.has(sideTableNames.loads)) return false;
-    const { idJob, installation } = this.plan;
-    const ledger = `${doubleQuoted(this.#options.sqlSchema)}.${doubleQuoted(sideTableNames.loads)}`;
-    const rows = await sql.unsafe(
-      `SELECT FROM ${ledger} WHERE job = ${idJob} AND installation = ${standardLiteral(installation ?? '')}`,
-    );
-    return rows.length > 0;
+    return target.tables.has(sideTableNames.loads) && holdsJob(sql, this.#options.sqlSchema, this.plan);
   }
 
   #createStaging(target: ExistingTarget): StagingArea {
@@ -307,26 +321,6 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
 
   async #makeSchema(sql: Sql | TransactionSql, target: ExistingTarget): Promise<void> {
     if (!target.schemaExists) await sql.unsafe(postgresql.createSchema(this.#options.sqlSchema)!);
-  }
-
-  /** Empty tables in such numbers that one transaction could not hold their locks are made before, a few at a time. */
-  async #makeTablesAhead(merge: MergeOrder): Promise<void> {
-    const plan = this.plan;
-    if (!plan.allTables && plan.saveMode !== 'write-schema') return;
-    const empty = this.#tables.flatMap((_, index) => (this.#staging!.get(index)!.rows === 0 ? [index] : []));
-    if (empty.length <= tablesPerTransaction) return;
-    for (let from = 0; from < empty.length; from += tablesPerTransaction) {
-      await this.#control!.begin(async (begun) => {
-        const publication = await this.#begin(begun as unknown as TransactionSql, merge);
-        await makeSideTables(publication);
-        const some = empty.slice(from, from + tablesPerTransaction);
-        await makeTables(
-          publication,
-          some.filter((index) => !publication.present.has(this.#tables[index]!.name)),
-        );
-        await finishTables(publication);
-      });
-    }
   }
 
   /** Takes the target's lock and reads what is there. */
@@ -372,7 +366,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     }
     const staging = this.#staging!;
     const within = !staging.usesConnections;
-    const ownSchema = within && this.#stagingSchema === this.#token;
+    const ownSchema = within && this.#stagingSchema === this.#token && !this.#stagingExists;
     if (ownSchema) await tx.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
     await staging.copyWithin(tx);
     const oldDocuments = `${doubleQuoted(this.#stagingSchema)}.${doubleQuoted(`${this.#token}_old`)}`;

@@ -16,6 +16,15 @@ export interface UnitAnswer {
   readonly failure?: UnitFailure;
 }
 
+/** Where an attempt works. */
+export interface Attempt {
+  /** the job's folder */
+  readonly work: string;
+  readonly unit: number;
+  /** the attempt's own */
+  readonly folder: string;
+}
+
 /** Failures that may not happen on another executor. */
 class ExecutorFault extends Error {}
 
@@ -25,7 +34,7 @@ class ExecutorFault extends Error {}
  * fails the attempt, and Spark makes another.
  */
 export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnswer>(
-  work: (job: Job, members: readonly UnitMember[], attempt: string) => Promise<Answer>,
+  work: (job: Job, members: readonly UnitMember[], attempt: Attempt) => Promise<Answer>,
   failed: (failure: UnitFailure) => Answer,
 ): Promise<never> {
   const [folder, unit] = process.argv.slice(2) as [string, string];
@@ -35,8 +44,12 @@ export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnsw
   const attempt = join(folder, 'attempts', `${unit}-${randomBytes(8).toString('hex')}`);
   await mkdir(attempt, { mode: 0o700 });
   try {
-    const report = await work(job, members, attempt).catch((error: unknown) => {
+    const place = { work: folder, unit: Number(unit), folder: attempt };
+    const report = await work(job, members, place).catch((error: unknown) => {
       if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
+      // the target may be there again for the next attempt
+      if (error instanceof AppError && error.code === 'service_unavailable')
+        throw new ExecutorFault(error.message);
       return failed(error instanceof InputError ? error.diagnostic : error.message);
     });
     await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));

@@ -1,23 +1,20 @@
-/** `--engine spark`: documents become units, Spark's executors shred them (src/tools/load/spark/load-task.ts), and their rows are given to the sink here, once. */
-import { open } from 'node:fs/promises';
+/** `--engine spark`: documents become units, Spark's executors shred them (src/tools/load/spark/load-task.ts), and their rows are published here, once. */
 import { join } from 'node:path';
 import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import { InputError } from '../../../engine/diagnostics.ts';
-import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
-import { emptyStatistics, type DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import { AppError } from '../../../errors.ts';
 import { noSpark } from '../../../jobs/submit.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
+import type { UnitToken } from '../../../ports/rows/units.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
-import { addFindings, type LoadFindings } from '../findings.ts';
 import type { DelegatedLoad, LoadOptions } from '../row-loader.ts';
 import { loadingJob } from '../order.ts';
 import { runUnitsOnSpark, taskCommand } from './application.ts';
 import { withWorkFolder } from './work-folder.ts';
-import { doneFolder, failureOf, readJson } from './work.ts';
+import { collectUnits, reportsOf } from './collect-units.ts';
 import { writeUnits } from './units.ts';
-import type { SparkJob, UnitReport } from './work.ts';
+import { targetFile, type SparkJob } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 
 export interface SparkLoad {
@@ -38,38 +35,64 @@ export function requireSpark({ request, home }: ToolSession): void {
 /** What `Loader.probe` does where a job runs here: for `--on-error skip`, before any document is read for its rows. */
 export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, 'hashes'>): Promise<void> {
   const { rejects } = load.options;
-  await onSpark(
-    session,
-    load,
-    true,
-    (inputIndex) => (rejects.has(inputIndex) ? null : ''),
-    async (work, units) => {
+  await onSpark(session, load, {
+    probe: true,
+    hashOf: (inputIndex) => (rejects.has(inputIndex) ? null : ''),
+    begin: async () => undefined,
+    use: async (work, units) => {
       for await (const report of reportsOf(work, units))
         for (const [inputIndex, diagnostic] of report.rejects)
           await rejects.add(inputIndex, new InputError(diagnostic));
     },
-  );
+  });
 }
 
 export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<DelegatedLoad> {
   const hashOf = (inputIndex: number): string | null => load.hashes?.[inputIndex] ?? null;
-  return onSpark(session, load, false, hashOf, (work, units) =>
-    collect(work, units, load.sink, load.logical.model.tables.length),
-  );
+  const { sink, logical } = load;
+  let token: UnitToken | null = null;
+  return onSpark(session, load, {
+    probe: false,
+    hashOf,
+    begin: async (work, units) => {
+      token = await tokenFor(session, sink, units);
+      if (token !== null) await writeNewFile(targetFile(work), JSON.stringify(token));
+    },
+    use: (work, units) =>
+      collectUnits({ work, units, sink, token, log: session.log }, logical.model.tables.length),
+  });
 }
 
-/** `hashOf`: see `UnitPlan`. `use` is called when all units have been done. */
+/** Null: executors leave rows in the work folder, and they are written to the sink here. */
+async function tokenFor(session: ToolSession, sink: RowSink, units: number): Promise<UnitToken | null> {
+  if (sink.units === null) return null;
+  const begun = await sink.units.begin(units);
+  if (typeof begun !== 'string') return begun;
+  session.log(`rows are copied into the target by this machine, not by executors: ${begun}`);
+  return null;
+}
+
+interface Pass<Answer> {
+  /** only what is wrong with documents is looked for */
+  readonly probe: boolean;
+  /** see `UnitPlan` */
+  readonly hashOf: (inputIndex: number) => string | null;
+  /** called before the first of so many units, where there is one */
+  readonly begin: (work: string, units: number) => Promise<void>;
+  /** called when all units have been done */
+  readonly use: (work: string, units: number) => Promise<Answer>;
+}
+
 async function onSpark<Answer>(
   session: ToolSession,
   load: Omit<SparkLoad, 'hashes'>,
-  probe: boolean,
-  hashOf: (inputIndex: number) => string | null,
-  use: (work: string, units: number) => Promise<Answer>,
+  { probe, hashOf, begin, use }: Pass<Answer>,
 ): Promise<Answer> {
   return withWorkFolder(session, async (work) => {
     const { inputs, options } = load;
     const units = await writeUnits(session, work, { inputs, rowTag: options.rowTag, hashOf });
     if (units > 0) {
+      await begin(work, units);
       await writeNewFile(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units, probe)));
       session.log(`${units} units of work for Spark${probe ? ': faults of documents' : ''}`);
       await runUnitsOnSpark(session, work, units, (fraction) => session.progress(fraction));
@@ -94,62 +117,4 @@ async function jobOf(
     logical,
     keyOffsets: [...(await sink.keyOffsets())],
   };
-}
-
-/** The rows of all units to the sink, in the order of the documents; nothing before every unit is there and has succeeded. */
-async function collect(work: string, units: number, sink: RowSink, tables: number): Promise<DelegatedLoad> {
-  const written = Array.from({ length: tables }, () => 0);
-  const findings: LoadFindings[] = [];
-  let statistics: DocumentStatistics | null = null;
-  // that none has failed is known before any row is written
-  for await (const report of reportsOf(work, units)) void report;
-  let unit = -1;
-  for await (const found of reportsOf(work, units)) {
-    unit += 1;
-    if (found.findings !== null) findings.push(found.findings);
-    if (found.statistics !== null) {
-      statistics ??= emptyStatistics();
-      addStatistics(statistics, found.statistics);
-    }
-    for (const unconverted of found.unconvertedValues) await sink.unconverted(unconverted);
-    for (const [table, column] of found.nullAllowed) sink.allowNull(table, column);
-    await writeRows(join(doneFolder(work, unit), 'rows'), found, sink, written);
-  }
-  // keys of documents follow from their content
-  return { written, findings: addFindings(findings), statistics, lastKeys: new Map() };
-}
-
-/** In the order of the documents. AppError `unprocessable_input`: the reason of the first unit that has failed. */
-async function* reportsOf(work: string, units: number): AsyncIterable<UnitReport> {
-  for (let unit = 0; unit < units; unit += 1) {
-    const report = await readJson<UnitReport>(join(doneFolder(work, unit), 'report.json'));
-    if (report.failure !== undefined) throw failureOf(report.failure);
-    yield report;
-  }
-}
-
-async function writeRows(
-  path: string,
-  { chunks }: UnitReport,
-  sink: RowSink,
-  written: number[],
-): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    for (const [table, size, rowCount] of chunks) {
-      const rows = new Uint8Array(size);
-      let read = 0;
-      while (read < size) {
-        const { bytesRead } = await file.read(rows, read, size - read);
-        if (bytesRead === 0) throw new Error(`${path}: staged rows are cut short`);
-        read += bytesRead;
-      }
-      if (typeof table === 'number') {
-        written[table] = (written[table] ?? 0) + rowCount;
-        await sink.write(table, rows, rowCount);
-      } else await sink.writeSide(table, rows, rowCount);
-    }
-  } finally {
-    await file.close();
-  }
 }

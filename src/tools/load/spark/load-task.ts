@@ -1,82 +1,119 @@
 /** `node src/tools/load/spark/load-task.ts WORK UNIT`: the rows of a unit's documents, or what is wrong with them. */
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access } from 'node:fs/promises';
 import type { InputError } from '../../../engine/diagnostics.ts';
-import type { RowSink } from '../../../ports/rows/sink.ts';
+import { AppError } from '../../../errors.ts';
+import type { UnitReceipt, UnitToken } from '../../../ports/rows/units.ts';
+import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
+import { openUnit } from '../../session/open-unit.ts';
 import { Loader } from '../row-loader.ts';
 import { loaderSession } from '../order.ts';
 import { createRejects } from '../rejects.ts';
-import { membersOf, runAttempt } from './attempt.ts';
-import type { SparkJob, UnitFailure, UnitMember, UnitReport } from './work.ts';
+import { membersOf, runAttempt, type Attempt } from './attempt.ts';
+import { openRowFile, type RowWriter } from './row-file.ts';
+import {
+  readJson,
+  targetFile,
+  type SparkJob,
+  type UnitFailure,
+  type UnitMember,
+  type UnitReport,
+} from './work.ts';
 
 await runAttempt(shred, failed);
 
 function failed(failure: UnitFailure): UnitReport {
-  return {
-    failure,
-    rejects: [],
-    findings: null,
-    statistics: null,
-    unconvertedValues: [],
-    nullAllowed: [],
-    chunks: [],
-  };
+  return { failure, rejects: [], findings: null, statistics: null, rows: null };
 }
 
-async function shred(job: SparkJob, members: readonly UnitMember[], attempt: string): Promise<UnitReport> {
-  const file = await open(join(attempt, 'rows'), 'wx', 0o600);
-  const unconvertedValues: UnitReport['unconvertedValues'][number][] = [];
-  const nullAllowed: UnitReport['nullAllowed'][number][] = [];
-  const chunks: UnitReport['chunks'][number][] = [];
-  const faults: UnitReport['rejects'][number][] = [];
-  const sink: Pick<
-    RowSink,
-    'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
-  > = {
-    encoding: job.encoding,
-    widensInPlace: job.widensInPlace,
-    write: async (table, rows, rowCount, release) => {
-      chunks.push([table, rows.byteLength, rowCount]);
-      await file.writeFile(rows);
-      release?.(rows);
-    },
-    writeSide: async (table, rows, rowCount) => {
-      chunks.push([table, rows.byteLength, rowCount]);
-      await file.writeFile(rows);
-    },
-    unconverted: async (value) => void unconvertedValues.push(value),
-    allowNull: (table, column) => void nullAllowed.push([table, column]),
-  };
+async function shred(job: SparkJob, members: readonly UnitMember[], attempt: Attempt): Promise<UnitReport> {
+  if (job.probe) return probe(job, members);
+  const target = await targetOf(attempt);
+  if (target !== null && 'commit' in target) return intoTarget(job, members, target);
+  const file = await openRowFile(attempt.folder);
   try {
-    const session = loaderSession(job, job.probe ? 'skip' : 'fail');
-    const options = {
-      withStatistics: job.withStatistics,
-      rowTag: job.rowTag,
-      rejects: {
-        ...createRejects(() => undefined),
-        add: async (index: number, { diagnostic }: InputError) =>
-          void faults.push([members[index]!.inputIndex, diagnostic]),
-      },
-    };
-    const loader = new Loader(session, job.logical, sink, options, new Map(job.keyOffsets), 0);
-    if (job.probe) {
-      await loader.probe({ members: () => membersOf(job, members) });
-      return {
-        rejects: faults,
-        findings: null,
-        statistics: null,
-        unconvertedValues: [],
-        nullAllowed: [],
-        chunks: [],
-      };
-    }
-    loader.expect({ hashes: members.map(({ sha256 }) => sha256) });
-    for await (const member of membersOf(job, members)) await loader.load(member);
-    await loader.flush();
-    await file.sync();
-    const { statistics } = loader;
-    return { rejects: [], findings: loader.findings(), statistics, unconvertedValues, nullAllowed, chunks };
+    const found = await load(job, members, file);
+    const why = target === null ? {} : { why: target.why };
+    return { rejects: [], ...found, rows: { file: await file.finish(), ...why } };
   } finally {
     await file.close();
   }
+}
+
+/** Null: it takes no units. `why`: this executor cannot reach it, or is not let in; the machine that publishes can. */
+async function targetOf({ work, unit }: Attempt): Promise<UnitSink | { readonly why: string } | null> {
+  const path = targetFile(work);
+  const takesUnits = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!takesUnits) return null;
+  try {
+    return await openUnit(await readJson<UnitToken>(path), unit);
+  } catch (error) {
+    if (error instanceof AppError) return { why: error.message };
+    throw error;
+  }
+}
+
+/** An earlier attempt may have committed and not lived to tell: its report is the unit's, then. */
+async function intoTarget(
+  job: SparkJob,
+  members: readonly UnitMember[],
+  unit: UnitSink,
+): Promise<UnitReport> {
+  try {
+    const found = await load(job, members, unit);
+    const report = (receipt: UnitReceipt): UnitReport => ({ rejects: [], ...found, rows: { receipt } });
+    return JSON.parse(await unit.commit((receipt) => JSON.stringify(report(receipt)))) as UnitReport;
+  } finally {
+    await unit.close();
+  }
+}
+
+async function load(
+  job: SparkJob,
+  members: readonly UnitMember[],
+  writer: RowWriter,
+): Promise<Pick<UnitReport, 'findings' | 'statistics'>> {
+  const loader = loaderOf(
+    job,
+    writer,
+    createRejects(() => undefined),
+  );
+  loader.expect({ hashes: members.map(({ sha256 }) => sha256) });
+  for await (const member of membersOf(job, members)) await loader.load(member);
+  await loader.flush();
+  return { findings: loader.findings(), statistics: loader.statistics };
+}
+
+async function probe(job: SparkJob, members: readonly UnitMember[]): Promise<UnitReport> {
+  const faults: UnitReport['rejects'][number][] = [];
+  const nothing: RowWriter = {
+    write: async () => undefined,
+    writeSide: async () => undefined,
+    unconverted: async () => undefined,
+    allowNull: () => undefined,
+  };
+  const rejects = {
+    ...createRejects(() => undefined),
+    add: async (index: number, { diagnostic }: InputError) =>
+      void faults.push([members[index]!.inputIndex, diagnostic]),
+  };
+  await loaderOf(job, nothing, rejects).probe({ members: () => membersOf(job, members) });
+  return { rejects: faults, findings: null, statistics: null, rows: null };
+}
+
+function loaderOf(job: SparkJob, writer: RowWriter, rejects: ReturnType<typeof createRejects>): Loader {
+  const session = loaderSession(job, job.probe ? 'skip' : 'fail');
+  const { encoding, widensInPlace, withStatistics, rowTag } = job;
+  const sink = {
+    encoding,
+    widensInPlace,
+    write: writer.write.bind(writer),
+    writeSide: writer.writeSide.bind(writer),
+    unconverted: writer.unconverted.bind(writer),
+    allowNull: writer.allowNull.bind(writer),
+  };
+  const options = { withStatistics, rowTag, rejects };
+  return new Loader(session, job.logical, sink, options, new Map(job.keyOffsets), 0);
 }

@@ -1,8 +1,9 @@
 /**
  * The work folder of a job on Spark, which the driver's machine and all executors see under the same path:
- * `job.json` (what all units share), `units/N.json` (documents of a unit), `attempts/…` (private to a task's attempt) and
- * `done/N/` (`rows`, the chunks one after the other, and `report.json`). A rename makes an attempt a unit's result; the
- * first wins, so that tasks that run twice never double a row. Nothing in the folder is a secret of the job's target.
+ * `job.json` (what all units share), `units/N.json` (documents of a unit), `target.json` (what executors write into the target with, where
+ * it takes units), `attempts/…` (private to a task's attempt) and `done/N/` (`report.json`, and `rows`, the chunks one after the other,
+ * where they are not in the target). A rename makes an attempt a unit's result; the first wins, so that tasks that run twice never
+ * double a row. The one secret of the target in the folder is the password of a role of this job, which may put rows into its staging.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { UnconvertedValue, SideTable } from '../../../ports/rows/sink.ts';
+import type { UnitReceipt } from '../../../ports/rows/units.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { LoadFindings } from '../findings.ts';
@@ -56,6 +58,19 @@ export function failureOf(failure: UnitFailure): Error {
   return typeof failure === 'string' ? new AppError('unprocessable_input', failure) : new InputError(failure);
 }
 
+/** The rows of a unit in its folder: how `rows` there is to be read, and what was told beside them. */
+export interface RowFile {
+  readonly unconvertedValues: readonly UnconvertedValue[];
+  readonly nullAllowed: readonly (readonly [table: number, column: number])[];
+  readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
+}
+
+/** Where a unit's rows are. */
+export type UnitRows =
+  | { readonly receipt: UnitReceipt }
+  /** `why`: what kept them from the target, where it takes units */
+  | { readonly file: RowFile; readonly why?: string };
+
 export interface UnitReport {
   /** why no attempt can succeed: the document is at fault */
   readonly failure?: UnitFailure;
@@ -64,10 +79,12 @@ export interface UnitReport {
   /** null: the unit failed, or was probed only */
   readonly findings: LoadFindings | null;
   readonly statistics: DocumentStatistics | null;
-  readonly unconvertedValues: readonly UnconvertedValue[];
-  readonly nullAllowed: readonly (readonly [table: number, column: number])[];
-  readonly chunks: readonly (readonly [table: number | SideTable, bytes: number, rowCount: number])[];
+  /** null: as `findings` */
+  readonly rows: UnitRows | null;
 }
+
+/** What tasks write units into the target with; absent where it takes none. */
+export const targetFile = (work: string): string => join(work, 'target.json');
 
 export async function readJson<T>(path: string): Promise<T> {
   return JSON.parse(await readFile(path, 'utf8')) as T;

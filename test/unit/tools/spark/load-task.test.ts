@@ -94,7 +94,9 @@ describe('a task', () => {
     const rows: Record<string, string[]> = {};
     for (const number of numbers) {
       const done = join(work, 'done', String(number));
-      const { chunks } = JSON.parse(await readFile(join(done, 'report.json'), 'utf8')) as UnitReport;
+      const report = JSON.parse(await readFile(join(done, 'report.json'), 'utf8')) as UnitReport;
+      if (report.rows === null || !('file' in report.rows)) throw new Error(`unit ${number} has no rows`);
+      const { chunks } = report.rows.file;
       const bytes = await readFile(join(done, 'rows'));
       let at = 0;
       for (const [table, size] of chunks) {

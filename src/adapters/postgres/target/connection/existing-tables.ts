@@ -155,7 +155,7 @@ export async function readTarget(
              OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = t.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL))
              OR EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = t.oid)
              OR row_security_active(t.oid) AS code,
-           t.relkind = 'r' AND t.relacl IS NULL AND NOT t.relrowsecurity AND NOT t.relispartition
+           t.relkind = 'r' AND (t.relacl IS NULL OR t.relacl = acldefault('r', t.relowner)) AND NOT t.relrowsecurity AND NOT t.relispartition
              AND pg_get_userbyid(t.relowner) = current_user
              AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attacl IS NOT NULL)
              AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t.oid AND NOT g.tgisinternal)

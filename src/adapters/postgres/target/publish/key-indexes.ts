@@ -10,7 +10,8 @@ import { runAll } from '../staging/lane.ts';
 import { columnId } from '../../../row-sinks/staged-rows.ts';
 import type { Publication } from './publication.ts';
 
-const stagedStart = `${ownPrefix}staging_`;
+/** how the names of staged tables begin, and of what is made with them */
+export const stagedStart = `${ownPrefix}staging_`;
 
 interface PresentIndex {
   readonly table: string;

@@ -10,6 +10,7 @@ import { beginMerge, endMerge, mergedDocuments } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
 import { insertRows } from './insert-rows.ts';
+import { renameRequired } from './required-names.ts';
 import { keysMeet } from './keys-meet.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
@@ -209,6 +210,11 @@ async function moveTables(publication: Publication, indexes: readonly number[]):
     publication,
     indexes.filter((index) => staging.get(index)!.keyed),
   );
+  if (staging.isShared)
+    await renameRequired(
+      publication,
+      indexes.map((index) => tables[index]!.name),
+    );
 }
 
 /** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */

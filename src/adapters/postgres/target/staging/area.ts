@@ -2,16 +2,15 @@
  * Staging tables: where rows lie, unseen, until their job publishes. Bytes are gathered by table and copied over a few
  * connections, each in one COPY at a time; a small job's rows stay in memory and are copied by the publishing transaction.
  */
-import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
-import type { Sql, TransactionSql } from '../../client/connect.ts';
+import type { TransactionSql } from '../../client/connect.ts';
 import { backendAfter, quickCompression, sessionSettings } from '../connection/session.ts';
 import { startCopy } from './copy-stream.ts';
 import { createReferenceChecks, type ReferenceChecks } from './foreign-keys.ts';
 import { createIndexBuilds, type IndexBuilds } from './key-indexes.ts';
+import type { StagingOptions } from './options.ts';
 import { StagedTable, type Release, type StagedForm } from './staged-table.ts';
-import type { Lane } from './lane.ts';
-import { runAll } from './lane.ts';
+import { runAll, type Lane } from './lane.ts';
 
 const chunkBytes = 64 * 1024;
 /** below this a job needs no connections of its own */
@@ -22,26 +21,13 @@ const fullBytes = 12 * 1024 * 1024;
 /** a table that has taken so much, and holds up the others, gets one more connection */
 const spreadBytes = 16 * 1024 * 1024;
 
-export interface StagingOptions {
-  /** name of the staging schema, and the start of every table's name */
-  readonly token: string;
-  /** where the tables are made: the staging schema, or the target's where no schema may be made */
-  readonly sqlSchema: string;
-  /** quoted comment by which tables in the target's schema are known to be staging; null in a schema of their own */
-  readonly mark: string | null;
-  readonly maxConnections: number;
-  readonly connect: (onSocket: (socket: Socket) => void) => Sql;
-  /** Makes the staging schema and shows that it is in use; called once, before the first table. */
-  readonly prepare: () => Promise<void>;
-  /** Alterations that give a table its keys, once all rows are there; '' for none. Asked when no more rows can come. */
-  readonly keys: (key: number | string) => string;
-}
-
 export class StagingArea {
   /** process ids of the server's ends of the connections */
   readonly backends: number[] = [];
   /** indexes that staged tables got, and what they took, in milliseconds */
   indexes: IndexBuilds['done'] = { count: 0, elapsedMs: 0 };
+  /** others fill the tables: nothing is written here */
+  isShared = false;
   readonly #options: StagingOptions;
   readonly #tables = new Map<number | string, StagedTable>();
   /** tables with bytes that another lane may take */
@@ -59,7 +45,7 @@ export class StagingArea {
 
   /** Whether rows have left this process. */
   get usesConnections(): boolean {
-    return this.#lanes.length > 0;
+    return this.isShared || this.#lanes.length > 0;
   }
 
   get(key: number | string): StagedTable | undefined {
@@ -102,7 +88,7 @@ export class StagingArea {
   /** Brings all rows to the server and commits them, unless the job is small enough for `copyWithin`. */
   async drain(): Promise<void> {
     this.#check();
-    if (this.#lanes.length === 0) return;
+    if (this.isShared || this.#lanes.length === 0) return;
     this.#draining = true;
     while (this.#lanes.length < Math.min(this.#options.maxConnections, this.#waiting.size)) this.#addLane();
     for (const lane of this.#lanes) this.#start(lane);
@@ -110,17 +96,45 @@ export class StagingArea {
       await this.#wake.promise;
       this.#check();
     }
+    await this.#finishAll();
+    this.#checkCounts();
+  }
+
+  /** Makes the staging schema, and shows that it is in use. */
+  prepare(): Promise<void> {
+    return (this.#prepared ??= this.#options.prepare());
+  }
+
+  /** Keys for tables that others have filled, over several connections; no more rows come. */
+  async addKeys(filled: readonly StagedTable[]): Promise<void> {
+    const waiting = [...filled];
+    while (this.#lanes.length < Math.min(this.#options.maxConnections, filled.length)) this.#addLane();
+    await Promise.all(
+      this.#lanes.map(async (lane) => {
+        await this.#setUp(lane);
+        for (let table = waiting.shift(); table !== undefined; table = waiting.shift()) {
+          this.#check();
+          lane.table = table;
+          table.keyed = await this.#addKeys(lane, table);
+          lane.table = null;
+        }
+      }),
+    );
+    await this.#finishAll();
+  }
+
+  /** What is made between tables, once they have their keys; all connections end. */
+  async #finishAll(): Promise<void> {
     const checks = createReferenceChecks(this.#tables);
     const builds = createIndexBuilds(this.#tables);
     await Promise.all(this.#lanes.map((lane) => this.#finish(lane, checks, builds)));
     this.indexes = builds.done;
     await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 5 })));
-    this.#checkCounts();
   }
 
   /** A small job's rows, copied inside the caller's transaction, the staging schema made there too. */
   async copyWithin(tx: TransactionSql): Promise<void> {
-    if (this.#lanes.length > 0) return;
+    if (this.usesConnections) return;
     const tables = [...this.#waiting];
     await runAll(
       tx,
@@ -278,18 +292,20 @@ export class StagingArea {
     else await this.#share(lane, table);
   }
 
+  async #setUp(lane: Lane<StagedTable>): Promise<void> {
+    if (lane.isSetUp) return;
+    // rows that have not been published need not outlive a crash
+    const settings = `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}`;
+    this.backends.push(await backendAfter(lane.sql, settings));
+    lane.isSetUp = true;
+  }
+
   async #open(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
     // nothing is made any more once the load was given up
     this.#check();
-    this.#prepared ??= this.#options.prepare();
-    await this.#prepared;
+    await this.prepare();
     this.#check();
-    if (!lane.isSetUp) {
-      // rows that have not been published need not outlive a crash
-      const settings = `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}`;
-      this.backends.push(await backendAfter(lane.sql, settings));
-      lane.isSetUp = true;
-    }
+    await this.#setUp(lane);
     lane.table = table;
     const isNew = !table.created;
     const first = isNew ? `BEGIN; ${table.createStatement()}` : 'BEGIN';
@@ -358,14 +374,19 @@ export class StagingArea {
     table.copying.delete(lane);
     const isLast = this.#draining && table.copying.size === 0 && table.pendingBytes === 0;
     const wantsKeys = isLast && table.form.logged && !table.keysBegun;
-    const keys = wantsKeys ? this.#options.keys(table.key) : '';
-    if (keys !== '') {
-      table.keysBegun = true;
-      await lane.sql.unsafe(`ALTER TABLE ${table.relation} ${keys}`);
-    }
+    const keyed = wantsKeys && (await this.#addKeys(lane, table));
     await lane.sql.unsafe('COMMIT');
     table.committed = true;
-    if (keys !== '') table.keyed = true;
+    if (keyed) table.keyed = true;
+  }
+
+  /** False: the table has none. */
+  async #addKeys(lane: Lane<StagedTable>, table: StagedTable): Promise<boolean> {
+    const keys = this.#options.keys(table.key);
+    if (keys === '') return false;
+    table.keysBegun = true;
+    await lane.sql.unsafe(`ALTER TABLE ${table.relation} ${keys}`);
+    return true;
   }
 }
 

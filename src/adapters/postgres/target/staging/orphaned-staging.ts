@@ -3,15 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sqlState, type Sql } from '../../client/connect.ts';
 import { applicationName } from '../connection/open.ts';
-
-const pattern = '^_svc_staging_[0-9]+_[0-9a-f]{8}';
-/** in front of the token in the comment of an attempt's schema, or of its tables in the target's: a name alone may be anybody's */
-const markStart = 'staging of conversion-job-service: ';
-
-/** The comment, quoted. */
-export function stagingMark(token: string): string {
-  return standardLiteral(markStart + token);
-}
+import { dropJobRoles, endJobRole } from './orphaned-roles.ts';
+import { markStart, stagingMark, stagingPattern } from './mark.ts';
 
 /** Held by the connection of the attempt as long as it lives. */
 export function stagingLock(token: string): string {
@@ -19,24 +12,29 @@ export function stagingLock(token: string): string {
 }
 
 /** Drops all of it in this database that this login owns, in the target's schema and in schemas of its own. */
-export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<void> {
+export async function removeDeadStaging(
+  sql: Sql,
+  sqlSchema: string,
+  setRole: string | undefined,
+): Promise<void> {
   const found = await sql.unsafe<
     {
       token: string;
     }[]
   >(`
-    SELECT nspname AS token FROM pg_namespace WHERE nspname ~ '${pattern}$' AND pg_has_role(nspowner, 'USAGE')
+    SELECT nspname AS token FROM pg_namespace WHERE nspname ~ '${stagingPattern}$' AND pg_has_role(nspowner, 'USAGE')
        AND obj_description(oid, 'pg_namespace') = '${markStart}' || nspname
     UNION
-    SELECT substring(c.relname from '${pattern}') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind = 'r' AND c.relname ~ '${pattern}_'
+    SELECT substring(c.relname from '${stagingPattern}') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind = 'r' AND c.relname ~ '${stagingPattern}_'
        AND pg_has_role(c.relowner, 'USAGE')
-       AND obj_description(c.oid, 'pg_class') = '${markStart}' || substring(c.relname from '${pattern}')`);
+       AND obj_description(c.oid, 'pg_class') = '${markStart}' || substring(c.relname from '${stagingPattern}')`);
   for (const { token } of found) {
     const lock = stagingLock(token);
     const [{ free }] = await sql.unsafe<[{ free: boolean }]>(`SELECT pg_try_advisory_lock(${lock}) AS free`);
     if (!free) continue;
     try {
+      await endJobRole(sql, setRole, token);
       await dropStaging(sql, token, sqlSchema);
     } catch (error) {
       // another job was quicker, or someone looks at it: there will be a next job
@@ -46,6 +44,7 @@ export async function removeDeadStaging(sql: Sql, sqlSchema: string): Promise<vo
       await sql.unsafe(`SELECT pg_advisory_unlock(${lock})`);
     }
   }
+  await dropJobRoles(sql, setRole);
 }
 
 /** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. They refer to each other. */

@@ -98,6 +98,11 @@ export class StagedTable {
     if (this.#requiredColumns().delete(column) && this.created) this.#loosened.push(column);
   }
 
+  /** Before it is made: rows may lack values of any column, and nobody tells of which before all rows are there. */
+  requireNothing(): void {
+    this.#requiredColumns().clear();
+  }
+
   /** Whether one more connection may have it. */
   get takesLane(): boolean {
     return this.lanes.size < this.wantedLanes && (this.lanes.size === 0 || this.committed);

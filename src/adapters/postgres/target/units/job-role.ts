@@ -3,10 +3,9 @@
  * minutes, and is renewed while the job lives; a job that ends takes its right to log in with it.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { AppError } from '../../../../errors.ts';
 import { sqlState, type Sql } from '../../client/connect.ts';
+import { asLogin, endJobRole } from '../staging/orphaned-roles.ts';
 
 const renewMs = 30_000;
 /** an interval of PostgreSQL: some renewals may come late */
@@ -38,11 +37,6 @@ export async function makeJobRole(
 ): Promise<JobRole | string> {
   const role = doubleQuoted(name);
   const password = randomBytes(24).toString('base64url');
-  /** All in one message, so that a failure undoes `SET ROLE`, too. */
-  const asLogin = (statements: string) =>
-    sql.unsafe(
-      `SET ROLE NONE; ${statements}${setRole === undefined ? '' : `; SET ROLE ${doubleQuoted(setRole)}`}`,
-    );
   const until = async (): Promise<string> => {
     const [row] = await sql.unsafe<[{ until: string }]>(
       `SELECT (clock_timestamp() + interval '${validFor}')::text AS until`,
@@ -55,6 +49,8 @@ export async function makeJobRole(
   try {
     // the server gets what proves the password, which therefore stands in no log of statements
     await asLogin(
+      sql,
+      setRole,
       `CREATE ROLE ${role} LOGIN NOINHERIT CONNECTION LIMIT ${mostConnections} VALID UNTIL ${await until()}
          PASSWORD ${standardLiteral(scramVerifier(password))};
        COMMENT ON ROLE ${role} IS ${mark}
@@ -65,7 +61,7 @@ export async function makeJobRole(
     return `its login can make no role for them: ${(error as Error).message}`;
   }
   const renew = async (): Promise<void> => {
-    await asLogin(`ALTER ROLE ${role} VALID UNTIL ${await until()}`);
+    await asLogin(sql, setRole, `ALTER ROLE ${role} VALID UNTIL ${await until()}`);
   };
   // a connection that is lost is told by whatever uses it next
   const timer = setInterval(() => void renew().catch(() => undefined), renewMs).unref();
@@ -76,28 +72,12 @@ export async function makeJobRole(
     stop,
     async end() {
       stop();
-      await asLogin(`ALTER ROLE ${role} NOLOGIN PASSWORD NULL`);
       await sql.unsafe(
         `REVOKE ALL ON ALL TABLES IN SCHEMA ${role} FROM ${role}; REVOKE ALL ON SCHEMA ${role} FROM ${role}`,
       );
-      await endSessions(asLogin, name);
+      await endJobRole(sql, setRole, name);
     },
   };
-}
-
-/** AppError `service_unavailable`: a session of the role outlives being ended. */
-async function endSessions(asLogin: (statements: string) => Promise<unknown>, name: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    const results = (await asLogin(
-      `SELECT count(pg_terminate_backend(pid))::int AS sessions FROM pg_stat_activity WHERE usename = ${standardLiteral(name)}`,
-    )) as { readonly sessions?: number }[][];
-    if (results.flat().some(({ sessions }) => sessions === 0)) return;
-    await sleep(50);
-  }
-  throw new AppError(
-    'service_unavailable',
-    'Sessions of executors could not be ended: nothing was published.',
-  );
 }
 
 /** What the server keeps of a password (RFC 5803, RFC 7677), in PostgreSQL's spelling. The password is ASCII: it is its own normal form. */

@@ -3,14 +3,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sqlState, type Sql } from '../../client/connect.ts';
-import {
-  applicationName,
-  backendAfter,
-  connectTarget,
-  quickCompression,
-  sessionSettings,
-  type TargetAddress,
-} from '../connection/open.ts';
+import { applicationName, connectTarget, type TargetAddress } from '../connection/open.ts';
+import { backendAfter, quickCompression, sessionSettings } from '../connection/session.ts';
 
 /** how long an executor waits for others to end theirs; beyond, its rows take another way */
 const patienceMs = 5 * 60_000;

@@ -5,7 +5,8 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../../../../errors.ts';
 import type { SideTable, UnconvertedValue } from '../../../../ports/rows/sink.ts';
-import type { UnitReceipt, UnitSink } from '../../../../ports/rows/units.ts';
+import type { UnitReceipt } from '../../../../ports/rows/units.ts';
+import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { columnId } from '../../../row-sinks/staged-rows.ts';
 import type { Sql } from '../../client/connect.ts';
@@ -76,7 +77,12 @@ class PostgresUnitSink implements UnitSink {
     this.#relations = new Map(token.relations);
   }
 
-  async write(table: number | SideTable, rows: Uint8Array, rowCount: number, release?: Release): Promise<void> {
+  async write(
+    table: number | SideTable,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: Release,
+  ): Promise<void> {
     this.#push(table, rows, rowCount, release);
     if (this.#buffered < copyBytes) return;
     this.#copying ??= this.#copyDownTo(restBytes).finally(() => (this.#copying = null));
@@ -110,7 +116,7 @@ class PostgresUnitSink implements UnitSink {
       throw new AppError('internal_error', `${rows} rows were written, and the database took ${copied}.`);
     }
     const text = note({
-      rows: tables.flatMap(([key, { rows }]) => (key === unconvertedValues ? [] : [[key, rows] as const])),
+      rows: tables.map(([key, { rows }]) => [key, rows] as const),
       nullAllowed: [...this.#nullAllowed.values()],
       unconverted: [...this.#unconverted.values()],
     });
@@ -150,7 +156,8 @@ class PostgresUnitSink implements UnitSink {
       fullest.chunks = [];
       this.#buffered -= fullest.bytes;
       fullest.bytes = 0;
-      if (first === null) fullest.copied += await this.#run((sql) => this.#copy(sql, fullest.relation, chunks));
+      if (first === null)
+        fullest.copied += await this.#run((sql) => this.#copy(sql, fullest.relation, chunks));
       else for (const [bytes, release] of chunks) release?.(bytes);
     }
   }

@@ -1,0 +1,82 @@
+/** What units on Spark have come to, in the order of the documents: findings and statistics, and rows in the target or for the sink. */
+import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
+import { emptyStatistics, type DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import type { RowSink } from '../../../ports/rows/sink.ts';
+import type { UnitReceipt, UnitToken } from '../../../ports/rows/units.ts';
+import { openUnit } from '../../session/open-unit.ts';
+import { addFindings, type LoadFindings } from '../findings.ts';
+import type { DelegatedLoad } from '../row-loader.ts';
+import { copyRowFile } from './row-file.ts';
+import { doneFolder, failureOf, readJson, type RowFile, type UnitReport } from './work.ts';
+
+/** Where rows go that are not in the target: to the sink, or each as the unit that it is. */
+export interface UnitsDone {
+  readonly work: string;
+  readonly units: number;
+  readonly sink: RowSink;
+  /** null: the sink takes no units */
+  readonly token: UnitToken | null;
+  readonly log: (line: string) => void;
+}
+
+/** In the order of the documents. AppError `unprocessable_input`: the reason of the first unit that has failed. */
+export async function* reportsOf(work: string, units: number): AsyncIterable<UnitReport> {
+  for (let unit = 0; unit < units; unit += 1) {
+    const report = await readJson<UnitReport>(`${doneFolder(work, unit)}/report.json`);
+    if (report.failure !== undefined) throw failureOf(report.failure);
+    yield report;
+  }
+}
+
+/** Nothing before every unit is there and has succeeded. */
+export async function collectUnits(done: UnitsDone, tables: number): Promise<DelegatedLoad> {
+  const { work, units, sink, token } = done;
+  const written = Array.from({ length: tables }, () => 0);
+  const findings: LoadFindings[] = [];
+  const receipts: UnitReceipt[] = [];
+  let statistics: DocumentStatistics | null = null;
+  // that none has failed is known before any row is written
+  for await (const report of reportsOf(work, units)) void report;
+  const count = (table: number | string, rows: number): void => {
+    if (typeof table === 'number') written[table] = (written[table] ?? 0) + rows;
+  };
+  let unit = -1;
+  let copiedHere = 0;
+  for await (const report of reportsOf(work, units)) {
+    unit += 1;
+    if (report.findings !== null) findings.push(report.findings);
+    if (report.statistics !== null) {
+      statistics ??= emptyStatistics();
+      addStatistics(statistics, report.statistics);
+    }
+    const rows = report.rows!;
+    if ('receipt' in rows) {
+      receipts.push(rows.receipt);
+    } else if (token === null) {
+      await copyRowFile(doneFolder(work, unit), rows.file, sink);
+      for (const [table, , rowCount] of rows.file.chunks) count(table, rowCount);
+    } else {
+      copiedHere += 1;
+      if (copiedHere === 1) done.log(`rows of a unit did not come from its executor: ${rows.why}`);
+      receipts.push(await copyUnit(done.work, token, unit, rows.file));
+    }
+  }
+  for (const { rows } of receipts) for (const [table, rowCount] of rows) count(table, rowCount);
+  if (copiedHere > 0)
+    done.log(`${copiedHere} of ${units} units were copied into the target from this machine`);
+  if (token !== null) await sink.units!.adopt(receipts);
+  // keys of documents follow from their content
+  return { written, findings: addFindings(findings), statistics, lastKeys: new Map() };
+}
+
+/** As an executor would have. One may have, which could not tell: what is there counts. */
+async function copyUnit(work: string, token: UnitToken, unit: number, file: RowFile): Promise<UnitReceipt> {
+  const into = await openUnit(token, unit);
+  try {
+    await copyRowFile(doneFolder(work, unit), file, into);
+    const note = await into.commit((receipt) => JSON.stringify({ rows: { receipt } }));
+    return (JSON.parse(note) as { readonly rows: { readonly receipt: UnitReceipt } }).rows.receipt;
+  } finally {
+    await into.close();
+  }
+}
