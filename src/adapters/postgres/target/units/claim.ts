@@ -14,7 +14,7 @@ const enough = 6;
  */
 export async function claimUnit(sql: Sql, ledger: string, unit: number): Promise<string | null> {
   let last = '';
-  for (let same = 0; ; ) {
+  for (let same = 0; ;) {
     try {
       await sql.unsafe(
         `BEGIN; SET LOCAL lock_timeout = '${waitSeconds}s'; INSERT INTO ${ledger} VALUES (${unit}, 0); SET LOCAL lock_timeout = 0`,
