@@ -43,6 +43,8 @@ export interface ObjectFolderRowSinkOptions {
   /** the folder as people named it */
   readonly label: string;
   readonly format: FolderFormat;
+  /** `s3://BUCKET/PREFIX`, for scripts that load the files from there */
+  readonly address: string;
   readonly idJob: number;
   /** a folder of this machine, for this job alone; removed at the end */
   readonly staging: string;
@@ -84,7 +86,12 @@ class ObjectFolderRowSink implements RowSink {
     this.#options = options;
     // Named for the job, also where an overwrite would give a name again: what a manifest lists never changes
     const fileNameOf = (table: string): string => `${fileNamePart(table)}.${options.idJob}`;
-    this.#local = createFolderRowSink({ directory: options.staging, format: options.format, fileNameOf });
+    this.#local = createFolderRowSink({
+      directory: options.staging,
+      format: options.format,
+      fileNameOf,
+      location: options.address.replace(/\/+$/, ''),
+    });
     this.widensInPlace = this.#local.widensInPlace;
     this.encoding = this.#local.encoding;
     this.label = options.label;

@@ -49,6 +49,8 @@ export interface FolderRowSinkOptions {
   readonly fileNameOf?: (table: string) => string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
+  /** where the files will lie in a bucket, `s3://BUCKET/PREFIX` */
+  readonly location?: string;
   /** how long to wait for another job that writes into the folder (15 minutes) */
   readonly lockTimeoutMs?: number;
 }
@@ -304,6 +306,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       nullAllowed: this.#columnsIn(this.nullAllowed),
       lastKeys,
       format: this.#options.format,
+      location: this.#options.location,
       hasPackage: await this.#hasPackage(),
       codes,
     });

@@ -147,7 +147,13 @@ async function openInBucket(
   if (sink !== null) return sink;
   const { createObjectFolderRowSink } = await import('../../adapters/folder/object-store-sink.ts');
   const { idJob, request } = session;
-  return createObjectFolderRowSink({ ...inBucket, format: folderFormat(request), idJob, staging: scratch });
+  return createObjectFolderRowSink({
+    ...inBucket,
+    address: folder.location,
+    format: folderFormat(request),
+    idJob,
+    staging: scratch,
+  });
 }
 
 /** The metadata database, which all machines have in common, holds the locks of the shared store. */

@@ -210,6 +210,7 @@ test('a folder of a store that is elsewhere has codes and views as one of the ma
   const files = createMemoryFileStore();
   const sink = (idJob: number): RowSink =>
     createObjectFolderRowSink({
+      address: 's3://lake/codes',
       files,
       location: '/memory/1/out',
       label: 'out',

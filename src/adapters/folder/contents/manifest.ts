@@ -20,7 +20,15 @@ export const viewsName = 'views.sql';
 export const sqliteViewsName = 'views.sqlite.sql';
 export const mysqlViewsName = 'views.mysql.sql';
 
-type Beside = Pick<TargetManifest, 'format' | 'data_package' | 'views'>;
+/** beside it where the files are Parquet in a bucket, which warehouses read where they lie */
+export const warehouseScriptNames = [
+  'load.snowflake.sql',
+  'load.bigquery.sql',
+  'load.redshift.sql',
+  'load.databricks.sql',
+] as const;
+
+type Beside = Pick<TargetManifest, 'format' | 'data_package' | 'views' | 'location'>;
 
 /** One for each load script; none where no load was asked for views. */
 export function viewScriptNames({ format, views }: Pick<TargetManifest, 'format' | 'views'>): string[] {
@@ -35,6 +43,8 @@ export function otherScriptNames(manifest: Beside | null): readonly string[] {
     ...(manifest?.data_package === true ? [dataPackageName] : []),
     ...(manifest === null ? [] : viewScriptNames(manifest)),
   ];
+  if (manifest?.format === 'parquet' && manifest.location !== undefined)
+    return [...warehouseScriptNames, ...own];
   if (manifest?.format === 'jsonl') return [sqliteScriptName, ...own];
   return manifest?.format === 'tsv' ? [mysqlScriptName, ...own] : own;
 }
@@ -96,6 +106,8 @@ export interface TargetManifest {
   readonly data_package?: true;
   /** a load was asked for views: those after it keep their scripts up to date */
   readonly views?: true;
+  /** address of a folder in a bucket, `s3://BUCKET/PREFIX`: warehouses are told to load its files from there */
+  readonly location?: string;
   /** rows of `_codes`, whose file each load that keeps codes writes anew */
   readonly codes?: readonly CodeRow[];
   /** the ledger: every job once */

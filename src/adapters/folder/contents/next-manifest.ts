@@ -39,6 +39,8 @@ export interface ManifestStep {
   readonly nullAllowed: NotedColumns;
   readonly lastKeys: ReadonlyMap<string, number>;
   readonly format: TargetManifest['format'];
+  /** as `TargetManifest.location` */
+  readonly location?: string;
   /** a `datapackage.json` is written */
   readonly hasPackage: boolean;
   /** those of earlier jobs among them; null: what is there stays */
@@ -87,6 +89,7 @@ export function nextManifest(step: ManifestStep): TargetManifest {
   const own = {
     ...(step.hasPackage ? { data_package: true as const } : {}),
     ...(step.plan.views === true || step.before.views === true ? { views: true as const } : {}),
+    ...(step.location === undefined ? {} : { location: step.location }),
     ...(codes === undefined ? {} : { codes }),
   };
   return { version: 1, format: step.format, ...own, jobs: [...step.before.jobs, job], keys, tables };

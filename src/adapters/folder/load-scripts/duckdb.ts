@@ -34,7 +34,7 @@ export function renderParquetScript(model: RelationalModel, manifest: TargetMani
 }
 
 /** A decimal without bounds has the bounds that its files needed. */
-function decimalOfFiles(name: string, type: ColumnType, table: ManifestTable): ColumnType {
+export function decimalOfFiles(name: string, type: ColumnType, table: ManifestTable): ColumnType {
   if (type.kind !== 'numeric' || type.precision !== undefined) return type;
   const used = table.files.flatMap(({ columns, types }) => types?.[columns.indexOf(name)] ?? []);
   const digits = used.map((sqlType) => decimalDigits(sqlType.replace('[]', '')));

@@ -24,12 +24,22 @@ export async function renderScripts(
     otherScripts: {
       ...(await renderViewScripts(plan, manifest)),
       ...(format === 'jsonl' ? { [sqliteScriptName]: renderSqliteScript(model, manifest) } : {}),
+      ...(await warehouseScripts(plan, manifest)),
       ...(format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {}),
       ...(format !== 'jsonl' && manifest.data_package === true
         ? { [dataPackageName]: await renderDataPackage(model, manifest) }
         : {}),
     },
   };
+}
+
+async function warehouseScripts(
+  { model }: SinkPlan,
+  manifest: TargetManifest,
+): Promise<Record<string, string>> {
+  if (manifest.format !== 'parquet' || manifest.location === undefined) return {};
+  const { renderWarehouseScripts } = await import('./warehouses.ts');
+  return renderWarehouseScripts(model, manifest, manifest.location);
 }
 
 async function loadScript({ model }: SinkPlan, manifest: TargetManifest): Promise<string> {

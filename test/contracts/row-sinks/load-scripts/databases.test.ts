@@ -6,22 +6,22 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createFolderRowSink, type FolderRowSinkOptions } from '../../../src/adapters/folder/sink.ts';
-import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
-import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
-import { createEmptyDatabase } from '../../support/servers/postgres.ts';
-import { at, libraryModel, oddColumns, oddTable } from '../../unit/engine/sql/library-model.ts';
+import { createFolderRowSink, type FolderRowSinkOptions } from '../../../../src/adapters/folder/sink.ts';
+import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
+import { mariadbParts, startMariadb } from '../../../support/servers/mariadb.ts';
+import { createEmptyDatabase } from '../../../support/servers/postgres.ts';
+import { at, libraryModel, oddColumns, oddTable } from '../../../unit/engine/sql/library-model.ts';
 import {
   awkwardValues,
   libraryPlan,
   libraryRows,
   loadLibrary,
   writeLibrary,
-} from '../targets/library-rows.ts';
-import { duckDbReader, postgresReader } from './readers.ts';
-import { mysqlReader } from '../targets/mysql-reader.ts';
-import { sqliteReader } from '../targets/sqlite-reader.ts';
-import { needs, programOf } from '../../support/needs.ts';
+} from '../../targets/library-rows.ts';
+import { duckDbReader, postgresReader } from '../readers.ts';
+import { mysqlReader } from '../../targets/mysql-reader.ts';
+import { sqliteReader } from '../../targets/sqlite-reader.ts';
+import { needs, programOf } from '../../../support/needs.ts';
 
 let folders = '';
 let directory = '';
