@@ -8,6 +8,7 @@ import { createActuatorRoutes } from './http/actuator/info.ts';
 import { createAdminRoutes } from './http/routes/admin.ts';
 import { createGuards } from './http/middleware/auth.ts';
 import { createCilRoutes } from './http/routes/catalog/cil.ts';
+import { createCredentialRoutes } from './http/routes/credentials.ts';
 import { createDiagramRoutes } from './http/routes/catalog/diagrams.ts';
 import { createDocRoutes } from './http/routes/docs.ts';
 import { createOpenApiDocument, registerComponents } from './http/openapi/document.ts';
@@ -77,6 +78,7 @@ export function createApp(
   app.route('/', createDiagramRoutes(adapters, config, guards, renderings));
   app.route('/', createCilRoutes(adapters, config, guards, renderings));
   app.route('/', createAdminRoutes(adapters, config, guards));
+  app.route('/', createCredentialRoutes(adapters, config, guards));
   app.route('/', createAboutRoutes(adapters, config, guards));
   app.route('/', createActuatorRoutes(adapters, metrics, guards));
   app.route('/', createErrorPageRoutes(adapters.clock));

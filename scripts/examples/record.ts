@@ -161,9 +161,16 @@ async function recordAdministration(recorder: Recorder): Promise<string> {
     {},
     { body: { name: 'loader', scopes: ['jobs:run', 'files:upload'], id_org: org.id_org } },
   );
+  await recorder.record(
+    'POST',
+    '/v2/admin/credentials',
+    {},
+    { body: { name: 'bank-inbox', kind: 's3', access_key: 'AKIA', secret_key: 'secret' } },
+  );
   for (const path of [
     '/v2/admin/orgs',
     '/v2/admin/keys',
+    '/v2/admin/credentials',
     '/v2/admin/audit',
     '/v2/admin/audit/{page}',
     '/v2/about/org',

@@ -24,30 +24,45 @@ const objectStore = z
   .readonly();
 export type ObjectStoreConfig = z.infer<typeof objectStore>;
 
-/** A place that documents and schemas are fetched from, and targets may lie in (`svc.sources.NAME.*`), and what it is reached with. */
+/** What inputs elsewhere are read with, by the scheme of their addresses. */
+const sourceAccess = z.discriminatedUnion('kind', [
+  z
+    .object({
+      kind: z.literal('s3'),
+      endpoint: z.string(),
+      region: z.string(),
+      accessKeyId: z.string(),
+      secretAccessKey: z.string(),
+      sessionToken: z.string().optional(),
+    })
+    .readonly(),
+  z
+    .object({
+      kind: z.literal('https'),
+      /** the only one that gets what is secret; `host` or `host:port`, as `URL.host` has it */
+      host: z.string(),
+      /** sent as `Authorization: Bearer`; null: none */
+      token: z.string().nullable(),
+      /** sent as `Authorization: Basic`; null: none */
+      user: z.string().nullable(),
+      password: z.string().nullable(),
+    })
+    .readonly(),
+]);
+export type SourceAccess = z.infer<typeof sourceAccess>;
+
+/** `svc.sources.NAME.*`: a place that documents and schemas are fetched from and targets may lie in, or what `--credential NAME` names. */
 const source = z
   .object({
-    /** the operator's: nobody else sees it */
+    /** the operator's: nobody else sees it, but who names it */
     name: z.string(),
-    /** `s3://BUCKET/PREFIX` or `https://HOST/PATH`: all that begins so, up to a `/` or its end */
-    location: z.string(),
+    /** `s3://BUCKET/PREFIX` or `https://HOST/PATH`: all that begins so, up to a `/` or its end; null: only where the name is given */
+    location: z.string().nullable(),
     /** whose jobs may read there; null: all */
     organisations: z.array(z.int().positive()).readonly().nullable(),
     /** whether their jobs may have targets there, too (false) */
     writable: z.boolean().optional(),
-    /** of an S3-compatible store; null for what is read over HTTP */
-    s3: z
-      .object({
-        endpoint: z.string(),
-        region: z.string(),
-        accessKeyId: z.string(),
-        secretAccessKey: z.string(),
-        sessionToken: z.string().optional(),
-      })
-      .readonly()
-      .nullable(),
-    /** sent as `Authorization: Bearer`; null: none */
-    token: z.string().nullable(),
+    access: sourceAccess,
   })
   .readonly();
 export type SourceConfig = z.infer<typeof source>;

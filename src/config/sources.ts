@@ -1,22 +1,21 @@
 /**
- * `svc.sources.NAME.*`: places that documents and schemas are fetched from, and targets may lie in, each with its credentials. NAME is the operator's: nobody else
- * sees it.
+ * `svc.sources.NAME.*`: places that documents and schemas are fetched from, and targets may lie in, each with its credentials. Requests
+ * that need no place of their own give it as `--credential NAME`.
  */
 import type { SourceConfig } from './shape.ts';
-import { parseHttpAddress } from './values.ts';
+import {
+  accessKinds,
+  accessMembers,
+  kindNames,
+  readAccess,
+  refuseStrangers,
+  MemberFault,
+  type AccessKind,
+  type AccessTexts,
+} from './source-access.ts';
 
-/** What there is to set of a source; the first one is needed. */
-const sourceMembers = [
-  'location',
-  'endpoint',
-  'region',
-  'access_key',
-  'secret_key',
-  'session_token',
-  'token',
-  'organisations',
-  'writable',
-] as const;
+/** What there is to set of a source; a location or a kind is needed. */
+const sourceMembers = ['location', 'kind', 'organisations', 'writable', ...accessMembers] as const;
 type SourceMember = (typeof sourceMembers)[number];
 
 const sourceName = /^svc\.sources\.([a-z0-9][a-z0-9-]{0,39})\.([a-z_]+)$/;
@@ -55,40 +54,59 @@ export function readSources(
   });
 }
 
-function sourceOf(name: string, given: Partial<Record<SourceMember, string>>): SourceConfig {
-  const { location = '', token = null } = given;
-  const isS3 = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/|$)/.test(location);
-  if (!isS3 && !(location.startsWith('https://') && URL.canParse(location)))
-    throw new Error('location: must be s3://BUCKET/PREFIX or https://HOST/PATH');
-  const organisations = organisationsOf(given.organisations);
-  const { writable = 'false' } = given;
+function sourceOf(
+  name: string,
+  {
+    location,
+    kind: given,
+    organisations,
+    writable = 'false',
+    ...texts
+  }: Partial<Record<SourceMember, string>>,
+): SourceConfig {
+  const kind = kindOf(location, given);
+  const isWeb = kind === 'https' && location !== undefined;
+  // of what a location says by itself nothing is asked for
+  const access: AccessTexts = isWeb ? { ...texts, host: new URL(location).host } : texts;
+  if (given !== undefined) inWords(() => refuseStrangers(kind, texts));
   if (writable !== 'true' && writable !== 'false') throw new Error('writable: must be true or false');
-  if (!isS3 && writable === 'true')
-    throw new Error('writable: nothing is written over HTTPS, only to s3://BUCKET/PREFIX');
-  if (!isS3) return { name, location, organisations, s3: null, token };
-  const { region = 'us-east-1', access_key: accessKeyId, secret_key: secretAccessKey } = given;
-  if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw new Error('access_key, and secret_key: a source in an S3-compatible store needs both');
-  let endpoint: string | null;
-  try {
-    endpoint = parseHttpAddress(given.endpoint ?? '');
-  } catch (error) {
-    throw new Error(`endpoint: ${(error as Error).message}`, { cause: error });
-  }
+  if (kind !== 's3' && writable === 'true')
+    throw new Error(`writable: nothing is written over ${kind.toUpperCase()}, only to s3://BUCKET/PREFIX`);
   return {
     name,
-    location,
-    organisations,
+    location: location ?? null,
+    organisations: organisationsOf(organisations),
     ...(writable === 'true' ? { writable: true } : {}),
-    token: null,
-    s3: {
-      endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
-      region,
-      accessKeyId,
-      secretAccessKey,
-      ...(given.session_token === undefined ? {} : { sessionToken: given.session_token }),
-    },
+    access: inWords(() => readAccess(kind, access)),
   };
+}
+
+/** Of the location, where there is one: else it must be said. */
+function kindOf(location: string | undefined, given: string | undefined): AccessKind {
+  const named = kindNames.find((kind) => kind === given);
+  if (given !== undefined && named === undefined)
+    throw new Error(`kind: must be one of ${Object.keys(accessKinds).join(', ')}`);
+  if (location === undefined && named !== undefined) return named;
+  const found = locationForms.find(([, isOne]) => isOne(location ?? ''))?.[0];
+  if (found === undefined) throw new Error('location: must be s3://BUCKET/PREFIX or https://HOST/PATH');
+  if (named !== undefined && named !== found)
+    throw new Error(`kind: ${named} is not that of ${found}:// locations`);
+  return found;
+}
+
+const locationForms: readonly (readonly [AccessKind, (location: string) => boolean])[] = [
+  ['s3', (location) => /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/|$)/.test(location)],
+  ['https', (location) => location.startsWith('https://') && URL.canParse(location)],
+];
+
+/** The member in front of what is wrong with it. */
+function inWords<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof MemberFault)) throw error;
+    throw new Error(`${error.member}: ${error.message}`, { cause: error });
+  }
 }
 
 /** As for folders beside those of organisations: where nothing is said, organisation 1 alone. */

@@ -1,5 +1,5 @@
 /** Inputs that are no paths: `s3://BUCKET/KEY` and addresses of files on the web. */
-import type { SourceConfig } from '../config/shape.ts';
+import type { SourceAccess, SourceConfig } from '../config/shape.ts';
 import { AppError } from '../errors.ts';
 
 export type RemoteLocation =
@@ -12,6 +12,9 @@ export type RemoteLocation =
       readonly key: string;
     }
   | { readonly kind: 'http'; readonly text: string; readonly url: URL };
+
+/** What a credential may be called; sources of the operator have lower case and fewer characters. */
+export const credentialName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Whether an input is no path: a drive of Windows is one. */
 export function isRemoteLocation(input: string): boolean {
@@ -38,13 +41,13 @@ export function parseRemoteLocation(text: string): RemoteLocation {
   if (url.username !== '' || url.password !== '')
     throw refused(
       shown(text),
-      'a password in an address would stand in the job’s record: the operator gives the place a source of its own (svc.sources.NAME.location and .token)',
+      'a password in an address would stand in the job’s record: name what holds it (--credential NAME, or a source of the operator: svc.sources.NAME.*)',
     );
   const secret = [...url.searchParams.keys()].find((name) => signature.test(name));
   if (secret !== undefined)
     throw refused(
       shown(text),
-      `${secret}= is a secret, and would stand in the job’s record: the operator gives the place a source of its own (svc.sources.NAME.*)`,
+      `${secret}= is a secret, and would stand in the job’s record: name what holds it (--credential NAME, or a source of the operator: svc.sources.NAME.*)`,
     );
   if (scheme === 'http' && !isLoopbackName(url.hostname))
     throw refused(shown(text), 'only this machine is read without TLS: write https://');
@@ -77,21 +80,35 @@ function refused(text: string, why: string): AppError {
   return new AppError('invalid_option', `${text}: ${why}`);
 }
 
+/** The kind of access that a location takes. */
+export function kindOfLocation({ kind }: RemoteLocation): SourceAccess['kind'] {
+  return kind === 'http' ? 'https' : kind;
+}
+
+/** The first host that is asked for it: that of the store, or of the address; `access`: null without credentials. */
+export function addressOfLocation(location: RemoteLocation, access: SourceAccess | null): URL | null {
+  if (location.kind === 'http') return location.url;
+  return access?.kind === 's3' ? new URL(access.endpoint) : null;
+}
+
+/** The operator's sources that an organisation may read; null: a person, who may read all. */
+export function openSources(sources: readonly SourceConfig[], idOrg: number | null): readonly SourceConfig[] {
+  return sources.filter(
+    ({ organisations }) => idOrg === null || organisations === null || organisations.includes(idOrg),
+  );
+}
+
 /** The source that a location lies in, the longest first; undefined: none that this organisation may read (null: a person, who may read all). */
 export function sourceAt(
   sources: readonly SourceConfig[],
   location: string,
   idOrg: number | null,
 ): SourceConfig | undefined {
-  return sources
-    .filter(
-      (source) =>
-        (idOrg === null || source.organisations === null || source.organisations.includes(idOrg)) &&
-        liesIn(location, source.location),
-    )
-    .toSorted((a, b) => b.location.length - a.location.length)[0];
+  return openSources(sources, idOrg)
+    .filter((source) => source.location !== null && isBelow(location, source.location))
+    .toSorted((a, b) => b.location!.length - a.location!.length)[0];
 }
 
-function liesIn(location: string, place: string): boolean {
+export function isBelow(location: string, place: string): boolean {
   return location === place || location.startsWith(place.endsWith('/') ? place : `${place}/`);
 }

@@ -55,7 +55,7 @@ export function commandLine(tool: string, idJob: number): string {
  * `host_not_allowed` with every complaint's JSON pointer; `idempotency_key_reused` from the store.
  */
 export async function submitCommands(
-  adapters: Pick<Adapters, 'jobs' | 'catalog' | 'files' | 'secrets'>,
+  adapters: Pick<Adapters, 'jobs' | 'catalog' | 'files' | 'secrets' | 'credentials'>,
   settings: SubmitSettings,
   caller: Caller,
   request: ExecutionRequest,
@@ -125,7 +125,7 @@ export function newJob(
 }
 
 async function readExecution(
-  adapters: Pick<Adapters, 'catalog' | 'files'>,
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'secrets' | 'credentials'>,
   settings: SubmitSettings,
   idOrg: number,
   execution: Execution,

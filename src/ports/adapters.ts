@@ -3,6 +3,7 @@ import type { AccessStore } from './stores/access.ts';
 import type { AssetStore } from './files/assets.ts';
 import type { CatalogStore } from './stores/catalog.ts';
 import type { Clock } from './clock.ts';
+import type { CredentialStore } from './stores/credentials.ts';
 import type { FileStore } from './files/organisation-files.ts';
 import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './stores/jobs.ts';
@@ -51,6 +52,7 @@ export interface Adapters {
   readonly jobs: JobStore;
   readonly catalog: CatalogStore;
   readonly access: AccessStore;
+  readonly credentials: CredentialStore;
   readonly files: FileStore;
   readonly compiler: SchemaCompiler;
   readonly secrets: SecretBox;

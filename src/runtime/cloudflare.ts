@@ -12,6 +12,7 @@ import { createSecretBox, decodeKey } from '../adapters/system/secret-box.ts';
 import { createSystemClock } from '../adapters/system/clock.ts';
 import { createPostgresAccessStore } from '../adapters/postgres/metadb/access-store.ts';
 import { createPostgresCatalogStore } from '../adapters/postgres/metadb/catalog/store.ts';
+import { createPostgresCredentialStore } from '../adapters/postgres/metadb/credential-store.ts';
 import { connectPostgres } from '../adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.ts';
 import { everyOrganisation } from '../adapters/postgres/client/organisation-scope.ts';
@@ -125,6 +126,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
     }),
     catalog: createPostgresCatalogStore(sql),
     access: createPostgresAccessStore(sql),
+    credentials: createPostgresCredentialStore(sql),
     files: createObjectFileStore({ ...store, roots: null }),
     compiler: {
       generate: async (sources) => nextModel(sources),

@@ -3,6 +3,8 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createProcessRunner } from '../adapters/processes/tool-runner.ts';
 import { sparkVariables } from '../config/spark.ts';
+import { secretsOfAccess } from '../config/source-access.ts';
+import { findCredential } from '../files/credentials.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { secretForms } from '../jobs/secrets/forms.ts';
 import { checkStoredRequest } from '../jobs/request/shape.ts';
@@ -70,11 +72,24 @@ async function maskOf(opened: OpenedInstallation, idJob: number): Promise<(text:
   const { request, record } = await jobs.findStoredJob(idJob);
   const toRun = await openRequest(request, secrets);
   checkStoredRequest(toRun);
-  const known = secretsIn(toRun);
+  const known = [
+    ...secretsIn(toRun),
+    ...(await secretsOfCredential(opened, record.id_org, toRun.credential)),
+  ];
   // The log is masked byte by byte: what is not ASCII in a secret has several of them
   const maskBytes = createMask(known.flatMap(secretForms).map(inBytes));
   const hidePaths = createPathMask(opened.home, record.id_org, inBytes);
   return (text) => hidePaths(opened.mask(maskBytes(text)));
+}
+
+/** Of an organisation's own; those of the operator's sources are masked everywhere. The tool complains where there is none. */
+async function secretsOfCredential(
+  { adapters }: OpenedInstallation,
+  idOrg: number,
+  name: string | undefined,
+): Promise<string[]> {
+  const found = name === undefined ? null : await findCredential(adapters, [], idOrg, name);
+  return found === null ? [] : secretsOfAccess(found.access).flatMap((secret) => secret.split(/[\r\n]+/));
 }
 
 /** The settings go along, and where Spark is; the address of the database does not: tools read it from the home folder's private file. */

@@ -28,7 +28,7 @@ const onNode = (name: string, packages: readonly string[] = [], rooms: readonly 
 });
 /** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
 const domain = {
-  values: ['ports', 'engine', 'errors.ts', 'config/limits.ts', 'domain'],
+  values: ['ports', 'engine', 'errors.ts', 'config/limits.ts', 'config/source-access.ts', 'domain'],
   types: ['config/shape.ts'],
   packages: [],
 };
@@ -40,8 +40,21 @@ const areas: readonly Area[] = [
   { name: 'config/values.ts', values: [], packages: [] },
   {
     name: 'config',
-    values: ['config/values.ts', 'config/limits.ts', 'config/properties.ts', 'config/shape.ts'],
+    values: [
+      'config/values.ts',
+      'config/limits.ts',
+      'config/properties.ts',
+      'config/shape.ts',
+      'config/source-access.ts',
+    ],
     types: ['ports'],
+    packages: [],
+  },
+  // settings of the operator and requests of organisations have the same members
+  {
+    name: 'config/source-access.ts',
+    values: ['config/values.ts'],
+    types: ['config/shape.ts'],
     packages: [],
   },
   { name: 'config/oidc.ts', values: ['config/values.ts'], types: ['config/shape.ts'], packages: [] },
@@ -69,7 +82,7 @@ const areas: readonly Area[] = [
   { name: 'events', ...domain, packages: ['zod'] },
   {
     name: 'http',
-    values: ['domain', 'engine', 'errors.ts', 'config/limits.ts'],
+    values: ['domain', 'engine', 'errors.ts', 'config/limits.ts', 'config/source-access.ts'],
     types: ['ports', 'config/shape.ts'],
     packages: web,
   },

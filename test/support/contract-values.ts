@@ -51,7 +51,13 @@ export const valuesOf =
       component: path.includes('{group}') ? 'readinessState' : 'readiness',
       group: 'readiness',
       id_key: idKey,
-      name: path.includes('/metrics') ? 'svc.jobs' : path.includes('/env') ? 'metadb.url' : 'ROOT',
+      name: path.includes('/credentials')
+        ? 'inbox'
+        : path.includes('/metrics')
+          ? 'svc.jobs'
+          : path.includes('/env')
+            ? 'metadb.url'
+            : 'ROOT',
     };
     const value = known[name];
     if (value === undefined) throw new Error(`${path}: no value for ${name}`);
@@ -97,6 +103,7 @@ export const goodBodies = (conversion: Conversion): Readonly<Record<string, unkn
   createUploadToken: { kind: 'xml', max_bytes: 10 },
   createApiKey: { name: 'one more', scopes: ['jobs:read'] },
   createOrganisation: { name: 'third' },
+  createCredential: { name: 'spare', kind: 's3', access_key: 'K', secret_key: 'S' },
   exportSchema: { origin_id: String(conversion.idSch), output_path: `exports/${conversion.name}` },
   importSchema: { input_path: `exports/${conversion.name}` },
   updateCilKeys: {

@@ -1,6 +1,6 @@
 /** Requests to places that inputs are fetched from: to checked hosts alone, signed where the place wants it, redirects looked at again. */
 import { AwsClient } from 'aws4fetch';
-import type { SourceConfig } from '../../config/shape.ts';
+import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { CheckedHost, OutgoingHttp } from '../../ports/network/outgoing.ts';
 
@@ -19,24 +19,31 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** silence of a server after which a connection is given up, to be taken up again */
 const idleTimeoutMs = 30_000;
 
-/** `source`: whose credentials are sent, to its own host alone; undefined: none are. */
+/** What a place is read with, and who named the hosts that it is for. */
+export interface PlaceAccess {
+  readonly access: SourceAccess;
+  readonly by: 'operator' | 'request';
+}
+
+/** `given`: what is secret of it goes to its own host alone; null: nothing is sent. */
 export function createRemoteRequests(
   { check, http, signal }: RemoteRequestOptions,
-  source: SourceConfig | undefined,
+  given: PlaceAccess | null,
 ): SendGet {
-  if (source?.s3 != null) return signedRequests(source.s3, { check, http, signal });
+  if (given?.access.kind === 's3') return signedRequests(given.access, given.by, { check, http, signal });
+  const access = given?.access;
   return async (first, headers = {}) => {
     let url = first;
     for (let number = 0; ; number += 1) {
-      const isOwn = source !== undefined && url.origin === new URL(source.location).origin;
-      const checked = await check(url, isOwn ? 'operator' : 'request');
+      const isOwn = access !== undefined && url.host === access.host;
+      const checked = await check(url, isOwn ? given!.by : 'request');
       const answer = await http.send(checked, {
         method: 'GET',
         url,
         headers: {
           ...plainHeaders,
           ...headers,
-          ...(isOwn && source.token !== null ? { Authorization: `Bearer ${source.token}` } : {}),
+          ...(isOwn ? authorization(access) : {}),
         },
         idleTimeoutMs,
         signal,
@@ -63,8 +70,17 @@ export function createRemoteRequests(
 /** bytes as they lie there: a length counts them */
 const plainHeaders = { 'Accept-Encoding': 'identity' };
 
+function authorization({ token, user, password }: Extract<SourceAccess, { kind: 'https' }>): {
+  readonly Authorization?: string;
+} {
+  if (token !== null) return { Authorization: `Bearer ${token}` };
+  if (user === null) return {};
+  return { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+}
+
 function signedRequests(
-  { accessKeyId, secretAccessKey, sessionToken, region }: NonNullable<SourceConfig['s3']>,
+  { accessKeyId, secretAccessKey, sessionToken, region }: Extract<SourceAccess, { kind: 's3' }>,
+  by: PlaceAccess['by'],
   { check, http, signal }: RemoteRequestOptions,
 ): SendGet {
   const client = new AwsClient({
@@ -76,7 +92,7 @@ function signedRequests(
     retries: 0,
   });
   return async (url, headers = {}) => {
-    const checked = await check(url, 'operator');
+    const checked = await check(url, by);
     const signed = await client.sign(url.href, { method: 'GET', headers });
     return http.send(checked, {
       method: 'GET',

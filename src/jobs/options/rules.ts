@@ -1,4 +1,5 @@
 /** Which options go together (docs/decisions/service/tools-are-processes.md). */
+import { isRemoteLocation } from '../../files/remote-location.ts';
 import { parseModeLetters } from './mode-letters.ts';
 import type { RequestDraft, ToolRequest } from '../request/tool-request.ts';
 
@@ -66,6 +67,8 @@ export function checkCombinations(
     if (request.inputs.includes('-'))
       fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   }
+  if (request.credential !== undefined && ![...request.inputs, ...(request.xsd ?? [])].some(isRemoteLocation))
+    fault('--credential', '--credential is for inputs by address, such as s3://BUCKET/KEY: none is given');
   if (request.inputs.length > 1 && request.inputs.includes('-'))
     fault(null, 'the standard input (-) must be the only input');
   return faults;

@@ -1,11 +1,13 @@
 /** The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). What is not in this table does not exist. */
+import { credentialName } from '../../files/remote-location.ts';
 import { parseExtraColumn } from './extra-column.ts';
 import { parseModes, saveModes } from './mode-letters.ts';
+import { flag, number, oneOf, text, withValue } from './make-option.ts';
 import { namePart, ofRequests } from './name-part.ts';
 import { reservedName, reservedStart } from './reserved-names.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
-import { integer, logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
+import { logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
 import { sparkSetting } from './spark-settings.ts';
 import type { OptionOrigin, OptionSpec } from './specification.ts';
 
@@ -15,99 +17,6 @@ const loaders: readonly Tool[] = ['xml2er'];
 const readers: readonly Tool[] = ['er2xml', 'unload'];
 const users: readonly Tool[] = ['xml2er', 'er2xml', 'unload'];
 const writers: readonly Tool[] = ['xml2er', 'er2xml'];
-
-type More = {
-  readonly repeatable?: true;
-  readonly overRest?: false;
-  readonly joinsNext?: OptionSpec['joinsNext'];
-};
-
-function withValue(
-  flags: readonly [string | null, string],
-  of: readonly Tool[],
-  usage: OptionSpec['usage'],
-  apply: OptionSpec['apply'],
-  more: More = {},
-): OptionSpec {
-  return {
-    short: flags[0],
-    long: flags[1],
-    takesValue: true,
-    repeatable: more.repeatable ?? false,
-    tools: of,
-    overRest: more.overRest ?? true,
-    usage,
-    apply,
-    joinsNext: more.joinsNext,
-  };
-}
-
-type TextMember =
-  | 'name'
-  | 'out'
-  | 'outUser'
-  | 'outPassword'
-  | 'prefix'
-  | 'suffix'
-  | 'root'
-  | 'rowTag'
-  | 'key'
-  | 'in'
-  | 'document';
-type FlagMember =
-  'json' | 'quiet' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples' | 'views' | 'deleteMissing';
-
-function text(
-  member: TextMember,
-  maxLength: number,
-  check?: (value: string) => string | null,
-): OptionSpec['apply'] {
-  return (draft, value) => {
-    if (value.length > maxLength) return `is longer than ${maxLength} characters`;
-    draft[member] = value;
-    return check?.(value) ?? null;
-  };
-}
-
-export function number(
-  min: number,
-  max: number,
-  set: (draft: RequestDraft, value: number) => void,
-): OptionSpec['apply'] {
-  return (draft, value) => {
-    const parsed = integer(value);
-    if (parsed === null || parsed < min || parsed > max)
-      return `must be a whole number from ${min} to ${max}`;
-    set(draft, parsed);
-    return null;
-  };
-}
-
-function oneOf<T extends string>(
-  values: readonly T[],
-  set: (draft: RequestDraft, value: T) => void,
-): OptionSpec['apply'] {
-  return (draft, value) => {
-    const found = values.find((candidate) => candidate === value);
-    if (found === undefined) return `must be one of ${values.join(', ')}`;
-    set(draft, found);
-    return null;
-  };
-}
-
-function flag(
-  flags: readonly [string | null, string],
-  of: readonly Tool[],
-  member: FlagMember,
-  meaning: string,
-  more: More = {},
-): OptionSpec {
-  const apply: OptionSpec['apply'] = (draft) => {
-    draft[member] = true;
-    return null;
-  };
-  return { ...withValue(flags, of, ['', meaning], apply, more), takesValue: false };
-}
 
 const maxId = Number.MAX_SAFE_INTEGER;
 
@@ -173,6 +82,15 @@ export const toolOptions: readonly OptionSpec[] = [
     ],
     xsdSet,
     { repeatable: true },
+  ),
+  withValue(
+    [null, '--credential'],
+    makers,
+    [
+      'NAME',
+      'what inputs by address are read with: a credential of the organisation, or a source of the operator',
+    ],
+    text('credential', 64, (value) => (credentialName.test(value) ? null : 'is no name of a credential')),
   ),
   withValue(['-a', '--use-stats'], makers, ['ID,…', 'use the statistics of these jobs'], statistics),
   withValue(

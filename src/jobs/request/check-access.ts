@@ -3,8 +3,15 @@ import { AppError } from '../../errors.ts';
 import type { ErrorCode, ErrorDetail } from '../../errors.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
-import { isRemoteLocation, parseRemoteLocation, sourceAt } from '../../files/remote-location.ts';
-import type { CatalogStore } from '../../ports/stores/catalog.ts';
+import { credentialMisfit, findCredential, noCredential, type Credential } from '../../files/credentials.ts';
+import {
+  addressOfLocation,
+  isRemoteLocation,
+  openSources,
+  parseRemoteLocation,
+  sourceAt,
+} from '../../files/remote-location.ts';
+import type { Adapters } from '../../ports/adapters.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
 import { knownOrigins, logicalNamed, originNamed } from '../../catalog/schemas/named.ts';
@@ -28,7 +35,7 @@ export interface AccessSettings {
  * names of origins that are made before this request runs.
  */
 export async function checkAccess(
-  adapters: { readonly files: FileStore; readonly catalog: CatalogStore },
+  adapters: Pick<Adapters, 'files' | 'catalog' | 'credentials' | 'secrets'>,
   settings: AccessSettings,
   idOrg: number,
   request: ToolRequest,
@@ -37,9 +44,16 @@ export async function checkAccess(
   ownNames: ReadonlySet<string>,
 ): Promise<AccessFault[]> {
   const faults: AccessFault[] = [];
+  const named = await namedCredential(adapters, settings, idOrg, request);
+  if (named === 'unknown')
+    faults.push({
+      pointer: pointerOf('--credential'),
+      code: 'invalid_option',
+      detail: noCredential(request.credential!).message,
+    });
   const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
     if (mustExist && isRemoteLocation(name)) {
-      const fault = remoteFault(settings, idOrg, name);
+      const fault = named === 'unknown' ? null : remoteFault(settings, idOrg, name, named);
       if (fault !== null) faults.push({ pointer, ...fault });
       return;
     }
@@ -160,21 +174,38 @@ async function pathFault(
   }
 }
 
+/** What `--credential` names; null without it. */
+async function namedCredential(
+  adapters: Pick<Adapters, 'credentials' | 'secrets'>,
+  { sources = [] }: AccessSettings,
+  idOrg: number,
+  { credential: name }: ToolRequest,
+): Promise<Credential | 'unknown' | null> {
+  if (name === undefined) return null;
+  return (await findCredential(adapters, openSources(sources, idOrg), idOrg, name)) ?? 'unknown';
+}
+
 /** What keeps the organisation's jobs from fetching the location, as far as it can be told without asking for it. */
 function remoteFault(
   { allowedHosts, sources = [] }: AccessSettings,
   idOrg: number,
   text: string,
+  credential: Credential | null,
 ): { readonly code: ErrorCode; readonly detail: string } | null {
   try {
     const location = parseRemoteLocation(text);
-    if (sourceAt(sources, text, idOrg) !== undefined) return null;
-    if (location.kind === 's3')
+    const misfit = credential === null ? null : credentialMisfit(credential, location);
+    if (misfit !== null) return { code: 'invalid_option', detail: misfit };
+    const isOperators =
+      credential === null ? sourceAt(sources, text, idOrg) !== undefined : credential.by === 'operator';
+    if (isOperators) return null;
+    const address = addressOfLocation(location, credential?.access ?? null);
+    if (address === null)
       return {
         code: 'path_not_allowed',
-        detail: `${text}: the operator has set no source for it (svc.sources.NAME.location)`,
+        detail: `${text}: the operator has set no source for it (svc.sources.NAME.location), and --credential names none`,
       };
-    const { hostname, port, protocol } = location.url;
+    const { hostname, port, protocol } = address;
     const number = Number(port || (protocol === 'https:' ? 443 : 80));
     if (isHostAllowed(allowedHosts, hostname, number)) return null;
     return {

@@ -66,6 +66,8 @@ const storedRequest = z
     logicalName: z.string().optional(),
     /** `--xsd`: files, folders and archives of the XSD set that documents are loaded by */
     xsd: z.array(z.string()).readonly().optional(),
+    /** `--credential`: what inputs by address, and those of `xsd`, are read with */
+    credential: z.string().optional(),
     /** job ids whose statistics are used */
     useStats: z.array(id).readonly().optional(),
     mapLevel: z.literal([0, 1, 2, 3]).optional(),

@@ -5,12 +5,14 @@ import { createServiceLog } from '../../adapters/system/service-log.ts';
 import { createSystemClock } from '../../adapters/system/clock.ts';
 import { createPostgresAccessStore } from '../../adapters/postgres/metadb/access-store.ts';
 import { createPostgresCatalogStore } from '../../adapters/postgres/metadb/catalog/store.ts';
+import { createPostgresCredentialStore } from '../../adapters/postgres/metadb/credential-store.ts';
 import type { Sql } from '../../adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../../adapters/postgres/metadb/jobs/store.ts';
 import { readInTransaction } from '../../adapters/postgres/client/organisation-scope.ts';
 import { createOrganisationPools } from '../../adapters/postgres/client/organisation-pools.ts';
 import { readConfig } from '../../config/properties.ts';
 import type { Config } from '../../config/shape.ts';
+import { secretsOfAccess } from '../../config/source-access.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { settingHoldsSecret } from '../../jobs/options/spark-settings.ts';
 import type { Adapters } from '../../ports/adapters.ts';
@@ -49,7 +51,17 @@ export interface OpenedInstallation {
   readonly databaseUrl: string;
   readonly adapters: Pick<
     Adapters,
-    'jobs' | 'catalog' | 'access' | 'files' | 'compiler' | 'secrets' | 'clock' | 'logger' | 'log' | 'settings'
+    | 'jobs'
+    | 'catalog'
+    | 'access'
+    | 'credentials'
+    | 'files'
+    | 'compiler'
+    | 'secrets'
+    | 'clock'
+    | 'logger'
+    | 'log'
+    | 'settings'
   >;
   /** for a worker: where the output of an attempt at a job goes */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
@@ -114,6 +126,7 @@ export async function openInstallation(
         jobs,
         catalog: createPostgresCatalogStore(pool, read),
         access: createPostgresAccessStore(pool),
+        credentials: createPostgresCredentialStore(pool),
         files,
         compiler: {
           compile: async (...given) => (await opened()).compile(...given),
@@ -152,7 +165,7 @@ function secretsOf({ secretKey, oldSecretKeys, events, objectStore, sources, spa
     secretKey,
     ...oldSecretKeys,
     objectStore?.secretAccessKey,
-    ...(sources ?? []).flatMap(({ s3, token }) => [s3?.secretAccessKey, s3?.sessionToken, token]),
+    ...(sources ?? []).flatMap(({ access }) => secretsOfAccess(access)),
     webhook?.url,
     webhook?.secret,
     openLineage?.url,

@@ -161,7 +161,13 @@ function expiryOf(text: string | undefined): number | null {
   return at;
 }
 
-async function record(access: AccessStore, idOrg: number, action: string, subject: string): Promise<void> {
+/** A line of the audit log: who did it by hand. */
+export async function record(
+  access: AccessStore,
+  idOrg: number,
+  action: string,
+  subject: string,
+): Promise<void> {
   let user = String(process.getuid?.() ?? 'unknown');
   try {
     user = userInfo().username;

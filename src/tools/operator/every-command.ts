@@ -1,5 +1,6 @@
 /** The commands of `conversion-job-service`, beside the service itself, its worker, and the tools that are commands of it. */
 import { accessCommands } from './access.ts';
+import { credentialCommands } from './credentials.ts';
 import { jobCommands } from './jobs.ts';
 import { schemaCommands } from './schemas.ts';
 import type { Command, OptionName } from './specification.ts';
@@ -8,6 +9,7 @@ export const commands: Readonly<Record<string, Command>> = {
   ...jobCommands,
   ...schemaCommands,
   ...accessCommands,
+  ...credentialCommands,
 };
 
 /** What stands behind an option; '' for one without a value. */

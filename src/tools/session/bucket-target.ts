@@ -23,12 +23,14 @@ export async function openBucketFolder(
   { location, bucket, prefix }: Extract<Target, { kind: 'bucket' }>,
   use: 'read' | 'write',
 ): Promise<BucketFolder> {
-  const source = sourceFor(session, { kind: 's3', text: location })!;
-  if (use === 'write' && !session.byHand && source.writable !== true)
+  const { access, writable } = sourceFor(session, { kind: 's3', text: location })!;
+  // no other kind has such a location
+  if (access.kind !== 's3') throw new AppError('target_not_allowed', `${location}: is in no bucket`);
+  if (use === 'write' && !session.byHand && writable !== true)
     throw new AppError('target_not_allowed', `${location}: svc.sources.NAME.writable is not set for it`);
   const { createS3ObjectStore } = await import('../../adapters/object-store/s3.ts');
   return {
-    objects: createS3ObjectStore({ ...source.s3!, bucket }, await checkedTransport(session)),
+    objects: createS3ObjectStore({ ...access, bucket }, await checkedTransport(session)),
     location,
     prefix,
   };

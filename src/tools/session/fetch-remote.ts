@@ -5,6 +5,7 @@ import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { downloadFile } from '../../adapters/remote-inputs/download.ts';
 import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
 import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
+import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import { fileNameOf, parseRemoteLocation, type RemoteLocation } from '../../files/remote-location.ts';
@@ -13,7 +14,7 @@ import { archiveKind } from '../inputs/archive-members.ts';
 import { createLookBudget } from '../inputs/matching-files.ts';
 import { counted } from '../reports/counted.ts';
 import { localFolder, matchedLength } from './remote-files.ts';
-import { checksOf, sourceFor } from './remote-sources.ts';
+import { accessFor, checksOf } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** files of one place that are brought at the same time */
@@ -22,14 +23,14 @@ const atOnce = 16;
 /** Paths of the files and folders that the location leads to, as a path of this machine would. AppErrors of `parseRemoteLocation`, `downloadFile`, `listBucket`. */
 export async function fetchRemote(session: ToolSession, text: string, folder: string): Promise<string[]> {
   const location = parseRemoteLocation(text);
-  const source = sourceFor(session, location);
+  const given = await accessFor(session, location);
   const send = createRemoteRequests(
     {
       check: checksOf(session),
       http: createPinnedHttp({ keepsConnections: true }),
       signal: session.interrupted,
     },
-    source,
+    given,
   );
   const directory = localFolder(session, folder);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -48,7 +49,7 @@ export async function fetchRemote(session: ToolSession, text: string, folder: st
     told(session, text, 1, bytes, begun);
     return [path];
   }
-  const { endpoint } = source!.s3!;
+  const { endpoint } = given!.access as Extract<SourceAccess, { kind: 's3' }>;
   const { bucket } = location;
   const found = await objectsAt(send, endpoint, location);
   for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);

@@ -1,10 +1,12 @@
 /** The places of the operator that inputs are fetched from and targets lie in, and how a job reaches them. */
 import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { AppError } from '../../errors.ts';
-import { sourceAt } from '../../files/remote-location.ts';
+import { credentialMisfit } from '../../files/credentials.ts';
+import { sourceAt, type RemoteLocation } from '../../files/remote-location.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** `by`: who named the host. AppError `host_not_allowed` where it may not be reached. */
@@ -36,8 +38,23 @@ export function sourceFor(
   if (own !== undefined) return own;
   throw new AppError(
     'invalid_option',
-    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s${byHand ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s; of inputs, --credential NAME${byHand ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
   );
+}
+
+/**
+ * What an input is read with; null: nothing. AppErrors of `sourceFor`, and `invalid_option` where what `--credential` names is not there or for
+ * another place.
+ */
+export async function accessFor(session: ToolSession, location: RemoteLocation): Promise<PlaceAccess | null> {
+  const named = await session.credential();
+  if (named !== null) {
+    const misfit = credentialMisfit(named, location);
+    if (misfit !== null) throw new AppError('invalid_option', misfit);
+    return named;
+  }
+  const found = sourceFor(session, location);
+  return found === undefined ? null : { access: found.access, by: 'operator' };
 }
 
 /** The variables that other programs for S3 take. */
@@ -52,8 +69,8 @@ function sourceOfEnvironment(
     name: 'environment',
     location: 's3://',
     organisations: null,
-    token: null,
-    s3: {
+    access: {
+      kind: 's3',
       endpoint:
         environment['AWS_ENDPOINT_URL_S3'] ??
         environment['AWS_ENDPOINT_URL'] ??

@@ -11,6 +11,8 @@ import { createDiskSpace } from '../../files/disk-space.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
 import { openRequest, sealRequest, secretsIn } from '../../jobs/request/stored-request.ts';
+import type { Credential } from '../../files/credentials.ts';
+import { openSources } from '../../files/remote-location.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { JobProgress } from '../../ports/stores/jobs.ts';
@@ -31,6 +33,7 @@ import { createPathMask } from '../../runtime/host-paths.ts';
 import { jobFolder } from '../../runtime/open/files.ts';
 import { openInstallation, type OpenedInstallation } from '../../runtime/open/installation.ts';
 import { rememberReads } from './cached-catalog.ts';
+import { createCredentialFinder } from './credential.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
 
 export interface ToolSession {
@@ -52,6 +55,8 @@ export interface ToolSession {
   readonly steps: StepTimes;
   /** documents that are left out */
   readonly rejects: Rejects;
+  /** what `--credential` names; null without it. AppError `invalid_option` where there is none. */
+  credential(): Promise<Credential | null>;
   /** masks the secrets of the request and of this home in a line of log or message */
   mask(text: string): string;
   /** a line of the job's log */
@@ -228,7 +233,16 @@ function session(
   const maskRequest = createMask(secretsIn(request));
   // by hand, the paths are a person's own
   const hidePaths = parts.byHand ? (text: string): string => text : createPathMask(home.home, parts.idOrg);
-  const mask = (text: string): string => hidePaths(home.mask(maskRequest(text)));
+  let maskFound: ((text: string) => string) | null = null;
+  const mask = (text: string): string => hidePaths(home.mask(maskRequest(maskFound?.(text) ?? text)));
+  const { sources = [] } = home.config;
+  const credential = createCredentialFinder(
+    home.adapters,
+    openSources(sources, parts.byHand ? null : parts.idOrg),
+    parts.idOrg,
+    request.credential,
+    (secrets) => (maskFound = createMask(secrets)),
+  );
   const { jobs } = home.adapters;
   const reports = createJobReports((progress) => jobs.report(parts.claim, withoutPaths(progress, hidePaths)));
   let lastProgress = 0;
@@ -272,6 +286,7 @@ function session(
     steps: soFar.steps,
     archiveLimits: archiveLimitsOf(home.config.limits),
     rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
+    credential,
     mask,
     log,
     print: writer(options.print),

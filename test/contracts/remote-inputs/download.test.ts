@@ -9,8 +9,10 @@ import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts
 import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
 import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
 import { downloadFile } from '../../../src/adapters/remote-inputs/download.ts';
-import { createRemoteRequests } from '../../../src/adapters/remote-inputs/remote-requests.ts';
-import type { SourceConfig } from '../../../src/config/shape.ts';
+import {
+  createRemoteRequests,
+  type PlaceAccess,
+} from '../../../src/adapters/remote-inputs/remote-requests.ts';
 import { AppError } from '../../../src/errors.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, number: number) => void;
@@ -46,7 +48,10 @@ async function serve(handler: Handler, host = '127.0.0.1'): Promise<Served> {
 let serial = 0;
 async function fetched(
   url: URL,
-  { allowed = ['*'], source }: { readonly allowed?: readonly string[]; readonly source?: SourceConfig } = {},
+  {
+    allowed = ['*'],
+    access = null,
+  }: { readonly allowed?: readonly string[]; readonly access?: PlaceAccess | null } = {},
 ): Promise<Buffer> {
   const resolver = createHostResolver();
   const [listed, free] = [createOutgoingGuard(allowed, resolver), createOutgoingGuard(['*'], resolver)];
@@ -57,7 +62,7 @@ async function fetched(
       http: createPinnedHttp(),
       signal,
     },
-    source,
+    access,
   );
   const path = join(folder, `${(serial += 1)}.xml`);
   const bytes = await downloadFile(send, url, path, { label: url.href, signal });
@@ -198,16 +203,29 @@ describe('where a server leads', () => {
   it('does not get the credentials of where it came from', async () => {
     const there = await serve((request, response) => file(request, response));
     const from = await serve((_, response) => response.writeHead(307, { Location: there.url.href }).end());
-    const source: SourceConfig = {
-      name: 'press',
-      location: `${from.url.origin}/a`,
-      organisations: null,
-      s3: null,
-      token: 'not-for-others',
-    };
-    await fetched(from.url, { source });
+    const secret = { token: 'not-for-others', user: null, password: null };
+    const access = { kind: 'https', host: from.url.host, ...secret } as const;
+    await fetched(from.url, { access: { access, by: 'operator' } });
     expect(from.requests[0]!.headers.authorization).toBe('Bearer not-for-others');
     expect(there.requests[0]!.headers.authorization).toBeUndefined();
+  });
+
+  it('named by a request is checked, though its credential names it', async () => {
+    const there = await serve((request, response) => file(request, response));
+    const access = {
+      kind: 'https',
+      host: there.url.host,
+      token: null,
+      user: 'ann',
+      password: 'é:/',
+    } as const;
+    const options = { allowed: [], access: { access, by: 'request' as const } };
+    expect((await refusal(there.url, options))[0]).toBe('host_not_allowed');
+    expect(there.requests).toHaveLength(0);
+    await fetched(there.url, { ...options, allowed: [there.url.host] });
+    expect(there.requests[0]!.headers.authorization).toBe(
+      `Basic ${Buffer.from('ann:é:/').toString('base64')}`,
+    );
   });
 
   it('has an end', async () => {

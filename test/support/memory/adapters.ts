@@ -13,6 +13,7 @@ import type { SecretBox } from '../../../src/ports/stores/secret-box.ts';
 import { createMemoryAccessStore } from './access.ts';
 import type { MemoryAccessStore } from './access.ts';
 import { createMemoryCatalogStore } from './catalog.ts';
+import { createMemoryCredentialStore } from './credentials.ts';
 import { createMemoryFileStore } from './files.ts';
 import type { MemoryFileStore } from './files.ts';
 import { createMemorySchemaCompiler } from './schema-compiler.ts';
@@ -60,6 +61,7 @@ export function createMemoryAdapters(): MemoryAdapters {
   return {
     jobs,
     access,
+    credentials: createMemoryCredentialStore(clock),
     catalog: createMemoryCatalogStore(clock, (idSch) => usesOrigin(jobs, idSch)),
     files,
     compiler: createMemorySchemaCompiler(files),

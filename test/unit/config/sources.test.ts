@@ -35,7 +35,11 @@ describe('settings of sources', () => {
         name: 'inbox',
         location: 's3://bank-inbox/statements',
         organisations: [1],
-        s3: { endpoint: 'https://s3.eu-central-1.amazonaws.com', region: 'eu-central-1' },
+        access: {
+          kind: 's3',
+          endpoint: 'https://s3.eu-central-1.amazonaws.com',
+          region: 'eu-central-1',
+        },
       },
     ]);
   });
@@ -47,7 +51,10 @@ describe('settings of sources', () => {
     };
     const merged = mergeSettings(named('inbox', { location: 's3://bucket/in', ...keys }), environment);
     expect(readConfig(merged).sources).toMatchObject([
-      { location: 's3://bucket/other', s3: { accessKeyId: 'K', secretAccessKey: 'from the environment' } },
+      {
+        location: 's3://bucket/other',
+        access: { kind: 's3', accessKeyId: 'K', secretAccessKey: 'from the environment' },
+      },
     ]);
     expect(unknownSettings(environment)).toEqual([]);
   });
@@ -55,7 +62,7 @@ describe('settings of sources', () => {
   it.each([
     [
       { location: 's3://bucket/in' },
-      'access_key, and secret_key: a source in an S3-compatible store needs both',
+      'access_key: a source in an S3-compatible store needs access_key and secret_key',
     ],
     [{ location: '/in', ...keys }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
     [{ location: 'http://host/', token: 't' }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
@@ -79,6 +86,34 @@ describe('settings of sources', () => {
       ...named('inbox', { location: 's3://bucket/in', ...keys }),
     });
     expect(sources?.map(({ writable }) => writable ?? false)).toEqual([true, false]);
+  });
+
+  it.each([
+    [{ kind: 's3' }, 'access_key: a source in an S3-compatible store needs access_key and secret_key'],
+    [{ kind: 'gopher' }, 'kind: must be one of s3, https'],
+    [{ kind: 's3', location: 'https://host/' }, 'kind: s3 is not that of https:// locations'],
+    [{ kind: 'https', token: 't' }, 'host: is needed: what is secret goes to that host alone'],
+    [{ kind: 'https', host: 'a/b' }, 'host: must be HOST or HOST:PORT'],
+    [{ kind: 'https', host: 'h', user: 'u' }, 'password: user and password go together'],
+    [
+      { kind: 'https', host: 'h', ...keys },
+      'access_key: a source of kind https has none: it takes host, token, user, password',
+    ],
+    [{ kind: 's3', ...keys, endpoint: 'secret' }, 'endpoint: must be an https: or http: address'],
+  ])('that are for a name alone are told, too: %j', (given, complaint) => {
+    expect(complaints(named('inbox', given))).toEqual([`svc.sources.inbox.${complaint}`]);
+  });
+
+  it('without a location are for who names them', () => {
+    const { sources } = readConfig({
+      ...named('store', { kind: 's3', endpoint: 'http://127.0.0.1:9000', ...keys }),
+      ...named('press', { kind: 'https', host: 'Press.example:443', user: 'u', password: 'p' }),
+    });
+    expect(sources).toMatchObject([
+      { location: null, access: { kind: 's3', endpoint: 'http://127.0.0.1:9000/' } },
+      { location: null, access: { kind: 'https', host: 'press.example', token: null, user: 'u' } },
+    ]);
+    expect(sourceAt(sources!, 's3://bucket/in', 1)).toBeUndefined();
   });
 
   it('of another name are no settings', () => {

@@ -1053,6 +1053,44 @@ class AuditLine(TypedDict):
     """Names the request in the log of the service; null for a command."""
 
 
+class CredentialInfo(TypedDict):
+    """A credential without what is secret of it, which is stored sealed."""
+
+    name: str
+    """Its name, for `--credential`."""
+    kind: str
+    """The scheme of the addresses that it is for."""
+    created: int
+    """When it was made, epoch milliseconds."""
+
+
+class NewCredential(TypedDict):
+    """Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused."""
+
+    name: str
+    """What jobs call it by."""
+    kind: Literal["s3", "https"]
+    """The scheme of the addresses that it is for."""
+    endpoint: NotRequired[str]
+    """Address of an S3-compatible store; without it, Amazon S3 in the region."""
+    region: NotRequired[str]
+    """Region of the buckets; `us-east-1` without it."""
+    access_key: NotRequired[str]
+    """Access key of the store."""
+    secret_key: NotRequired[str]
+    """Secret key of the store."""
+    session_token: NotRequired[str]
+    """Of temporary keys."""
+    host: NotRequired[str]
+    """HOST or HOST:PORT: what is secret goes there alone."""
+    token: NotRequired[str]
+    """Sent as `Authorization: Bearer`."""
+    user: NotRequired[str]
+    """Sent with the password as `Authorization: Basic`."""
+    password: NotRequired[str]
+    """The password."""
+
+
 class Extensions(TypedDict):
     extensions: list[Extension]
     """Groups of endpoints."""

@@ -29,6 +29,7 @@ class Operations(Transport):
 
         - `--name NAME`: the origin's name
         - `--parent ID`: make it the next version of that origin
+        - `--credential NAME`: what inputs by address are read with: a credential of the organisation, or a source of the operator
         - `-a, --use-stats ID,…`: use the statistics of these jobs
         - `-g, --map 0..3`: make the mapping, at this level (default 3)
         - `-s, --skip`: dry run: nothing is saved
@@ -51,6 +52,7 @@ class Operations(Transport):
         - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
         - `--xsd PATH`: load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version; may be repeated
+        - `--credential NAME`: what inputs by address are read with: a credential of the organisation, or a source of the operator
         - `-a, --use-stats ID,…`: use the statistics of these jobs
         - `-g, --map 0..3`: make the mapping, at this level (default 3)
         - `-e, --parsemode a|d|s`: all (default with -o), data only, statistics only (default without)
@@ -1094,6 +1096,46 @@ class Operations(Transport):
             path={"page": page},
             query={"size": size},
         ))
+
+    def create_credential(
+        self,
+        body: models.NewCredential,
+    ) -> models.CredentialInfo:
+        """Keep what inputs elsewhere are read with.
+
+        For jobs of the organisation that asks, which name it with `--credential`. It is sealed, and no operation tells it again. Its hosts are reached where `svc.allow.hosts` lets jobs."""
+        return cast("models.CredentialInfo", self._json(
+            "POST",
+            "/v2/admin/credentials",
+            accept="application/json",
+            json=body,
+        ))
+
+    def list_credentials(
+        self,
+    ) -> list[models.CredentialInfo]:
+        """List credentials by name.
+
+        Those of the organisation that asks: names and kinds, never what is secret."""
+        return cast("list[models.CredentialInfo]", self._json(
+            "GET",
+            "/v2/admin/credentials",
+            accept="application/json",
+        ))
+
+    def remove_credential(
+        self,
+        name: str,
+    ) -> None:
+        """Remove a credential.
+
+        Jobs that name it and have not begun to read fail."""
+        self._nothing(
+            "DELETE",
+            "/v2/admin/credentials/{name}",
+            accept="*/*",
+            path={"name": name},
+        )
 
     def get_organisation(
         self,

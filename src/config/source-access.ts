@@ -1,0 +1,91 @@
+/** What inputs elsewhere are read with: the members that each kind of access has, as texts of settings and requests, and what they come to. */
+import type { SourceAccess } from './shape.ts';
+import { parseHttpAddress } from './values.ts';
+
+/** Of each kind the members that it takes. The kind is the scheme of the addresses that it is for. */
+export const accessKinds = {
+  s3: ['endpoint', 'region', 'access_key', 'secret_key', 'session_token'],
+  https: ['host', 'token', 'user', 'password'],
+} as const satisfies Readonly<Record<SourceAccess['kind'], readonly string[]>>;
+
+export type AccessKind = keyof typeof accessKinds;
+export type AccessMember = (typeof accessKinds)[AccessKind][number];
+export type AccessTexts = Readonly<Partial<Record<AccessMember, string>>>;
+
+export const kindNames = ['s3', 'https'] as const satisfies readonly AccessKind[];
+export const accessMembers: readonly AccessMember[] = [...new Set(Object.values(accessKinds).flat())];
+
+/** What is wrong with a member; the message repeats no secret. */
+export class MemberFault extends Error {
+  readonly member: AccessMember;
+
+  constructor(member: AccessMember, detail: string) {
+    super(detail);
+    this.member = member;
+  }
+}
+
+/** MemberFault for what is missing or out of form. Members that the kind does not have are left alone. */
+export function readAccess(kind: AccessKind, given: AccessTexts): SourceAccess {
+  return readers[kind](given);
+}
+
+/** A member that was given and that the kind does not have; MemberFault. */
+export function refuseStrangers(kind: AccessKind, given: AccessTexts): void {
+  const own: readonly AccessMember[] = accessKinds[kind];
+  const stranger = accessMembers.find((member) => given[member] !== undefined && !own.includes(member));
+  if (stranger !== undefined)
+    throw new MemberFault(stranger, `a source of kind ${kind} has none: it takes ${own.join(', ')}`);
+}
+
+/** What must be read nowhere. */
+export function secretsOfAccess(access: SourceAccess): string[] {
+  const secrets =
+    access.kind === 's3' ? [access.secretAccessKey, access.sessionToken] : [access.token, access.password];
+  return secrets.filter((secret) => typeof secret === 'string');
+}
+
+const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAccess } = {
+  s3({ endpoint, region = 'us-east-1', access_key: accessKeyId, secret_key: secretAccessKey, ...rest }) {
+    if (accessKeyId === undefined || secretAccessKey === undefined)
+      throw new MemberFault(
+        accessKeyId === undefined ? 'access_key' : 'secret_key',
+        'a source in an S3-compatible store needs access_key and secret_key',
+      );
+    return {
+      kind: 's3',
+      endpoint: addressOf(endpoint) ?? `https://s3.${region}.amazonaws.com`,
+      region,
+      accessKeyId,
+      secretAccessKey,
+      ...(rest.session_token === undefined ? {} : { sessionToken: rest.session_token }),
+    };
+  },
+  https({ host, token = null, user = null, password = null }) {
+    if (host === undefined)
+      throw new MemberFault('host', 'is needed: what is secret goes to that host alone');
+    if ((user === null) !== (password === null))
+      throw new MemberFault(user === null ? 'user' : 'password', 'user and password go together');
+    if (token !== null && user !== null)
+      throw new MemberFault('token', 'stands in place of user and password: give one of the two');
+    // neither can stand in a header
+    if (/[^\x21-\x7e]/.test(token ?? '')) throw new MemberFault('token', 'must be ASCII, without blanks');
+    if (user?.includes(':') === true) throw new MemberFault('user', 'must not hold a colon');
+    return { kind: 'https', host: hostOf(host), token, user, password };
+  },
+};
+
+function addressOf(text: string | undefined): string | null {
+  try {
+    return parseHttpAddress(text ?? '');
+  } catch (error) {
+    throw new MemberFault('endpoint', (error as Error).message);
+  }
+}
+
+/** As `URL.host` has it: without the port that `https:` has anyway. */
+function hostOf(text: string): string {
+  const url = /^[\w.:[\]-]+$/.test(text) ? URL.parse(`https://${text}/`) : null;
+  if (url === null) throw new MemberFault('host', 'must be HOST or HOST:PORT');
+  return url.host;
+}

@@ -1,0 +1,86 @@
+/** What inputs elsewhere are read with by its name: an organisation's own, sealed, or a source of the operator. */
+import type { SourceAccess, SourceConfig } from '../config/shape.ts';
+import {
+  MemberFault,
+  kindNames,
+  readAccess,
+  refuseStrangers,
+  secretsOfAccess,
+  type AccessKind,
+  type AccessTexts,
+} from '../config/source-access.ts';
+import { AppError } from '../errors.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { CredentialRecord } from '../ports/stores/credentials.ts';
+import { isBelow, kindOfLocation, type RemoteLocation } from './remote-location.ts';
+
+export interface NewCredential {
+  readonly name: string;
+  readonly kind: AccessKind;
+  readonly texts: AccessTexts;
+}
+
+export interface Credential {
+  readonly name: string;
+  readonly access: SourceAccess;
+  /** what it is for, where the operator has said so; null: all that its access is for */
+  readonly location: string | null;
+  /** who named its hosts: those of requests are reached where `svc.allow.hosts` lets them */
+  readonly by: 'operator' | 'request';
+}
+
+/** AppError `invalid_body` with the member that is wrong, `conflict` for a name in use. */
+export async function createCredential(
+  { credentials, secrets }: Pick<Adapters, 'credentials' | 'secrets'>,
+  idOrg: number,
+  { name, kind, texts }: NewCredential,
+): Promise<CredentialRecord> {
+  try {
+    refuseStrangers(kind, texts);
+    if (secretsOfAccess(readAccess(kind, texts)).length === 0)
+      throw new MemberFault('token', 'is needed, or user and password');
+  } catch (error) {
+    if (!(error instanceof MemberFault)) throw error;
+    const { member, message } = error;
+    throw new AppError('invalid_body', `${member}: ${message}`, {
+      errors: [{ pointer: `/${member}`, detail: message }],
+    });
+  }
+  return credentials.create(idOrg, { name, kind, sealed: await secrets.seal(JSON.stringify(texts)) });
+}
+
+/** Null: neither the organisation nor the operator has one of that name. `sources`: those that the organisation may use. */
+export async function findCredential(
+  { credentials, secrets }: Pick<Adapters, 'credentials' | 'secrets'>,
+  sources: readonly SourceConfig[],
+  idOrg: number,
+  name: string,
+): Promise<Credential | null> {
+  const stored = await credentials.find(idOrg, name);
+  if (stored === null) {
+    const source = sources.find((one) => one.name === name);
+    return source === undefined ? null : { ...source, by: 'operator' };
+  }
+  const kind = kindNames.find((one) => one === stored.kind);
+  if (kind === undefined) throw new AppError('internal_error', `the credential ${name} cannot be read`);
+  const texts = JSON.parse(await secrets.open(stored.sealed)) as AccessTexts;
+  return { name, access: readAccess(kind, texts), location: null, by: 'request' };
+}
+
+export function noCredential(name: string): AppError {
+  return new AppError(
+    'invalid_option',
+    `--credential: there is no credential ${name}: POST /v2/admin/credentials makes one, the operator a source of that name`,
+  );
+}
+
+/** Why the location is not read with that credential; null: it is. */
+export function credentialMisfit({ name, access, location }: Credential, at: RemoteLocation): string | null {
+  if (kindOfLocation(at) !== access.kind)
+    return `${at.text}: the credential ${name} is for ${access.kind}:// addresses`;
+  if (access.kind === 'https' && at.kind === 'http' && at.url.host !== access.host)
+    return `${at.text}: the credential ${name} is for another host`;
+  if (location !== null && !isBelow(at.text, location))
+    return `${at.text}: the credential ${name} is for another place`;
+  return null;
+}

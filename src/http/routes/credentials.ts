@@ -1,0 +1,129 @@
+/** What inputs elsewhere are read with: /v2/admin/credentials. Each organisation has its own, and what is secret of them never comes back. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Config } from '../../config/shape.ts';
+import { kindNames } from '../../config/source-access.ts';
+import { AppError } from '../../errors.ts';
+import { createCredential } from '../../files/credentials.ts';
+import { credentialName } from '../../files/remote-location.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import { wire } from '../answers/wire.ts';
+import type { Guards } from '../middleware/auth.ts';
+import { jsonBody } from '../requests/json-body.ts';
+import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
+import { plainText } from '../requests/parameters.ts';
+
+const tags = ['admin'];
+const example = { name: 'bank-inbox', kind: 's3' as const, created: 1790000000000 };
+const kind = z.enum(kindNames);
+const text = plainText(4096).optional();
+
+const CredentialInfo = z
+  .object({
+    name: z.string(),
+    // kinds to come do not break clients
+    kind: z.string(),
+    created: z.int().openapi({ format: 'int64' }),
+  })
+  .openapi('CredentialInfo', {
+    description: 'A credential without what is secret of it, which is stored sealed.',
+    example,
+  });
+
+const NewCredential = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(credentialName, { error: 'has 1 to 64 of the characters A-Z, a-z, 0-9, ., _ and -' }),
+    kind,
+    endpoint: text,
+    region: text,
+    access_key: text,
+    secret_key: text,
+    session_token: text,
+    host: text,
+    token: text,
+    user: text,
+    password: text,
+  })
+  .openapi('NewCredential', {
+    description:
+      'Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused.',
+    example: {
+      name: example.name,
+      kind: example.kind,
+      region: 'eu-central-1',
+      access_key: 'AKIAIOSFODNN7EXAMPLE',
+      secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    },
+  });
+
+export function createCredentialRoutes(
+  adapters: Pick<Adapters, 'credentials' | 'secrets'>,
+  config: Config,
+  guards: Guards,
+) {
+  const { credentials } = adapters;
+  const guard = guards.require('admin');
+
+  const create = operation(
+    createRoute({
+      method: 'post',
+      path: '/v2/admin/credentials',
+      operationId: 'createCredential',
+      summary: 'Keep what inputs elsewhere are read with',
+      description:
+        'For jobs of the organisation that asks, which name it with `--credential`. It is sealed, and no operation tells it again. Its hosts are reached where `svc.allow.hosts` lets jobs.',
+      tags,
+      security: guard.security,
+      middleware: [...guard.middleware, jsonBody(config.limits.jsonBodyBytes)],
+      request: { body: { required: true, content: { 'application/json': { schema: NewCredential } } } },
+      responses: {
+        201: json(CredentialInfo, 'The credential.'),
+        ...problems(400, 409, 413, 415),
+      },
+    }),
+    async (c) => {
+      const { name, kind: ofKind, ...texts } = c.req.valid('json');
+      const { idOrg } = c.get('principal');
+      const made = await createCredential(adapters, idOrg, { name, kind: ofKind, texts });
+      c.set('auditSubject', `credential ${name} (${ofKind})`);
+      return c.json(wire(made), 201);
+    },
+  );
+
+  const list = operation(
+    createRoute({
+      method: 'get',
+      path: '/v2/admin/credentials',
+      operationId: 'listCredentials',
+      summary: 'List credentials by name',
+      description: 'Those of the organisation that asks: names and kinds, never what is secret.',
+      tags,
+      ...guard,
+      responses: { 200: json(z.array(CredentialInfo), 'The credentials.'), ...problems() },
+    }),
+    async (c) => c.json(wire(await credentials.list(c.get('principal').idOrg)), 200),
+  );
+
+  const remove = operation(
+    createRoute({
+      method: 'delete',
+      path: '/v2/admin/credentials/{name}',
+      operationId: 'removeCredential',
+      summary: 'Remove a credential',
+      description: 'Jobs that name it and have not begun to read fail.',
+      tags,
+      ...guard,
+      request: { params: z.object({ name: z.string().openapi({ example: example.name }) }) },
+      responses: { ...removed, ...problems() },
+    }),
+    async (c) => {
+      const { name } = c.req.valid('param');
+      if (!credentialName.test(name) || !(await credentials.remove(c.get('principal').idOrg, name)))
+        throw new AppError('not_found', 'there is no such credential');
+      return c.body(null, 204);
+    },
+  );
+
+  return createGroup([create, list, remove]);
+}
