@@ -12,21 +12,30 @@ import { nextVersion } from './next-version.ts';
 import type { HeldPlace } from './store/place.ts';
 import type { FieldIds, NewFile, TableChange, TableFormat, TableVersion } from './table-format.ts';
 
-/** Ends what was decided; does nothing where nothing was. Answers what changed but for rows. `isRecovery`: a dead process may have begun. */
+export interface FinishedStep {
+  /** what changed but for rows, in words */
+  readonly changes: readonly string[];
+  /** files of the tables that were given a version; by table */
+  readonly fileCounts: ReadonlyMap<string, number>;
+}
+
+/** Ends what was decided; does nothing where nothing was. `isRecovery`: a dead process may have begun. */
 export async function finishStep(
   place: HeldPlace,
   { isRecovery }: { readonly isRecovery: boolean },
-): Promise<readonly string[]> {
+): Promise<FinishedStep> {
   const step = await place.readStep();
-  if (step === null) return [];
+  if (step === null) return { changes: [], fileCounts: new Map() };
   const staging = join(place.local, step.staging);
   const files = openDataFiles(place.local, staging);
   const changes: string[] = [];
   const versions = new Map<string, number>();
+  const fileCounts = new Map<string, number>();
   try {
     for (const table of step.tables) {
       const committed = await commitTable({ place, step, staging, files, isRecovery }, table, versions);
       versions.set(table.name, committed.version);
+      fileCounts.set(table.name, committed.fileCount);
       changes.push(...committed.changes);
     }
   } finally {
@@ -40,7 +49,7 @@ export async function finishStep(
       version: versions.get(table.name) ?? table.version,
     })),
   });
-  return changes;
+  return { changes, fileCounts };
 }
 
 interface StepPlace {
@@ -55,6 +64,7 @@ interface StepPlace {
 interface Committed {
   /** in the format that tells what is in the table */
   readonly version: number;
+  readonly fileCount: number;
   readonly changes: readonly string[];
 }
 
@@ -75,8 +85,8 @@ async function commitTable(
   for (const format of formats)
     committed.push(await commitInFormat(inStep, { table, format, rewritten }, versions));
   await removeUnused(inStep, { table, committed, rewritten });
-  const [{ version, changes }] = committed as [FormatCommitted];
-  return { version, changes };
+  const [{ version, fileCount, changes }] = committed as [FormatCommitted];
+  return { version, fileCount, changes };
 
   function below(folder: string): string {
     return `${directory}/${folder}`;
@@ -134,10 +144,18 @@ async function commitInFormat(
     const state = await format.readTable(place, table.directory, name);
     if (state?.lastJob(step.installation) === step.job) {
       if (isRecovery) await format.sweep(place, table.directory, state, step.job, step.installation);
-      return { version: state.version, changes: [], added: null, everAdded: state.everAdded };
+      return {
+        version: state.version,
+        fileCount: state.files.size,
+        changes: [],
+        added: null,
+        everAdded: state.everAdded,
+      };
     }
     if (state !== null) state.checkWritable();
-    const { changes, ...parts } = await changeOf(inStep, inFormat, state);
+    const { changes, ...parts } = await (table.merges === undefined
+      ? changeOf(inStep, inFormat, state)
+      : mergedFiles(inStep, inFormat, state));
     // after the look at the table: a later job of whoever took the place over is not in what was read, so it is not done twice
     await place.checkHeld();
     const version = await format.commit(place, table.directory, name, state, {
@@ -153,6 +171,7 @@ async function commitInFormat(
     if (version !== null)
       return {
         version,
+        fileCount: (state?.files.size ?? 0) + parts.added.length - parts.removed.length,
         changes,
         added: new Set(parts.added.map((file) => `${dataFolder}/${file.name}`)),
         everAdded: state?.everAdded ?? (() => Promise.resolve(new Set())),
@@ -170,16 +189,36 @@ function toldVersions(step: LakeStep, versions: ReadonlyMap<string, number>): Re
 /** Files of the table that were written anew: once for all formats, where these ask for the same. */
 class Rewritten {
   readonly #inStep: StepPlace;
-  readonly #data: string;
+  readonly #directory: string;
   readonly #made = new Map<string, NewFile | null>();
 
   constructor(inStep: StepPlace, directory: string) {
     this.#inStep = inStep;
-    this.#data = `${directory}/${dataFolder}`;
+    this.#directory = directory;
   }
 
   names(): readonly string[] {
     return [...this.#made.values()].flatMap((file) => (file === null ? [] : [file.name]));
+  }
+
+  /** All rows of files of the table, by their paths below its folder. */
+  async merged(
+    paths: readonly string[],
+    rows: number,
+    merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
+  ): Promise<NewFile> {
+    const { place, step, staging, files } = this.#inStep;
+    const key = JSON.stringify([paths, merging.columns, merging.fieldIds]);
+    const known = this.#made.get(key);
+    if (known !== undefined && known !== null) return known;
+    const local = await localFiles(
+      place,
+      paths.map((path) => `${this.#directory}/${path}`),
+    );
+    const made = await files.merge(local, step.job, rows, merging);
+    await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
+    this.#made.set(key, made);
+    return made;
   }
 
   /** Null where no row stays. */
@@ -190,7 +229,8 @@ class Rewritten {
     const known = this.#made.get(key);
     if (known !== undefined) return known;
     const made = await files.rewrite(await place.localFile(path), step.job, rewriting);
-    if (made !== null) await place.add(join(staging, made.name), `${this.#data}/${made.name}`);
+    if (made !== null)
+      await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
     this.#made.set(key, made);
     return made;
   }
@@ -207,9 +247,10 @@ type FormatChange = Pick<TableChange, 'fields' | 'operation' | 'removed' | 'adde
 
 async function changeOf(
   { place, step, files }: StepPlace,
-  { table, format, rewritten }: FormatPlace,
+  inFormat: FormatPlace,
   state: TableVersion | null,
 ): Promise<FormatChange> {
+  const { table, format, rewritten } = inFormat;
   const { directory } = table;
   const present = [...(state?.files.keys() ?? [])].map((name) => ({ path: `${directory}/${name}`, name }));
   for (const { path } of present) await place.checkFile(path);
@@ -223,7 +264,9 @@ async function changeOf(
   const columns = next.fields.flatMap(({ name, sqlType }) => (sqlType === null ? [] : [{ name, sqlType }]));
   const numbering = numberingFormat(step.format);
   const fieldIds =
-    numbering === format ? format.fieldIds(state, next.fields) : (table.file?.fieldIds ?? null);
+    numbering === format || table.file?.fieldIds === undefined
+      ? await fieldIdsIn(place, inFormat, numbering, state, next.fields)
+      : table.file.fieldIds;
   const going =
     table.replace || next.there.size > 0
       ? present
@@ -254,6 +297,45 @@ async function changeOf(
     added,
     changes: next.changes,
   };
+}
+
+/** Other files with the same rows: of each list of files that the table still has, one. */
+async function mergedFiles(
+  { place, step }: StepPlace,
+  inFormat: FormatPlace,
+  state: TableVersion | null,
+): Promise<FormatChange> {
+  const { table, rewritten } = inFormat;
+  const fields = state?.fields ?? [];
+  const columns = fields.flatMap(({ name, sqlType }) => (sqlType === null ? [] : [{ name, sqlType }]));
+  const fieldIds = await fieldIdsIn(place, inFormat, numberingFormat(step.format), state, fields);
+  const added: NewFile[] = [];
+  const removed: string[] = [];
+  for (const paths of columns.length < fields.length ? [] : table.merges!) {
+    const there = paths.flatMap((path) => state?.files.get(path) ?? []);
+    // somebody else took one of them away meanwhile
+    if (there.length < paths.length) continue;
+    const rows = there.reduce((sum, file) => sum + file.rows, 0);
+    added.push(await rewritten.merged(paths, rows, { columns, fieldIds }));
+    removed.push(...paths);
+  }
+  const changes =
+    removed.length === 0 ? [] : [`${table.name}: ${removed.length} files became ${added.length}`];
+  return { fields, operation: 'compact', removed, added, changes };
+}
+
+/** Numbers of columns in files that serve all formats of the table; null where none numbers them. */
+async function fieldIdsIn(
+  place: HeldPlace,
+  { table, format }: FormatPlace,
+  numbering: TableFormat | null,
+  state: TableVersion | null,
+  fields: TableVersion['fields'],
+): Promise<FieldIds | null> {
+  if (numbering === null) return null;
+  const label = `${place.label}: ${table.name}`;
+  const numbered = numbering === format ? state : await numbering.readTable(place, table.directory, label);
+  return numbering.fieldIds(numbered, fields);
 }
 
 async function localFiles(place: HeldPlace, paths: readonly string[]): Promise<readonly string[]> {

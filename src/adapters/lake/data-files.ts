@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
+import { AppError } from '../../errors.ts';
 import { exactDigits } from '../duckdb/csv-import.ts';
 import { openDuckDb, pathLiteral, type DuckDb } from '../duckdb/database.ts';
 import { converted, type DecimalDigits } from '../duckdb/types.ts';
@@ -54,6 +55,13 @@ export interface DataFiles {
   statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
   /** the rows of a file in a new one, which lies in `scratch`; null where no row stays */
   rewrite(path: string, job: number, rewriting: Rewriting): Promise<NewFile | null>;
+  /** the rows of all files in a new one, as `rewrite`, with all of the columns; AppError `conflict` where those are not so many */
+  merge(
+    paths: readonly string[],
+    job: number,
+    rows: number,
+    merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
+  ): Promise<NewFile>;
   /** digits of a column's decimals in all of the files */
   digits(paths: readonly string[], column: string): Promise<DecimalDigits>;
   read<T>(sql: string): Promise<T[]>;
@@ -126,6 +134,29 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       );
       const { size: bytes } = await stat(draft);
       return { name, bytes, stats, ...(ids === null ? {} : { fieldIds: ids }) };
+    },
+    merge: async (paths, job, rows, { columns, fieldIds }) => {
+      const { read, run } = await database();
+      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`);
+      const present = new Set(described.map(({ column_name: name }) => name));
+      const values = columns.map(({ name, sqlType }) => {
+        const column = doubleQuoted(name);
+        return `${present.has(name) ? column : 'NULL'}::${sqlType} AS ${column}`;
+      });
+      const name = dataFileName(job);
+      const draft = join(scratch, name);
+      await makeFolder(scratch);
+      const written = await run(
+        `COPY (SELECT ${values.join(', ')} FROM ${parquet(paths)}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,
+      );
+      if (written !== rows)
+        throw new AppError(
+          'conflict',
+          `files that were to become one have ${written} rows, and their table tells ${rows}; nothing was changed.`,
+        );
+      const stats = await statistics(draft, rows, columns);
+      const { size: bytes } = await stat(draft);
+      return { name, bytes, stats, ...(fieldIds === null ? {} : { fieldIds }) };
     },
     digits: async (paths, column) => {
       const { read } = await database();

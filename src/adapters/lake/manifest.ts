@@ -60,6 +60,8 @@ export interface TableStep {
   readonly keptJobs: readonly number[];
   /** rows of the documents of these keys go, decimal digits; no column is told then */
   readonly without: readonly string[];
+  /** files below the table's folder, each list of which becomes one file with the same rows; nothing else is told then */
+  readonly merges?: readonly (readonly string[])[];
 }
 
 export interface LakeStep {
@@ -147,6 +149,7 @@ function isTableStep(step: unknown): boolean {
     ) &&
     isList(step['keptJobs'], Number.isSafeInteger) &&
     isList(step['without'], isDigits) &&
+    (step['merges'] === undefined || isList(step['merges'], (files) => isList(files, isText))) &&
     (step['file'] === null || (isObject(step['file']) && isOwnName(step['file']['name'])))
   );
 }

@@ -15,6 +15,7 @@ import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { finishStep } from './commit-tables.ts';
+import { compactTables, usualMostFiles } from './compaction.ts';
 import { dataFileName } from './data-files.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
 import { TablesThere } from './tables-there.ts';
@@ -27,6 +28,8 @@ import { formatsOf, type LakeFormatName } from './formats.ts';
 export interface LakeRowSinkOptions {
   readonly target: LakeTarget;
   readonly format: LakeFormatName;
+  /** files that a table may have before a job compacts it (64) */
+  readonly mostFiles?: number;
 }
 
 export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
@@ -118,13 +121,31 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     // the step needs the staged files now, whatever happens to this process
     this.outcome = 'nothing';
     this.#staging = '';
-    const altered = await finishStep(place, { isRecovery: false });
+    const { changes: altered, fileCounts } = await finishStep(place, { isRecovery: false });
+    const compacted = await this.#compact(place, fileCounts);
     return {
       rows,
       already: false,
-      changes: [...codes.changes, ...changes, ...altered.filter((line) => !isTold(line, changes))],
+      changes: [
+        ...codes.changes,
+        ...changes,
+        ...altered.filter((line) => !isTold(line, changes)),
+        ...compacted,
+      ],
       ...(this.plan.keys === 'hash' ? {} : { keys: step.manifest.keys }),
     };
+  }
+
+  /** The job is there already: what stands in the way of it is told, and waits for the next one. */
+  async #compact(place: HeldPlace, fileCounts: ReadonlyMap<string, number>): Promise<readonly string[]> {
+    const { mostFiles = usualMostFiles } = this.#options;
+    const crowded = [...fileCounts].flatMap(([table, count]) => (count > mostFiles ? [table] : []));
+    if (crowded.length === 0) return [];
+    try {
+      return await compactTables(place, new Set(crowded));
+    } catch (error) {
+      return [`files of ${crowded.join(', ')} are not compacted yet: ${(error as Error).message}`];
+    }
   }
 
   async abort(): Promise<void> {

@@ -39,6 +39,7 @@ export interface NewFile {
 export type FieldIds = Readonly<Record<string, readonly [column: number, item?: number]>>;
 
 export interface LakeFile {
+  readonly bytes: number;
   /** NaN where the table does not tell */
   readonly rows: number;
 }
@@ -49,7 +50,8 @@ export interface TableChange {
   readonly comment: string;
   /** as they will be; those of the version before, the same list, where nothing of them changes */
   readonly fields: readonly LakeField[];
-  readonly operation: 'append' | 'overwrite' | 'delete';
+  /** `compact`: other files with the same rows */
+  readonly operation: 'append' | 'overwrite' | 'delete' | 'compact';
   /** paths below the table's folder */
   readonly removed: readonly string[];
   readonly added: readonly NewFile[];

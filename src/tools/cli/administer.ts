@@ -79,8 +79,8 @@ async function administer(argv: readonly string[]): Promise<number> {
     const { command, words, options } = parseCommand(argv);
     const installation = await openInstallation(process.env, { role: 'tool', write: () => undefined });
     try {
-      const { adapters, home, databaseUrl } = installation;
-      const opened = { adapters: adapters as Adapters, home, database: maskSecrets(databaseUrl) };
+      const { adapters, config, home, databaseUrl } = installation;
+      const opened = { adapters: adapters as Adapters, config, home, database: maskSecrets(databaseUrl) };
       const { text, json } = await command.run(opened, words, options);
       if (options.json === true) terminal.log(JSON.stringify(json));
       else if (typeof text === 'string') terminal.log(text);

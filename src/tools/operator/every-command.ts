@@ -4,12 +4,14 @@ import { credentialCommands } from './credentials.ts';
 import { jobCommands } from './jobs.ts';
 import { schemaCommands } from './schemas.ts';
 import type { Command, OptionName } from './specification.ts';
+import { tableCommands } from './tables.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   ...jobCommands,
   ...schemaCommands,
   ...accessCommands,
   ...credentialCommands,
+  ...tableCommands,
 };
 
 /** What stands behind an option; '' for one without a value. */

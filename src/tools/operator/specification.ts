@@ -1,4 +1,5 @@
 /** What a command of `conversion-job-service` is: its words, its options, and what it answers. */
+import type { Config } from '../../config/shape.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { Home } from '../../runtime/home.ts';
 
@@ -33,6 +34,7 @@ export interface Answer {
 
 /** What the commands ask. */
 export interface Opened {
+  readonly config: Config;
   readonly adapters: Adapters;
   readonly home: Home;
   /** where the metadata database is, without secrets */

@@ -3,7 +3,7 @@ import type { S3ObjectStore } from '../../adapters/object-store/s3.ts';
 import type { S3Transport } from '../../adapters/object-store/s3-requests.ts';
 import { AppError } from '../../errors.ts';
 import type { Target } from '../../jobs/request/target.ts';
-import { checksOf, sourceFor } from './remote-sources.ts';
+import { checksOf, sourceFor, type Asker } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** silence of a store after which a request is given up */
@@ -19,7 +19,7 @@ export interface BucketFolder {
 
 /** AppErrors: `invalid_option` without credentials, `target_not_allowed` where jobs may not write, `host_not_allowed`. */
 export async function openBucketFolder(
-  session: ToolSession,
+  session: Asker,
   { location, bucket, prefix }: Extract<Target, { kind: 'bucket' }>,
   use: 'read' | 'write',
 ): Promise<BucketFolder> {
@@ -51,7 +51,7 @@ export async function sharedFolder({ home }: ToolSession, resolved: string): Pro
 }
 
 /** Connections to the addresses that were checked, as for everything that jobs reach. */
-async function checkedTransport(session: ToolSession): Promise<S3Transport> {
+async function checkedTransport(session: Asker): Promise<S3Transport> {
   const { createPinnedHttp } = await import('../../adapters/outgoing/checked-http.ts');
   const http = createPinnedHttp({ keepsConnections: true });
   const check = checksOf(session);

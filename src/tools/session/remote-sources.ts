@@ -12,7 +12,12 @@ import type { ToolSession } from './tool-session.ts';
 /** `by`: who named the host. AppError `host_not_allowed` where it may not be reached. */
 export type CheckHost = (url: URL, by: 'request' | 'operator') => Promise<CheckedHost>;
 
-export function checksOf({ home, byHand }: ToolSession): CheckHost {
+/** Who asks: a job, or a person. */
+export type Asker = Pick<ToolSession, 'byHand' | 'idOrg' | 'interrupted'> & {
+  readonly home: { readonly config: Pick<ToolSession['home']['config'], 'allowedHosts' | 'sources'> };
+};
+
+export function checksOf({ home, byHand }: Asker): CheckHost {
   const resolver = createHostResolver();
   // a person is bound by no list, and nor is what the operator names
   const free = createOutgoingGuard(['*'], resolver);
@@ -29,7 +34,7 @@ export function checksOf({ home, byHand }: ToolSession): CheckHost {
 
 /** AppError `invalid_option` for an object of a store that no source is set for; a person's are those of the AWS variables, too. */
 export function sourceFor(
-  { home, byHand, idOrg }: ToolSession,
+  { home, byHand, idOrg }: Asker,
   location: { readonly kind: 's3' | 'http'; readonly text: string },
 ): SourceConfig | undefined {
   const found = sourceAt(home.config.sources ?? [], location.text, byHand ? null : idOrg);

@@ -30,10 +30,17 @@ describe('docs/delta.md', { timeout: 180_000 }, () => {
       '00000000000000000000.json',
       '00000000000000000001.json',
     ]);
-    if (!isHere('deltalake')) return;
-    const printed = await runDeltalake(adapt(blockIn(blocks, 'Tables of Delta Lake', 'python')));
-    const [version, rows] = printed.trim().split('\n');
-    expect(version).toBe('1 /orders/order/line/sku');
-    expect(Number(rows)).toBeGreaterThan(94);
+    if (isHere('deltalake')) {
+      const printed = await runDeltalake(adapt(blockIn(blocks, 'Tables of Delta Lake', 'python')));
+      const [version, rows] = printed.trim().split('\n');
+      expect(version).toBe('1 /orders/order/line/sku');
+      expect(Number(rows)).toBeGreaterThan(94);
+    }
+    const compact = await runShell(adapt(blockIn(blocks, 'Small files', 'sh')), {
+      SVC_HOME: join(folder, 'home'),
+      SVC_METADB_URL: url,
+    });
+    expect(compact.output).toContain('line: 2 files became 1');
+    expect(compact.code).toBe(0);
   });
 });

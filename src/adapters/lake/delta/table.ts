@@ -59,7 +59,9 @@ class DeltaVersion implements TableVersion {
     this.state = state;
     this.version = state.version;
     this.fields = fieldsOf(state.metadata.schemaString).map(lakeFieldOf);
-    this.files = new Map([...state.files].map(([path, { stats }]) => [path, { rows: rowsIn(stats) }]));
+    this.files = new Map(
+      [...state.files].map(([path, { size, stats }]) => [path, { bytes: Number(size), rows: rowsIn(stats) }]),
+    );
     this.versionsTold = lines.map(({ commitInfo: info }) => info?.['svc.tables']).find(isObject) ?? null;
     this.isAppendOnly = isAppendOnly(state.metadata);
     this.checkReadable = () => checkReadable(state, label);
@@ -111,14 +113,15 @@ function actionsOf(state: DeltaState | null, before: TableVersion | null, change
       remove: {
         path: added.path,
         deletionTimestamp: now,
-        dataChange: true,
+        dataChange: change.operation !== 'compact',
         extendedFileMetadata: true,
         partitionValues: {},
         size: added.size,
       },
     });
   }
-  for (const file of change.added) actions.push({ add: addOf(file, now) });
+  for (const file of change.added)
+    actions.push({ add: { ...addOf(file, now), dataChange: change.operation !== 'compact' } });
   return actions;
 }
 
@@ -128,7 +131,6 @@ function addOf({ name, bytes, stats }: NewFile, now: number): NonNullable<Action
     partitionValues: {},
     size: bytes,
     modificationTime: now,
-    dataChange: true,
     stats,
   };
 }
@@ -137,6 +139,7 @@ const operations = {
   append: { operation: 'WRITE', operationParameters: { mode: 'Append', partitionBy: '[]' } },
   overwrite: { operation: 'WRITE', operationParameters: { mode: 'Overwrite', partitionBy: '[]' } },
   delete: { operation: 'DELETE', operationParameters: { predicate: '[]' } },
+  compact: { operation: 'OPTIMIZE', operationParameters: { predicate: '[]' } },
 } as const;
 
 function commitInfo({ operation, installation, job, versions }: TableChange): Action {

@@ -322,7 +322,12 @@ function summaryOf(
   const there = before?.entries ?? [];
   const gone = there.filter(({ path }) => removed.has(path));
   return {
-    operation: operation === 'append' && gone.length > 0 ? 'overwrite' : operation,
+    operation:
+      operation === 'compact'
+        ? 'replace'
+        : operation === 'append' && gone.length > 0
+          ? 'overwrite'
+          : operation,
     'added-data-files': String(added.length),
     'added-records': String(rowsOf(added)),
     'deleted-data-files': String(gone.length),

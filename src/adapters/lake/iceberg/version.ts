@@ -73,7 +73,10 @@ export class IcebergVersion implements TableVersion {
     this.version = found.version;
     this.fields = schema.fields.map((field) => lakeFieldOf(field, schema['identifier-field-ids'] ?? []));
     this.files = new Map(
-      entries.map((entry) => [entry.path, { rows: Number(entry.data_file.record_count) }]),
+      entries.map((entry) => [
+        entry.path,
+        { bytes: Number(entry.data_file.file_size_in_bytes), rows: Number(entry.data_file.record_count) },
+      ]),
     );
     const told = currentSnapshot(metadata)?.summary['svc.tables'];
     this.versionsTold = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);

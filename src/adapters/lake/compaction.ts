@@ -1,0 +1,102 @@
+/** Many small files of tables become few large ones with the same rows, in one version of each table. */
+import { randomBytes } from 'node:crypto';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { finishStep } from './commit-tables.ts';
+import { isOwnFile } from './data-files.ts';
+import { formatsOf, mainFormat } from './formats.ts';
+import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
+import { holdPlace } from './store/held-place.ts';
+import type { HeldPlace, LakePlace, LakeTarget } from './store/place.ts';
+
+/** files below that are small */
+const smallBytes = 32 * 1024 * 1024;
+/** what small files become is not larger */
+const mostBytes = 128 * 1024 * 1024;
+/** as many files as a table may have before the next job compacts it */
+export const usualMostFiles = 64;
+/** commits of a compaction are told by this name, where those of jobs have an installation's */
+const compactor = 'compaction';
+
+/** What became of the tables, in words; none where no table has two small files.  AppErrors as of a job. */
+export async function compactLake(target: LakeTarget): Promise<readonly string[]> {
+  const place = await holdPlace(target, false);
+  try {
+    return await compactTables(place, null);
+  } finally {
+    await place.release();
+  }
+}
+
+/** `tables`: names; null: all. */
+export async function compactTables(
+  place: HeldPlace,
+  tables: ReadonlySet<string> | null,
+): Promise<readonly string[]> {
+  const manifest = await place.readManifest();
+  if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
+  const steps = await mergesOf(place, manifest, tables);
+  if (steps.length === 0) return [];
+  const staging = `${stagingPrefix}${compactor}-${randomBytes(4).toString('hex')}`;
+  await place.stage(staging);
+  const step: LakeStep = {
+    format: manifest.format,
+    staging,
+    // later than any compaction before
+    job: Date.now(),
+    installation: compactor,
+    tables: steps,
+    manifest,
+  };
+  try {
+    await place.handOver(step);
+    await place.checkHeld();
+    await place.decide(step);
+  } catch (error) {
+    await place.discard(staging);
+    throw error;
+  }
+  return (await finishStep(place, { isRecovery: false })).changes;
+}
+
+/** `_loads` last: its version tells those of the others. */
+async function mergesOf(
+  place: LakePlace,
+  { format, tables }: LakeManifest,
+  wanted: ReadonlySet<string> | null,
+): Promise<readonly TableStep[]> {
+  const steps: TableStep[] = [];
+  const ordered = tables.toSorted(
+    (a, b) => Number(a.name === sideTableNames.loads) - Number(b.name === sideTableNames.loads),
+  );
+  for (const { name, directory } of ordered) {
+    if (wanted !== null && !wanted.has(name)) continue;
+    const label = `${place.label}: ${name}`;
+    for (const one of formatsOf(format)) (await one.readTable(place, directory, label))?.checkWritable();
+    const state = await mainFormat(format).readTable(place, directory, label);
+    const merges = groupsOf(state?.files ?? new Map());
+    if (merges.length === 0) continue;
+    const nothing = { comment: '', columns: [], file: null, replace: false, keptJobs: [], without: [] };
+    steps.push({ name, directory, ...nothing, merges });
+  }
+  return steps;
+}
+
+/** Lists of two or more small files, in the order of the table. Those that others wrote stay theirs: keys of their rows are looked for there. */
+function groupsOf(
+  files: ReadonlyMap<string, { readonly bytes: number; readonly rows: number }>,
+): readonly (readonly string[])[] {
+  const groups: string[][] = [];
+  let bytes = Infinity;
+  for (const [path, file] of files) {
+    if (!isOwnFile(path) || !(file.bytes < smallBytes) || Number.isNaN(file.rows)) continue;
+    if (bytes + file.bytes > mostBytes) {
+      groups.push([]);
+      bytes = 0;
+    }
+    groups.at(-1)!.push(path);
+    bytes += file.bytes;
+  }
+  return groups.filter((group) => group.length > 1);
+}

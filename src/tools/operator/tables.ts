@@ -1,0 +1,50 @@
+/** `tables compact`: what is done to folders of Delta and Iceberg tables. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { LakeTarget } from '../../adapters/lake/store/place.ts';
+import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { AppError } from '../../errors.ts';
+import { parseTarget } from '../../jobs/request/target.ts';
+import { UsageError, type Command, type Opened } from './specification.ts';
+
+export const tableCommands: Readonly<Record<string, Command>> = {
+  'tables compact': {
+    words: ['TARGET'],
+    options: [],
+    meaning: 'small files of a folder of Delta or Iceberg tables, or s3://BUCKET/PREFIX, become large ones',
+    async run(opened, [text = '']) {
+      // loaded when it is used
+      const { compactLake } = await import('../../adapters/lake/compaction.ts');
+      const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+      const scratch = await mkdtemp(join(tmpdir(), 'tables-compact-'));
+      try {
+        const target = await tablesAt(opened, text, scratch);
+        if ((await lakeFormatOf(target)) === null)
+          throw new AppError('not_found', `${text}: there are no Delta or Iceberg tables of jobs`);
+        const changes = await compactLake(target);
+        return {
+          text: changes.length === 0 ? 'no table has two small files' : changes.join('\n'),
+          json: changes,
+        };
+      } catch (error) {
+        throw fileFault(error, text);
+      } finally {
+        await rm(scratch, { recursive: true, force: true });
+      }
+    },
+  },
+};
+
+async function tablesAt({ config }: Opened, text: string, scratch: string): Promise<LakeTarget> {
+  const target = parseTarget(text);
+  if ('fault' in target) throw new UsageError(`the target ${target.fault}`);
+  const { diskLake } = await import('../../adapters/lake/store/disk.ts');
+  if (target.kind === 'folder') return diskLake({ directory: resolve(target.path) });
+  if (target.kind !== 'bucket') throw new UsageError('tables compact takes a folder, or s3://BUCKET/PREFIX');
+  const { openBucketFolder } = await import('../session/bucket-target.ts');
+  const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
+  const person = { home: { config }, byHand: true, idOrg: 1, interrupted: new AbortController().signal };
+  const folder = await openBucketFolder(person, target, 'write');
+  return bucketLake({ ...folder, label: target.location, scratch });
+}
