@@ -37,7 +37,7 @@ const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehou
     ],
     address: (location) => location,
     begin: (location) =>
-      `CREATE OR REPLACE TEMPORARY STAGE "_svc_folder" URL = ${snowflake.literal(`${location}/`)} STORAGE_INTEGRATION = FOLDER_INTEGRATION FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE);`,
+      `CREATE OR REPLACE TEMPORARY STAGE _svc_folder URL = ${snowflake.literal(`${location}/`)} STORAGE_INTEGRATION = FOLDER_INTEGRATION;`,
     transaction: ['BEGIN;', 'COMMIT;'],
     load: snowflakeLoad,
   },
@@ -136,10 +136,9 @@ function snowflakeLoad({ table, file, columns }: FileLoad): LoadStatements {
     return `$1:${snowflake.quote(source)}::${typeName}`;
   });
   const targets = columns.map(({ target }) => target).join(', ');
-  const path = snowflake.literal(`@"_svc_folder"/${file}`);
   return {
     load: [
-      `COPY INTO ${table} (${targets}) FROM (SELECT ${values.join(', ')} FROM ${path}) ON_ERROR = ABORT_STATEMENT;`,
+      `COPY INTO ${table} (${targets}) FROM (SELECT ${values.join(', ')} FROM @_svc_folder) FILES = (${snowflake.literal(file)}) FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) ON_ERROR = ABORT_STATEMENT;`,
     ],
   };
 }
