@@ -19,6 +19,7 @@ import { passFence } from '../row-sinks/staged-rows.ts';
 import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { adaptTable } from './alter-tables.ts';
+import { makeCurrentViews } from './current-views.ts';
 import {
   addMergeColumns,
   callByName,
@@ -62,6 +63,8 @@ export async function publishRows(publication: MysqlPublication): Promise<Publis
   const isThere = tables.some(({ name }) => known.has(foldedName(name)));
   const { rows, ...merged } =
     plan.saveMode === 'overwrite' || !isThere ? await rename(publication) : await insert(publication);
+  if (plan.saveMode === 'merge' && publication.merge.keepsHistory)
+    changes.push(...(await makeCurrentViews(publication.database, plan, tables)));
   const keys = await givenKeys(publication);
   return { rows, already: false, changes, ...merged, ...keys };
 }

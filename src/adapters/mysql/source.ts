@@ -5,6 +5,7 @@
 import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
+import { versionCondition, type DocumentVersions } from '../../engine/sql/document-versions.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
@@ -26,6 +27,7 @@ import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { readMysqlLoads } from './ledger.ts';
+import { knowsMerges } from './merge.ts';
 import { foldedName, readTables, type MysqlTables } from './tables.ts';
 import { isText, plainType, textOf } from './types.ts';
 
@@ -91,15 +93,25 @@ class MysqlRowSource implements RowSource {
     }
   }
 
-  async documentCount(name?: string): Promise<number> {
-    const where = name === undefined ? '' : ` WHERE name = ${mysql.literal(name)}`;
+  async documentCount(name?: string, versions?: DocumentVersions): Promise<number> {
     const [[count]] = (await this.#read(
-      `SELECT count(*) FROM ${quote(sideTableNames.documents)}${where}`,
+      `SELECT count(*) FROM ${quote(sideTableNames.documents)} d WHERE TRUE${this.#chosen(name, versions)}`,
     )) as [[string]];
     return Number(count);
   }
 
-  async *documents(name?: string): AsyncIterable<StoredDocument> {
+  /** Further conditions for rows `d` of `_documents`. */
+  #chosen(name: string | undefined, versions: DocumentVersions | undefined): string {
+    const version = versionCondition(versions, knowsMerges(this.#known), 'd.', (moment) =>
+      mysql.literal(moment.replace('T', ' ').replace('Z', '')),
+    );
+    return [
+      ...(name === undefined ? [] : [` AND d.name = ${mysql.literal(name)}`]),
+      ...(version === null ? [] : [` AND ${version}`]),
+    ].join('');
+  }
+
+  async *documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument> {
     const { documents, loads } = sideTableNames;
     const { installation } = this.#options;
     const ours =
@@ -107,7 +119,7 @@ class MysqlRowSource implements RowSource {
     const logical = this.#known.has(loads)
       ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma) END FROM ${quote(loads)} l WHERE l.job = d.job)`
       : 'NULL';
-    const of = name === undefined ? '' : ` AND d.name = ${mysql.literal(name)}`;
+    const of = this.#chosen(name, versions);
     for (let last = '-9223372036854775808'; ;) {
       const rows = await this.#read(
         `SELECT d.document_key, d.name, ${logical} FROM ${quote(documents)} d WHERE d.document_key > ${last}${of} ORDER BY d.document_key LIMIT ${pageRows}`,

@@ -4,7 +4,9 @@ import type { DialectName } from '../../engine/sql/dialect.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
 import type { CreatedView } from '../../engine/views/create-view.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { currentViews } from '../../engine/views/current-rows.ts';
 import { entityViews } from '../../engine/views/statements.ts';
+import { dialectOf } from '../../engine/sql/dialects/every-dialect.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 
 /** End of the comment of a view that a load made. */
@@ -20,6 +22,8 @@ export async function markedComment({ comment, query }: CreatedView): Promise<st
 export interface ColumnsThere {
   readonly dialect: DialectName;
   readonly sqlSchema?: string;
+  /** `_documents` tells until when its documents are valid */
+  readonly knowsVersions: boolean;
   readonly hasTable: (table: number) => boolean;
   /** of a table that is there: the type as the model has it, text, or another one; null: it does not have the column */
   readonly typeOf: (table: number, column: number) => 'as modelled' | 'text' | 'other' | null;
@@ -35,8 +39,44 @@ export interface ColumnThere {
 /** Comments of values begin with their path; of keys and positions they do not, and what says something of a path says so in brackets. */
 const valueComment = /^\/\S*(?! \()(?:$|\s)/;
 
-/** `tables`: the model's. */
+/** A view that a load makes. */
+export interface LoadView extends CreatedView {
+  /** this job is asked for it; others are kept up to date where they are there */
+  readonly isWanted: boolean;
+}
+
+export interface WantedViews {
+  /** `--views` */
+  readonly entities: boolean;
+  /** `--history` */
+  readonly current: boolean;
+}
+
+/** `tables`: the model's. Views of the business entities, and where documents are merged those of rows that are current. */
 export async function viewsOver(
+  plan: SinkPlan,
+  tables: readonly PhysicalTable[],
+  there: ColumnsThere,
+  wanted: WantedViews,
+): Promise<readonly LoadView[]> {
+  const entities = await entityViewsOver(plan, tables, there);
+  const names = new Set(entities.map(({ name }) => name.toLowerCase()));
+  const current = there.knowsVersions
+    ? currentViews(plan.model, {
+        dialect: dialectOf(there.dialect),
+        sqlSchema: there.sqlSchema ?? null,
+        columnsOf: (table) => (there.hasTable(table) ? there.columnsOf(table).map(({ name }) => name) : null),
+      })
+    : [];
+  return [
+    ...entities.map((view) => ({ ...view, isWanted: wanted.entities })),
+    ...current
+      .filter(({ name }) => !names.has(name.toLowerCase()))
+      .map((view) => ({ ...view, isWanted: wanted.current })),
+  ];
+}
+
+async function entityViewsOver(
   { model, enumerations }: SinkPlan,
   tables: readonly PhysicalTable[],
   { dialect, sqlSchema, hasTable, typeOf, columnsOf }: ColumnsThere,

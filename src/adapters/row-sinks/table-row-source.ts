@@ -1,6 +1,7 @@
 /** Rows of a database or a folder of tables, for writing documents back, in the order of their row keys, which is document order. */
 import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
+import { isVersion, type DocumentVersions } from '../../engine/sql/document-versions.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
 import type {
   DocumentRows,
@@ -64,6 +65,9 @@ export interface TableRowSourceOptions<Known extends ReadTable> {
   readonly faultOf: (error: unknown) => unknown;
 }
 
+/** What is asked of a document. */
+const documentFacts = ['document_key', 'name', 'job', 'loaded_at', 'valid_from', 'valid_to'];
+
 export function createTableRowSource<Known extends ReadTable>(
   options: TableRowSourceOptions<Known>,
 ): RowSource {
@@ -99,24 +103,25 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     });
   }
 
-  async documentCount(name?: string): Promise<number> {
+  async documentCount(name?: string, versions?: DocumentVersions): Promise<number> {
     let count = 0;
-    for await (const document of this.documents(name)) if (document.key !== '') count += 1;
+    for await (const document of this.documents(name, versions)) if (document.key !== '') count += 1;
     return count;
   }
 
-  async *documents(name?: string): AsyncIterable<StoredDocument> {
+  async *documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument> {
     const table = this.#documents();
     const key = table.whole('document_key')!;
     const blocks = await this.#guarded(() =>
-      this.#tables!.blocks(table, { rest: ` ORDER BY ${key}` }, ['document_key', 'name', 'job']),
+      this.#tables!.blocks(table, { rest: ` ORDER BY ${key}` }, documentFacts),
     );
     try {
-      const stream = await this.#guarded(() => decodedRows(blocks, 3, (row) => row));
+      const stream = await this.#guarded(() => decodedRows(blocks, documentFacts.length, (row) => row));
       for (let row = stream.head; row !== null; row = stream.head) {
-        const [documentKey, documentName, job] = row;
+        const [documentKey, documentName, job, loadedAt = null, from = null, to = null] = row;
         const wait = stream.advance();
         if (wait !== undefined) await this.#guarded(() => wait);
+        if (!isVersion(versions, { loadedAt, from, to })) continue;
         if (name !== undefined && documentName !== name) continue;
         const idLschma = await this.#tables!.logicalSchemaOf(Number(job));
         yield { key: documentKey!, name: documentName!, idLschma };

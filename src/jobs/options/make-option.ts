@@ -44,7 +44,16 @@ type TextMember =
   | 'document'
   | 'credential';
 type FlagMember =
-  'json' | 'quiet' | 'dryRun' | 'validate' | 'prune' | 'skipLoaded' | 'noSamples' | 'views' | 'deleteMissing';
+  | 'json'
+  | 'quiet'
+  | 'dryRun'
+  | 'validate'
+  | 'prune'
+  | 'skipLoaded'
+  | 'noSamples'
+  | 'views'
+  | 'deleteMissing'
+  | 'history';
 
 export function text(
   member: TextMember,

@@ -56,6 +56,7 @@ export function checkCombinations(
     for (const [flag, isGiven] of [
       ['--key', request.key !== undefined],
       ['--delete-missing', request.deleteMissing === true],
+      ['--history', request.history === true],
     ] as const)
       if (isGiven) fault(flag, `${flag} says which documents -S m replaces, and needs it`);
   if (request.engine === 'spark') {

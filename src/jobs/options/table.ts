@@ -3,8 +3,10 @@ import { credentialName } from '../../files/remote-location.ts';
 import { parseExtraColumn } from './extra-column.ts';
 import { parseModes, saveModes } from './mode-letters.ts';
 import { flag, number, oneOf, text, withValue } from './make-option.ts';
+import { moment } from './moment.ts';
 import { namePart, ofRequests } from './name-part.ts';
-import { reservedName, reservedStart } from './reserved-names.ts';
+import { renames } from './renames.ts';
+import { reservedStart } from './reserved-names.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
 import { logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
@@ -19,23 +21,6 @@ const users: readonly Tool[] = ['xml2er', 'er2xml', 'unload'];
 const writers: readonly Tool[] = ['xml2er', 'er2xml'];
 
 const maxId = Number.MAX_SAFE_INTEGER;
-
-function renames(draft: RequestDraft, value: string): string | null {
-  const fault = namePart(value);
-  if (fault !== null) return fault;
-  const pairs: [string, string][] = [];
-  for (const part of value.split(',')) {
-    const equals = part.indexOf('=');
-    const [from, to] = [part.slice(0, Math.max(equals, 0)).trim(), part.slice(equals + 1).trim()];
-    if (from === '' || to === '') return 'must be OLD=NEW, several separated by commas';
-    if (pairs.some(([known]) => known === from)) return `renames ${from} twice`;
-    const fault = reservedName(to);
-    if (fault !== null) return fault;
-    pairs.push([from, to]);
-  }
-  draft.rename = [...(draft.rename ?? []), ...pairs];
-  return null;
-}
 
 export const toolOptions: readonly OptionSpec[] = [
   withValue(
@@ -117,6 +102,15 @@ export const toolOptions: readonly OptionSpec[] = [
     ],
     number(0, maxId, (draft, version) => (draft.version = version)),
   ),
+  withValue(
+    [null, '--at'],
+    ['er2xml'],
+    [
+      'MOMENT|all',
+      'of a target with history (-S m --history): documents as they were then, such as 2026-11-25T08:00:00Z, or all versions (default: those that are current)',
+    ],
+    moment,
+  ),
   withValue(['-o', '--out'], writers, ['TARGET', 'where to write'], text('out', pathLength)),
   withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], ofRequests(text('outUser', 256))),
   withValue(
@@ -151,6 +145,12 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     ['XPATH,…', 'with -S m: what tells a document from others, such as /order/@id (default: its name)'],
     text('key', 4096),
+  ),
+  flag(
+    [null, '--history'],
+    loaders,
+    'history',
+    'with -S m: documents that are replaced, or missing, stay, with the time until which they were valid; views TABLE_current show the others',
   ),
   flag(
     [null, '--delete-missing'],

@@ -133,6 +133,8 @@ const storedRequest = z
     in: z.string().optional(),
     /** er2xml, unload: one document by its name */
     document: z.string().optional(),
+    /** er2xml: documents as they were at that moment (ISO 8601, UTC), or all versions of them */
+    at: z.string().optional(),
     /** er2xml: of the table `_loads` of a folder of Delta or Iceberg tables */
     version: id.or(z.literal(0)).optional(),
   })

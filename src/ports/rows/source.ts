@@ -1,6 +1,7 @@
 /** Where rows come from: a target that documents were loaded into. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { TargetLoad } from './target-load.ts';
+import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
 import type { DocumentRows } from '../../engine/unshred/rows/document-rows.ts';
 
 export interface StoredDocument {
@@ -19,9 +20,9 @@ export interface RowSource {
   loads(): Promise<readonly TargetLoad[]>;
   /** First call but for `loads`. All that is read afterwards is as it was at this moment. AppError `not_found` where the target does not exist. */
   open(model: RelationalModel): Promise<void>;
-  /** Documents in the order of their keys; those of one name alone where one is given. */
-  documents(name?: string): AsyncIterable<StoredDocument>;
-  documentCount(name?: string): Promise<number>;
+  /** Documents in the order of their keys; those of one name alone where one is given. `versions`: see there, those that are current. */
+  documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument>;
+  documentCount(name?: string, versions?: DocumentVersions): Promise<number>;
   /**
    * Rows from that document on, those of documents after it included; null: all from the first. Rows given before are of no more
    * use then.

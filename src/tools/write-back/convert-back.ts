@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { InputError } from '../../engine/diagnostics.ts';
 import { coversModel } from '../../engine/model/coverage.ts';
+import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
 import { createDocumentWriter, type DocumentWriter } from '../../engine/unshred/document-writer.ts';
 import { AppError } from '../../errors.ts';
 import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
@@ -63,6 +64,11 @@ async function outputDirectory(session: ToolSession): Promise<string> {
   return session.byHand ? resolve(target.path) : session.resolvePath(target.path, false);
 }
 
+/** `--at` */
+function versionsOf({ at }: ToolSession['request']): DocumentVersions | undefined {
+  return at === undefined ? undefined : at === 'all' ? 'all' : { at };
+}
+
 class BackConversion {
   readonly #session: ToolSession;
   readonly #logical: StoredLogicalSchema;
@@ -110,13 +116,15 @@ class BackConversion {
       resolvePath: (path) => (own ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
       links: own ? 'follow' : 'refuse',
     });
-    const total = await this.#source.documentCount(request.document);
+    const versions = versionsOf(request);
+    const total = await this.#source.documentCount(request.document, versions);
     if (total === 0) {
-      const which = request.document === undefined ? 'document' : `document called ${request.document}`;
+      const called = request.document === undefined ? 'document' : `document called ${request.document}`;
+      const which = request.at === undefined || request.at === 'all' ? called : `${called} at ${request.at}`;
       throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
     }
     let done = 0;
-    for await (const document of this.#source.documents(request.document)) {
+    for await (const document of this.#source.documents(request.document, versions)) {
       await this.#document(document, folder);
       done += 1;
       this.#session.progress(done / total, {

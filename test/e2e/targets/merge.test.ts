@@ -1,10 +1,8 @@
 /** `-S m`: documents take the place of those of their name, in the transaction that publishes them. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { isHere } from '../../support/needs.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
@@ -32,39 +30,6 @@ function written({ customer, lines, odd }: Order): string {
       `<line><quantity>${quantity}</quantity><part no="${quantity}"><part no="${-quantity}"/></part></line>`,
   );
   return `<order><customer>${customer}</customer>${all.join('')}${odd ? '<remark>odd</remark>' : ''}</order>`;
-}
-
-/** Numbers that look random and are the same in every run (Park and Miller). */
-function createDice(seed: number): (sides: number) => number {
-  let state = seed;
-  return (sides) => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % sides;
-  };
-}
-
-/** As `held`, of a SQLite file. */
-function heldInFile(file: string): Record<string, Order> {
-  const database = new DatabaseSync(file, { readOnly: true });
-  try {
-    expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
-    const rows = database
-      .prepare(
-        `select d.name, o.customer,
-           (select json_group_array(l.quantity) from (select * from line l where l.order_key = o.order_key order by l.line_key) l) as lines,
-           exists (select 1 from _unmapped u where u.document_key = d.document_key) as odd
-           from _documents d join "order" o using (document_key)`,
-      )
-      .all() as { name: string; customer: string; lines: string; odd: number }[];
-    return Object.fromEntries(
-      rows.map(({ name, customer, lines, odd }) => [
-        name,
-        { customer, lines: JSON.parse(lines) as number[], odd: odd === 1 },
-      ]),
-    );
-  } finally {
-    database.close();
-  }
 }
 
 describe('documents of the same name', () => {
@@ -159,56 +124,6 @@ describe('documents of the same name', () => {
       select (select count(*) from orders._documents)::int as documents,
              ((select count(*) from orders."order") + (select count(*) from orders.line) + (select count(*) from orders.part))::int as rows`;
     expect(sums).toEqual(there);
-  });
-
-  it('are replaced as a whole, whatever comes: as a model in memory says', async () => {
-    const dice = createDice(11);
-    const model = new Map<string, Order>();
-    for (let round = 0; round < (isHere('whole run') ? 15 : 4); round += 1) {
-      const documents = new Map<string, Order>();
-      for (let count = 1 + dice(8); count > 0; count -= 1) {
-        const name = `order-${dice(15)}.xml`;
-        const old = model.get(name);
-        const order: Order = {
-          customer: `customer ${dice(1000)}`,
-          lines: Array.from({ length: dice(5) }, () => dice(100)),
-          odd: dice(3) === 0,
-        };
-        documents.set(name, old !== undefined && dice(3) === 0 ? old : order);
-      }
-      const input = await write(documents);
-      await convert(home, 'xml2er', input, '-x', '1', '-o', 'metadb:random', '-S', 'm', '--indexes', 'keys');
-      await convert(
-        home,
-        'xml2er',
-        input,
-        '-x',
-        '1',
-        '-o',
-        'metadb:random_bare',
-        '-S',
-        'm',
-        '--indexes',
-        'none',
-      );
-      const file = join(folder, 'random.sqlite');
-      const { merged } = await convert(home, 'xml2er', input, '-x', '1', '-o', `sqlite:${file}`, '-S', 'm');
-      const known = [...documents.keys()].filter((name) => model.has(name));
-      const unchanged = known.filter((name) => model.get(name) === documents.get(name)).length;
-      expect(merged).toMatchObject({ inserted: documents.size - known.length });
-      expect(merged!.replaced + merged!.unchanged).toBe(known.length);
-      expect(merged!.unchanged).toBeGreaterThanOrEqual(unchanged);
-      for (const [name, order] of documents) model.set(name, order);
-      expect(heldInFile(file)).toEqual(Object.fromEntries(model));
-      for (const sqlSchema of ['random', 'random_bare'])
-        expect([sqlSchema, await held(sqlSchema)]).toEqual([sqlSchema, Object.fromEntries(model)]);
-    }
-    // each line brings a part with a part in it, and takes both along
-    const lines = model.values().reduce((sum, order) => sum + order.lines.length, 0);
-    for (const sqlSchema of ['random', 'random_bare']) {
-      const [parts] = await sql.unsafe<{ n: number }[]>(`select count(*)::int as n from ${sqlSchema}.part`);
-      expect(parts!.n).toBe(lines * 2);
-    }
   });
 
   it.each([

@@ -63,6 +63,7 @@ class Operations(Transport):
         - `-f, --format csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg`: format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files
         - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite, DuckDB: a document replaces that of its key), writeschema, printschema
         - `--key XPATH,…`: with -S m: what tells a document from others, such as /order/@id (default: its name)
+        - `--history`: with -S m: documents that are replaced, or missing, stay, with the time until which they were valid; views TABLE_current show the others
         - `--delete-missing`: with -S m: documents of the target that are not among the inputs any more are removed
         - `-r, --prefix TEXT`: before every table name
         - `-y, --suffix TEXT`: after every table name
@@ -97,6 +98,7 @@ class Operations(Transport):
         - `-i, --in TARGET`: where the rows are
         - `-D, --document NAME`: one document of them
         - `--version N`: of a folder of Delta or Iceberg tables: as it was when the table _loads had this version (default: the newest)
+        - `--at MOMENT|all`: of a target with history (-S m --history): documents as they were then, such as 2026-11-25T08:00:00Z, or all versions (default: those that are current)
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target

@@ -3,8 +3,8 @@
  * that they do not have any more: what a load made, told by the mark in its comment, is made anew. No fault of a view fails a load.
  */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import type { CreatedView } from '../../../engine/views/create-view.ts';
-import { markedComment, viewsOver } from '../../row-sinks/made-views.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { markedComment, viewsOver, type ColumnsThere, type LoadView } from '../../row-sinks/made-views.ts';
 import { foldedName } from '../database.ts';
 import { readTables, type KnownTables } from '../tables.ts';
 import { columnSqlType } from '../types.ts';
@@ -36,15 +36,14 @@ export async function publishViews(publication: DuckDbPublication): Promise<void
   const { database, plan, changes } = publication;
   const known = await readTables(database);
   const ours = new Map([...known].filter(([, { madeView }]) => madeView !== null));
-  if (plan.views !== true && ours.size === 0) return;
+  if (plan.views !== true && !publication.merge.keepsHistory && ours.size === 0) return;
   const isAltered = changes.length > 0;
   const made: string[] = [];
   for (const view of await viewsOfModel(publication, known)) {
     const there = known.get(foldedName(view.name));
-    if (there === undefined && plan.views !== true) continue;
+    if (there === undefined && !view.isWanted) continue;
     if (there !== undefined && there.madeView === null) {
-      if (plan.views === true)
-        changes.push(`${view.name}: not made as a view, no load made what has this name`);
+      if (view.isWanted) changes.push(`${view.name}: not made as a view, no load made what has this name`);
       continue;
     }
     ours.delete(foldedName(view.name));
@@ -83,11 +82,12 @@ async function makeView(
 }
 
 function viewsOfModel(
-  { plan, tables }: DuckDbPublication,
+  { plan, tables, merge }: DuckDbPublication,
   known: KnownTables,
-): Promise<readonly CreatedView[]> {
-  return viewsOver(plan, tables, {
+): Promise<readonly LoadView[]> {
+  const columnsThere: ColumnsThere = {
     dialect: 'duckdb',
+    knowsVersions: known.get(sideTableNames.documents)?.columns.has('valid_to') === true,
     hasTable: (table) => known.get(foldedName(tables[table]!.name))?.isView === false,
     columnsOf: (table) => [...(known.get(foldedName(tables[table]!.name))?.columns.values() ?? [])],
     typeOf: (table, at) => {
@@ -99,5 +99,9 @@ function viewsOfModel(
       const isDecimal = modelled.kind === 'numeric' && type.startsWith('DECIMAL');
       return type === columnSqlType(modelled) || isDecimal ? 'as modelled' : 'other';
     },
+  };
+  return viewsOver(plan, tables, columnsThere, {
+    entities: plan.views === true,
+    current: merge.keepsHistory,
   });
 }

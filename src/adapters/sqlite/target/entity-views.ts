@@ -3,8 +3,8 @@
  * where its tables changed. No fault of a view fails a load.
  */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import type { CreatedView } from '../../../engine/views/create-view.ts';
-import { markedComment, viewsOver } from '../../row-sinks/made-views.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { markedComment, viewsOver, type ColumnsThere, type LoadView } from '../../row-sinks/made-views.ts';
 import { foldedName } from '../database.ts';
 import { readTables, type FoundTables } from '../tables.ts';
 import { isText } from '../types.ts';
@@ -33,14 +33,13 @@ export async function publishViews(publication: SqlitePublication): Promise<void
   const { database, plan, changes } = publication;
   const known = readTables(database);
   const ours = new Map([...known].filter(([, { madeView }]) => madeView !== null));
-  if (plan.views !== true && ours.size === 0) return;
+  if (plan.views !== true && !publication.merge.keepsHistory && ours.size === 0) return;
   const made: string[] = [];
   for (const view of await viewsOfModel(publication, known)) {
     const there = known.get(foldedName(view.name));
-    if (there === undefined && plan.views !== true) continue;
+    if (there === undefined && !view.isWanted) continue;
     if (there !== undefined && there.madeView === null) {
-      if (plan.views === true)
-        changes.push(`${view.name}: not made as a view, no load made what has this name`);
+      if (view.isWanted) changes.push(`${view.name}: not made as a view, no load made what has this name`);
       continue;
     }
     ours.delete(foldedName(view.name));
@@ -81,12 +80,13 @@ async function makeView(
 }
 
 function viewsOfModel(
-  { plan, drawn }: SqlitePublication,
+  { plan, drawn, merge }: SqlitePublication,
   known: FoundTables,
-): Promise<readonly CreatedView[]> {
+): Promise<readonly LoadView[]> {
   const asModelled: DrawnModel = drawModel(plan.model);
-  return viewsOver(plan, asModelled.tables, {
+  const columnsThere: ColumnsThere = {
     dialect: 'sqlite',
+    knowsVersions: known.get(sideTableNames.documents)?.columns.has('valid_to') === true,
     hasTable: (table) => known.get(foldedName(asModelled.tables[table]!.name))?.isView === false,
     columnsOf: (table) => [
       ...(known.get(foldedName(asModelled.tables[table]!.name))?.columns.values() ?? []),
@@ -100,5 +100,9 @@ function viewsOfModel(
       if (type === column.sqlType) return 'as modelled';
       return isText(type) ? 'text' : 'as modelled';
     },
+  };
+  return viewsOver(plan, asModelled.tables, columnsThere, {
+    entities: plan.views === true,
+    current: merge.keepsHistory,
   });
 }

@@ -5,7 +5,13 @@ import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { withListTables } from '../../../engine/sql/list-tables.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
-import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import {
+  mergeColumns,
+  sideTableDefinitions,
+  sideTableNames,
+  type SideColumn,
+  type SideTableDefinition,
+} from '../../../engine/model/side-tables.ts';
 import { textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
@@ -72,6 +78,10 @@ async function openTables(
   }
 }
 
+function sideColumnsOf({ name, columns }: SideTableDefinition): readonly SideColumn[] {
+  return name === sideTableNames.documents ? [...columns, ...mergeColumns] : columns;
+}
+
 class SqliteTables implements ReadTables<SqliteTable> {
   readonly #database: SqliteDb;
   readonly #model: RelationalModel;
@@ -119,7 +129,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
     const index = this.#indexes.get(name);
     const side = Object.values(sideTableDefinitions).find((one) => one.name === name);
     const modelled: readonly { readonly name: string; readonly type: ColumnType }[] =
-      index === undefined ? side!.columns : this.#model.tables[index]!.columns;
+      index === undefined ? sideColumnsOf(side!) : this.#model.tables[index]!.columns;
     const columns: ReadColumn[] = [];
     const places = new Map<string, number>();
     for (const [at, column] of modelled.entries()) {

@@ -3,9 +3,15 @@
  * with a mark, and they are their loader's own. One on which nothing hangs stands in nobody's way; no fault of one fails a load.
  */
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import type { CreatedView } from '../../../../engine/views/create-view.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../client/connect.ts';
-import { markedComment, viewsOver, type ColumnThere } from '../../../row-sinks/made-views.ts';
+import {
+  markedComment,
+  viewsOver,
+  type ColumnThere,
+  type ColumnsThere,
+  type LoadView,
+} from '../../../row-sinks/made-views.ts';
 import { ownViews, readTarget, type OwnView } from '../connection/existing-tables.ts';
 import { runAll } from '../staging/lane.ts';
 import { relation, type Publication } from './publication.ts';
@@ -50,11 +56,11 @@ export async function dropViewsOfNames(publication: Publication): Promise<void> 
 /** Makes those that are wanted, over the tables and columns that are there now, and again those that were dropped. */
 export async function publishViews(publication: Publication): Promise<void> {
   const { plan, target, viewsAside, changes } = publication;
-  if (plan.views !== true && target.views.size === 0) return;
+  if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
   const made: string[] = [];
   for (const view of await viewsOfModel(publication)) {
     const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
-    if (known === undefined && plan.views !== true) continue;
+    if (known === undefined && !view.isWanted) continue;
     const isThere = known !== undefined && !viewsAside.has(view.name);
     viewsAside.delete(view.name);
     const comment = await markedComment(view);
@@ -120,9 +126,15 @@ function definition(
   ];
 }
 
-async function viewsOfModel({ tx, sqlSchema, plan, tables }: Publication): Promise<readonly CreatedView[]> {
+async function viewsOfModel({
+  tx,
+  sqlSchema,
+  plan,
+  tables,
+  merge,
+}: Publication): Promise<readonly LoadView[]> {
   const names = tables.map(({ name }) => name);
-  const { tables: there } = await readTarget(tx, sqlSchema, names);
+  const { tables: there } = await readTarget(tx, sqlSchema, [...names, sideTableNames.documents]);
   const columns = await tx.unsafe<(ColumnThere & { readonly table: string })[]>(`
     SELECT c.relname AS table, a.attname AS name, col_description(c.oid, a.attnum) AS comment
       FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -130,9 +142,10 @@ async function viewsOfModel({ tx, sqlSchema, plan, tables }: Publication): Promi
        AND c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb))
      ORDER BY c.relname, a.attnum`);
   const comments = Map.groupBy(columns, ({ table }) => table);
-  return viewsOver(plan, tables, {
+  const columnsThere: ColumnsThere = {
     dialect: 'postgresql',
     sqlSchema,
+    knowsVersions: there.get(sideTableNames.documents)?.columns.has('valid_to') === true,
     hasTable: (table) => there.has(names[table]!),
     columnsOf: (table) => comments.get(names[table]!) ?? [],
     typeOf: (table, at) => {
@@ -142,5 +155,9 @@ async function viewsOfModel({ tx, sqlSchema, plan, tables }: Publication): Promi
       if (type === sqlType) return 'as modelled';
       return /^(?:text|character)(?!.*\[\])/.test(type) ? 'text' : 'other';
     },
+  };
+  return viewsOver(plan, tables, columnsThere, {
+    entities: plan.views === true,
+    current: merge.keepsHistory,
   });
 }

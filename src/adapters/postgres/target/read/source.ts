@@ -9,6 +9,7 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { everyRowNamesDocument } from '../../../../engine/model/key-columns.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { versionCondition, type DocumentVersions } from '../../../../engine/sql/document-versions.ts';
 import type { DocumentRows, RowStream } from '../../../../engine/unshred/rows/document-rows.ts';
 import { decodedRows, type TextRow } from '../../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../../errors.ts';
@@ -99,21 +100,32 @@ class PostgresRowSource implements RowSource {
     });
   }
 
-  async documentCount(name?: string): Promise<number> {
+  async documentCount(name?: string, versions?: DocumentVersions): Promise<number> {
     return this.#guarded(async () => {
       const [row] = await this.#sql!.unsafe<[{ count: number | string }]>(
-        `SELECT count(*) ${this.#fromDocuments(name)}`,
+        `SELECT count(*) ${this.#fromDocuments(name, versions)}`,
       );
       return Number(row.count);
     });
   }
 
-  #fromDocuments(name: string | undefined): string {
-    const filter = name === undefined ? '' : ` WHERE name = ${standardLiteral(name)}`;
-    return `FROM ${this.#relation(sideTableNames.documents)} t${filter}`;
+  #fromDocuments(name: string | undefined, versions: DocumentVersions | undefined): string {
+    const { documents } = sideTableNames;
+    const isMerged = this.#target.tables.get(documents)!.columns.has('valid_to');
+    const version = versionCondition(
+      versions,
+      isMerged,
+      't.',
+      (moment) => `${standardLiteral(moment)}::timestamptz`,
+    );
+    const conditions = [
+      ...(name === undefined ? [] : [`t.name = ${standardLiteral(name)}`]),
+      version ?? 'true',
+    ];
+    return `FROM ${this.#relation(documents)} t WHERE ${conditions.join(' AND ')}`;
   }
 
-  async *documents(name?: string): AsyncIterable<StoredDocument> {
+  async *documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument> {
     const { loads } = sideTableNames;
     const { installation } = this.#options;
     const ours =
@@ -122,7 +134,7 @@ class PostgresRowSource implements RowSource {
     const logical = this.#target.tables.has(loads)
       ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
       : 'NULL::text';
-    const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name)} ORDER BY t.document_key`;
+    const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name, versions)} ORDER BY t.document_key`;
     const cursor = await openCursor(this.#session(), 'documents', query, 3);
     const stream = await decodedRows(cursor, 3, ([key, documentName, idLschma]) => ({
       key: key!,
