@@ -7,7 +7,6 @@ import { moment } from './moment.ts';
 import { namePart, ofRequests } from './name-part.ts';
 import { renames } from './renames.ts';
 import { reservedStart } from './reserved-names.ts';
-import type { RequestDraft } from '../request/tool-request.ts';
 import type { Tool } from '../request/tools.ts';
 import { logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
 import { sparkSetting } from './spark-settings.ts';
