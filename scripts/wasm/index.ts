@@ -9,6 +9,7 @@ import { HEAP_AT } from '../../src/engine/parquet/kernel/layout.ts';
 import { SCAN_KERNEL_BYTES } from '../../src/engine/xml/kernel/layout.ts';
 import { collectPrelude } from './collect-kernel.ts';
 import { columnsPrelude } from './columns-kernel.ts';
+import { linesPrelude } from './lines-kernel.ts';
 import { preludeText, type Prelude } from './prelude.ts';
 import { scanPrelude } from './scan-kernel.ts';
 import { shredPrelude } from './shred-kernel.ts';
@@ -62,6 +63,14 @@ const modules: readonly Module[] = [
     prelude: columnsPrelude,
     constant: 'readColumnsWasm',
     memoryBase: HEAP_AT / 2,
+  },
+  {
+    folder: 'shred/json-lines',
+    source: 'rows',
+    parts: [],
+    prelude: linesPrelude,
+    constant: 'writeLinesWasm',
+    memoryBase: 64,
   },
 ];
 

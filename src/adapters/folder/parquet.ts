@@ -92,10 +92,12 @@ const pieceBytes = 512 * 1024;
 const compressionLevel = 1;
 const zstdCompress = promisify(zlib.zstdCompress);
 
+/** At once: what is compressed never needs more than a chunk (zstd manual, "ZSTD_COMPRESSBOUND"). */
 function compress(bytes: Uint8Array): Promise<Uint8Array> {
   return zstdCompress(bytes, {
     params: { [zlib.constants.ZSTD_c_compressionLevel]: compressionLevel },
     pledgedSrcSize: bytes.length,
+    chunkSize: bytes.length + (bytes.length >> 8) + 128,
   });
 }
 

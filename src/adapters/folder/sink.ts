@@ -7,7 +7,8 @@ import { access, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
-import { createJsonLinesEncoder } from '../../engine/shred/rows/json-lines.ts';
+import { createJsonLinesEncoder } from '../../engine/shred/json-lines/encoder.ts';
+import { createLinesKernel, type LinesKernel } from '../../engine/shred/json-lines/kernel.ts';
 import { AppError } from '../../errors.ts';
 import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
@@ -70,6 +71,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
   readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
+  #lines: LinesKernel | null | undefined = undefined;
   #lock: FileLock | null = null;
   #createdFolders: CreatedFolders | null = null;
   #manifest!: TargetManifest;
@@ -274,8 +276,17 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {
     let writer = this.#writers.get(table);
     if (writer === undefined)
-      this.#writers.set(table, (writer = createJsonLinesEncoder(tableColumns(this.plan.model, table))));
+      this.#writers.set(
+        table,
+        (writer = createJsonLinesEncoder(tableColumns(this.plan.model, table), this.#kernel())),
+      );
     return writer;
+  }
+
+  /** Of all tables; made when rows come. */
+  #kernel(): LinesKernel | null {
+    this.#lines = this.#lines === undefined ? createLinesKernel() : this.#lines;
+    return this.#lines;
   }
 
   #columnsOf(table: string): readonly string[] {

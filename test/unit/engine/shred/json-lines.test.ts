@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ColumnType } from '../../../../src/engine/model/relational-model.ts';
 import { ByteBuffer } from '../../../../src/engine/shred/rows/byte-buffer.ts';
-import { createJsonLinesEncoder } from '../../../../src/engine/shred/rows/json-lines.ts';
+import { createJsonLinesEncoder } from '../../../../src/engine/shred/json-lines/encoder.ts';
+import { createLinesKernel } from '../../../../src/engine/shred/json-lines/kernel.ts';
 import { copyTextEncoder } from '../../../../src/engine/shred/rows/encoding.ts';
 
 const utf8 = new TextEncoder();
@@ -23,9 +24,11 @@ function copyText(rows: readonly (readonly (string | null)[])[]): Uint8Array {
 
 const text = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
-/** The JSON text of one value. */
+/** The JSON text of one value; the kernel and TypeScript alone write the same. */
 function encoded(type: ColumnType, value: string | null): string {
-  const line = text(createJsonLinesEncoder([{ name: 'v', type }])(copyText([[value]])));
+  const rows = copyText([[value]]);
+  const line = text(createJsonLinesEncoder([{ name: 'v', type }])(rows));
+  expect(text(createJsonLinesEncoder([{ name: 'v', type }], createLinesKernel())(rows))).toBe(line);
   expect(line.startsWith('{"v":') && line.endsWith('}\n')).toBe(true);
   return line.slice('{"v":'.length, -'}\n'.length);
 }
@@ -123,4 +126,47 @@ test('rows are lines, members in the order of the columns, names escaped', () =>
   ).toBe('{"a\\u0022b":1,"c\\\\d":"x"}\n{"a\\u0022b":2,"c\\\\d":null}\n');
   const long = 'y'.repeat(1_000_000);
   expect(JSON.parse(text(encode(copyText([['3', long]]))))).toEqual({ 'a"b': 3, 'c\\d': long });
+});
+
+test('the kernel writes what TypeScript writes, rows of any length, over and over', () => {
+  const kinds = ['text', 'bigint', 'numeric', 'double', 'boolean', 'timestamptz'] as const;
+  const columns = kinds.map((kind, at) => ({ name: `${kind}"${at}`, type: { kind } as ColumnType }));
+  const kernel = createLinesKernel()!;
+  const [plain, others] = [createJsonLinesEncoder(columns), createJsonLinesEncoder(columns, kernel)];
+  // a table of another shape in the same memory
+  const second = createJsonLinesEncoder(columns.slice(1, 2), kernel);
+  const value = fc.oneof(
+    fc.constantFrom(
+      't',
+      'f',
+      '0',
+      '-1.50',
+      '+.5',
+      '1e-5',
+      'NaN',
+      '\\N',
+      '',
+      'true',
+      '\u0001"\u001f',
+      'é"\\\t\n',
+    ),
+    fc.string({ unit: 'grapheme', maxLength: 70 }),
+    fc.double().map(String),
+    fc.constant(null),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(value, { minLength: 6, maxLength: 6 }), { maxLength: 20 }),
+      fc.nat(3).map((size) => (size === 3 ? 400_000 : 0)),
+      (rows, more) => {
+        const all = more === 0 ? rows : [...rows, ['"'.repeat(more), '7', null, '1', 't', 'x']];
+        const copied = copyText(all);
+        expect(text(others(copied))).toBe(text(plain(copied)));
+        expect(text(second(copyText([['12'], [null]])))).toBe(
+          '{"bigint\\u00221":12}\n{"bigint\\u00221":null}\n',
+        );
+      },
+    ),
+    { numRuns: 150 },
+  );
 });

@@ -3,6 +3,7 @@
  * lists are arrays, NULL is null; a value that its column's type cannot hold is a string.
  */
 import type { ColumnType } from '../../model/relational-model.ts';
+import { WRITE_BOOLEAN, WRITE_NUMBER, WRITE_TEXT, type LinesKernel } from './kernel.ts';
 
 const TAB = 9;
 const LF = 10;
@@ -30,12 +31,28 @@ export function memberName(name: string): string {
   );
 }
 
-/** Takes whole rows in COPY text, `columns` in their order; answers the same rows as JSON Lines, in a buffer of their own. */
+interface LineColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/**
+ * Takes whole rows in COPY text, `columns` in their order; answers the same rows as JSON Lines, in a buffer of their own. `kernel`: does it
+ * for tables without lists.
+ */
 export function createJsonLinesEncoder(
-  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+  columns: readonly LineColumn[],
+  kernel: LinesKernel | null = null,
 ): (rows: Uint8Array) => Uint8Array {
-  const members = columns.map(({ name, type }, index): Member => ({
-    prefix: new TextEncoder().encode(`${index === 0 ? '{' : ','}${memberName(name)}:`),
+  const prefixes = columns.map(({ name }, index) =>
+    new TextEncoder().encode(`${index === 0 ? '{' : ','}${memberName(name)}:`),
+  );
+  if (kernel !== null && columns.every(({ type }) => type.list !== true))
+    return kernel.encoder(
+      columns.map(({ type }, at) => ({ prefix: prefixes[at]!, write: kernelWriter(type.kind) })),
+    );
+  const members = columns.map(({ type }, at): Member => ({
+    prefix: prefixes[at]!,
     write: type.list === true ? listWriter(type.kind) : scalarWriter(type.kind),
   }));
   let buffer = new Uint8Array(256 * 1024);
@@ -70,6 +87,11 @@ function grown(bytes: Uint8Array, needed: number): Uint8Array<ArrayBuffer> {
 function writeAscii(text: string, target: Uint8Array, at: number): number {
   for (let i = 0; i < text.length; i += 1) target[at + i] = text.charCodeAt(i);
   return at + text.length;
+}
+
+function kernelWriter(kind: ColumnType['kind']): number {
+  const write = scalarWriter(kind);
+  return write === writeNumber ? WRITE_NUMBER : write === writeBoolean ? WRITE_BOOLEAN : WRITE_TEXT;
 }
 
 function scalarWriter(kind: ColumnType['kind']): FieldWriter {
