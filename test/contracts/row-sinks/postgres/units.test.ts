@@ -10,7 +10,7 @@ import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
 import type { UnitReceipt } from '../../../../src/ports/rows/units.ts';
 import type { UnitSink } from '../../../../src/ports/rows/unit-sink.ts';
 import { at } from '../../../unit/engine/sql/library-model.ts';
-import { some } from '../../../support/needs.ts';
+import { needs, some } from '../../../support/needs.ts';
 import { eventually } from '../../../support/service/waiting.ts';
 import { encodeRows, libraryPlan, libraryRows } from '../../targets/library-rows.ts';
 import {
@@ -199,6 +199,29 @@ test.each(kills.map((deaths) => ({ deaths })))(
     expect(killed).toBeGreaterThan(0);
     await publish(sink, receipts);
     expect(await keysThere()).toEqual(all.slice(0, units * perUnit));
+    await nothingLeft();
+  },
+);
+
+test(
+  'a stopped executor: its twin takes the unit from it after a minute',
+  { timeout: 300_000, ...needs('whole run') },
+  async () => {
+    const { sink, token } = await begun(libraryPlan(1), 1);
+    const stopped = await openPostgresUnit(token, 0);
+    // 12 MB, so that the unit is claimed and some of it copied; then nothing more comes
+    const filler = Array.from({ length: 60_000 }, (_, i) => personRow(1000 + i));
+    await stopped.write(at.person, encodeRows('copy-text', filler), filler.length);
+    await eventually('it has claimed the unit', async () => {
+      const rows =
+        await database.sql`select from pg_stat_activity where usename = ${token.address.user!} and xact_start is not null`;
+      return rows.length > 0 ? true : null;
+    });
+    const receipt = await doUnit(token, 0);
+    await expect(stopped.commit(() => 'woken')).rejects.toMatchObject({ code: 'service_unavailable' });
+    await stopped.close();
+    await publish(sink, [receipt]);
+    expect(await keysThere()).toEqual(all.slice(0, perUnit));
     await nothingLeft();
   },
 );

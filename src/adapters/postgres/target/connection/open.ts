@@ -52,6 +52,8 @@ export interface TargetSockets {
   /** gets every socket */
   readonly all?: Set<Socket>;
   readonly rows?: RowTap;
+  /** a session that is lost is not replaced by another, which would know nothing of its transaction (false) */
+  readonly single?: boolean;
 }
 
 /** One connection, opened with the first query; it is never closed for its age. */
@@ -67,10 +69,13 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     ...(sockets.rows === undefined ? {} : { rows: sockets.rows }),
   });
   const poolSockets = createPoolSockets();
+  let wasOpened = false;
   const sql = postgres({
     host: [host],
     port: [port],
     socket: async () => {
+      if (wasOpened) throw new ServerFault('has ended the session', 'CONNECTION_CLOSED');
+      wasOpened = sockets.single === true;
       const { socket, plain } = await openSocket();
       closeWhenStalled(socket, stallMs);
       poolSockets.add(socket);

@@ -32,7 +32,12 @@ export async function openUnitSession(
   const until = Date.now() + patienceMs;
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2000)) {
     let socket: Socket | null = null;
-    const sql = connectTarget(address, { onPlain: (plain) => (socket = plain), all: sockets });
+    // a COPY beside the transaction that claimed the unit would stay, whatever becomes of the unit
+    const sql = connectTarget(address, {
+      onPlain: (plain) => (socket = plain),
+      all: sockets,
+      single: true,
+    });
     try {
       return { sql, pid: await backendAfter(sql, settings), socket };
     } catch (error) {
