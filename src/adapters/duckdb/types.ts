@@ -85,7 +85,8 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
   }
   switch (sqlType) {
     case 'TIMESTAMP WITH TIME ZONE':
-      return `regexp_replace(replace(${text}, ' ', 'T'), '[+]00$', 'Z')`;
+      // in a session in UTC, where nothing else of it is +00
+      return `replace(replace(${text}, ' ', 'T'), '+00', 'Z')`;
     case 'TIMESTAMP':
       return `replace(${text}, ' ', 'T')`;
     case 'FLOAT':

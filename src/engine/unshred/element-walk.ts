@@ -32,30 +32,37 @@ interface PlacedChild {
   readonly child: FoldedChild;
 }
 
-/** An element whose start tag is written: what stands in it is to follow. */
-interface Frame {
-  tag: Uint8Array;
+const noTag: Uint8Array = new Uint8Array(0);
+const noItems: readonly KeptItem[] = [];
+const nonePlaced: readonly PlacedChild[] = [];
+
+/** An element whose start tag is written: what stands in it is to follow. Frames are used again. */
+class Frame {
+  tag = noTag;
   node: WritingNode;
   row: TakenRow;
   /** labels of folded elements below the row's own, as in KeptContent */
-  path: string;
-  depth: number;
-  kept: KeptElement | undefined;
-  items: readonly KeptItem[];
+  path = '';
+  depth = 0;
+  kept: KeptElement | undefined = undefined;
+  items = noItems;
   /** folded children whose place is known, by position, and those that may stand wherever nothing else does */
-  placed: readonly PlacedChild[];
-  free: readonly FoldedChild[];
-  nextItem: number;
-  nextPlaced: number;
-  nextFree: number;
+  placed = nonePlaced;
+  free: readonly FoldedChild[] = [];
+  nextItem = 0;
+  nextPlaced = 0;
+  nextFree = 0;
   /** the position that comes next */
-  expected: number;
+  expected = 1;
+
+  constructor(node: WritingNode, row: TakenRow) {
+    this.node = node;
+    this.row = row;
+  }
 }
 
 type Wait = Promise<void> | undefined;
 
-const noItems: readonly KeptItem[] = [];
-const nonePlaced: readonly PlacedChild[] = [];
 /** what a presence column holds */
 const yes = utf8Of('true');
 
@@ -153,7 +160,8 @@ export class ElementWalk {
 
   /** The rest of an element whose start tag is begun. */
   #content(tag: Uint8Array, node: WritingNode, row: TakenRow, path: string, depth: number): Wait {
-    const [out, own] = [this.#out, this.#own];
+    const out = this.#out;
+    const own = this.#own;
     const kept = row.kept?.get(path);
     writeAttributes(out, this.#plan, node, row, own);
     if (kept !== undefined) out.attributes(keptAttributesOf(this.#plan, kept, own));
@@ -164,7 +172,7 @@ export class ElementWalk {
       isValue && isKept(this.#plan, node, row, textColumn)
         ? valueOf(this.#plan, node, row, textColumn, own)
         : null;
-    for (const [uri, prefix] of own) out.attributes(attribute(`xmlns:${prefix}`, uri));
+    if (own.size > 0) for (const [uri, prefix] of own) out.attributes(attribute(`xmlns:${prefix}`, uri));
     if (text !== null) out.text(text);
     else if (isValue) writeCell(out, row, textColumn, 'text');
     else if (node.isFlat && row.kept === null) {
@@ -193,15 +201,25 @@ export class ElementWalk {
       node.isFree && kept === undefined
         ? { placed: nonePlaced, free: node.folded }
         : foldedChildren(node, row, kept);
-    const items = kept?.items ?? noItems;
-    const next = { nextItem: 0, nextPlaced: 0, nextFree: 0, expected: 1 };
-    this.#frames[this.#open] = { tag, node, row, path, depth, kept, items, placed, free, ...next };
+    const frame = (this.#frames[this.#open] ??= new Frame(node, row));
     this.#open += 1;
+    frame.tag = tag;
+    frame.node = node;
+    frame.row = row;
+    frame.path = path;
+    frame.depth = depth;
+    frame.kept = kept;
+    frame.items = kept?.items ?? noItems;
+    frame.placed = placed;
+    frame.free = free;
+    frame.nextItem = frame.nextPlaced = frame.nextFree = 0;
+    frame.expected = 1;
   }
 
   /** Writes what comes next in an element: children by position; folded ones that have none fill the places between, in the order of the plan. */
   #goOn(frame: Frame): Wait {
-    const [reader, { node, row, items, placed }] = [this.#reader, frame];
+    const reader = this.#reader;
+    const { node, row, items, placed } = frame;
     let position = Infinity;
     let group: RowGroup | null = null;
     let child: RowChild | null = null;
@@ -211,13 +229,18 @@ export class ElementWalk {
       if (found === null) continue;
       const at = positionOf(reader.head(candidate.table)!, candidate.positionColumn);
       if (child !== null && at >= position) continue;
-      [position, group, child] = [at, candidate, found];
+      position = at;
+      group = candidate;
+      child = found;
     }
     for (const candidate of node.contents) {
       const head = reader.head(candidate.table);
       if (head === null || !hangsFrom(head, candidate.parentKeyColumn, row)) continue;
       const at = positionOf(head, candidate.positionColumn);
-      if (at < position) [position, group, child, content] = [at, null, null, candidate];
+      if (at >= position) continue;
+      position = at;
+      group = null;
+      content = candidate;
     }
     const item = items[frame.nextItem];
     const known = placed[frame.nextPlaced];
@@ -265,7 +288,9 @@ export class ElementWalk {
   }
 
   #foldedElement(child: FoldedChild, { row, path, depth }: Frame): Wait {
-    return this.#element(child.tag, child.node, row, `${path}/${child.label}`, depth + 1);
+    // nobody asks for the path where nothing is kept by it
+    const own = row.kept === null && !this.#plan.hasHangingRows ? '' : `${path}/${child.label}`;
+    return this.#element(child.tag, child.node, row, own, depth + 1);
   }
 
   /** Whether a folded child without a known place stands in the row's element. */

@@ -92,6 +92,8 @@ export interface WritingPlan {
   readonly typeAttribute: string;
   /** in UTF-8 */
   readonly nilAttribute: Uint8Array;
+  /** the type that an element says it has may have its values in a row of another table */
+  readonly hasHangingRows: boolean;
   /** tables of root rows; the parent key column is that of the document */
   readonly roots: readonly RowGroup[];
   node(index: number): WritingNode;
@@ -110,6 +112,9 @@ export function createWritingPlan(model: RelationalModel): WritingPlan {
     labels,
     typeAttribute: namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'type' }),
     nilAttribute: utf8Of(namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'nil' })),
+    hasHangingRows: model.nodes.some(({ typeEdges }) =>
+      typeEdges.some(({ parentKeyColumn }) => parentKeyColumn >= 0),
+    ),
     roots: rowGroups(model, model.roots, namespaces, labels, true),
     node: (index) => (nodes[index] ??= writingNode(plan, model.nodes[index]!)),
     evidence: (index) => (evidences[index] ??= evidenceOf(plan, index)),

@@ -2,7 +2,7 @@
 import { inAttribute, inText, longestReference, type ByteEscapes } from './escape.ts';
 import { utf8Of } from './rows/values.ts';
 
-/** Takes UTF-8; awaiting it is back-pressure. */
+/** Takes UTF-8; awaiting it is back-pressure. What it is given it has until it has answered: then other bytes are put there. */
 export type ByteConsumer = (bytes: Uint8Array<ArrayBuffer>) => Promise<void> | void;
 
 const pieceBytes = 64 * 1024;
@@ -21,8 +21,11 @@ export class XmlOutput {
   #full: Uint8Array<ArrayBuffer>[] = [];
   /** a start tag waits for its `>` */
   #tagOpen = false;
-  /** the consumer's answer to what it was given last */
+  /** what the consumer was given last, and its answer */
+  #given: Uint8Array<ArrayBuffer> | null = null;
   #taking: Promise<void> | null = null;
+  /** a piece to be filled again */
+  #spare: Uint8Array<ArrayBuffer> | null = null;
 
   begin(consume: ByteConsumer): void {
     this.#consume = consume;
@@ -30,6 +33,7 @@ export class XmlOutput {
     this.#filled = 0;
     this.#full = [];
     this.#tagOpen = false;
+    this.#given = null;
     this.#taking = null;
   }
 
@@ -113,6 +117,8 @@ export class XmlOutput {
   async #hand(): Promise<void> {
     for (const piece of this.#full.splice(0)) {
       await this.#taking;
+      if (this.#given?.buffer.byteLength === pieceBytes) this.#spare = new Uint8Array(this.#given.buffer);
+      this.#given = piece;
       this.bytes += piece.length;
       this.#taking = this.#consume(piece) ?? null;
       // its fault is told where it is waited for
@@ -134,7 +140,8 @@ export class XmlOutput {
 
   #nextPiece(bytes: number): void {
     this.#full.push(this.#piece.subarray(0, this.#filled));
-    this.#piece = new Uint8Array(Math.max(pieceBytes, bytes));
+    this.#piece = (bytes > pieceBytes ? null : this.#spare) ?? new Uint8Array(Math.max(pieceBytes, bytes));
+    this.#spare = null;
     this.#filled = 0;
   }
 

@@ -26,7 +26,7 @@ export async function writeDocuments(
   const written: Uint8Array[] = [];
   for (const key of documentKeys) {
     const chunks: Uint8Array[] = [];
-    await writer.write(key, (bytes) => void chunks.push(bytes));
+    await writer.write(key, (bytes) => void chunks.push(bytes.slice()));
     written.push(Buffer.concat(chunks));
   }
   return written;

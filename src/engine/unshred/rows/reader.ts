@@ -52,7 +52,8 @@ export class RowReader {
 
   /** Before anything else is asked of these tables; undefined: they are open. */
   open(tables: readonly number[]): Promise<void> | undefined {
-    return tables.every((table) => this.#tables[table] !== undefined) ? undefined : this.#openAll(tables);
+    for (const table of tables) if (this.#tables[table] === undefined) return this.#openAll(tables);
+    return undefined;
   }
 
   /** Standing at the next row of the table; null where there is none. */
@@ -65,7 +66,8 @@ export class RowReader {
   take(table: number, depth: number): TakenRow | Promise<TakenRow> {
     const open = this.#tables[table]!;
     const { bytes, cells, at } = open.cursor;
-    const [keyFrom, keyTo] = [cells[at + open.keyCell]!, cells[at + open.keyCell + 1]!];
+    const keyFrom = cells[at + open.keyCell]!;
+    const keyTo = cells[at + open.keyCell + 1]!;
     const row = { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null };
     open.taken += 1;
     open.last = row;

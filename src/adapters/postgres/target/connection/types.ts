@@ -63,7 +63,8 @@ export function lexicalText(expression: string, type: string, fraction: number |
     return `CASE WHEN ${expression} = round(${expression}, ${fraction}) THEN round(${expression}, ${fraction}) ELSE trim_scale(${expression}) END::text`;
   switch (type) {
     case 'timestamp with time zone':
-      return `regexp_replace(replace(${expression}::text, ' ', 'T'), '[+]00$', 'Z')`;
+      // in a session in UTC, where nothing else of it is +00
+      return `replace(replace(${expression}::text, ' ', 'T'), '+00', 'Z')`;
     case 'timestamp without time zone':
       return `replace(${expression}::text, ' ', 'T')`;
     case 'real':
