@@ -81,6 +81,8 @@ export function goalsOf(results: Results, parser: string): Goal[] {
       'XML to PostgreSQL',
       ratio([names.writeBack, element], [names.load, element]),
     ),
+    atLeast('XML to Parquet', 0.8, 'XML to TSV', ratio([names.parquet, element], [names.tsv, element])),
+    atLeast('XML to JSON Lines', 0.8, 'XML to TSV', ratio([names.jsonLines, element], [names.tsv, element])),
     atLeast(
       'Parquet to XML',
       0.6,

@@ -218,7 +218,9 @@ function print(peers: Peers): void {
     names.copyAlone,
     names.copyAtOnce,
     names.writeBack,
+    names.tsv,
     names.parquet,
+    names.jsonLines,
     names.writeBackParquet,
   ];
   const tables = [

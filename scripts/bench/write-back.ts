@@ -1,4 +1,7 @@
-/** Rows written back as a document, beside the load of the same document: from PostgreSQL, and from a folder of Parquet. */
+/**
+ * Rows written back as a document, beside the load of the same document: from PostgreSQL, and from a folder of Parquet. What other
+ * folders of files take, too.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchDatabase } from './database.ts';
@@ -25,5 +28,12 @@ export async function benchWriteBack(
   await contest(names.writeBack, input, database.writeBack('-i', `metadb:${schema}`, '-o', documents));
   await contest(names.parquet, input, database.tool(...known, '-o', rows, '-f', 'parquet'));
   await contest(names.writeBackParquet, input, database.writeBack('-i', rows, '-o', documents));
+  for (const [name, format] of [
+    [names.tsv, 'tsv'],
+    [names.jsonLines, 'jsonl'],
+  ] as const) {
+    await rm(rows, { recursive: true, force: true });
+    await contest(name, input, database.tool(...known, '-o', rows, '-f', format));
+  }
   for (const folder of [rows, documents]) await rm(folder, { recursive: true, force: true });
 }
