@@ -12,7 +12,8 @@ import {
   type StoreFault,
 } from '../../support/servers/object-server.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
-import { expectJobs, load } from './library-bucket.ts';
+import { expectJobs } from './expected-jobs.ts';
+import { load } from './library-bucket.ts';
 
 const formats = ['delta,iceberg', 'delta', 'iceberg'] as const;
 

@@ -10,7 +10,8 @@ import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
-import { expectJobs, libraryBucket, load, prefix } from './library-bucket.ts';
+import { expectJobs } from './expected-jobs.ts';
+import { libraryBucket, load, prefix } from './library-bucket.ts';
 
 const format: LakeFormatName = 'delta,iceberg';
 let server: ObjectServer;

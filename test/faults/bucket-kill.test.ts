@@ -1,0 +1,58 @@
+/** Jobs that fill tables in a bucket, two programs at once, and are killed at any moment: each is there once, and every table can be read. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectJobs } from '../contracts/bucket-tables/expected-jobs.ts';
+import { isHere } from '../support/needs.ts';
+import { startObjectServer, type ObjectServer } from '../support/servers/object-server.ts';
+import { projectRoot } from '../support/service/start.ts';
+import { useTrial } from '../support/service/trial.ts';
+
+const kills = isHere('whole run') ? 50 : 2;
+const trial = useTrial();
+let server: ObjectServer;
+
+beforeAll(async () => {
+  server = await startObjectServer();
+});
+afterAll(() => server.end());
+
+/** One program of jobs `first` to `last`; the last one that was published for certain. `killAfterMs`: once it runs, null for never. */
+async function loadJobs(first: number, last: number, killAfterMs: number | null): Promise<number> {
+  const script = join(projectRoot, 'test/fixtures/processes/loads-tables.ts');
+  const child = spawn(
+    process.execPath,
+    [script, 'delta,iceberg', server.settings.endpoint, String(first), String(last)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const closed = once(child, 'close');
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await Promise.race([once(child.stdout, 'data'), closed]);
+  if (killAfterMs !== null) {
+    await Promise.race([sleep(killAfterMs), closed]);
+    child.kill('SIGKILL');
+  }
+  const [code] = (await closed) as [number | null];
+  if (killAfterMs === null) expect(code).toBe(0);
+  return output.split('\n').slice(1, -1).map(Number).at(-1) ?? first - 1;
+}
+
+it('no job is lost, none is there twice', { timeout: 120_000 + kills * 20_000 }, async () => {
+  // two programs with numbers of their own; whoever is killed is tried again under the same number
+  const ends = await Promise.all(
+    [1, 10_001].map(async (first) => {
+      let job = first - 1;
+      for (let kill = 0; kill < kills; kill += 2)
+        job = await loadJobs(job + 1, job + 50, Math.random() * 4000);
+      return loadJobs(job + 1, job + 2, null);
+    }),
+  );
+  const jobs = [1, 10_001].flatMap((first, at) =>
+    Array.from({ length: ends[at]! - first + 1 }, (_, index) => first + index),
+  );
+  const folder = await trial.folder('bucket-kill-');
+  await expectJobs(server, folder, 'delta,iceberg', jobs, { isCompacted: true });
+});
