@@ -8,6 +8,7 @@
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
  *   --spark           jobs on Spark instead (SPARK_SUBMIT names spark-submit): --spark-files 1,… --spark-ranges 1,… --spark-megabytes 64
+ *   --lakehouse       a document into Delta and Iceberg tables beside Parquet instead
  *   --readme          put the table of goals into docs/performance.md, or what --spark found into docs/spark.md
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
@@ -24,6 +25,7 @@ import { generateInput, shapes } from './inputs.ts';
 import type { BenchInput } from './inputs.ts';
 import { measure } from './measured-process.ts';
 import type { Command, Measured } from './measured-process.ts';
+import { benchLakehouse } from './targets/lakehouse.ts';
 import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
 import type { Peers } from './peers.ts';
@@ -46,6 +48,7 @@ const { values: options } = parseArgs({
     'growth-files': { type: 'string', default: '1,100,1000,10000' },
     'growth-tables': { type: 'string', default: '10,100,1000,5000' },
     spark: { type: 'boolean', default: false },
+    lakehouse: { type: 'boolean', default: false },
     'spark-files': { type: 'string', default: '1,10,100,1000,10000' },
     'spark-ranges': { type: 'string', default: '1,8,16,32,64' },
     'spark-megabytes': { type: 'string', default: '64' },
@@ -296,6 +299,20 @@ async function spark(): Promise<void> {
   reportDisagreements();
 }
 
+async function lakehouse(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
+  const database = await openBenchDatabase(directory);
+  try {
+    const series = { megabytes, rounds };
+    const lines = await benchLakehouse(database, directory, series, (line) => disagreements.push(line));
+    console.log([renderProcessor(), '', ...lines].join('\n'));
+  } finally {
+    await database.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+  reportDisagreements();
+}
+
 function numbers(list: string): number[] {
   return list.split(',').filter(Boolean).map(Number);
 }
@@ -309,4 +326,5 @@ if (options['install-peers']) await installPeers();
 else if (options.growth) await growth();
 else if (options.api) await api();
 else if (options.spark) await spark();
+else if (options.lakehouse) await lakehouse();
 else await main();
