@@ -30,6 +30,7 @@ import { createSchemaRoutes } from './http/routes/catalog/schemas.ts';
 import { securityHeaders } from './http/middleware/security-headers.ts';
 import { createTargetRoutes } from './http/routes/catalog/targets.ts';
 import { createWorkflowRoutes } from './http/routes/jobs/workflows.ts';
+import { createWatchRoutes } from './http/routes/watches.ts';
 import type { Adapters } from './ports/adapters.ts';
 
 export interface AppOptions {
@@ -69,6 +70,7 @@ export function createApp(
   app.route('/', createRunRoutes(adapters, config, guards, followers));
   app.route('/', createExecutionRoutes(adapters, guards, followers));
   app.route('/', createWorkflowRoutes(adapters, guards));
+  app.route('/', createWatchRoutes(adapters, config, guards));
   app.route('/', createFileRoutes(adapters, config, guards));
   // before the schemas, whose `/v2/schema/{id}` would take its paths
   app.route('/', createTransferRoutes(adapters, config, guards));

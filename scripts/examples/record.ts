@@ -1,5 +1,6 @@
 /** Answers that a service gives: each operation of the interface once, on the orders of scripts/demo, and each error. */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { archiveFolder } from '../demo/archive.ts';
 import { createRecorder, type Caller, type RecordedExamples, type Recorder } from './recorder.ts';
 
@@ -20,6 +21,7 @@ export async function recordExamples(service: Caller, withoutCommands: Caller): 
   const claims = { ...service, key: await recordAdministration(recorder) };
   await recordOperation(recorder);
   await recordRuns(recorder, conversion);
+  await recordWatches(recorder);
   await recordRefusals(recorder, conversion, claims);
   await recordRefusedCommands(recorder, conversion, claims);
   await recorder.fail('POST', cmd, { body: conversion.orders, to: withoutCommands });
@@ -212,6 +214,34 @@ async function recordRuns(recorder: Recorder, { orders, idSch, loading }: Conver
   const rerun = await recorder.call('POST', cmd, { body: withOrigin, headers: wait });
   await rerun.text();
   await recorder.record('GET', '/v2/run/rerun/{id_job}', { id_job: loading });
+}
+
+/** A watch of the uploads, and the files that it has loaded. */
+async function recordWatches(recorder: Recorder): Promise<void> {
+  const { id_watch: id } = await recorder.record<{ id_watch: number }>(
+    'POST',
+    '/v2/watches',
+    {},
+    {
+      body: {
+        name: 'orders',
+        location: 'uploads',
+        pattern: '**/orders.tgz',
+        target: 'metadb:watched',
+        every: '5m',
+        settle: '0s',
+      },
+    },
+  );
+  for (let loaded = 0; loaded === 0;) {
+    const answer = await recorder.call('GET', `/v2/watches/${id}/files?status=loaded`);
+    loaded = ((await answer.json()) as { total_elements: number }).total_elements;
+    await pause(500);
+  }
+  for (const path of ['/v2/watches', '/v2/watches/{id}', '/v2/watches/{id}/files'])
+    await recorder.record('GET', path, { id });
+  await recorder.record('POST', '/v2/watches/{id}/run', { id }, { body: { retry: true } });
+  await recorder.record('PATCH', '/v2/watches/{id}', { id }, { body: { paused: true } });
 }
 
 /** Requests that are wrong in form, without leave, or that ask for what is not there. */

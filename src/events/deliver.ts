@@ -5,7 +5,7 @@ import { pause } from '../jobs/worker/waiting.ts';
 import type { EventKind, EventOutbox, StoredEvent } from '../ports/stores/event-outbox.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { OutgoingHttp } from '../ports/network/outgoing.ts';
-import { readStoredEvent, type JobEvent } from './shapes.ts';
+import { isJobEvent, readStoredEvent, type JobEvent, type WatchEvent } from './shapes.ts';
 
 /** Where events of one kind go, and what is sent. */
 export interface Receiver {
@@ -13,7 +13,7 @@ export interface Receiver {
   /** may hold secrets in its path and query: only its host is ever shown */
   readonly url: URL;
   render(
-    event: JobEvent,
+    event: JobEvent | WatchEvent,
   ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly body: string }>;
 }
 
@@ -65,8 +65,11 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
   }
 
   /** An event that cannot be decrypted or parsed is given up at once, so that later events are sent. */
-  async function readable(receiver: Receiver, events: readonly StoredEvent[]): Promise<JobEvent[]> {
-    const read: JobEvent[] = [];
+  async function readable(
+    receiver: Receiver,
+    events: readonly StoredEvent[],
+  ): Promise<(JobEvent | WatchEvent)[]> {
+    const read: (JobEvent | WatchEvent)[] = [];
     for (const event of events) {
       try {
         read.push(readStoredEvent(event));
@@ -94,19 +97,24 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
 }
 
 /** A job's start is told before its end. */
-function byJob(events: readonly JobEvent[]): JobEvent[][] {
-  return [...Map.groupBy(events, ({ job }) => job.id_job).values()];
+function byJob(events: readonly (JobEvent | WatchEvent)[]): (JobEvent | WatchEvent)[][] {
+  return [...Map.groupBy(events, subjectOf).values()];
+}
+
+function subjectOf(event: JobEvent | WatchEvent): string {
+  return isJobEvent(event) ? `job ${event.job.id_job}` : `watch ${event.subject.id_watch}`;
 }
 
 async function deliver(
   options: DeliveryOptions,
   receiver: Receiver,
-  event: JobEvent,
+  event: JobEvent | WatchEvent,
   stopping: AbortSignal,
 ): Promise<void> {
   const { outbox, logger } = options;
   const { idEvent, attempt } = event;
-  const fields = { kind: receiver.kind, event: idEvent, job: event.job.id_job, attempt };
+  const subject = isJobEvent(event) ? { job: event.job.id_job } : { watch: event.subject.id_watch };
+  const fields = { kind: receiver.kind, event: idEvent, ...subject, attempt };
   let outcome: Outcome;
   try {
     outcome = await send(options, receiver, event, stopping);
@@ -134,7 +142,7 @@ type Outcome = 'taken' | { readonly failure: string; readonly final: boolean; re
 async function send(
   { guard, http }: DeliveryOptions,
   { url, render }: Receiver,
-  event: JobEvent,
+  event: JobEvent | WatchEvent,
   stopping: AbortSignal,
 ): Promise<Outcome> {
   const { headers, body } = await render(event);

@@ -36,26 +36,75 @@ const jobRecord = z.looseObject({
   attempt: z.int(),
   progress: z.number().nullable(),
   failure: text,
+  // events that an earlier version recorded have none
+  id_watch: id.nullable().default(null),
 }) satisfies z.ZodType<WireRecord>;
 
 /** An event of the outbox with the record of its job. */
-export type JobEvent = Omit<StoredEvent, 'job'> & { readonly job: JobRecord };
+export type JobEvent = Omit<StoredEvent, 'job' | 'moment'> & {
+  readonly moment: 'started' | 'ended';
+  readonly job: JobRecord;
+};
+
+const watchRecord = z.looseObject({ id_watch: id, id_org: id, name: z.string(), stalled: z.string() });
+const rejectedFile = z.looseObject({
+  id_watch: id,
+  id_org: id,
+  watch: z.string(),
+  name: z.string(),
+  version: z.string(),
+  id_job: id.nullable(),
+  reason: text,
+});
+
+/** An event of a watch, or of a file that it has kept aside. */
+export type WatchEvent = Omit<StoredEvent, 'job' | 'moment'> &
+  (
+    | { readonly moment: 'stalled'; readonly subject: z.infer<typeof watchRecord> }
+    | { readonly moment: 'rejected'; readonly subject: z.infer<typeof rejectedFile> }
+  );
+
+/** Whether it is about a job. */
+export function isJobEvent(event: JobEvent | WatchEvent): event is JobEvent {
+  return 'job' in event;
+}
 
 /** AppError `internal_error` where the stored record is none. */
-export function readStoredEvent(stored: StoredEvent): JobEvent {
+export function readStoredEvent(stored: StoredEvent): JobEvent | WatchEvent {
+  const { job, moment, ...event } = stored;
+  if (moment === 'stalled')
+    return { ...event, moment, subject: read(watchRecord, parsed(job), 'the stored event') };
+  if (moment === 'rejected')
+    return { ...event, moment, subject: read(rejectedFile, parsed(job), 'the stored event') };
   return {
-    ...stored,
+    ...event,
+    moment,
     job: withStatusName<WireRecord>(read(jobRecord, parsed(stored.job), 'the stored event')),
   };
 }
 
-/** Of Standard Webhooks: `data` is the job record, as GET /v2/executions/get/{id} answers it. */
-const webhookEvent = z.strictObject({
-  type: z.enum(['job.completed', 'job.failed', 'job.killed', 'job.expired', 'job.lost', 'job.ended']),
-  timestamp: z.iso.datetime(),
-  data: jobRecord,
-});
-export type WebhookEvent = Omit<z.infer<typeof webhookEvent>, 'data'> & { readonly data: WireRecord };
+const jobTypes = [
+  'job.completed',
+  'job.failed',
+  'job.killed',
+  'job.expired',
+  'job.lost',
+  'job.ended',
+] as const;
+const timestamp = z.iso.datetime();
+
+/** Of Standard Webhooks: `data` is the record, as GET /v2/executions/get/{id}, or /v2/watches/{id} and its files, answer it. */
+const webhookEvent = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.enum(jobTypes), timestamp, data: jobRecord }),
+  z.strictObject({ type: z.literal('watch.stalled'), timestamp, data: watchRecord }),
+  z.strictObject({ type: z.literal('file.rejected'), timestamp, data: rejectedFile }),
+]);
+export type WebhookJobType = (typeof jobTypes)[number];
+export type WebhookEvent = { readonly timestamp: string } & (
+  | { readonly type: WebhookJobType; readonly data: WireRecord }
+  | { readonly type: 'watch.stalled'; readonly data: z.infer<typeof watchRecord> }
+  | { readonly type: 'file.rejected'; readonly data: z.infer<typeof rejectedFile> }
+);
 
 export function webhookJson(event: WebhookEvent): string {
   return JSON.stringify(read(webhookEvent, event, 'the webhook'));

@@ -156,6 +156,20 @@ export function patternStep(
   return { matches, below: kind === 'file' ? new Set() : withoutFolders(pattern, below) };
 }
 
+/** How much of a file's path names what matches: all of it, or a folder that it lies in; null where nothing does. */
+export function matchedLength(pattern: PathPattern, path: string): number | null {
+  let state = patternStart(pattern);
+  for (let start = 0; start < path.length && state.size > 0;) {
+    const slash = path.indexOf('/', start);
+    const end = slash < 0 ? path.length : slash;
+    const step = patternStep(pattern, state, path.slice(start, end), slash < 0 ? 'file' : 'folder');
+    if (step.matches) return end;
+    state = step.below;
+    start = end + 1;
+  }
+  return null;
+}
+
 /** `**` stands for no folder, too. */
 function withoutFolders({ segments }: PathPattern, state: readonly number[]): PatternState {
   const whole = new Set<number>();

@@ -55,6 +55,11 @@ export function parseRemoteLocation(text: string): RemoteLocation {
   return { kind: 'http', text, url };
 }
 
+/** What all keys below a location of a store begin with: the whole bucket, or a prefix that ends as folders do. */
+export function keyPrefix({ key }: Extract<RemoteLocation, { kind: 's3' }>): string {
+  return key === '' || key.endsWith('/') ? key : `${key}/`;
+}
+
 /** Name of the file that an address leads to. */
 export function fileNameOf(url: URL): string {
   const last = url.pathname.split('/').at(-1)!;

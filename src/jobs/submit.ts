@@ -72,7 +72,7 @@ export async function submitCommands(
   for (const [index, execution] of executions.entries()) {
     requests.push(await readExecution(adapters, settings, caller.idOrg, execution, index, requests, faults));
   }
-  if (faults.length > 0) throw asError(faults);
+  if (faults.length > 0) throw accessError(faults);
 
   const accepted = requests.filter((one) => one !== null);
   await checkOwners(adapters.catalog, caller.idOrg, accepted);
@@ -179,8 +179,8 @@ function parse(
 }
 
 /** AppError `target_not_owned` where a SQL schema of the metadata database is another organisation's. None is taken before a job loads. */
-async function checkOwners(
-  catalog: CatalogStore,
+export async function checkOwners(
+  catalog: Pick<CatalogStore, 'ownsTargetSchema'>,
   idOrg: number,
   requests: readonly ToolRequest[],
 ): Promise<void> {
@@ -193,7 +193,7 @@ async function checkOwners(
 }
 
 /** One error for all: a refused host is a matter of permission and speaks only when nothing else is wrong. */
-function asError(faults: readonly AccessFault[]): AppError {
+export function accessError(faults: readonly AccessFault[]): AppError {
   const first = faults.find(({ code }) => code !== 'host_not_allowed') ?? faults[0]!;
   return new AppError(first.code, first.detail, {
     errors: faults.map(({ pointer, detail }) => ({ pointer, detail })),

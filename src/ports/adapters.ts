@@ -15,6 +15,7 @@ import type { HostResolver } from './network/outgoing.ts';
 import type { SchemaCompiler } from './processes/schema-compiler.ts';
 import type { ServiceLog } from './service-log.ts';
 import type { SecretBox } from './stores/secret-box.ts';
+import type { WatchStore } from './stores/watches.ts';
 import type { TokenVerifier } from './network/token-verifier.ts';
 
 /** Where the application runs, and what can be done there. */
@@ -51,6 +52,7 @@ export interface SettingOrigin {
 export interface Adapters {
   readonly jobs: JobStore;
   readonly catalog: CatalogStore;
+  readonly watches: WatchStore;
   readonly access: AccessStore;
   readonly credentials: CredentialStore;
   readonly files: FileStore;

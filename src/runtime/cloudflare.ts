@@ -13,6 +13,7 @@ import { createSystemClock } from '../adapters/system/clock.ts';
 import { createPostgresAccessStore } from '../adapters/postgres/metadb/access-store.ts';
 import { createPostgresCatalogStore } from '../adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresCredentialStore } from '../adapters/postgres/metadb/credential-store.ts';
+import { createPostgresWatchStore } from '../adapters/postgres/metadb/watches/store.ts';
 import { connectPostgres } from '../adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.ts';
 import { everyOrganisation } from '../adapters/postgres/client/organisation-scope.ts';
@@ -125,6 +126,7 @@ async function openService(env: WorkerEnvironment): Promise<Service> {
       idempotencyKeyMs: limits.keepIdempotencyKeysMs,
     }),
     catalog: createPostgresCatalogStore(sql),
+    watches: createPostgresWatchStore(sql),
     access: createPostgresAccessStore(sql),
     credentials: createPostgresCredentialStore(sql),
     files: createObjectFileStore({ ...store, roots: null }),

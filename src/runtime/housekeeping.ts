@@ -9,6 +9,7 @@ import { createEventDelivery } from '../events/deliver.ts';
 import type { Receiver } from '../events/deliver.ts';
 import type { NamedDatabase } from '../events/datasets.ts';
 import { openLineageBody } from '../events/open-lineage.ts';
+import { isJobEvent } from '../events/shapes.ts';
 import { decodeWebhookSecret, signedHeaders } from '../events/signature.ts';
 import { webhookBody } from '../events/webhook.ts';
 import { sweepExpired } from '../jobs/retention.ts';
@@ -96,7 +97,11 @@ function receiversOf(
     receivers.push({
       kind: 'openlineage',
       url: new URL(openLineage.url),
-      render: async (event) => ({ headers, body: await openLineageBody(adapters, settings, event) }),
+      render: async (event) => {
+        // none of this kind is recorded of a watch
+        if (!isJobEvent(event)) throw new TypeError('lineage is of jobs');
+        return { headers, body: await openLineageBody(adapters, settings, event) };
+      },
     });
   }
   return receivers;

@@ -20,6 +20,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { startReaper, type Reaper } from '../jobs/worker/reaper.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceTransfers } from './transfers.ts';
+import { createWatchScheduler } from './watches/scheduler.ts';
 import { openInstallation } from './open/installation.ts';
 import type { OpenedInstallation } from './open/installation.ts';
 
@@ -69,6 +70,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     let accepting = true;
     const worker =
       config.worker.concurrency > 0 ? createJobWorker(opened, environment, config.worker.concurrency) : null;
+    const scheduler = createWatchScheduler(opened);
     const transfers = createServiceTransfers(opened, environment);
     await transfers.sweep();
     const adapters: Adapters = {
@@ -102,6 +104,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     const drain = (): Promise<void> => {
       accepting = false;
       drained ??= (async () => {
+        await scheduler?.stop();
         await worker?.drain(config.worker.drainMs);
         await reaper?.stop();
         await housekeeping?.stop();
@@ -123,6 +126,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       notices: noticesOf(opened, createdKey, environment),
       async start() {
         worker?.start();
+        scheduler?.start();
         if (worker === null)
           reaper ??= startReaper({ jobs: adapters.jobs, logger: adapters.logger, everyMs: reapMs });
         housekeeping ??= await startHousekeeping(opened, adapters.build);

@@ -3,6 +3,7 @@ import { readBuildInfo } from '../adapters/server/build-info.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createJobWorker } from './job-worker.ts';
 import { openInstallation } from './open/installation.ts';
+import { createWatchScheduler } from './watches/scheduler.ts';
 import { runUntilSignal } from './until-signal.ts';
 
 await runUntilSignal(async () => {
@@ -13,10 +14,13 @@ await runUntilSignal(async () => {
   const { worker: settings } = opened.config;
   const worker = createJobWorker(opened, process.env, Math.max(settings.concurrency, 1));
   worker.start();
+  const scheduler = createWatchScheduler(opened);
+  scheduler?.start();
   const housekeeping = await startHousekeeping(opened, await readBuildInfo());
   process.stdout.write('waiting for jobs\n');
   return {
     close: async () => {
+      await scheduler?.stop();
       await worker.drain(settings.drainMs);
       await housekeeping.stop();
       await opened.close();

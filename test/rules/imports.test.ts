@@ -80,6 +80,7 @@ const areas: readonly Area[] = [
   { name: 'files', ...domain },
   { name: 'transfer', ...domain, packages: ['zod'] },
   { name: 'events', ...domain, packages: ['zod'] },
+  { name: 'watches', ...domain },
   {
     name: 'http',
     values: ['domain', 'engine', 'errors.ts', 'config/limits.ts', 'config/source-access.ts'],
@@ -129,7 +130,7 @@ const areas: readonly Area[] = [
   { name: 'tools', values: ['*'], packages: ['node:', 'postgres', 'yauzl', 'tar-stream', 'zod'] },
 ];
 
-const domains = new Set(['jobs', 'catalog', 'access', 'files', 'transfer', 'events']);
+const domains = new Set(['jobs', 'catalog', 'access', 'files', 'transfer', 'events', 'watches']);
 
 /** The area of a path under src/: the longest name that fits. */
 function areaOf(path: string): Area | undefined {

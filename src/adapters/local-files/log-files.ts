@@ -2,22 +2,25 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 
 export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> = {
   async *listFiles(location) {
-    const facts = await stat(location).catch(() => null);
-    if (facts?.isFile()) yield { name: basename(location), location, bytes: facts.size };
+    const facts = await factsOf(location);
+    if (facts?.isFile()) yield { name: basename(location), location, ...shown(facts) };
     if (facts?.isDirectory() !== true) return;
     const entries = await readdir(location, { recursive: true, withFileTypes: true });
     const paths = entries
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
     for (const path of paths.toSorted()) {
-      const { size } = await stat(path);
-      yield { name: relative(location, path).split(sep).join('/'), location: path, bytes: size };
+      const found = await factsOf(path);
+      // gone since the folder was read
+      if (found === null) continue;
+      yield { name: relative(location, path).split(sep).join('/'), location: path, ...shown(found) };
     }
   },
 
@@ -64,3 +67,16 @@ export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'disca
     await rm(location, { force: true });
   },
 };
+
+function factsOf(path: string): Promise<BigIntStats | null> {
+  return stat(path, { bigint: true }).catch(() => null);
+}
+
+function shown(facts: BigIntStats) {
+  return { bytes: Number(facts.size), modified: Number(facts.mtimeMs), version: fileVersion(facts) };
+}
+
+/** The version of a file of a disk. */
+export function fileVersion({ mtimeNs, size }: Pick<BigIntStats, 'mtimeNs' | 'size'>): string {
+  return `${mtimeNs}-${size}`;
+}

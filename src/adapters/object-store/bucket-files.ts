@@ -19,8 +19,8 @@ export function createBucketFiles({
   return {
     async *listFiles(location) {
       const above = location === root ? prefix : `${keyOf(location)}/`;
-      for await (const { key, bytes } of objects.listObjects(above))
-        yield { name: key.slice(above.length), location: `${root}/${key.slice(prefix.length)}`, bytes };
+      for await (const { key, ...facts } of objects.listObjects(above))
+        yield { ...facts, name: key.slice(above.length), location: `${root}/${key.slice(prefix.length)}` };
     },
     read: (location, range) => objects.read(keyOf(location), range),
     write: (location, body) => objects.write(keyOf(location), body),

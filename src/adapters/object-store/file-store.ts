@@ -21,11 +21,11 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
   const keyAt = (location: string): string => `${prefix}files/${location.slice(scheme.length)}`;
 
   async function* below(folderKey: string) {
-    for await (const { key, bytes } of objects.listObjects(`${folderKey}/`))
+    for await (const { key, ...facts } of objects.listObjects(`${folderKey}/`))
       yield {
+        ...facts,
         name: key.slice(folderKey.length + 1),
         location: scheme + key.slice(`${prefix}files/`.length),
-        bytes,
       };
   }
 
@@ -92,8 +92,11 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
       }
       const key = keyAt(location);
       const file = await objects.head(key);
-      if (file !== null) yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes: file.bytes };
-      else yield* below(key);
+      if (file === null) yield* below(key);
+      else {
+        const { bytes, modified, version } = file;
+        yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes, modified, version };
+      }
     },
 
     async read(location, range) {

@@ -28,6 +28,7 @@ interface R2Object {
   readonly key: string;
   readonly size: number;
   readonly uploaded: Date;
+  readonly httpEtag: string;
 }
 
 /** All parts but the last have this size, as R2 demands; objects may have 10,000 of them. */
@@ -110,8 +111,8 @@ async function writeStream(
   }
 }
 
-function storedObject({ key, size, uploaded }: R2Object): StoredObject {
-  return { key, bytes: size, modified: uploaded.getTime() };
+function storedObject({ key, size, uploaded, httpEtag }: R2Object): StoredObject {
+  return { key, bytes: size, modified: uploaded.getTime(), version: httpEtag };
 }
 
 async function answered<T>(work: () => Promise<T>): Promise<T> {

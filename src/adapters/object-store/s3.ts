@@ -29,6 +29,7 @@ export function createS3ObjectStore(settings: S3Settings, transport?: S3Transpor
         key,
         bytes: Number(answer.headers.get('content-length')),
         modified: Date.parse(answer.headers.get('last-modified') ?? ''),
+        version: answer.headers.get('etag') ?? '',
       };
     },
 

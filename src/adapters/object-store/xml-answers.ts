@@ -7,6 +7,7 @@ export function* objectsIn(text: string): Generator<StoredObject> {
       key: elementIn(entry, 'Key') ?? '',
       bytes: Number(elementIn(entry, 'Size')),
       modified: Date.parse(elementIn(entry, 'LastModified') ?? ''),
+      version: elementIn(entry, 'ETag') ?? '',
     };
   }
 }

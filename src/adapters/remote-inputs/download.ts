@@ -32,6 +32,8 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
   /** told of bytes as they come */
   readonly onBytes?: (count: number) => void;
+  /** the version that is wanted, as the place tells it; absent: the one that is there */
+  readonly version?: string;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function downloadFile(
   send: SendGet,
   url: URL,
   path: string,
-  { label, signal, onBytes }: DownloadOptions,
+  { label, signal, onBytes, version }: DownloadOptions,
 ): Promise<number> {
   let pinned: Pinned | null = null;
   let received = 0;
@@ -59,6 +61,7 @@ export async function downloadFile(
         // whoever ignores a range sends all of it again
         const isWhole = answer.status !== 206;
         if (isWhole) received = 0;
+        if (version !== undefined && found.version !== version) throw changed(label);
         if (pinned === null || (received === 0 && pinned.version === null)) pinned = found;
         else if (isOther(pinned, found)) throw changed(label);
         received = await append(answer, path, received, onBytes);
@@ -152,10 +155,18 @@ function isOther(pinned: Pinned, found: Pinned): boolean {
   return pinned.bytes !== null && found.bytes !== null && pinned.bytes !== found.bytes;
 }
 
+const changeCause = 'changed';
+
+/** Whether a file could not be had because it is another by now. */
+export function isChange(error: unknown): boolean {
+  return error instanceof AppError && error.cause === changeCause;
+}
+
 function changed(label: string): AppError {
   return new AppError(
     'unprocessable_input',
     `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
+    { cause: changeCause },
   );
 }
 

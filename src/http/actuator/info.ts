@@ -48,7 +48,7 @@ const tags = ['actuator'];
 const security: Record<string, string[]>[] = [{}, { [apiKeySchemeName]: [] }];
 
 export function createActuatorRoutes(
-  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>,
+  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings'>,
   metrics: Metrics,
   guards: Guards,
 ) {
@@ -72,7 +72,7 @@ export function createActuatorRoutes(
 
 /** What the operations of this group stand on. */
 function sharedOf(
-  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>,
+  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings'>,
   metrics: Metrics,
   guards: Guards,
 ) {

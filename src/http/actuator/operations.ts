@@ -32,7 +32,10 @@ const rootLogger = 'ROOT';
 /** whose keys may look into what the service does for all */
 const operatorOrg = 1;
 
-type OperationAdapters = Pick<Adapters, 'health' | 'build' | 'jobs' | 'process' | 'log' | 'settings'>;
+type OperationAdapters = Pick<
+  Adapters,
+  'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings'
+>;
 
 export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics, guards: Guards) {
   const shared = sharedOf(adapters, metrics, guards);

@@ -8,13 +8,14 @@ import type { Adapters } from '../../ports/adapters.ts';
 import { ownAddress } from '../middleware/address.ts';
 import type { AppEnv } from '../env.ts';
 import { createJobMetrics } from './jobs.ts';
+import { watchFamilies } from './watches.ts';
 import { createCounter, createHistogram, gauge, type Family } from './families.ts';
 
 /** upper bounds in seconds */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-export type MetricSources = Pick<Adapters, 'jobs' | 'health' | 'build' | 'process'>;
+export type MetricSources = Pick<Adapters, 'jobs' | 'watches' | 'health' | 'build' | 'process'>;
 
 export interface Metrics {
   readonly count: MiddlewareHandler<AppEnv>;
@@ -37,11 +38,12 @@ export function createMetrics(nowMs: () => number): Metrics {
       durations.observe({ method, route: labels.route }, (nowMs() - beganMs) / 1000);
     },
 
-    async families({ jobs, health, build, process }) {
-      const [counts, worker, ofJobs, figures] = await Promise.all([
+    async families({ jobs, watches, health, build, process }) {
+      const [counts, worker, ofJobs, ofWatches, figures] = await Promise.all([
         jobs.countByStatus(),
         health.worker(),
         jobMetrics.families(jobs),
+        watchFamilies(watches),
         process?.read() ?? null,
       ]);
       const running = worker.details?.['running'];
@@ -63,6 +65,7 @@ export function createMetrics(nowMs: () => number): Metrics {
           typeof running === 'number' ? running : 0,
         ),
         ...ofJobs,
+        ...ofWatches,
         requests.family('svc_http_requests_total', 'Requests answered, by route and class of status.'),
         durations.family('svc_http_request_duration_seconds', 'Time until the answer began.'),
         ...(figures === null ? [] : processFamilies(figures)),

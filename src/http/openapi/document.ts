@@ -10,6 +10,7 @@ const tags = [
   { name: 'run', description: 'Running conversion commands.' },
   { name: 'executions', description: 'Jobs and their logs.' },
   { name: 'workflows', description: 'Jobs that were asked for together.' },
+  { name: 'watches', description: 'Locations that are looked at for new documents.' },
   { name: 'files', description: 'Uploads.' },
   { name: 'schemas', description: 'Source schemas and the relational schemas made from them.' },
   { name: 'mappings', description: 'Which source path goes to which column.' },

@@ -1,10 +1,11 @@
 /**
- * The OpenAPI document of the calls that the service makes itself: webhooks of ended jobs. It is one of its own: generators of
+ * The OpenAPI document of the calls that the service makes itself: webhooks of ended jobs, of watches and of their files. It is one of its own: generators of
  * clients make a client of all that they read, and some give up the group of endpoints that a webhook shares its tag with.
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { interfaceInfo } from './document.ts';
 import { Job, exampleJob } from '../schemas/jobs.ts';
+import { Watch, WatchFile, exampleFile, exampleWatch } from '../schemas/watches.ts';
 
 const JobEvent = z
   .object({
@@ -15,6 +16,44 @@ const JobEvent = z
   .openapi('JobEvent', {
     description: 'Told of every job that ends, where `svc.webhooks.url` is set. `data` is the job record.',
     example: { type: 'job.completed', timestamp: '2026-09-21T14:13:21.301Z', data: exampleJob },
+  });
+
+const stalledWatch = {
+  ...exampleWatch,
+  stalled: 'inbox/statements: there is no such file or folder',
+  stalled_at: 1790000301000,
+};
+
+const WatchStalledEvent = z
+  .object({ type: z.literal('watch.stalled'), timestamp: z.iso.datetime(), data: Watch })
+  .openapi('WatchStalledEvent', {
+    description:
+      'Told when a watch begins to load nothing, and when the reason becomes another. `data` is its record.',
+    example: { type: 'watch.stalled', timestamp: '2026-09-21T14:18:21.000Z', data: stalledWatch },
+  });
+
+const rejectedFile = {
+  id_watch: 3,
+  id_org: 1,
+  watch: 'statements',
+  ...exampleFile,
+  status: 'rejected' as const,
+  reason: 'line 7, column 12: the end tag does not match',
+};
+
+const FileRejectedEvent = z
+  .object({
+    type: z.literal('file.rejected'),
+    timestamp: z.iso.datetime(),
+    data: WatchFile.extend({
+      id_watch: z.int().openapi({ format: 'int64' }),
+      id_org: z.int().openapi({ format: 'int64' }),
+      watch: z.string().openapi({ description: 'Name of the watch.' }),
+    }).openapi('RejectedFile', { example: rejectedFile }),
+  })
+  .openapi('FileRejectedEvent', {
+    description: 'Told of every file that a watch keeps aside.',
+    example: { type: 'file.rejected', timestamp: '2026-09-21T14:18:21.000Z', data: rejectedFile },
   });
 
 const signature = {
@@ -33,23 +72,27 @@ const signature = {
 
 export function createWebhookDocument(): object {
   const app = new OpenAPIHono();
-  app.openAPIRegistry.registerWebhook({
-    method: 'post',
-    path: 'jobEnded',
-    operationId: 'tellJobEnded',
-    summary: 'Tell that a job has ended',
-    description: 'Sent by the service, again and again until it is answered 2xx; 410 ends it at once.',
-    tags: ['webhooks'],
-    security: [],
-    request: {
-      headers: z.object(signature),
-      body: { required: true, content: { 'application/json': { schema: JobEvent } } },
-    },
-    responses: {
-      204: { description: 'Taken; any other 2xx is as good.' },
-      410: { description: 'No more of this event, please.' },
-    },
-  });
+  const register = (path: string, operationId: string, summary: string, schema: z.ZodType): void =>
+    app.openAPIRegistry.registerWebhook({
+      method: 'post',
+      path,
+      operationId,
+      summary,
+      description: 'Sent by the service, again and again until it is answered 2xx; 410 ends it at once.',
+      tags: ['webhooks'],
+      security: [],
+      request: {
+        headers: z.object(signature),
+        body: { required: true, content: { 'application/json': { schema } } },
+      },
+      responses: {
+        204: { description: 'Taken; any other 2xx is as good.' },
+        410: { description: 'No more of this event, please.' },
+      },
+    });
+  register('jobEnded', 'tellJobEnded', 'Tell that a job has ended', JobEvent);
+  register('watchStalled', 'tellWatchStalled', 'Tell that a watch loads nothing', WatchStalledEvent);
+  register('fileRejected', 'tellFileRejected', 'Tell that a file was kept aside', FileRejectedEvent);
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {

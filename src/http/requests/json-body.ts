@@ -21,6 +21,23 @@ export function jsonBody(maxBytes: number, mediaType = jsonType): MiddlewareHand
   };
 }
 
+/** The same of an operation that needs none. */
+export function optionalJsonBody(maxBytes: number): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const bytes = await readLimited(c.req.raw, maxBytes);
+    if (bytes.byteLength === 0) {
+      // a server hands over an empty body, which the validator would take for one of no media type
+      const { url, method, headers } = c.req.raw;
+      c.req.raw = new Request(url, { method, headers });
+    } else {
+      checkCoding(c.req.header('Content-Encoding'));
+      checkMediaType(c.req.header('Content-Type'), jsonType);
+      (c.req.bodyCache as Record<string, unknown>).text = Promise.resolve(decodeJson(bytes));
+    }
+    await next();
+  };
+}
+
 /** The text of a body that `jsonBody` has read. */
 export function bodyText(c: Context<AppEnv>): Promise<string> {
   return c.req.text();

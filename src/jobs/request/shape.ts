@@ -38,6 +38,16 @@ const extraColumn = z
   .readonly();
 export type ExtraColumn = z.infer<typeof extraColumn>;
 
+/** The files of a watch that a job loads: below its one input, each as it was when the watch noticed it. */
+const watchedFiles = z
+  .object({
+    files: z.array(z.object({ name: z.string().min(1), version: z.string() }).readonly()).readonly(),
+    /** their content makes the next version of `parent`, beside all that documents of that one held */
+    evolves: z.boolean(),
+  })
+  .readonly();
+export type WatchedFiles = z.infer<typeof watchedFiles>;
+
 const storedRequest = z
   .object({
     tool: z.enum(tools),
@@ -137,6 +147,8 @@ const storedRequest = z
     at: z.string().optional(),
     /** er2xml: of the table `_loads` of a folder of Delta or Iceberg tables */
     version: id.or(z.literal(0)).optional(),
+    /** of the job of a watch alone; no option sets it */
+    watched: watchedFiles.optional(),
   })
   .readonly();
 export type StoredRequest = z.infer<typeof storedRequest>;

@@ -4,6 +4,8 @@ export interface StoredObject {
   readonly bytes: number;
   /** epoch milliseconds, by the store's clock */
   readonly modified: number;
+  /** its entity tag, as the store writes it */
+  readonly version: string;
 }
 
 /** Bytes [offset, offset + length) of an object. */

@@ -22,6 +22,10 @@ export interface LocatedFile {
   readonly name: string;
   readonly location: string;
   readonly bytes: number;
+  /** epoch milliseconds, of the last change */
+  readonly modified: number;
+  /** another one whenever the content is another: its entity tag, or when it was changed and its size */
+  readonly version: string;
 }
 
 export interface FileStore {

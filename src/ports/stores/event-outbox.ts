@@ -6,8 +6,9 @@ export interface StoredEvent {
   readonly idEvent: number;
   /** a UUID, the same for every attempt */
   readonly message: string;
-  readonly moment: 'started' | 'ended';
-  /** JSON of the job's record, as it was at that moment */
+  /** of jobs: `started`, `ended`; a watch is `stalled`, a file of one `rejected` */
+  readonly moment: 'started' | 'ended' | 'stalled' | 'rejected';
+  /** JSON of the record that it is about, as it was at that moment */
   readonly job: string;
   /** epoch milliseconds */
   readonly occurred: number;

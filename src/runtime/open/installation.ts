@@ -8,6 +8,9 @@ import { createPostgresCatalogStore } from '../../adapters/postgres/metadb/catal
 import { createPostgresCredentialStore } from '../../adapters/postgres/metadb/credential-store.ts';
 import type { Sql } from '../../adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../../adapters/postgres/metadb/jobs/store.ts';
+import { createPostgresWatchSchedule } from '../../adapters/postgres/metadb/watches/schedule.ts';
+import { createPostgresWatchStore } from '../../adapters/postgres/metadb/watches/store.ts';
+import type { WatchSchedule } from '../../ports/stores/watches.ts';
 import { readInTransaction } from '../../adapters/postgres/client/organisation-scope.ts';
 import { createOrganisationPools } from '../../adapters/postgres/client/organisation-pools.ts';
 import { readConfig } from '../../config/properties.ts';
@@ -53,6 +56,7 @@ export interface OpenedInstallation {
     Adapters,
     | 'jobs'
     | 'catalog'
+    | 'watches'
     | 'access'
     | 'credentials'
     | 'files'
@@ -63,6 +67,8 @@ export interface OpenedInstallation {
     | 'log'
     | 'settings'
   >;
+  /** what schedulers ask of watches */
+  readonly schedule: WatchSchedule;
   /** for a worker: where the output of an attempt at a job goes */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
   /** health of the file store, where that is no folder */
@@ -125,6 +131,7 @@ export async function openInstallation(
       adapters: {
         jobs,
         catalog: createPostgresCatalogStore(pool, read),
+        watches: createPostgresWatchStore(pool, read),
         access: createPostgresAccessStore(pool),
         credentials: createPostgresCredentialStore(pool),
         files,
@@ -141,6 +148,7 @@ export async function openInstallation(
         log,
         settings: settingOrigins(file, environment),
       },
+      schedule: createPostgresWatchSchedule(pool, jobs.notifications, jobs.settings),
       openLog,
       storeHealth,
       mask,

@@ -51,7 +51,7 @@ function usage(): string {
 function shownOption(option: OptionName): string {
   const value = optionValues[option];
   const flag = option === 'out' ? '-o' : `--${option}`;
-  const isNeeded = option === 'name' || option === 'scopes';
+  const isNeeded = option === 'name' || option === 'scopes' || option === 'every';
   const shown = value === '' ? flag : `${flag} ${value}`;
   return isNeeded ? shown : `[${shown}]`;
 }
@@ -109,8 +109,8 @@ function parseCommand(argv: readonly string[]): {
 } {
   const { positionals, values } = parsed(argv);
   const two = positionals.slice(0, 2).join(' ');
-  // `targets` alone lists them
-  const plural = positionals[0] === 'targets' ? 'targets list' : '';
+  // `targets` alone lists them, and so does `watches`
+  const plural = ['targets', 'watches'].includes(positionals[0] ?? '') ? `${positionals[0]} list` : '';
   const name = [two, positionals[0] ?? '', plural].find((one) => Object.hasOwn(commands, one));
   if (name === undefined) throw new UsageError(unknownCommand(positionals));
   const command = commands[name]!;

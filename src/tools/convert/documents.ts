@@ -12,7 +12,11 @@ import { planConversion } from './plan.ts';
 import { settleSchema } from './settle-schema.ts';
 import { outcomeOf, recordCollected, recordLoaded } from './record.ts';
 
-export async function convertXml(session: ToolSession): Promise<Conversion> {
+export async function convertXml(given: ToolSession): Promise<Conversion> {
+  const session =
+    given.request.watched === undefined
+      ? given
+      : (await import('../session/watched-files.ts')).heldToVersions(given);
   if (session.request.engine === 'spark')
     (await import('../load/spark/load-on-spark.ts')).requireSpark(session);
   const target = new TargetOnDemand(session);

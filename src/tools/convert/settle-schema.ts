@@ -1,7 +1,8 @@
 /** What a request leaves open about its schema: an XSD set becomes its origin, or the target tells what it was loaded by. */
 import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
 import { openDocuments } from '../inputs/document-inputs.ts';
-import type { InputSet } from '../inputs/list-files.ts';
+import { documentNames } from '../inputs/document-names.ts';
+import { openFiles, type InputSet } from '../inputs/list-files.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
 import { settleNames } from '../schemas/settled-names.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
@@ -21,7 +22,12 @@ export async function settleSchema(given: ToolSession, target: TargetOnDemand): 
   const { idOrg, home, request, repeats } = named;
   const takesXsd = (await takesXsdDocuments(home.adapters.catalog, idOrg, request)) === true;
   named.steps.begin('inputs');
-  const paths = await inputPaths(named);
+  // of a watch: the files that it found, and nothing else that lies there
+  const watched =
+    request.watched === undefined
+      ? null
+      : await (await import('../session/watched-files.ts')).watchedFiles(named, request.watched);
+  const paths = watched === null ? await inputPaths(named) : [];
   named.steps.begin('schema');
   const isNamed =
     request.logicalId !== undefined || (request.originId !== undefined && 'id' in request.originId);
@@ -30,7 +36,10 @@ export async function settleSchema(given: ToolSession, target: TargetOnDemand): 
   const set = isSettled ? null : await xsdSetOf(named, paths);
   const isAmong = set !== null && request.xsd === undefined;
   named.steps.begin('inputs');
-  const inputs = await openDocuments(named, paths, { takesXsd, set: isAmong ? set : null });
+  const inputs =
+    watched === null
+      ? await openDocuments(named, paths, { takesXsd, set: isAmong ? set : null })
+      : await openFiles(watched, documentNames(takesXsd), named.archiveLimits);
   named.steps.begin('schema');
   try {
     if (isSettled) return { session: named, inputs, takesXsd };

@@ -84,12 +84,37 @@ export async function openInputs(
     files.push(...found);
   }
   return {
-    fileCount: files.length,
-    totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
-    members: () => walk(files, accept, limits, links, notices.nested),
+    ...setOf(files, (chosen) => walk(chosen, accept, limits, links, notices.nested)),
     dispose: async () => {
       for (const spool of spools) await rm(spool, { recursive: true, force: true });
     },
+  };
+}
+
+/** Files that are known by path and name, in the order that they are given; `accept` chooses members of archives. Links are refused. */
+export async function openFiles(
+  named: readonly { readonly name: string; readonly path: string }[],
+  accept: (name: string) => boolean,
+  limits: ArchiveLimits,
+): Promise<InputSet> {
+  const head = new Uint8Array(headBytes);
+  const files: InputFile[] = [];
+  for (const { name, path } of named) {
+    if (files.length % filesAtOnce === 0) await nextTurn();
+    files.push({ ...inputFile(path, basename(path), 'refuse', head), name });
+  }
+  return setOf(files, (chosen) => walk(chosen, accept, limits, 'refuse', undefined));
+}
+
+function setOf(
+  files: readonly InputFile[],
+  members: (files: readonly InputFile[]) => AsyncIterable<InputMember>,
+): InputSet {
+  return {
+    fileCount: files.length,
+    totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    members: () => members(files),
+    dispose: () => Promise.resolve(),
   };
 }
 

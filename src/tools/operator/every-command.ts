@@ -5,10 +5,12 @@ import { jobCommands } from './jobs.ts';
 import { schemaCommands } from './schemas.ts';
 import type { Command, OptionName } from './specification.ts';
 import { tableCommands } from './tables.ts';
+import { watchCommands } from './watches.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   ...jobCommands,
   ...schemaCommands,
+  ...watchCommands,
   ...accessCommands,
   ...credentialCommands,
   ...tableCommands,
@@ -29,6 +31,18 @@ export const optionValues: Readonly<Record<OptionName, string>> = {
   as: 'FORMAT',
   out: 'FILE',
   follow: '',
+  every: '5m|CRON',
+  pattern: 'PATTERN',
+  schema: 'ID',
+  options: 'JSON',
+  order: 'name|modified',
+  settle: '30s',
+  'on-error': 'fail|skip',
+  'on-drift': 'evolve|stop',
+  'max-files': 'N',
+  'max-bytes': 'N',
+  status: 'STATE',
+  retry: '',
   json: '',
 };
 

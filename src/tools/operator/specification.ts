@@ -21,6 +21,18 @@ export interface Options {
   readonly as?: string | undefined;
   readonly out?: string | undefined;
   readonly follow?: boolean | undefined;
+  readonly every?: string | undefined;
+  readonly pattern?: string | undefined;
+  readonly schema?: string | undefined;
+  readonly options?: string | undefined;
+  readonly order?: string | undefined;
+  readonly settle?: string | undefined;
+  readonly 'on-error'?: string | undefined;
+  readonly 'on-drift'?: string | undefined;
+  readonly 'max-files'?: string | undefined;
+  readonly 'max-bytes'?: string | undefined;
+  readonly status?: string | undefined;
+  readonly retry?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 

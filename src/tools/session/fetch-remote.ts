@@ -2,26 +2,41 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
-import { downloadFile } from '../../adapters/remote-inputs/download.ts';
+import { downloadFile, isChange } from '../../adapters/remote-inputs/download.ts';
 import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
 import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import { parsePathPattern } from '../../files/path-pattern.ts';
-import { fileNameOf, parseRemoteLocation, type RemoteLocation } from '../../files/remote-location.ts';
+import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
+import {
+  fileNameOf,
+  keyPrefix,
+  parseRemoteLocation,
+  type RemoteLocation,
+} from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import { archiveKind } from '../inputs/archive-members.ts';
 import { createLookBudget } from '../inputs/matching-files.ts';
 import { counted } from '../reports/counted.ts';
-import { localFolder, matchedLength } from './remote-files.ts';
+import type { WatchedFiles } from '../../jobs/request/shape.ts';
+import { localFolder } from './remote-files.ts';
+import { changedFile } from './changed-file.ts';
 import { accessFor, checksOf } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** files of one place that are brought at the same time */
 const atOnce = 16;
 
-/** Paths of the files and folders that the location leads to, as a path of this machine would. AppErrors of `parseRemoteLocation`, `downloadFile`, `listBucket`. */
-export async function fetchRemote(session: ToolSession, text: string, folder: string): Promise<string[]> {
+/**
+ * Paths of the files and folders that the location leads to, as a path of this machine would; `wanted`: those files below it, as they
+ * were when they had that version. AppErrors of `parseRemoteLocation`, `downloadFile`, `listBucket`.
+ */
+export async function fetchRemote(
+  session: ToolSession,
+  text: string,
+  folder: string,
+  wanted: WatchedFiles['files'] | null = null,
+): Promise<string[]> {
   const location = parseRemoteLocation(text);
   const given = await accessFor(session, location);
   const send = createRemoteRequests(
@@ -45,13 +60,26 @@ export async function fetchRemote(session: ToolSession, text: string, folder: st
   };
   if (location.kind === 'http') {
     const path = join(directory, plainName(fileNameOf(location.url), text));
-    await downloadFile(send, location.url, path, { ...options, label: text });
+    const version = wanted?.[0]?.version;
+    await downloadFile(send, location.url, path, {
+      ...options,
+      ...(version === undefined ? {} : { version }),
+      label: text,
+    }).catch(ofWatch(wanted?.[0]?.name));
     told(session, text, 1, bytes, begun);
     return [path];
   }
   const { endpoint } = given!.access as Extract<SourceAccess, { kind: 's3' }>;
   const { bucket } = location;
-  const found = await objectsAt(send, endpoint, location);
+  const found: readonly FoundObject[] =
+    wanted === null
+      ? await objectsAt(send, endpoint, location)
+      : wanted.map(({ name, version }) => ({
+          key: keyPrefix(location) + name,
+          name,
+          matched: name,
+          version,
+        }));
   for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
   const folders = new Set(found.map(({ name }) => dirname(join(directory, name))));
   for (const one of folders) await mkdir(one, { recursive: true, mode: 0o700 });
@@ -62,14 +90,23 @@ export async function fetchRemote(session: ToolSession, text: string, folder: st
       const path = join(directory, object.name);
       await downloadFile(send, objectUrl(endpoint, bucket, object.key), path, {
         ...options,
+        ...(object.version === undefined ? {} : { version: object.version }),
         label: `s3://${bucket}/${object.key}`,
-      });
+      }).catch(ofWatch(wanted === null ? undefined : object.name));
       files += 1;
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   told(session, text, files, bytes, begun);
   return [...new Set(found.map(({ matched }) => join(directory, matched)))];
+}
+
+/** Of a file that a watch noticed: what has become of it since tells the watch what to do with it. */
+function ofWatch(name: string | undefined) {
+  return (error: unknown): never => {
+    const isGone = error instanceof AppError && error.code === 'input_not_found';
+    throw name !== undefined && (isGone || isChange(error)) ? changedFile(name) : error;
+  };
 }
 
 function told(session: ToolSession, text: string, files: number, bytes: number, begun: number): void {
@@ -85,6 +122,8 @@ interface FoundObject {
   readonly name: string;
   /** the part of the name that the location leads to: all of it, a folder, or '' for what lies below a prefix */
   readonly matched: string;
+  /** the only one that is wanted; absent: any */
+  readonly version?: string;
 }
 
 /** The object itself, whatever its name; else what lies below the prefix, or matches the pattern, and has a name of documents, schemas or archives. */

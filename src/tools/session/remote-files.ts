@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { fetchFiles } from '../../adapters/local-files/fetched-objects.ts';
 import { AppError } from '../../errors.ts';
-import { patternStart, patternStep, type PathPattern } from '../../files/path-pattern.ts';
+import { matchedLength, type PathPattern } from '../../files/path-pattern.ts';
 import { jobFolder } from '../../runtime/open/files.ts';
 import { createLookBudget } from '../inputs/matching-files.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -51,20 +51,6 @@ export async function matching(
     if (matched !== null) found.add(location.slice(0, location.length - name.length + matched));
   }
   return [...found];
-}
-
-/** How much of a file's path names what matches: all of it, or a folder that it lies in; null where nothing does. */
-export function matchedLength(pattern: PathPattern, path: string): number | null {
-  let state = patternStart(pattern);
-  for (let start = 0; start < path.length && state.size > 0;) {
-    const slash = path.indexOf('/', start);
-    const end = slash < 0 ? path.length : slash;
-    const step = patternStep(pattern, state, path.slice(start, end), slash < 0 ? 'file' : 'folder');
-    if (step.matches) return end;
-    state = step.below;
-    start = end + 1;
-  }
-  return null;
 }
 
 /** Whether a folder elsewhere holds any file. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPostgresEventOutbox } from '../../../src/adapters/postgres/metadb/event-outbox.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { readStoredEvent } from '../../../src/events/shapes.ts';
+import { isJobEvent, readStoredEvent } from '../../../src/events/shapes.ts';
 import type { EventOutbox } from '../../../src/ports/stores/event-outbox.ts';
 import type { JobStore } from '../../../src/ports/stores/jobs.ts';
 import { startNextJob, submitJobs } from '../../support/memory/job-records.ts';
@@ -45,7 +45,7 @@ describe('the outbox', () => {
     await outbox.recordKinds(['webhook', 'openlineage']);
     const { idJobs } = await submitJobs(jobs, 1, 3);
     await (await startNextJob(jobs)).end('failed');
-    const events = (await outbox.claimEvents('webhook', 9, 60_000)).map(readStoredEvent);
+    const events = (await outbox.claimEvents('webhook', 9, 60_000)).map(readStoredEvent).filter(isJobEvent);
     expect(events.map(({ job }) => [job.id_job, job.status])).toEqual(
       idJobs.map((id, at) => [id, at === 0 ? 'failed' : 'killed']),
     );
@@ -54,7 +54,9 @@ describe('the outbox', () => {
       expect(occurred).toBe(job.end_date);
     }
     // those that never started have no run that could end
-    const lineage = (await outbox.claimEvents('openlineage', 9, 60_000)).map(readStoredEvent);
+    const lineage = (await outbox.claimEvents('openlineage', 9, 60_000))
+      .map(readStoredEvent)
+      .filter(isJobEvent);
     expect(lineage.map(({ job, moment }) => [job.id_job, moment])).toEqual([
       [idJobs[0], 'started'],
       [idJobs[0], 'ended'],

@@ -18,6 +18,7 @@ import { createMemoryFileStore } from './files.ts';
 import type { MemoryFileStore } from './files.ts';
 import { createMemorySchemaCompiler } from './schema-compiler.ts';
 import { createMemoryJobStore } from './jobs.ts';
+import { createMemoryWatchStore, type MemoryWatchStore } from './watches.ts';
 
 export interface MemoryHealth {
   db: HealthComponent;
@@ -34,6 +35,7 @@ export interface LogLine {
 
 export interface MemoryAdapters extends Adapters {
   readonly access: MemoryAccessStore;
+  readonly watches: MemoryWatchStore;
   readonly files: MemoryFileStore;
   readonly time: { nowMs: number };
   readonly healthStates: MemoryHealth;
@@ -63,6 +65,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     access,
     credentials: createMemoryCredentialStore(clock),
     catalog: createMemoryCatalogStore(clock, (idSch) => usesOrigin(jobs, idSch)),
+    watches: createMemoryWatchStore(clock),
     files,
     compiler: createMemorySchemaCompiler(files),
     secrets: createMemorySecretBox(),

@@ -20,9 +20,9 @@ export function createMemoryFileStore(): MemoryFileStore {
     async *listFiles(location) {
       const key = location.slice('/memory/'.length);
       for (const [path, bytes] of [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-        if (path === key) yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes: bytes.length };
+        if (path === key) yield { name: key.slice(key.lastIndexOf('/') + 1), location, ...factsOf(bytes) };
         else if (path.startsWith(`${key}/`))
-          yield { name: path.slice(key.length + 1), location: `/memory/${path}`, bytes: bytes.length };
+          yield { name: path.slice(key.length + 1), location: `/memory/${path}`, ...factsOf(bytes) };
       }
     },
     async read(location, range = { offset: 0, length: Infinity }) {
@@ -91,4 +91,8 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
     at += chunk.byteLength;
   }
   return all;
+}
+
+function factsOf(bytes: Uint8Array) {
+  return { bytes: bytes.length, modified: 1_790_000_000_000, version: String(bytes.length) };
 }

@@ -91,6 +91,7 @@ export function newRow(
       attempt: 1,
       progress: null,
       failure: null,
+      id_watch: null,
     },
     tool: job.tool,
     request: job.request,

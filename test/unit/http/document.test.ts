@@ -108,6 +108,13 @@ const listed = [
     (method) => `${method} /error`,
   ),
   'POST /v2/executions/kill/{id_job}',
+  'POST /v2/watches',
+  'GET /v2/watches',
+  'GET /v2/watches/{id}',
+  'PATCH /v2/watches/{id}',
+  'DELETE /v2/watches/{id}',
+  'POST /v2/watches/{id}/run',
+  'GET /v2/watches/{id}/files',
   'DELETE /v2/schema/{id}',
   'DELETE /v2/executions/{id}',
   'DELETE /v2/file',
@@ -181,7 +188,7 @@ const structures = [
 /** The other ways to write / and /doc; parts of health and files of the page at any depth, for which OpenAPI has no form. */
 const undocumented = ['/*', '/ui/*', '/doc/', '/actuator/health/:path{.+}'];
 
-const beside = /^\/(?:v2\/(?:admin|file\/upload\/token|executions\/kill)|actuator\/loggers)/;
+const beside = /^\/(?:v2\/(?:admin|watches|file\/upload\/token|executions\/kill)|actuator\/loggers)/;
 
 describe('the OpenAPI document', () => {
   it('is version 1.0 in OpenAPI 3.1', async () => {

@@ -348,6 +348,115 @@ class AsyncOperations(AsyncTransport):
             path={"id": id},
         ))
 
+    async def create_watch(
+        self,
+        body: models.NewWatch,
+    ) -> models.Watch:
+        """Watch a location for new documents.
+
+        Objects that are new at the location, by name and version, become jobs of `xml2er`: each is loaded once, when it has not changed for `settle`. `every` is a duration (`1s`, `5m`, `1h`) or five fields of cron in UTC."""
+        return cast("models.Watch", await self._json(
+            "POST",
+            "/v2/watches",
+            accept="application/json",
+            json=body,
+        ))
+
+    async def list_watches(
+        self,
+        *,
+        size: int | None = None,
+        page: int | None = None,
+    ) -> models.WatchPage:
+        """List watches, oldest first.
+
+        What each looks at, when it does so next, and how many files wait, are loaded or were rejected."""
+        return cast("models.WatchPage", await self._json(
+            "GET",
+            "/v2/watches",
+            accept="application/json",
+            query={"size": size, "page": page},
+        ))
+
+    async def get_watch(
+        self,
+        id: int,
+    ) -> models.Watch:
+        """Get one watch.
+
+        `next_run` is when it looks next; `files.waiting`, `waiting_bytes` and `waiting_since` tell how far behind it is, `stalled` why it is."""
+        return cast("models.Watch", await self._json(
+            "GET",
+            "/v2/watches/{id}",
+            accept="application/json",
+            path={"id": id},
+        ))
+
+    async def change_watch(
+        self,
+        id: int,
+        body: models.WatchChange,
+    ) -> models.Watch:
+        """Change, pause or resume a watch.
+
+        Its files stay known. `{"paused": true}` stops it, while a job of it goes on; `{"paused": false}` goes on, also after `on_drift` has stopped it."""
+        return cast("models.Watch", await self._json(
+            "PATCH",
+            "/v2/watches/{id}",
+            accept="application/json",
+            path={"id": id},
+            json=body,
+        ))
+
+    async def remove_watch(
+        self,
+        id: int,
+    ) -> None:
+        """Remove a watch.
+
+        What it knew of files goes with it: another watch of the same location loads them all. Jobs and rows stay, and a job under way goes on."""
+        await self._nothing(
+            "DELETE",
+            "/v2/watches/{id}",
+            accept="*/*",
+            path={"id": id},
+        )
+
+    async def run_watch(
+        self,
+        id: int,
+        body: models.WatchRun,
+    ) -> models.Watch:
+        """Look now, and try rejected files again.
+
+        The body may be left out. The answer does not wait: the location is looked at within moments, and files are loaded when they have settled. Refused while the watch is paused."""
+        return cast("models.Watch", await self._json(
+            "POST",
+            "/v2/watches/{id}/run",
+            accept="application/json",
+            path={"id": id},
+            json=body,
+        ))
+
+    async def list_watch_files(
+        self,
+        id: int,
+        *,
+        size: int | None = None,
+        page: int | None = None,
+        status: Literal["waiting", "loading", "loaded", "rejected", "ignored"] | None = None,
+    ) -> models.WatchFilePage:
+        """List the files of a watch, the last met first.
+
+        `waiting` for it to settle or for its turn, `loading` in a job, `loaded`, `rejected` with its `reason`, or `ignored`: gone, replaced, or with a content that was loaded under that name."""
+        return cast("models.WatchFilePage", await self._json(
+            "GET",
+            "/v2/watches/{id}/files",
+            accept="application/json",
+            path={"id": id},
+            query={"size": size, "page": page, "status": status},
+        ))
+
     async def remove_file(
         self,
         *,

@@ -187,6 +187,8 @@ class Job(TypedDict):
     """Share that is done, 0 to 1; null where that cannot be told."""
     failure: str | None
     """Why it did not complete, in a sentence; null otherwise."""
+    id_watch: int | None
+    """The watch that found its files; null for a job that a request asked for."""
 
 
 class JobLog(TypedDict):
@@ -267,6 +269,209 @@ class Workflow(TypedDict):
     """How many of them have ended otherwise."""
     jobs: list[Job]
     """The records of its jobs, in the order that they run in."""
+
+
+class Watch(TypedDict):
+    """A location that is looked at for new documents; times are epoch milliseconds, secrets are masked."""
+
+    id_watch: int
+    """The watch."""
+    id_org: int
+    """The organisation that it belongs to."""
+    name: str
+    """Its name, which no other watch of the organisation has."""
+    location: str
+    """Where new documents come: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
+    pattern: str | None
+    """What names below the location look like, as patterns of inputs; null: documents (`*.xml`) and archives."""
+    id_sch: int | None
+    """The schema that documents are read by; null: the first of them make it, or `options` names an XSD set."""
+    target: str
+    """Where rows go, as for `-o`."""
+    options: dict[str, Any]
+    """Further flags of `xml2er` with their values: text, number, `true` for a flag without one, or a list."""
+    every: str
+    """How often it looks: a duration, or five fields of cron in UTC."""
+    order: Literal["name", "modified"]
+    """Which files are loaded first."""
+    settle: str
+    """How long a file must not have changed before it is loaded, as a duration."""
+    on_error: Literal["fail", "skip"]
+    """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
+    on_drift: Literal["evolve", "stop"]
+    """evolve: content that the schema does not know makes its next version, and the target gets it; stop: the watch is paused. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    max_files: int
+    """Files that one job loads at most."""
+    max_bytes: int
+    """Bytes of them; a larger file is a job by itself."""
+    credential: str | None
+    """Name of the credential that the location is read with; null: that of the operator’s source."""
+    paused: bool
+    """It does nothing until it is resumed."""
+    created: int
+    """When it was made, epoch milliseconds."""
+    next_run: int | None
+    """When it looks next, epoch milliseconds; null while it is paused."""
+    last_run: int | None
+    """When it looked last by its schedule, epoch milliseconds; null: it has not."""
+    id_job: int | None
+    """The job that loads files of it now; null: none does."""
+    stalled: str | None
+    """Why nothing is loaded, in a sentence; null: all is well."""
+    stalled_at: int | None
+    """Since when, epoch milliseconds."""
+    files: WatchFileCounts
+    waiting_bytes: int
+    """Size of the files that wait."""
+    waiting_since: int | None
+    """When the oldest of them was met, epoch milliseconds; null: none waits."""
+
+
+class WatchFileCounts(TypedDict):
+    """Files of a watch, by state."""
+
+    waiting: int
+    """Met, and not loaded yet."""
+    loading: int
+    """In a job that has not ended."""
+    loaded: int
+    """Their rows are in the target."""
+    rejected: int
+    """Kept aside, with a reason."""
+    ignored: int
+    """Gone or replaced before they were loaded, or met again with the same content."""
+
+
+class NewWatch(TypedDict):
+    """`location`: a folder of the organisation or below a root, `s3://BUCKET/PREFIX/`, or the `https://` address of one file. `target` is written as for `-o`, `options` has further flags of `xml2er`: `{"-f": "parquet", "--views": true}`."""
+
+    name: str
+    """Its name, which no other watch of the organisation has."""
+    location: str
+    """Where new documents come: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
+    target: str
+    """Where rows go, as for `-o`."""
+    every: str
+    """How often it looks: a duration, or five fields of cron in UTC."""
+    pattern: NotRequired[str | None]
+    """What names below the location look like, as patterns of inputs; null: documents (`*.xml`) and archives."""
+    id_sch: NotRequired[int]
+    """The schema that documents are read by; null: the first of them make it, or `options` names an XSD set."""
+    options: NotRequired[dict[str, Any]]
+    """Further flags of `xml2er` with their values: text, number, `true` for a flag without one, or a list."""
+    order: NotRequired[Literal["name", "modified"]]
+    """Which files are loaded first."""
+    settle: NotRequired[str]
+    """How long a file must not have changed before it is loaded, as a duration."""
+    on_error: NotRequired[Literal["fail", "skip"]]
+    """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
+    on_drift: NotRequired[Literal["evolve", "stop"]]
+    """evolve: content that the schema does not know makes its next version, and the target gets it; stop: the watch is paused. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    max_files: NotRequired[int]
+    """Files that one job loads at most."""
+    max_bytes: NotRequired[int]
+    """Bytes of them; a larger file is a job by itself."""
+    credential: NotRequired[str | None]
+    """Name of the credential that the location is read with; null: that of the operator’s source."""
+    paused: NotRequired[bool]
+    """It does nothing until it is resumed."""
+
+
+class WatchPage(TypedDict):
+    """A page of watches."""
+
+    content: list[Watch]
+    """What this page holds."""
+    page: int
+    """Number of this page, from 0."""
+    size: int
+    """Most items of a page, as asked for."""
+    total_elements: int
+    """Items of all pages."""
+    total_pages: int
+    """Pages there are; 0 where there is nothing."""
+
+
+class WatchChange(TypedDict):
+    """Members that are not given stay as they are."""
+
+    name: NotRequired[str]
+    """Its name, which no other watch of the organisation has."""
+    location: NotRequired[str]
+    """Where new documents come: a folder, `s3://BUCKET/PREFIX/`, or the address of one file."""
+    target: NotRequired[str]
+    """Where rows go, as for `-o`."""
+    every: NotRequired[str]
+    """How often it looks: a duration, or five fields of cron in UTC."""
+    pattern: NotRequired[str | None]
+    """What names below the location look like, as patterns of inputs; null: documents (`*.xml`) and archives."""
+    id_sch: NotRequired[int]
+    """The schema that documents are read by; null: the first of them make it, or `options` names an XSD set."""
+    options: NotRequired[dict[str, Any]]
+    """Further flags of `xml2er` with their values: text, number, `true` for a flag without one, or a list."""
+    order: NotRequired[Literal["name", "modified"]]
+    """Which files are loaded first."""
+    settle: NotRequired[str]
+    """How long a file must not have changed before it is loaded, as a duration."""
+    on_error: NotRequired[Literal["fail", "skip"]]
+    """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
+    on_drift: NotRequired[Literal["evolve", "stop"]]
+    """evolve: content that the schema does not know makes its next version, and the target gets it; stop: the watch is paused. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    max_files: NotRequired[int]
+    """Files that one job loads at most."""
+    max_bytes: NotRequired[int]
+    """Bytes of them; a larger file is a job by itself."""
+    credential: NotRequired[str | None]
+    """Name of the credential that the location is read with; null: that of the operator’s source."""
+    paused: NotRequired[bool]
+    """It does nothing until it is resumed."""
+
+
+class WatchRun(TypedDict):
+    """With `retry` rejected files are tried again: all of them, or those in `names`."""
+
+    retry: NotRequired[bool]
+    """Rejected files wait again."""
+    names: NotRequired[list[str]]
+    """Those of these names alone."""
+
+
+class WatchFilePage(TypedDict):
+    """A page of files."""
+
+    content: list[WatchFile]
+    """What this page holds."""
+    page: int
+    """Number of this page, from 0."""
+    size: int
+    """Most items of a page, as asked for."""
+    total_elements: int
+    """Items of all pages."""
+    total_pages: int
+    """Pages there are; 0 where there is nothing."""
+
+
+class WatchFile(TypedDict):
+    """One version of one object. A changed file of the same name is another version."""
+
+    name: str
+    """Its name below the location."""
+    version: str
+    """Its ETag; of a file of a disk, when it was changed and its size."""
+    bytes: int
+    """Its size."""
+    modified: int | None
+    """When it was changed, epoch milliseconds; null where that is not told."""
+    sha256: str | None
+    """Of its content, once it has been read."""
+    status: Literal["waiting", "loading", "loaded", "rejected", "ignored"]
+    """Where it stands."""
+    id_job: int | None
+    """The job that loads, has loaded or has rejected it."""
+    reason: str | None
+    """Why it was rejected or ignored; of a loaded file, what of it was not loaded."""
+    seen_at: int
+    """When this version was first met, or was last tried again, epoch milliseconds."""
 
 
 class UploadToken(TypedDict):

@@ -5,8 +5,15 @@ import { feedMembers } from './feeds.ts';
 import { jobMembers } from './jobs.ts';
 import { operatingMembers } from './operating.ts';
 import type { MemberTexts } from './texts.ts';
+import { watchMembers } from './watches.ts';
 
-const texts: MemberTexts = { ...jobMembers, ...catalogMembers, ...feedMembers, ...operatingMembers };
+const texts: MemberTexts = {
+  ...jobMembers,
+  ...catalogMembers,
+  ...feedMembers,
+  ...operatingMembers,
+  ...watchMembers,
+};
 
 interface DescribedSchema {
   description?: string;

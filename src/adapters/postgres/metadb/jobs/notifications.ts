@@ -1,6 +1,6 @@
 /**
- * Waiting for work and for kills: the database notifies on the channels `svc_job` and `svc_kill` (payload: the job's id). A lost
- * connection only costs the time-outs.
+ * Waiting for work and for kills: the database notifies on the channels `svc_job`, `svc_watch` and `svc_kill`
+ * (payload: the job's id). A lost connection only costs the time-outs.
  */
 import postgres from 'postgres';
 import type { Sql } from '../../client/connect.ts';
@@ -10,6 +10,8 @@ export interface JobNotifications {
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Resolves when the job was asked to end, after `timeoutMs`, or when aborted; never rejects. */
   waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** As `waitForWork`, when a watch may be due. */
+  waitForWatches(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,8 @@ export function createJobNotifications(sql: Sql): JobNotifications {
   const waitingForKill = new Map<number, Set<() => void>>();
   // Between a claim that found nothing and the wait that follows, a notification must not be lost.
   let missed = false;
+  const waitingForWatches = new Set<() => void>();
+  let missedWatch = false;
   let listening = false;
   let listener: postgres.Sql | null = null;
   let probe: ReturnType<typeof setInterval> | null = null;
@@ -30,12 +34,18 @@ export function createJobNotifications(sql: Sql): JobNotifications {
     if (waiting.size === 0) missed = true;
     for (const resume of waiting) resume();
   };
+  const wakeWatches = (): void => {
+    if (waitingForWatches.size === 0) missedWatch = true;
+    for (const resume of waitingForWatches) resume();
+  };
   const wakeAll = (): void => {
     wake();
+    wakeWatches();
     for (const resumes of waitingForKill.values()) for (const resume of resumes) resume();
   };
   const notified = (channel: string, payload: string): void => {
     if (channel === 'svc_job') wake();
+    else if (channel === 'svc_watch') wakeWatches();
     else for (const resume of waitingForKill.get(Number(payload)) ?? []) resume();
   };
   const listen = (): void => {
@@ -51,14 +61,16 @@ export function createJobNotifications(sql: Sql): JobNotifications {
       onnotify: notified,
     } as unknown as postgres.Options<Record<string, never>>) as unknown as postgres.Sql;
     // Whatever came before we could hear it is looked for at once.
-    listener.unsafe('listen svc_job; listen svc_kill').then(wakeAll, () => void (listening = false));
+    listener
+      .unsafe('listen svc_job; listen svc_watch; listen svc_kill')
+      .then(wakeAll, () => void (listening = false));
     probe ??= startProbe();
   };
   function startProbe(): ReturnType<typeof setInterval> {
     const timer = setInterval(() => {
       // a connection that fails ends, and its end starts a new one
       if (listening) listener?.unsafe('select 1').catch(() => undefined);
-      else if (waitingForKill.size > 0) listen();
+      else if (waitingForKill.size > 0 || waitingForWatches.size > 0) listen();
     }, probeMs);
     // where timers can keep a process alive, this one must not
     (timer as { unref?: () => void }).unref?.();
@@ -75,6 +87,15 @@ export function createJobNotifications(sql: Sql): JobNotifications {
       }
       await wait(timeoutMs, signal, waiting);
     },
+    async waitForWatches(timeoutMs, signal) {
+      if (signal.aborted) return;
+      listen();
+      if (missedWatch) {
+        missedWatch = false;
+        return;
+      }
+      await wait(timeoutMs, signal, waitingForWatches);
+    },
     async waitForKill(idJob, timeoutMs, signal) {
       if (signal.aborted) return;
       listen();
@@ -86,6 +107,7 @@ export function createJobNotifications(sql: Sql): JobNotifications {
     async close() {
       if (probe !== null) clearInterval(probe);
       for (const resume of waiting) resume();
+      for (const resume of waitingForWatches) resume();
       for (const resumes of waitingForKill.values()) for (const resume of resumes) resume();
       await listener?.end({ timeout: 1 });
       listener = null;

@@ -16,5 +16,5 @@ export function jobColumns(sql: Sql | TransactionSql) {
     j.id_job, j.id_parent_job, j.id_org, j.id_sch, j.id_lschma, j.id_app, j.job_type, j.status, j.params, svc.shown_params(j.params_json, j.result) as params_json,
     j.host, j.os_user, j.base_path, j.input_path as parm_path_input, j.output_path as parm_path_output,
     j.messages as msg_proc_qty, j.log_file, svc.epoch_ms(j.start_date) as start_date, svc.epoch_ms(j.end_date) as end_date,
-    j.id_workflow, greatest(j.attempts, 1) as attempt, j.progress, j.failure`;
+    j.id_workflow, greatest(j.attempts, 1) as attempt, j.progress, j.failure, j.id_watch`;
 }

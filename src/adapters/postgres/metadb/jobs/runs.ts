@@ -84,6 +84,9 @@ export async function removeJob(sql: Sql, idOrg: number, idJob: number): Promise
       select id_job from svc.job where id_workflow = ${job.id_workflow} and end_date is null order by position limit 1`;
     if (open !== undefined)
       throw new AppError('job_not_terminal', `job ${open.id_job} of its workflow has not ended`);
+    const [watch] = await tx`select 1 from svc.watch where id_job = ${idJob}`;
+    if (watch !== undefined)
+      throw new AppError('job_not_terminal', 'its watch has not taken note of its end yet: try again');
     await tx`delete from svc.job where id_job = ${idJob}`;
     await tx`
       delete from svc.workflow w

@@ -1,7 +1,7 @@
 /** The job store on PostgreSQL: `svc.job` is the record, the queue and the rule book (migration 0002). */
 import type { JobStore } from '../../../../ports/stores/jobs.ts';
 import type { Sql } from '../../client/connect.ts';
-import { createJobNotifications } from './notifications.ts';
+import { createJobNotifications, type JobNotifications } from './notifications.ts';
 import {
   beginCommit,
   checkClaim,
@@ -34,21 +34,29 @@ const defaultJobStoreSettings: JobStoreSettings = {
   idempotencyKeyMs: 24 * 3_600_000,
 };
 
+/** What the stores beside it share with it; `close` ends the connection that waits for work. */
+export interface PostgresJobStore extends JobStore {
+  readonly notifications: JobNotifications;
+  readonly settings: JobStoreSettings;
+  close(): Promise<void>;
+}
+
 /**
- * `read` answers what is only asked; absent: in transactions on the same pool. `close` ends the connection that waits for work; the
- * pool itself stays the caller's.
+ * `read` answers what is only asked; absent: in transactions on the same pool. The pool stays the caller's.
  */
 export function createPostgresJobStore(
   sql: Sql,
   options: Partial<JobStoreSettings> = {},
   read: OrganisationReader = readInTransaction(sql),
-): JobStore & { close(): Promise<void> } {
+): PostgresJobStore {
   const settings = { ...defaultJobStoreSettings, ...options };
   const notifications = createJobNotifications(sql);
   /** What is asked for one organisation sees that one's rows; workers go across all. */
   const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>, mode?: string): Promise<T> =>
     withinOrganisation(sql, idOrg, work, mode);
   return {
+    notifications,
+    settings,
     submit: (submission) => within(submission.idOrg, (tx) => submit(tx, settings, submission)),
     findJob: (idOrg, idJob) => read(idOrg, (tx) => findJob(tx, idOrg, idJob)),
     listJobs: (idOrg, page, size) => read(idOrg, (tx) => listJobs(tx, idOrg, page, size)),

@@ -59,6 +59,21 @@ async function takeKey(
   return { idWorkflow: known.id_workflow as number, idJobs: jobs.map((job) => job.id_job), replayed: true };
 }
 
+/** The one job of a workflow that is called as its watch, ready to be claimed. AppError `too_many_requests`. */
+export async function insertWorkflowOfWatch(
+  tx: TransactionSql,
+  settings: JobStoreSettings,
+  idOrg: number,
+  name: string,
+  idWatch: number,
+  job: NewJob,
+): Promise<number> {
+  await checkRoom(tx, settings, idOrg, 1);
+  const idWorkflow = await createWorkflow(tx, idOrg, name);
+  const [idJob] = await insertQueued(tx, settings, idOrg, idWorkflow, [job], idWatch);
+  return idJob!;
+}
+
 async function checkRoom(
   tx: TransactionSql,
   settings: JobStoreSettings,
@@ -92,6 +107,7 @@ async function insertQueued(
   idOrg: number,
   idWorkflow: number,
   jobs: readonly NewJob[],
+  idWatch: number | null = null,
 ): Promise<number[]> {
   const rows = jobs.map((job, position) => ({
     position,
@@ -107,9 +123,9 @@ async function insertQueued(
   }));
   const inserted = await tx<{ id_job: number }[]>`
     insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, input_path, output_path,
-                         id_sch, id_parent_job, deadline, max_attempts)
+                         id_sch, id_parent_job, id_watch, deadline, max_attempts)
     select ${idOrg}, ${idWorkflow}, r.position, r.position = 0, r.job_type, r.tool, r.params, r.params_json, r.request, r.input_path, r.output_path,
-           r.id_sch, r.id_parent_job, clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
+           r.id_sch, r.id_parent_job, ${idWatch}, clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
              position int, job_type text, tool text, params text, params_json text, request text, input_path text, output_path text,
              id_sch bigint, id_parent_job bigint)

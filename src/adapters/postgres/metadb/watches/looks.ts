@@ -1,0 +1,83 @@
+/** What a look at a location met: versions of objects are recorded once, and wait until they have settled. */
+import type { CandidateFile, MetObject, WatchClaim } from '../../../../ports/stores/watches.ts';
+import { storable, type Sql, type TransactionSql } from '../../client/connect.ts';
+
+export async function beginLook(tx: TransactionSql): Promise<number> {
+  const [row] = await tx<{ now: number }[]>`select svc.epoch_ms(clock_timestamp()) as now`;
+  return row!.now;
+}
+
+/**
+ * A waiting file takes the version that was met, and waits anew where it is another. Versions that are known are not touched: a look
+ * that meets nothing new writes nothing but when waiting files were met.
+ */
+export async function recordObjects(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  objects: readonly MetObject[],
+): Promise<void> {
+  const met = JSON.stringify(objects.map((object) => ({ ...object, name: storable(object.name) })));
+  const rows = tx`json_to_recordset(${met}::text::json) as m(name text, version text, bytes bigint, modified float8)`;
+  await tx`
+    update svc.watch_file f
+       set version = m.version, bytes = m.bytes, modified = to_timestamp(m.modified / 1000), checked_at = clock_timestamp(),
+           changed_at = case when f.version = m.version then f.changed_at else clock_timestamp() end
+      from ${rows}
+     where f.id_watch = ${watch.id_watch} and f.name = m.name and f.status = 'waiting'
+       and not exists (select from svc.watch_file o
+                        where o.id_watch = f.id_watch and o.name = m.name and o.version = m.version and o.id_file <> f.id_file)`;
+  await tx`
+    insert into svc.watch_file (id_watch, name, version, bytes, modified)
+    select ${watch.id_watch}, m.name, m.version, m.bytes, to_timestamp(m.modified / 1000)
+      from ${rows}
+     where not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.version = m.version and not o.gone)
+       and not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.status = 'waiting')
+    on conflict (id_watch, name, version) do update
+       set status = 'waiting', gone = false, reason = null, seen_at = clock_timestamp(), changed_at = clock_timestamp(), checked_at = clock_timestamp()`;
+}
+
+export async function endLook(tx: TransactionSql, { watch }: WatchClaim, sinceMs: number): Promise<void> {
+  await tx`
+    update svc.watch_file set status = 'ignored', gone = true, batch = null, evolves = null,
+           reason = 'it was gone, or had been replaced, before it was loaded'
+     where id_watch = ${watch.id_watch} and status = 'waiting' and checked_at < to_timestamp(${sinceMs}::float8 / 1000)`;
+}
+
+/** Those of the first file's batch; a first file that is larger than a job takes is a job by itself. */
+export async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<readonly CandidateFile[]> {
+  const order =
+    watch.order === 'name'
+      ? (table: 'f' | 'first') => sql`${sql(table)}.name, ${sql(table)}.id_file`
+      : (table: 'f' | 'first') =>
+          sql`${sql(table)}.modified nulls first, ${sql(table)}.name, ${sql(table)}.id_file`;
+  const rows = await sql<CandidateFile[]>`
+    with settled as (
+      select f.* from svc.watch_file f join svc.watch w on w.id_watch = f.id_watch
+       where f.id_watch = ${watch.id_watch} and f.status = 'waiting'
+         and f.checked_at >= f.changed_at + w.settle_ms * interval '1 millisecond'
+    ), first as (select * from settled first order by ${order('first')} limit 1)
+    select f.id_file as "idFile", f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.evolves,
+           l.sha256 as "loadedSha256", l.id_job as "loadedBy"
+      from settled f join first on first.batch is not distinct from f.batch and first.evolves is not distinct from f.evolves
+      left join lateral (
+        select o.sha256, o.id_job from svc.watch_file o
+         where o.id_watch = f.id_watch and o.name = f.name and o.status = 'loaded' order by o.id_file desc limit 1) l on true
+     order by ${order('f')} limit ${watch.max_files}`;
+  const chosen: CandidateFile[] = [];
+  let bytes = 0;
+  for (const file of rows) {
+    bytes += file.bytes;
+    if (chosen.length > 0 && bytes > watch.max_bytes) break;
+    chosen.push(file);
+  }
+  return chosen;
+}
+
+export async function settlesAt(sql: Sql, { watch }: WatchClaim): Promise<number | null> {
+  const [row] = await sql<{ at: number | null }[]>`
+    select svc.epoch_ms(min(f.changed_at + w.settle_ms * interval '1 millisecond')) as at
+      from svc.watch_file f join svc.watch w on w.id_watch = f.id_watch
+     where f.id_watch = ${watch.id_watch} and f.status = 'waiting'
+       and f.checked_at < f.changed_at + w.settle_ms * interval '1 millisecond'`;
+  return row?.at ?? null;
+}

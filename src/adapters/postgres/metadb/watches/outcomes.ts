@@ -1,0 +1,84 @@
+/** What becomes of files of a watch, and who is told of it. */
+import type { FileOutcome, WatchClaim } from '../../../../ports/stores/watches.ts';
+import { storable, type TransactionSql } from '../../client/connect.ts';
+import { fileColumns, watchColumns, watchRecord, type FileRow, type WatchRow } from './records.ts';
+
+export async function setFiles(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  files: readonly FileOutcome[],
+): Promise<void> {
+  if (files.length === 0) return;
+  const rows = JSON.stringify(
+    files.map(({ idFile, status, reason, batch, evolves, sha256, met }) => ({
+      id: idFile,
+      status,
+      reason: reason === null ? null : storable(reason),
+      batch: batch ?? null,
+      evolves: evolves ?? null,
+      sha256: sha256 ?? null,
+      version: met?.version ?? null,
+      bytes: met?.bytes ?? null,
+      modified: met?.modified ?? null,
+    })),
+  );
+  // what waits again is replaced by what was met under its name meanwhile
+  await tx`
+    update svc.watch_file f
+       set status = case when r.status = 'waiting' and newer.there then 'ignored' else r.status end,
+           reason = case when r.status = 'waiting' and newer.there then 'it was replaced before it could be loaded' else r.reason end,
+           batch = case when r.status = 'waiting' then r.batch end,
+           evolves = case when r.status = 'waiting' then r.evolves end,
+           sha256 = coalesce(r.sha256, f.sha256),
+           version = case when taken.there then f.version else coalesce(r.version, f.version) end,
+           bytes = coalesce(r.bytes, f.bytes),
+           modified = case when r.version is null then f.modified else to_timestamp(r.modified / 1000) end,
+           changed_at = case when r.version is null then f.changed_at else clock_timestamp() end,
+           checked_at = case when r.version is null then f.checked_at else clock_timestamp() end
+      from json_to_recordset(${rows}::text::json)
+             as r(id bigint, status text, reason text, batch text, evolves bigint, sha256 text, version text, bytes bigint, modified float8)
+     cross join lateral (
+       select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
+                       where n.id_watch = me.id_watch and n.name = me.name and n.id_file > me.id_file) as there) newer
+     cross join lateral (
+       select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
+                       where n.id_watch = me.id_watch and n.name = me.name and n.version = r.version and n.id_file <> me.id_file) as there) taken
+     where f.id_file = r.id and f.id_watch = ${watch.id_watch} and f.status in ('waiting', 'loading')`;
+}
+
+export async function tellRejected(
+  tx: TransactionSql,
+  { watch, idOrg }: WatchClaim,
+  files: readonly FileOutcome[],
+): Promise<void> {
+  const rejected = files.filter(({ status }) => status === 'rejected').map(({ idFile }) => idFile);
+  if (rejected.length === 0) return;
+  const rows = await tx<FileRow[]>`
+    select ${fileColumns(tx)} from svc.watch_file f
+     where f.id_file in (select json_array_elements_text(${JSON.stringify(rejected)}::text::json)::bigint)`;
+  for (const file of rows)
+    await record(tx, 'rejected', idOrg, {
+      id_watch: watch.id_watch,
+      id_org: idOrg,
+      watch: watch.name,
+      ...file,
+    });
+}
+
+export async function tellStalled(tx: TransactionSql, { watch, idOrg }: WatchClaim): Promise<void> {
+  const [row] = await tx<WatchRow[]>`
+    select ${watchColumns(tx)} from svc.watch w where w.id_watch = ${watch.id_watch}`;
+  if (row !== undefined) await record(tx, 'stalled', idOrg, watchRecord(row));
+}
+
+/** In the transaction that it tells of. */
+async function record(
+  tx: TransactionSql,
+  moment: 'stalled' | 'rejected',
+  idOrg: number,
+  subject: unknown,
+): Promise<void> {
+  await tx`
+    insert into svc.event (kind, moment, id_org, job, occurred)
+    select kind, ${moment}, ${idOrg}, ${JSON.stringify(subject)}, clock_timestamp() from svc.event_kind where kind = 'webhook'`;
+}

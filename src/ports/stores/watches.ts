@@ -1,0 +1,245 @@
+/** Watches and the files that they met: what people ask of them, and what schedulers do. All times come from the database's clock. */
+import type { NewJob, Page } from './jobs.ts';
+
+export const watchFileStatuses = ['waiting', 'loading', 'loaded', 'rejected', 'ignored'] as const;
+export type WatchFileStatus = (typeof watchFileStatuses)[number];
+
+export type ObjectOrder = 'name' | 'modified';
+export type OnDrift = 'evolve' | 'stop';
+
+/** What a person says of a watch, in the form that it is stored in. */
+export interface WatchDefinition {
+  readonly name: string;
+  readonly location: string;
+  readonly pattern: string | null;
+  readonly id_sch: number | null;
+  /** secrets masked */
+  readonly target: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** `{target, options}` as given, sealed */
+  readonly sealed: string;
+  /** a duration, or five fields of cron */
+  readonly every: string;
+  readonly order: ObjectOrder;
+  readonly settle: string;
+  readonly settleMs: number;
+  readonly on_error: 'fail' | 'skip';
+  readonly on_drift: OnDrift;
+  readonly max_files: number;
+  readonly max_bytes: number;
+  readonly credential: string | null;
+  readonly paused: boolean;
+}
+
+/** As it goes over the wire; times are epoch milliseconds. */
+export interface WatchRecord extends Omit<WatchDefinition, 'sealed' | 'settleMs'> {
+  readonly id_watch: number;
+  readonly id_org: number;
+  readonly created: number;
+  /** null while it is paused */
+  readonly next_run: number | null;
+  readonly last_run: number | null;
+  /** the job that loads now */
+  readonly id_job: number | null;
+  /** why nothing goes on, in a sentence */
+  readonly stalled: string | null;
+  readonly stalled_at: number | null;
+  /** files by state */
+  readonly files: Readonly<Record<WatchFileStatus, number>>;
+  /** bytes of the waiting files, and since when the oldest of them waits */
+  readonly waiting_bytes: number;
+  readonly waiting_since: number | null;
+}
+
+/** One version of one object. */
+export interface WatchFileRecord {
+  readonly name: string;
+  readonly version: string;
+  readonly bytes: number;
+  readonly modified: number | null;
+  readonly sha256: string | null;
+  readonly status: WatchFileStatus;
+  readonly id_job: number | null;
+  readonly reason: string | null;
+  readonly seen_at: number;
+}
+
+/** `all`: every rejected file; else those of these names. */
+export type Retry = 'none' | 'all' | readonly string[];
+
+export interface WatchStore {
+  /** `nextRunMs`: epoch milliseconds; null: at once. AppError `conflict` where the name is in use. */
+  createWatch(idOrg: number, watch: WatchDefinition, nextRunMs: number | null): Promise<WatchRecord>;
+  findWatch(idOrg: number, idWatch: number): Promise<WatchRecord | null>;
+  findWatchNamed(idOrg: number, name: string): Promise<WatchRecord | null>;
+  /** Oldest first. */
+  listWatches(idOrg: number, page: number, size: number): Promise<Page<WatchRecord>>;
+  /** `{target, options}`, sealed; null: no such watch */
+  readSealed(idOrg: number, idWatch: number): Promise<string | null>;
+  /**
+   * Puts all of the definition in place of the old one. What was stalled is tried again, from `nextRunMs` on (as `createWatch`).
+   * AppError `conflict`; null: no such watch.
+   */
+  replaceWatch(
+    idOrg: number,
+    idWatch: number,
+    watch: WatchDefinition,
+    nextRunMs: number | null,
+  ): Promise<WatchRecord | null>;
+  removeWatch(idOrg: number, idWatch: number): Promise<boolean>;
+  /** Newest first; null: no such watch. */
+  listWatchFiles(
+    idOrg: number,
+    idWatch: number,
+    status: WatchFileStatus | null,
+    page: number,
+    size: number,
+  ): Promise<Page<WatchFileRecord> | null>;
+  /** Due at once; rejected files wait again as `retry` says. AppError `conflict` while paused; null: no such watch. */
+  runNow(idOrg: number, idWatch: number, retry: Retry): Promise<WatchRecord | null>;
+  /** Over all organisations. */
+  watchFigures(): Promise<WatchFigures>;
+}
+
+export interface WatchFigures {
+  readonly active: number;
+  readonly paused: number;
+  readonly stalled: number;
+  readonly files: Readonly<Record<WatchFileStatus, number>>;
+  /** how long the file that waits longest has waited; 0 where none waits */
+  readonly oldestWaitingMs: number;
+}
+
+/** A watch that one scheduler holds for a while: only who holds this epoch may go on with it. */
+export interface WatchClaim {
+  readonly watch: WatchRecord;
+  readonly idOrg: number;
+  readonly epoch: number;
+  /** changes by people until it was claimed */
+  readonly changes: number;
+  readonly sealed: string;
+  readonly settleMs: number;
+  /** the origin that its last job worked by, else the one that it names */
+  readonly usedSch: number | null;
+  /** in a row: jobs that came to nothing by no fault of a document, and looks that did */
+  readonly failures: number;
+  readonly failedLooks: number;
+  /** no job is to be started before, epoch milliseconds; null: at once */
+  readonly heldUntilMs: number | null;
+  /** the database's time of the claim, epoch milliseconds */
+  readonly nowMs: number;
+}
+
+/** An object of a location, as it was met. */
+export interface MetObject {
+  readonly name: string;
+  readonly version: string;
+  readonly bytes: number;
+  /** epoch milliseconds; null: not told */
+  readonly modified: number | null;
+}
+
+/** A file that may be loaded. */
+export interface CandidateFile extends MetObject {
+  readonly idFile: number;
+  readonly evolves: number | null;
+  /** SHA-256 of the version of that name that was loaded last; null: none was */
+  readonly loadedSha256: string | null;
+  /** the job that loaded it */
+  readonly loadedBy: number | null;
+}
+
+/** The job of a watch, as far as its files follow from it. */
+export interface OpenJob {
+  readonly idJob: number;
+  /** null: it has not ended. `removed`: its record is gone */
+  readonly end: 'completed' | 'failed' | 'killed' | 'expired' | 'lost' | 'removed' | null;
+  readonly failure: string | null;
+  readonly idSch: number | null;
+  /** it never ran */
+  readonly neverRan: boolean;
+  readonly rejects: readonly {
+    readonly document: string | null;
+    readonly line: number | null;
+    readonly column: number | null;
+    readonly code: string | null;
+    readonly message: string;
+  }[];
+  /** those of the job, by name */
+  readonly files: readonly { readonly idFile: number; readonly name: string }[];
+}
+
+/** What becomes of files. */
+export interface FileOutcome {
+  readonly idFile: number;
+  readonly status: WatchFileStatus;
+  readonly reason: string | null;
+  /** of a waiting file: those that are loaded together with it, and with no others */
+  readonly batch?: string;
+  readonly evolves?: number;
+  /** its content, where it has been read */
+  readonly sha256?: string;
+  /** of a waiting file: it was met with this version, and has to settle again */
+  readonly met?: MetObject;
+}
+
+/** What becomes of the watch. Absent members stay. */
+export interface WatchOutcome {
+  readonly usedSch?: number | null;
+  readonly failures?: number;
+  readonly failedLooks?: number;
+  readonly heldUntilMs?: number | null;
+  /** null: nothing is in its way any more; a new reason is told to webhooks */
+  readonly stalled?: string | null;
+  /** stopped until a person resumes it */
+  readonly paused?: true;
+}
+
+export interface ClaimRelease extends WatchOutcome {
+  /** epoch milliseconds by the database's clock; absent: as it was */
+  readonly nextRunMs?: number;
+  readonly ran?: true;
+  /** when there is something to do; null: when the open job has ended */
+  readonly dueMs: number | null;
+}
+
+/** What schedulers ask. All that changes something answers whether the claim still holds; where not, nothing has changed. */
+export interface WatchSchedule {
+  /** The watch that has waited longest for something to be done. */
+  claimWatch(leaseMs: number): Promise<WatchClaim | null>;
+  /** Until the next watch is due, in milliseconds; null: none has a time. */
+  nextDueInMs(): Promise<number | null>;
+  /** Resolves when there may be something to do, after `timeoutMs`, or when aborted; never rejects. */
+  waitForWatches(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  keepClaim(claim: WatchClaim, leaseMs: number): Promise<boolean>;
+  /** Null: no job of the watch is open. */
+  findOpenJob(claim: WatchClaim): Promise<OpenJob | null>;
+  /** The end of the open job has been taken note of. */
+  settleJob(
+    claim: WatchClaim,
+    idJob: number,
+    files: readonly FileOutcome[],
+    watch: WatchOutcome,
+  ): Promise<boolean>;
+  /** The database's time, before the first object of a look is recorded. */
+  beginLook(claim: WatchClaim): Promise<number | null>;
+  recordObjects(claim: WatchClaim, objects: readonly MetObject[]): Promise<boolean>;
+  /** Waiting files that the look since `sinceMs` has not met are gone. */
+  endLook(claim: WatchClaim, sinceMs: number): Promise<boolean>;
+  /** Settled files of the next job, in the order of the watch, at most as many as it takes at a time. */
+  findCandidates(claim: WatchClaim): Promise<readonly CandidateFile[]>;
+  recordFiles(claim: WatchClaim, files: readonly FileOutcome[]): Promise<boolean>;
+  /**
+   * Inserts the job and hands it the files, in one transaction. Null: the claim is lost, the watch was changed, or one of the files
+   * waits no more: nothing was done. AppError `too_many_requests` where the organisation's queue is full.
+   */
+  startJob(
+    claim: WatchClaim,
+    job: NewJob,
+    files: readonly { readonly idFile: number; readonly sha256: string }[],
+  ): Promise<number | null>;
+  /** When the first of the files that have not settled will have, epoch milliseconds; null: all have. */
+  settlesAt(claim: WatchClaim): Promise<number | null>;
+  /** Gives the claim back. */
+  release(claim: WatchClaim, release: ClaimRelease): Promise<boolean>;
+}

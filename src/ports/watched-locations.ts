@@ -1,0 +1,28 @@
+/**
+ * Where schedulers look for objects: what a source of watches must be able to do, whatever it is (docs/decisions/service/watches.md).
+ */
+import type { MetObject } from './stores/watches.ts';
+
+export interface WatchedPlace {
+  readonly idOrg: number;
+  /** as the watch names it */
+  readonly location: string;
+  readonly pattern: string | null;
+  /** name of what it is read with; null: a source of the operator, or nothing */
+  readonly credential: string | null;
+}
+
+export interface WatchedLocation {
+  /** What is there now and the watch takes, in no order. */
+  objects(): AsyncIterable<MetObject>;
+  /**
+   * Reads all of an object. Answers its SHA-256, hexadecimal, and the object as it was from its first byte to its last: of another
+   * version where it has changed since it was met. Null: it is gone.
+   */
+  digest(object: MetObject): Promise<{ readonly sha256: string; readonly object: MetObject } | null>;
+}
+
+export interface WatchedLocations {
+  /** AppErrors say in words what is wrong with it: `path_not_allowed`, `input_not_found`, `host_not_allowed`, `service_unavailable`, … */
+  open(place: WatchedPlace, signal: AbortSignal): Promise<WatchedLocation>;
+}

@@ -1,0 +1,61 @@
+/** A folder as the location of a watch: of a disk of this machine, or of the store that the installation keeps its files in. */
+import { createHash } from 'node:crypto';
+import { AppError } from '../../errors.ts';
+import type { FileStore, LocatedFile } from '../../ports/files/organisation-files.ts';
+import type { MetObject } from '../../ports/stores/watches.ts';
+import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
+import { nameTest } from '../../watches/names.ts';
+
+/** AppErrors of `FileStore.resolve`; `invalid_option` for a file. */
+export async function openFolder(
+  files: FileStore,
+  { idOrg, location, pattern }: WatchedPlace,
+  signal: AbortSignal,
+): Promise<WatchedLocation> {
+  const accept = nameTest(pattern);
+  const folder = await files.resolve(idOrg, location, true);
+  return {
+    async *objects() {
+      for await (const file of files.listFiles(folder)) {
+        if (file.location === folder)
+          throw new AppError('invalid_option', 'it is a file: a watch looks at a folder');
+        if (accept(file.name)) yield metObject(file);
+      }
+    },
+    async digest({ name }) {
+      const path = `${location.replace(/\/+$/, '')}/${name}`;
+      const place = await files.resolve(idOrg, path, true).catch((error: unknown) => {
+        if (error instanceof AppError && error.code === 'input_not_found') return null;
+        throw error;
+      });
+      const before = place === null ? null : await factsOf(files, place);
+      if (place === null || before === null) return null;
+      const body = await files.read(place).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'EACCES' || error.code === 'EPERM')
+          throw new AppError('unprocessable_input', 'the service may not read it');
+        throw error;
+      });
+      if (body === null) return null;
+      const hash = createHash('sha256');
+      for await (const chunk of body) {
+        signal.throwIfAborted();
+        hash.update(chunk);
+      }
+      const after = await factsOf(files, place);
+      if (after === null) return null;
+      const isSame = after.version === before.version;
+      // what was read is of neither version: it is met anew
+      const version = isSame ? after.version : `${after.version} ${Date.now()}`;
+      return { sha256: hash.digest('hex'), object: { ...metObject(after), name, version } };
+    },
+  };
+}
+
+async function factsOf(files: FileStore, place: string): Promise<LocatedFile | null> {
+  for await (const file of files.listFiles(place)) return file.location === place ? file : null;
+  return null;
+}
+
+function metObject({ name, version, bytes, modified }: LocatedFile): MetObject {
+  return { name, version, bytes, modified };
+}

@@ -1,0 +1,160 @@
+/** A bucket or an address on the web as the location of a watch. */
+import { createHash } from 'node:crypto';
+import {
+  createRemoteRequests,
+  type PlaceAccess,
+  type SendGet,
+} from '../../adapters/remote-inputs/remote-requests.ts';
+import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
+import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
+import type { SourceConfig } from '../../config/shape.ts';
+import { AppError } from '../../errors.ts';
+import { credentialMisfit, findCredential, noCredential } from '../../files/credentials.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import {
+  fileNameOf,
+  keyPrefix,
+  parseRemoteLocation,
+  sourceAt,
+  type RemoteLocation,
+} from '../../files/remote-location.ts';
+import type { OutgoingHttp } from '../../ports/network/outgoing.ts';
+import type { MetObject } from '../../ports/stores/watches.ts';
+import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
+import { nameTest } from '../../watches/names.ts';
+
+export interface RemoteLocationOptions {
+  readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
+  readonly sources: readonly SourceConfig[];
+  /** hosts that requests name, and those of the operator's own sources */
+  readonly guards: { readonly request: OutgoingGuard; readonly operator: OutgoingGuard };
+  readonly http: OutgoingHttp;
+}
+
+/** AppErrors `invalid_option`, `path_not_allowed` where no source is set, and those of the guards. */
+export async function openRemote(
+  options: RemoteLocationOptions,
+  place: WatchedPlace,
+  signal: AbortSignal,
+): Promise<WatchedLocation> {
+  const { guards, http } = options;
+  const { location: text, pattern } = place;
+  const location = parseRemoteLocation(text);
+  const access = await accessTo(options, place, location);
+  const send = createRemoteRequests({ check: (url, by) => guards[by].checkUrl(url), http, signal }, access);
+  if (location.kind === 'http') return webFile(send, location);
+  if (access?.access.kind !== 's3')
+    throw new AppError(
+      'path_not_allowed',
+      'the operator has set no source for it (svc.sources.NAME.location)',
+    );
+  const { endpoint } = access.access;
+  const prefix = keyPrefix(location);
+  const accept = nameTest(pattern);
+  return {
+    async *objects() {
+      for await (const { key, bytes, modified, version } of listBucket(
+        send,
+        endpoint,
+        location.bucket,
+        prefix,
+        text,
+      )) {
+        const name = key.slice(prefix.length);
+        // a key that ends so stands for a folder
+        if (name === '' || name.endsWith('/') || !accept(name)) continue;
+        yield { name, version, bytes, modified: Number.isNaN(modified) ? null : modified };
+      }
+    },
+    digest: ({ name }) => digestOf(send, objectUrl(endpoint, location.bucket, prefix + name), name),
+  };
+}
+
+/** What the organisation may read the place with. */
+async function accessTo(
+  { adapters, sources }: RemoteLocationOptions,
+  { idOrg, credential }: WatchedPlace,
+  location: RemoteLocation,
+): Promise<PlaceAccess | null> {
+  if (credential === null) {
+    const source = sourceAt(sources, location.text, idOrg);
+    return source === undefined ? null : { access: source.access, by: 'operator' };
+  }
+  const ofOrganisation = sources.filter(
+    ({ organisations }) => organisations === null || organisations.includes(idOrg),
+  );
+  const named = await findCredential(adapters, ofOrganisation, idOrg, credential);
+  if (named === null) throw noCredential(credential);
+  const misfit = credentialMisfit(named, location);
+  if (misfit !== null) throw new AppError('invalid_option', misfit);
+  return named;
+}
+
+function webFile(send: SendGet, { url, text }: Extract<RemoteLocation, { kind: 'http' }>): WatchedLocation {
+  const name = fileNameOf(url);
+  return {
+    async *objects() {
+      const answer = await send(url);
+      await answer.body?.cancel();
+      if (answer.status === 404 || answer.status === 410) return;
+      if (!answer.ok) throw refused(answer.status);
+      const object = objectOf(answer, name);
+      if (object.version === '')
+        throw new AppError(
+          'unprocessable_input',
+          `the server tells by neither ETag nor Last-Modified when ${text} has changed`,
+        );
+      yield object;
+    },
+    digest: () => digestOf(send, url, name),
+  };
+}
+
+/** All of it in one answer, whose version is that of every byte. */
+async function digestOf(
+  send: SendGet,
+  url: URL,
+  name: string,
+): Promise<Awaited<ReturnType<WatchedLocation['digest']>>> {
+  const answer = await send(url);
+  if (answer.status === 404 || answer.status === 410) {
+    await answer.body?.cancel();
+    return null;
+  }
+  if (!answer.ok) {
+    await answer.body?.cancel();
+    throw refused(answer.status);
+  }
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body ?? []) {
+      hash.update(chunk);
+      bytes += chunk.byteLength;
+    }
+  } catch (error) {
+    throw new AppError('service_unavailable', `${name} cannot be read now`, { cause: error });
+  }
+  const object = objectOf(answer, name);
+  if (object.bytes !== bytes && answer.headers.has('content-length'))
+    throw new AppError('service_unavailable', `${name}: only ${bytes} of its bytes came`);
+  return { sha256: hash.digest('hex'), object: { ...object, bytes } };
+}
+
+/** `version` as `downloadFile` compares it; '' where the server tells none. */
+function objectOf({ headers }: Response, name: string): MetObject {
+  const changed = headers.get('last-modified');
+  const modified = changed === null ? Number.NaN : Date.parse(changed);
+  return {
+    name,
+    version: headers.get('etag') ?? changed ?? '',
+    bytes: Number(headers.get('content-length') ?? 0),
+    modified: Number.isNaN(modified) ? null : modified,
+  };
+}
+
+function refused(status: number): AppError {
+  return status >= 500 || status === 429 || status === 408
+    ? new AppError('service_unavailable', `it cannot be read now (status ${status})`)
+    : new AppError('unprocessable_input', `it may not be read (status ${status})`);
+}

@@ -1,0 +1,43 @@
+/** The scheduler of watches in this process, beside its worker: only where commands may be run. */
+import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
+import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
+import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import { isRemoteLocation } from '../../files/remote-location.ts';
+import type { WatchedLocations } from '../../ports/watched-locations.ts';
+import { createScheduler, type Scheduler } from '../../watches/scheduler/run.ts';
+import type { OpenedInstallation } from '../open/installation.ts';
+import { openFolder } from './folder.ts';
+import { openRemote } from './remote.ts';
+
+/** Watches of a process that are gone on with at the same time: a slow place holds up no other. */
+const concurrency = 2;
+
+/** Null: commands are switched off here. */
+export function createWatchScheduler(opened: OpenedInstallation): Scheduler | null {
+  const { adapters, config, schedule } = opened;
+  if (!config.commandsEnabled) return null;
+  return createScheduler({
+    schedule,
+    locations: createLocations(opened),
+    adapters,
+    settings: config,
+    logger: adapters.logger,
+    concurrency,
+  });
+}
+
+function createLocations({ adapters, config }: OpenedInstallation): WatchedLocations {
+  const resolver = createHostResolver();
+  const guards = {
+    request: createOutgoingGuard(config.allowedHosts, resolver),
+    operator: createOutgoingGuard(['*'], resolver),
+  };
+  const http = createPinnedHttp();
+  const sources = config.sources ?? [];
+  return {
+    open: async (place, signal) =>
+      isRemoteLocation(place.location)
+        ? openRemote({ adapters, sources, guards, http }, place, signal)
+        : openFolder(adapters.files, place, signal),
+  };
+}

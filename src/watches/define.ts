@@ -1,0 +1,194 @@
+/** POST and PATCH of a watch: what a person says becomes a definition, once all of it has been found right. */
+import { AppError } from '../errors.ts';
+import { isRemoteLocation, parseRemoteLocation } from '../files/remote-location.ts';
+import { checkAccess, type AccessSettings } from '../jobs/request/check-access.ts';
+import { accessError, checkOwners, requireCommands } from '../jobs/submit.ts';
+import type { Adapters } from '../ports/adapters.ts';
+import type { ObjectOrder, OnDrift, WatchDefinition, WatchRecord } from '../ports/stores/watches.ts';
+import { nameTest } from './names.ts';
+import { shownSecrets, watchRequest, type WatchSecrets } from './request.ts';
+import { parseDuration, parseSchedule } from './schedule.ts';
+
+/** What a person may say; absent members have their defaults. */
+export interface WatchMembers {
+  readonly name: string;
+  readonly location: string;
+  readonly pattern?: string | null | undefined;
+  readonly id_sch?: number | null | undefined;
+  readonly target: string;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly every: string;
+  readonly order?: ObjectOrder | undefined;
+  readonly settle?: string | undefined;
+  readonly on_error?: 'fail' | 'skip' | undefined;
+  readonly on_drift?: OnDrift | undefined;
+  readonly max_files?: number | undefined;
+  readonly max_bytes?: number | undefined;
+  readonly credential?: string | null | undefined;
+  readonly paused?: boolean | undefined;
+}
+
+export type WatchChange = { readonly [Member in keyof WatchMembers]?: WatchMembers[Member] | undefined };
+
+export const watchDefaults: Required<
+  Pick<WatchDefinition, 'order' | 'settle' | 'on_error' | 'on_drift' | 'max_files' | 'max_bytes'>
+> = {
+  order: 'name',
+  settle: '30s',
+  on_error: 'fail',
+  on_drift: 'evolve',
+  max_files: 1000,
+  max_bytes: 1024 ** 3,
+};
+
+export type WatchAdapters = Pick<
+  Adapters,
+  'watches' | 'catalog' | 'files' | 'secrets' | 'credentials' | 'clock'
+>;
+export type WatchSettings = AccessSettings & { readonly commandsEnabled: boolean };
+
+/** AppErrors of what is wrong, with pointers; `conflict` for a name in use; `commands_disabled`. */
+export async function createWatch(
+  adapters: WatchAdapters,
+  settings: WatchSettings,
+  idOrg: number,
+  members: WatchMembers,
+): Promise<WatchRecord> {
+  requireCommands(settings);
+  const { definition, nextRunMs } = await define(adapters, settings, idOrg, members);
+  return adapters.watches.createWatch(idOrg, definition, nextRunMs);
+}
+
+/** Members that are not given stay. AppError `not_found`, and those of `createWatch`. */
+export async function changeWatch(
+  adapters: WatchAdapters,
+  settings: WatchSettings,
+  idOrg: number,
+  idWatch: number,
+  change: WatchChange,
+): Promise<WatchRecord> {
+  const { watches, secrets } = adapters;
+  const [record, sealed] = await Promise.all([
+    watches.findWatch(idOrg, idWatch),
+    watches.readSealed(idOrg, idWatch),
+  ]);
+  if (record === null || sealed === null) throw noWatch();
+  const isPause = change.paused === true && Object.keys(change).length === 1;
+  if (!isPause) requireCommands(settings);
+  const given = JSON.parse(await secrets.open(sealed)) as WatchSecrets;
+  const before: WatchMembers = { ...membersOf(record), ...given };
+  const named = Object.entries(change).filter(([, value]) => value !== undefined);
+  const after = { ...before, ...Object.fromEntries(named) } as WatchMembers;
+  // what is to stop is stopped, whatever has become of its folder
+  const { definition, nextRunMs } = await define(adapters, settings, idOrg, after, isPause);
+  const replaced = await watches.replaceWatch(idOrg, idWatch, definition, nextRunMs);
+  if (replaced === null) throw noWatch();
+  return replaced;
+}
+
+export function noWatch(): AppError {
+  return new AppError('not_found', 'there is no such watch');
+}
+
+/** Of a record, what a person has said. */
+function membersOf(record: WatchRecord): WatchMembers {
+  return Object.fromEntries(memberNames.map((name) => [name, record[name]])) as unknown as WatchMembers;
+}
+
+const memberNames = [
+  'name',
+  'location',
+  'pattern',
+  'id_sch',
+  'target',
+  'options',
+  'every',
+  'order',
+  'settle',
+  'on_error',
+  'on_drift',
+  'max_files',
+  'max_bytes',
+  'credential',
+  'paused',
+] as const satisfies readonly (keyof WatchMembers)[];
+
+async function define(
+  adapters: WatchAdapters,
+  settings: WatchSettings,
+  idOrg: number,
+  members: WatchMembers,
+  isKnown = false,
+): Promise<{ readonly definition: WatchDefinition; readonly nextRunMs: number | null }> {
+  const { location, target, options = {}, pattern = null, id_sch = null, credential = null } = members;
+  const { order, settle, on_error, on_drift, max_files, max_bytes } = { ...watchDefaults, ...given(members) };
+  const settleMs = parseDuration(settle);
+  if (settleMs === null) throw wrong('/settle', 'must be a duration such as 0s, 30s or 5m');
+  const schedule = parseSchedule(members.every);
+  if (!isKnown) {
+    checkPlace(location, pattern);
+    const request = watchRequest(
+      { location, target, options, onError: on_error, credential },
+      id_sch === null ? [] : [{ pointer: '/id_sch', flag: '-x', value: String(id_sch) }],
+    );
+    const pointers: Readonly<Record<string, string>> = {
+      '--out': '/target',
+      '--origin': '/id_sch',
+      '--credential': '/credential',
+    };
+    const pointerAt = (long: string): string => pointers[long] ?? '/options';
+    const faults = await checkAccess(adapters, settings, idOrg, request, ['/location'], pointerAt, new Set());
+    if (faults.length > 0) throw accessError(faults);
+    await checkOwners(adapters.catalog, idOrg, [request]);
+  }
+  const shown = shownSecrets({ target, options });
+  return {
+    definition: {
+      name: members.name,
+      location,
+      pattern,
+      id_sch,
+      ...shown,
+      sealed: await adapters.secrets.seal(JSON.stringify({ target, options })),
+      every: members.every,
+      order,
+      settle,
+      settleMs,
+      on_error,
+      on_drift,
+      max_files,
+      max_bytes,
+      credential,
+      paused: members.paused ?? false,
+    },
+    nextRunMs: schedule.first(adapters.clock.nowMs()),
+  };
+}
+
+function given(members: WatchMembers): Partial<typeof watchDefaults> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([name, value]) => name in watchDefaults && value !== undefined),
+  ) as Partial<typeof watchDefaults>;
+}
+
+/** AppError says what a location cannot be, and what to write instead. */
+function checkPlace(location: string, pattern: string | null): void {
+  const isRemote = isRemoteLocation(location);
+  const isFile = isRemote && parseRemoteLocation(location).kind === 'http';
+  if (/[*?[]/.test(isFile ? '' : location))
+    throw wrong('/location', 'is a folder or a prefix: what names below it look like is for pattern');
+  if (pattern === null) return;
+  if (isFile) throw wrong('/pattern', 'an address on the web is one file: leave the pattern out');
+  try {
+    nameTest(pattern);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw wrong('/pattern', error.message);
+  }
+  if (pattern.startsWith('/') || pattern.split('/').includes('..'))
+    throw wrong('/pattern', 'is of names below the location');
+}
+
+function wrong(pointer: string, detail: string): AppError {
+  return new AppError('invalid_body', `${pointer.slice(1)} ${detail}`, { errors: [{ pointer, detail }] });
+}

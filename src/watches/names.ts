@@ -1,0 +1,34 @@
+/** Which objects of a location a watch takes. */
+import { matchedLength, parsePathPattern } from '../files/path-pattern.ts';
+
+/** Documents and archives of them, as folders that are inputs are read; never what is hidden. */
+const documents = /\.(?:xml|gz|zip|tar|tgz)$/i;
+
+/** Of names below the location, '/'-separated. AppError `invalid_option` where the pattern is none. */
+export function nameTest(pattern: string | null): (name: string) => boolean {
+  if (pattern === null) return (name) => documents.test(name) && !isHidden(name);
+  const parsed = parsePathPattern(pattern);
+  // a name without a wildcard is that one file
+  if (parsed === null) return (name) => name === pattern;
+  const above = parsed.folder === '.' ? '' : `${parsed.folder}/`;
+  return (name) =>
+    name.startsWith(above) && matchedLength(parsed, name.slice(above.length)) === name.length - above.length;
+}
+
+function isHidden(name: string): boolean {
+  return name.startsWith('.') || name.includes('/.');
+}
+
+/** Names of objects that no file could have, which a disk must take before they are loaded. */
+export function isPlainName(name: string): boolean {
+  return name
+    .split('/')
+    .every(
+      (part) =>
+        part !== '' &&
+        part !== '.' &&
+        part !== '..' &&
+        !part.includes('\0') &&
+        new TextEncoder().encode(part).byteLength <= 255,
+    );
+}

@@ -1,0 +1,114 @@
+/** From a watch to the request of its tool: as a person would give it, with the files of one job. */
+import { AppError } from '../errors.ts';
+import { parseExecution } from '../jobs/request/read-request.ts';
+import type { WatchedFiles } from '../jobs/request/shape.ts';
+import type { RequestItem, ToolRequest } from '../jobs/request/tool-request.ts';
+import { findOption } from '../jobs/options/table.ts';
+import { maskSecrets } from '../jobs/secrets/mask-secrets.ts';
+
+/** What is sealed of a watch: both may hold secrets. */
+export interface WatchSecrets {
+  readonly target: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface BatchMembers extends WatchSecrets {
+  readonly location: string;
+  readonly onError: 'fail' | 'skip';
+  readonly credential: string | null;
+}
+
+/** Flags that a watch decides itself, and what says so instead. */
+const decided: Readonly<Record<string, string>> = {
+  '--out': 'is what target says',
+  '--origin': 'is what id_sch says',
+  '--parent': 'is what on_drift says',
+  '--use-stats': 'is what on_drift says',
+  '--unmapped': 'is what on_drift says',
+  '--on-error': 'is what on_error says',
+  '--credential': 'is what credential says',
+  '--skip': 'saves nothing, and a watch loads each file once',
+};
+
+/** The request of a job, `watched` its files; without them, as the watch itself is checked. AppErrors `unknown_option`, `invalid_option`. */
+export function watchRequest(
+  { location, target, options, onError, credential }: BatchMembers,
+  more: readonly RequestItem[] = [],
+  watched?: WatchedFiles,
+): ToolRequest {
+  const items: RequestItem[] = [
+    { pointer: '/location', flag: null, value: location },
+    { pointer: '/target', flag: '-o', value: target },
+    ...optionItems(options),
+    ...(credential === null ? [] : [{ pointer: '/credential', flag: '--credential', value: credential }]),
+    ...(onError === 'skip' ? [{ pointer: '/on_error', flag: '--on-error', value: 'skip' }] : []),
+    ...more,
+  ];
+  try {
+    const request = parseExecution('xml2er', items, 0);
+    checkModes(request);
+    return watched === undefined ? request : { ...request, watched };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError(error.code, error.message, {
+      errors: error.errors.map(({ pointer, detail }) => ({
+        pointer: pointer.replace(/\/(?:command|value)$/, '').replace(/^\/executions\/0$/, '/options'),
+        detail,
+      })),
+    });
+  }
+}
+
+function checkModes({ saveMode, parseMode }: ToolRequest): void {
+  if (saveMode !== 'append' && saveMode !== 'merge')
+    throw refused(
+      '-S',
+      '-S a (append) and -S m (merge) are for watches: every other mode would leave files out, or take away what was loaded',
+    );
+  if (parseMode === 'statistics') throw refused('-e', '-e s loads nothing');
+}
+
+function optionItems(options: Readonly<Record<string, unknown>>): RequestItem[] {
+  return Object.entries(options).flatMap(([flag, value]): RequestItem[] => {
+    const long = findOption('xml2er', flag, 'rest')?.long ?? flag;
+    if (Object.hasOwn(decided, long)) throw refused(flag, `${flag} ${decided[long]!}`);
+    const pointer = pointerOf(flag);
+    const values = Array.isArray(value) ? (value as unknown[]) : [value];
+    return values.flatMap((one): RequestItem[] => {
+      if (one === false) return [];
+      if (one === true || one === '' || one === null) return [{ pointer, flag }];
+      if (typeof one === 'string' || typeof one === 'number') return [{ pointer, flag, value: String(one) }];
+      throw refused(flag, `${flag} must be a text, a number, true, or a list of these`);
+    });
+  });
+}
+
+function pointerOf(flag: string): string {
+  return `/options/${flag.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function refused(flag: string, detail: string): AppError {
+  return new AppError('invalid_option', detail, { errors: [{ pointer: pointerOf(flag), detail }] });
+}
+
+const mask = '***';
+
+/** As records show them. */
+export function shownSecrets({ target, options }: WatchSecrets): WatchSecrets {
+  return {
+    target: maskSecrets(target),
+    options: Object.fromEntries(
+      Object.entries(options).map(([flag, value]) => {
+        const isPassword = findOption('xml2er', flag, 'rest')?.long === '--out-password';
+        return [flag, isPassword ? mask : typeof value === 'string' ? maskSecrets(value) : shownList(value)];
+      }),
+    ),
+  };
+}
+
+/** A setting of Spark may hold a secret, too. */
+function shownList(value: unknown): unknown {
+  return Array.isArray(value)
+    ? (value as unknown[]).map((one) => (typeof one === 'string' ? maskSecrets(one) : one))
+    : value;
+}

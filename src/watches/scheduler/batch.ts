@@ -1,0 +1,143 @@
+/** The next job of a watch: its files are read once for what they hold, and the job is stored with them in one transaction. */
+import { AppError } from '../../errors.ts';
+import { checkAccess } from '../../jobs/request/check-access.ts';
+import { sealRequest } from '../../jobs/request/stored-request.ts';
+import type { RequestItem } from '../../jobs/request/tool-request.ts';
+import { accessError, checkOwners, newJob } from '../../jobs/submit.ts';
+import type { CandidateFile, FileOutcome, WatchClaim } from '../../ports/stores/watches.ts';
+import type { WatchedLocation } from '../../ports/watched-locations.ts';
+import { isPlainName } from '../names.ts';
+import { watchRequest, type WatchSecrets } from '../request.ts';
+import type { TurnOptions } from './options.ts';
+
+/** A file with its SHA-256. */
+interface ReadFile extends CandidateFile {
+  readonly sha256: string;
+}
+
+/**
+ * `started`; `nothing`: no settled file waits; `later`: the queue is full; `lost`: the claim is, or the watch was changed. `failure`:
+ * why none can be started, in a sentence.
+ */
+export async function startNextJob(
+  options: TurnOptions,
+  claim: WatchClaim,
+  signal: AbortSignal,
+): Promise<'started' | 'nothing' | 'later' | 'lost' | { readonly failure: string }> {
+  const { schedule, locations, logger } = options;
+  const { watch, idOrg } = claim;
+  let location: WatchedLocation | null = null;
+  for (;;) {
+    const candidates = await schedule.findCandidates(claim);
+    if (candidates.length === 0) return 'nothing';
+    try {
+      location ??= await locations.open(
+        { idOrg, location: watch.location, pattern: watch.pattern, credential: watch.credential },
+        signal,
+      );
+      const { files, others } = await readAll(location, candidates, signal);
+      if (others.length > 0 && !(await schedule.recordFiles(claim, others))) return 'lost';
+      if (files.length === 0) continue;
+      const job = await jobOf(options, claim, files);
+      const idJob = await schedule.startJob(claim, job, files);
+      if (idJob === null) return 'lost';
+      logger.info('job of a watch stored', { watch: watch.id_watch, job: idJob, files: files.length });
+      return 'started';
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof AppError) || error.code === 'internal_error') throw error;
+      if (error.code === 'too_many_requests') return 'later';
+      return { failure: error.message };
+    }
+  }
+}
+
+async function readAll(
+  location: WatchedLocation,
+  candidates: readonly CandidateFile[],
+  signal: AbortSignal,
+): Promise<{ readonly files: readonly ReadFile[]; readonly others: readonly FileOutcome[] }> {
+  const files: ReadFile[] = [];
+  const others: FileOutcome[] = [];
+  for (const file of candidates) {
+    signal.throwIfAborted();
+    const { idFile, name, version, loadedSha256, loadedBy } = file;
+    const outcome = (status: FileOutcome['status'], reason: string | null): FileOutcome => ({
+      idFile,
+      status,
+      reason,
+    });
+    if (!isPlainName(name)) {
+      others.push(outcome('rejected', 'no file can have that name; give it another'));
+      continue;
+    }
+    const read = await location.digest(file).catch((error: unknown) => {
+      // of one file only: the place itself may be out of reach, too
+      if (
+        error instanceof AppError &&
+        error.code !== 'service_unavailable' &&
+        error.code !== 'internal_error'
+      )
+        return error;
+      throw error;
+    });
+    if (read instanceof AppError) others.push(outcome('rejected', read.message));
+    else if (read === null) others.push(outcome('ignored', 'it was gone before it could be loaded'));
+    else if (read.object.version !== version) others.push({ ...outcome('waiting', null), met: read.object });
+    else if (read.sha256 === loadedSha256)
+      others.push({
+        ...outcome('ignored', `its content is what job ${loadedBy ?? '?'} has loaded under that name`),
+        sha256: read.sha256,
+      });
+    else files.push({ ...file, sha256: read.sha256 });
+  }
+  return { files, others };
+}
+
+async function jobOf(
+  { adapters, settings }: TurnOptions,
+  claim: WatchClaim,
+  files: readonly ReadFile[],
+): Promise<ReturnType<typeof newJob>> {
+  const { watch, idOrg, sealed } = claim;
+  const { target, options } = JSON.parse(await adapters.secrets.open(sealed)) as WatchSecrets;
+  const evolves = files[0]!.evolves;
+  const request = watchRequest(
+    { location: watch.location, target, options, onError: watch.on_error, credential: watch.credential },
+    await schemaItems(adapters, claim, evolves, options),
+    { files: files.map(({ name, version }) => ({ name, version })), evolves: evolves !== null },
+  );
+  const faults = await checkAccess(adapters, settings, idOrg, request, ['/location'], () => '', new Set());
+  if (faults.length > 0) throw accessError(faults);
+  await checkOwners(adapters.catalog, idOrg, [request]);
+  return newJob(request, await sealRequest(request, adapters.secrets), settings.spark.conf);
+}
+
+/** The origin that documents are read by, and what becomes of content that it does not know. */
+async function schemaItems(
+  { catalog }: Pick<TurnOptions['adapters'], 'catalog'>,
+  { watch, idOrg, usedSch }: WatchClaim,
+  evolves: number | null,
+  options: Readonly<Record<string, unknown>>,
+): Promise<readonly RequestItem[]> {
+  if (evolves !== null) return [item('--parent', evolves)];
+  const byXsd = hasFlag(options, '--xsd');
+  const namesLogical = hasFlag(options, '-l', '--logical');
+  const uses = byXsd || namesLogical ? null : usedSch;
+  // an XSD is changed by people: what documents hold beyond it is kept beside the rows
+  const origin = uses === null ? null : await catalog.findOrigin(idOrg, uses);
+  const isMade = !byXsd && !namesLogical && (origin === null || origin.source_type === 'xml');
+  const keeps = watch.on_drift === 'evolve' && !isMade;
+  return [
+    ...(uses === null ? [] : [item('-x', uses)]),
+    ...(keeps ? [] : [{ pointer: '/on_drift', flag: '--unmapped', value: 'fail' }]),
+  ];
+}
+
+function item(flag: string, id: number): RequestItem {
+  return { pointer: '/id_sch', flag, value: String(id) };
+}
+
+function hasFlag(options: Readonly<Record<string, unknown>>, ...flags: readonly string[]): boolean {
+  return flags.some((flag) => Object.hasOwn(options, flag));
+}

@@ -1,0 +1,28 @@
+/** A look at the location of a watch: what is there is recorded, some at a time. */
+import type { MetObject, WatchClaim } from '../../ports/stores/watches.ts';
+import type { TurnOptions } from './options.ts';
+
+/** objects that are recorded at once */
+const chunk = 1000;
+
+/** False: the claim is lost. AppErrors of the location. */
+export async function look(
+  { schedule, locations }: Pick<TurnOptions, 'schedule' | 'locations'>,
+  claim: WatchClaim,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { location: text, pattern, credential } = claim.watch;
+  const sinceMs = await schedule.beginLook(claim);
+  if (sinceMs === null) return false;
+  const location = await locations.open({ idOrg: claim.idOrg, location: text, pattern, credential }, signal);
+  let met: MetObject[] = [];
+  for await (const object of location.objects()) {
+    signal.throwIfAborted();
+    met.push(object);
+    if (met.length < chunk) continue;
+    if (!(await schedule.recordObjects(claim, met))) return false;
+    met = [];
+  }
+  if (met.length > 0 && !(await schedule.recordObjects(claim, met))) return false;
+  return schedule.endLook(claim, sinceMs);
+}

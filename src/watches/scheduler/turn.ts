@@ -1,0 +1,178 @@
+/** One turn with a claimed watch: its job's end is taken note of, its location looked at, the next job started; then it is given back. */
+import { AppError } from '../../errors.ts';
+import type {
+  OpenJob,
+  ClaimRelease,
+  WatchClaim,
+  WatchOutcome,
+  WatchSchedule,
+} from '../../ports/stores/watches.ts';
+import { pause } from '../../jobs/worker/waiting.ts';
+import { parseSchedule } from '../schedule.ts';
+import { settle } from '../settle.ts';
+import { startNextJob } from './batch.ts';
+import type { TurnOptions } from './options.ts';
+import { look } from './look.ts';
+
+/** Looks in a row that fail before the watch is called stalled: what is in a store's way passes mostly. */
+const mostFailedLooks = 3;
+const firstPauseMs = 5000;
+const longestPauseMs = 15 * 60_000;
+
+/** The claim is lost: another scheduler goes on with the watch, or it is gone. */
+class ClaimLost extends Error {}
+
+export async function takeTurn(
+  options: TurnOptions,
+  claim: WatchClaim,
+  leaseMs: number,
+  stopping: AbortSignal,
+): Promise<void> {
+  const done = new AbortController();
+  const lost = new AbortController();
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const kept = keepClaim(options.schedule, claim, leaseMs, done.signal, lost);
+  try {
+    const release = await goOn(options, claim, signal);
+    await options.schedule.release(claim, release);
+  } catch (error) {
+    // else the lease ends by itself
+    if (error instanceof ClaimLost || lost.signal.aborted) return;
+    const retryMs = stopping.aborted ? 0 : firstPauseMs;
+    await options.schedule.release(claim, { dueMs: claim.nowMs + retryMs });
+    if (!stopping.aborted) throw error;
+  } finally {
+    done.abort();
+    await kept;
+  }
+}
+
+async function keepClaim(
+  schedule: WatchSchedule,
+  claim: WatchClaim,
+  leaseMs: number,
+  done: AbortSignal,
+  lost: AbortController,
+): Promise<void> {
+  let aliveMs = performance.now();
+  while (!done.aborted) {
+    await pause(leaseMs / 3, done);
+    if (done.aborted) return;
+    try {
+      if (!(await schedule.keepClaim(claim, leaseMs))) lost.abort();
+      aliveMs = performance.now();
+    } catch {
+      // an outage tells nothing until the lease has ended
+      if (performance.now() - aliveMs > leaseMs) lost.abort();
+    }
+  }
+}
+
+async function goOn(options: TurnOptions, claim: WatchClaim, signal: AbortSignal): Promise<ClaimRelease> {
+  const { schedule } = options;
+  const open = await schedule.findOpenJob(claim);
+  const isLoading = open !== null && open.end === null;
+  const current = open === null || isLoading ? claim : await takeNote(options, claim, open);
+  if (current.watch.paused) return { dueMs: null };
+  const looked = await lookWhenDue(options, current, signal);
+  if (looked.failed) return looked.release;
+  const next = isLoading ? null : await nextJob(options, current, signal);
+  const settlesMs = await schedule.settlesAt(claim);
+  const times = [
+    looked.nextTickMs,
+    next?.retryMs ?? null,
+    settlesMs === null ? null : Math.max(settlesMs, claim.nowMs + 100),
+  ];
+  return {
+    ...looked.release,
+    ...next?.outcome,
+    dueMs: Math.min(...times.filter((time) => time !== null)),
+  };
+}
+
+/** The end of the open job: the claim as it is after it. */
+async function takeNote(
+  { schedule, logger }: TurnOptions,
+  claim: WatchClaim,
+  open: OpenJob,
+): Promise<WatchClaim> {
+  const { watch, failures } = claim;
+  const { files, watch: outcome, pauseMs } = settle(open, { onDrift: watch.on_drift, failures });
+  const heldUntilMs = pauseMs > 0 ? claim.nowMs + pauseMs : (outcome.heldUntilMs ?? claim.heldUntilMs);
+  if (!(await schedule.settleJob(claim, open.idJob, files, { ...outcome, heldUntilMs })))
+    throw new ClaimLost();
+  logger.info('job of a watch ended', { watch: watch.id_watch, job: open.idJob, end: open.end });
+  return {
+    ...claim,
+    watch: { ...watch, paused: watch.paused || outcome.paused === true },
+    usedSch: outcome.usedSch ?? claim.usedSch,
+    failures: outcome.failures ?? failures,
+    heldUntilMs,
+  };
+}
+
+interface Looked {
+  readonly failed: boolean;
+  readonly release: ClaimRelease;
+  readonly nextTickMs: number;
+}
+
+/** By its schedule, and when files that were met last time may have settled. */
+async function lookWhenDue(options: TurnOptions, claim: WatchClaim, signal: AbortSignal): Promise<Looked> {
+  const { watch, nowMs, failedLooks } = claim;
+  const afterMs = parseSchedule(watch.every).next(nowMs);
+  const isTick = watch.next_run === null || watch.next_run <= nowMs;
+  const nextTickMs = isTick ? afterMs : watch.next_run!;
+  const settlesMs = isTick ? null : await options.schedule.settlesAt(claim);
+  const ran = isTick ? { nextRunMs: nextTickMs, ran: true as const } : {};
+  if (!isTick && (settlesMs === null || settlesMs > nowMs))
+    return { failed: false, release: { dueMs: null }, nextTickMs };
+  const failure = await lookAt(options, claim, signal);
+  if (failure === null) {
+    const recovered =
+      failedLooks === 0 ? {} : { failedLooks: 0, ...(claim.failures === 0 ? { stalled: null } : {}) };
+    return { failed: false, release: { ...ran, ...recovered, dueMs: null }, nextTickMs };
+  }
+  const dueMs = Math.max(nextTickMs, nowMs + pauseAfter(failedLooks));
+  const stalled = failedLooks + 1 >= mostFailedLooks ? { stalled: failure } : {};
+  const release = { ...ran, nextRunMs: dueMs, failedLooks: failedLooks + 1, ...stalled, dueMs };
+  return { failed: true, release, nextTickMs: dueMs };
+}
+
+/** `retryMs`: when it is tried again, though nothing else happens. */
+async function nextJob(
+  options: TurnOptions,
+  claim: WatchClaim,
+  signal: AbortSignal,
+): Promise<{ readonly retryMs: number | null; readonly outcome: WatchOutcome }> {
+  const { nowMs, heldUntilMs, failures } = claim;
+  if (heldUntilMs !== null && heldUntilMs > nowMs) return { retryMs: heldUntilMs, outcome: {} };
+  const next = await startNextJob(options, claim, signal);
+  if (next === 'lost') throw new ClaimLost();
+  if (next === 'later') return { retryMs: nowMs + firstPauseMs, outcome: {} };
+  if (next === 'started' || next === 'nothing') return { retryMs: null, outcome: {} };
+  const retryMs = nowMs + pauseAfter(failures);
+  const outcome = { failures: failures + 1, heldUntilMs: retryMs, stalled: next.failure };
+  return { retryMs, outcome };
+}
+
+/** Null: it went well; else why not, in a sentence. */
+async function lookAt(options: TurnOptions, claim: WatchClaim, signal: AbortSignal): Promise<string | null> {
+  try {
+    if (!(await look(options, claim, signal))) throw new ClaimLost();
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AppError) || error.code === 'internal_error') throw error;
+    options.logger.warn('a location cannot be looked at', {
+      watch: claim.watch.id_watch,
+      error: error.message,
+    });
+    return `${claim.watch.location}: ${error.message}`;
+  }
+}
+
+/** Longer and longer. */
+function pauseAfter(failures: number): number {
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
+}

@@ -1,0 +1,171 @@
+/**
+ * From the end of a job to the state of its files. A job publishes all of its files or none: what has failed waits again but for those
+ * that are to blame, and where the job does not say which, halves are tried by themselves until one file is left.
+ */
+import { failureReason } from '../jobs/failure-reason.ts';
+import type { JobStatus } from '../jobs/record.ts';
+import type { FileOutcome, OnDrift, OpenJob, WatchOutcome } from '../ports/stores/watches.ts';
+
+/** Code of a reject: the file was another one when the job read it. */
+export const changedFileCode = 'changed_file';
+const driftCode = 'unmapped_content';
+
+export interface Settled {
+  readonly files: readonly FileOutcome[];
+  readonly watch: WatchOutcome;
+  /** nothing is tried before so many milliseconds have passed; 0: at once */
+  readonly pauseMs: number;
+}
+
+export interface SettleSettings {
+  readonly onDrift: OnDrift;
+  /** failures in a row so far */
+  readonly failures: number;
+}
+
+/** failures in a row that say nothing of a document, after which nothing more is tried without a pause */
+const mostFailures = 4;
+const firstPauseMs = 5000;
+const longestPauseMs = 15 * 60_000;
+
+/** Of a job that has ended. */
+export function settle(job: OpenJob, { onDrift, failures }: SettleSettings): Settled {
+  if (job.end === 'completed') return completed(job, onDrift);
+  if (job.end === 'removed')
+    return all(job, 'rejected', 'the record of its job was removed before its end was seen');
+  if (job.end === 'killed') return all(job, 'rejected', `job ${job.idJob}: ${job.failure ?? 'killed'}`);
+  if (job.neverRan) return all(job, 'waiting', null);
+  const blamed = job.rejects.filter(({ document }) => fileOf(job, document) !== null);
+  if (job.rejects.some(({ code }) => code === driftCode)) return drifted(job, onDrift, blamed);
+  if (blamed.length > 0) return { files: outcomes(job, blamed), watch: healthy, pauseMs: 0 };
+  return withoutCulprit(job, failures);
+}
+
+const healthy: WatchOutcome = { failures: 0, heldUntilMs: null, stalled: null };
+
+type Reject = OpenJob['rejects'][number];
+
+/** `--on-error skip`: a job completes without the documents that it has rejected. */
+function completed(job: OpenJob, onDrift: OnDrift): Settled {
+  const drift = job.rejects.filter(({ code }) => code === driftCode);
+  const watch = { ...healthy, ...(job.idSch === null ? {} : { usedSch: job.idSch }) };
+  const stops = drift.length > 0 && onDrift === 'stop';
+  return {
+    files: job.files.map((file) => {
+      const own = rejectsOf(job, file.name);
+      const whole = own.filter(({ document }) => document === file.name || document === unpacked(file.name));
+      if (own.length === 0) return { idFile: file.idFile, status: 'loaded', reason: null };
+      if (whole.length === 0)
+        return {
+          idFile: file.idFile,
+          status: 'loaded',
+          reason: `without ${own.length} of its documents: ${worded(own[0]!)}`,
+        };
+      return whole.some(({ code }) => code === driftCode)
+        ? evolving(job, file.idFile, onDrift)
+        : rejected(file, whole[0]!);
+    }),
+    watch: stops ? { ...watch, ...stopped(drift[0]!) } : watch,
+    pauseMs: 0,
+  };
+}
+
+/** Content that the schema does not know: the target gets its next version, or a person is waited for. */
+function drifted(job: OpenJob, onDrift: OnDrift, blamed: readonly Reject[]): Settled {
+  const drift = job.rejects.find(({ code }) => code === driftCode)!;
+  const others = blamed.filter(({ code }) => code !== driftCode);
+  return {
+    files: job.files.map((file) => {
+      const own = others.find(({ document }) => fileOf(job, document) === file.name);
+      return own === undefined ? evolving(job, file.idFile, onDrift) : rejected(file, own);
+    }),
+    watch: onDrift === 'stop' ? stopped(drift) : healthy,
+    pauseMs: 0,
+  };
+}
+
+function evolving(job: OpenJob, idFile: number, onDrift: OnDrift): FileOutcome {
+  const waiting = { idFile, status: 'waiting', reason: null } as const;
+  return onDrift === 'stop' || job.idSch === null
+    ? waiting
+    : { ...waiting, batch: `${job.idJob} evolves`, evolves: job.idSch };
+}
+
+function stopped(drift: Reject): WatchOutcome {
+  return {
+    paused: true,
+    failures: 0,
+    stalled: `on_drift is stop, and documents hold what the schema does not: ${drift.message}`,
+  };
+}
+
+/** Each of the blamed is kept aside, or replaced by what it is now; the others wait again. */
+function outcomes(job: OpenJob, blamed: readonly Reject[]): FileOutcome[] {
+  return job.files.map((file) => {
+    const own = blamed.find(({ document }) => fileOf(job, document) === file.name);
+    if (own === undefined) return { idFile: file.idFile, status: 'waiting', reason: null };
+    if (own.code === changedFileCode)
+      return { idFile: file.idFile, status: 'ignored', reason: 'it was replaced before it could be loaded' };
+    return rejected(file, own);
+  });
+}
+
+/** The job failed, and no document is said to be the cause. */
+function withoutCulprit(job: OpenJob, failures: number): Settled {
+  const { end, failure, files, idJob } = job;
+  const reason = failureReason(end as JobStatus, failure);
+  const why = `job ${idJob}: ${failure ?? end}`;
+  const next = failures + 1;
+  const stalls = reason === 'unreachable' || (reason === 'other' && next >= mostFailures);
+  if (stalls) {
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
+    return { ...all(job, 'waiting', null), watch: { failures: next, stalled: why }, pauseMs };
+  }
+  // what takes all memory, or for ever, is no outage
+  const watch = { failures: reason === 'other' ? next : 0 };
+  if (files.length <= 1) return { ...all(job, 'rejected', why), watch };
+  const half = Math.ceil(files.length / 2);
+  return {
+    files: files.map(({ idFile }, at) => ({
+      idFile,
+      status: 'waiting',
+      reason: null,
+      batch: `${idJob} ${at < half ? 'first' : 'second'} half`,
+    })),
+    watch,
+    pauseMs: 0,
+  };
+}
+
+function all(job: OpenJob, status: 'waiting' | 'rejected', reason: string | null): Settled {
+  return {
+    files: job.files.map(({ idFile }) => ({ idFile, status, reason })),
+    watch: {},
+    pauseMs: 0,
+  };
+}
+
+function rejected(file: { readonly idFile: number }, reject: Reject): FileOutcome {
+  return { idFile: file.idFile, status: 'rejected', reason: worded(reject) };
+}
+
+function worded({ line, column, message }: Reject): string {
+  return line === null ? message : `line ${line}, column ${column ?? 1}: ${message}`;
+}
+
+function rejectsOf(job: OpenJob, name: string): readonly Reject[] {
+  return job.rejects.filter(({ document }) => fileOf(job, document) === name);
+}
+
+/** A document is a file, what a `.gz` unpacks to, or a member of an archive. */
+function fileOf({ files }: OpenJob, document: string | null): string | null {
+  if (document === null) return files.length === 1 ? files[0]!.name : null;
+  const found = files.find(
+    ({ name }) => document === name || document === unpacked(name) || document.startsWith(`${name}/`),
+  );
+  return found?.name ?? (files.length === 1 ? files[0]!.name : null);
+}
+
+function unpacked(name: string): string {
+  return name.replace(/\.gz$/i, '');
+}
