@@ -92,6 +92,10 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/operating.md, Many machines: sh',
       // by test/unit/config/sources.test.ts
       'docs/sources.md, A folder of the morning: properties',
+      // by test/e2e/readme/watches.test.ts
+      'docs/watches.md, A bucket: json',
+      'docs/watches.md, A folder: json',
+      'docs/watches.md, A folder: sh',
     ]);
     for (const page of pages)
       expect([page, blocksOf.get(page)!.every(({ language }) => language !== '')]).toEqual([page, true]);
