@@ -14,9 +14,7 @@ import { outcomeOf, recordCollected, recordLoaded } from './record.ts';
 
 export async function convertXml(given: ToolSession): Promise<Conversion> {
   const session =
-    given.request.watched === undefined
-      ? given
-      : (await import('../session/watched-files.ts')).heldToVersions(given);
+    given.request.watched === undefined ? given : (await import('../watched/files.ts')).heldToVersions(given);
   if (session.request.engine === 'spark')
     (await import('../load/spark/load-on-spark.ts')).requireSpark(session);
   const target = new TargetOnDemand(session);

@@ -26,7 +26,7 @@ export async function settleSchema(given: ToolSession, target: TargetOnDemand): 
   const watched =
     request.watched === undefined
       ? null
-      : await (await import('../session/watched-files.ts')).watchedFiles(named, request.watched);
+      : await (await import('../watched/files.ts')).watchedFiles(named, request.watched);
   const paths = watched === null ? await inputPaths(named) : [];
   named.steps.begin('schema');
   const isNamed =

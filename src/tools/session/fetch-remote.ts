@@ -20,7 +20,7 @@ import { createLookBudget } from '../inputs/matching-files.ts';
 import { counted } from '../reports/counted.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { localFolder } from './remote-files.ts';
-import { changedFile } from './changed-file.ts';
+import { changedFile } from '../watched/changed-file.ts';
 import { accessFor, checksOf } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 

@@ -7,8 +7,8 @@ import { AppError } from '../../errors.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { changedFile } from './changed-file.ts';
-import { isRemote, localFolder } from './remote-files.ts';
-import { settledSession, type ToolSession } from './tool-session.ts';
+import { isRemote, localFolder } from '../session/remote-files.ts';
+import { settledSession, type ToolSession } from '../session/tool-session.ts';
 
 /** A file on this machine, by the name that it has below the location of its watch. */
 export interface NamedFile {
@@ -20,7 +20,7 @@ export interface NamedFile {
 export async function watchedFiles(session: ToolSession, { files }: WatchedFiles): Promise<NamedFile[]> {
   const location = session.request.inputs[0]!;
   if (isRemoteLocation(location)) {
-    const { fetchRemote } = await import('./fetch-remote.ts');
+    const { fetchRemote } = await import('../session/fetch-remote.ts');
     const paths = await fetchRemote(session, location, 'watched', files);
     return files.map(({ name }, at) => ({ name, path: paths[at]! }));
   }
