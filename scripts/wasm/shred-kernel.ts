@@ -103,6 +103,7 @@ export const shredPrelude: Prelude = {
       'EDGE_NODE',
       'EDGE_NAME',
       'EDGE_NEXT',
+      'EDGE_CHILD_KEY',
     ),
   },
   offsets: {

@@ -95,7 +95,8 @@ function* relationsOf(model: RelationalModel): Steps<Relation[]> {
       const toColumn = model.tables[to]!.columns.findIndex(({ role }) => role === 'row_key');
       const isOneToOne = column.role === 'row_key' || oneToOne.has(`${from}/${fromColumn}`);
       const cardinality = isOneToOne ? '1:1' : many;
-      return [{ from, fromColumn, to, toColumn: Math.max(0, toColumn), cardinality }];
+      const relation = { from, fromColumn, to, toColumn: Math.max(0, toColumn), cardinality } as const;
+      return [column.role === 'child_key' ? { ...relation, holdsChild: true } : relation];
     });
     relations.push(...ofTable);
     yield;
@@ -124,7 +125,13 @@ export function typeLabel({ type }: Pick<Column, 'type'>): string {
  */
 function layersOf(count: number, drawn: number, relations: readonly Relation[]): number[][] {
   const layer = Array.from({ length: drawn }, () => 0);
-  const parents = Map.groupBy(relations, ({ from }) => from);
+  const parents = Map.groupBy(
+    // a row that is known by its key lies below the one that has it
+    relations.map(({ from, to, holdsChild }) =>
+      holdsChild === true ? { from: to, to: from } : { from, to },
+    ),
+    ({ from }) => from,
+  );
   for (let table = 0; table < count; table += 1) {
     const above = (parents.get(table) ?? [])
       .filter(({ to }) => to < table || to >= count)

@@ -287,4 +287,6 @@ export interface Relation {
   readonly toColumn: number;
   /** rows of `to` : rows of `from` for one of it */
   readonly cardinality: '1:1' | '1:n' | '0..1:n';
+  /** the row that holds the key stands above that whose key it is */
+  readonly holdsChild?: true;
 }

@@ -55,7 +55,7 @@ function drawTable(table: DrawnTable, { x, y, width, height }: Box): string {
 
 function keyLabel({ role }: DrawnTable['columns'][number]): string {
   if (role === 'row_key') return 'PK';
-  return role === 'parent_key' || role === 'document' ? 'FK' : '';
+  return role === 'parent_key' || role === 'child_key' || role === 'document' ? 'FK' : '';
 }
 
 function text(x: number, y: number, content: string, fill: string, more: string): string {

@@ -146,6 +146,7 @@ function declaredReferences(cfxml: string, table: TableRecord, { references }: D
 const structuralRoles: Readonly<Partial<Record<ColumnRole, string>>> = {
   row_key: 'the row key',
   parent_key: 'the key of the parent row',
+  child_key: 'the key of the row of a child',
   position: 'the position among the children',
   folded_position: 'the position of a child',
   document: 'the key of the document',

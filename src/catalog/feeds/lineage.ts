@@ -208,7 +208,7 @@ export function columnType({ data_type, length, precision, scale }: ColumnRecord
 /** How the loader fills a column that no mapping fills. */
 function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
   if (key === 'PK') return 'row key';
-  if (key === 'FK') return 'key of the parent row';
+  if (key === 'FK') return 'key of the row above, or of one below';
   if (xpath !== null) return 'structure of the element';
   if (/^_?document_key$/i.test(name)) return 'key of the document';
   return /position$/i.test(name) ? 'position among the children' : 'made by the loader';

@@ -6,7 +6,8 @@ import { findValueTypes, type ValueTypes } from './tables/value-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { everyRowNamesDocument } from '../model/key-columns.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
-import { drawModel, type MetContent } from './tables/draw-model.ts';
+import { drawModel, type DrawingOptions, type MetContent } from './tables/draw-model.ts';
+import { earlierHeldKeys } from './tables/held-keys.ts';
 import type { Drawing } from './tables/model-builder.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
 import { metRoots } from './tables/unmet-places.ts';
@@ -50,7 +51,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   const source = options.mapLevel >= 2 ? uniteSimilarTypes(plain) : plain;
   const chosen = chooseRoots(source, options.roots);
   const roots = options.met === undefined ? chosen : metRoots(source, chosen, options.met.statistics);
-  const drawing = drawModel(source, {
+  const drawingOptions: DrawingOptions = {
     mapLevel: options.mapLevel,
     roots,
     defaultTextLength: options.defaultTextLength,
@@ -60,8 +61,8 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     foldedPlaces: earlierFolds(options),
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
-  });
-  const history = options.previous === undefined ? null : historyOf(options.previous, drawing, source);
+  };
+  const { drawing, history } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
   const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
   settleTablePaths(drawing.tables, previous);
@@ -80,6 +81,9 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...identityRules(source, plan),
     ...(drawing.foldedPlaces === null ? {} : { foldedPlaces: drawing.foldedPlaces }),
     ...(valueTypes === null ? {} : { keptBeside: options.met === undefined ? valueTypes.kept : [] }),
+    ...(options.previous === undefined || options.previous.childKeys === true
+      ? { childKeys: true as const }
+      : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   return history === null ? model : withFormerNames(model, history);
@@ -107,6 +111,23 @@ function valueTypesOf(given: SourceModel, { previous, met }: MappingOptions): Va
   if (previous !== undefined && previous.keptBeside === undefined) return null;
   const found = findValueTypes(met?.declared ?? given);
   return found.types.size === 0 ? null : found;
+}
+
+/** A version goes on as the one before it: where rows have the keys of their parents, and where those of their children. */
+function drawnAfter(
+  source: SourceModel,
+  previous: RelationalModel | undefined,
+  options: DrawingOptions,
+): { readonly drawing: Drawing; readonly history: NameHistory | null } {
+  if (previous === undefined) return { drawing: drawModel(source, options), history: null };
+  const plain = drawModel(source, { ...options, heldKeys: null });
+  const history = historyOf(previous, plain, source);
+  if (previous.childKeys !== true) return { drawing: plain, history };
+  const known = previousNames(history, { keepNames: true, keepSplits: true });
+  return {
+    drawing: drawModel(source, { ...options, heldKeys: earlierHeldKeys(plain, history, known) }),
+    history,
+  };
 }
 
 function historyOf(previous: RelationalModel, drawing: Drawing, source: SourceModel): NameHistory {

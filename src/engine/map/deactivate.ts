@@ -3,6 +3,7 @@
  * so that it is counted and never taken for content that the schema does not know.
  */
 import type {
+  Column,
   IdentityRule,
   IgnoredParts,
   MappingEntry,
@@ -11,6 +12,7 @@ import type {
   RelationalModel,
   Table,
 } from '../model/relational-model.ts';
+import { keyHolders, type KeyHolder } from '../model/child-keys.ts';
 import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { chooseRoots } from './chosen-roots.ts';
@@ -147,6 +149,8 @@ class Pruning {
   readonly #nodes = new Map<number, number>();
   readonly #tables = new Map<number, number>();
   readonly #columns: Map<number, number>[] = [];
+  /** by table: who holds keys of its rows */
+  readonly #holders: ReadonlyMap<number, readonly KeyHolder[]>;
   /** by table: where the columns of its rows lie */
   readonly #rows: (table: number) => readonly RowColumn[];
   /** by table: of its old columns, counted through as the plan does, the new places in the row */
@@ -155,6 +159,7 @@ class Pruning {
   constructor(model: RelationalModel, ignored: ReadonlySet<string>, inactive: ReadonlySet<string>) {
     this.#model = model;
     this.#rows = rowColumnsOf(model);
+    this.#holders = keyHolders(model);
     this.#ignored = ignored;
     this.#inactive = inactive;
   }
@@ -179,7 +184,7 @@ class Pruning {
       ...model,
       tables: [...this.#tables.keys()].map((table) => this.#table(table)),
       nodes: [...this.#nodes.keys()].map((index) => this.#node(index)),
-      roots: model.roots.map((edge) => this.#edge(edge)),
+      roots: model.roots.map((edge) => this.#edge(edge, null)),
       mappings: model.mappings.map((entry) => this.#mapping(entry)),
       ...(model.identityRules === undefined
         ? {}
@@ -244,6 +249,7 @@ class Pruning {
     if (!this.#isIgnored(index, 'any')) mark(node.wildcardTable, 0);
     for (const edge of this.#keptEdges(index)) {
       mark(this.#model.nodes[edge.node]!.table, edge.parentKeyColumn);
+      if (edge.childKeyColumn !== undefined) mark(node.table, edge.childKeyColumn);
       if (edge.head !== undefined) mark(this.#model.nodes[edge.head.node]!.table, edge.head.parentKeyColumn);
     }
     for (const { node: target, parentKeyColumn } of node.typeEdges) {
@@ -270,12 +276,16 @@ class Pruning {
     };
   }
 
-  #edge(edge: PlanEdge): PlanEdge {
-    const { head } = edge;
+  /** `table`: of the row that it leads from. */
+  #edge(edge: PlanEdge, table: number | null): PlanEdge {
+    const { head, childKeyColumn } = edge;
     return {
       ...edge,
       node: this.#nodes.get(edge.node)!,
       parentKeyColumn: this.#column(this.#model.nodes[edge.node]!.table, edge.parentKeyColumn),
+      ...(childKeyColumn === undefined || table === null
+        ? {}
+        : { childKeyColumn: this.#column(table, childKeyColumn) }),
       ...(head === undefined
         ? {}
         : {
@@ -305,7 +315,7 @@ class Pruning {
       attributes: node.attributes
         .filter((_, at) => !this.#isIgnored(index, `attribute/${at}`))
         .map(({ name, column }) => ({ name, column: own(column) })),
-      edges: this.#keptEdges(index).map((edge) => this.#edge(edge)),
+      edges: this.#keptEdges(index).map((edge) => this.#edge(edge, node.table)),
       textTable: this.#tables.get(without('mixed', node.textTable)) ?? -1,
       wildcardTable: this.#tables.get(without('any', node.wildcardTable)) ?? -1,
       anyAttributeColumn: own(without('anyAttribute', node.anyAttributeColumn)),
@@ -361,7 +371,10 @@ class Pruning {
       const kept = this.#tables.get(at);
       if (kept !== undefined) return kept;
       seen.add(at);
-      at = this.#model.tables[at]!.columns.find((column) => column.references !== null)?.references ?? null;
+      const above: Column | undefined = this.#model.tables[at]!.columns.find(
+        ({ role, references }) => role !== 'child_key' && references !== null,
+      );
+      at = above?.references ?? this.#holders.get(at)?.[0]?.table ?? null;
     }
     return 0;
   }

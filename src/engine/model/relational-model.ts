@@ -37,6 +37,8 @@ export interface ColumnType {
 export type ColumnRole =
   | 'row_key'
   | 'parent_key'
+  /** key of the row of a child that stands here at most once, where its table is shared by several places */
+  | 'child_key'
   | 'position'
   | 'document'
   | 'value'
@@ -72,7 +74,7 @@ export interface Column {
   readonly sourceType: BuiltInType | null;
   /** the type is a guess from documents: a value whose form it does not give back is kept as written beside (`_lexical`) */
   readonly keepsForm?: true;
-  /** parent_key: index of the table referred to (its row key); row_key of a continuation: the table it goes on with */
+  /** parent_key, child_key: index of the table referred to (its row key); row_key of a continuation: the table it goes on with */
   readonly references: number | null;
   readonly documentation?: string;
 }
@@ -104,12 +106,14 @@ export interface Table {
   readonly documentation?: string;
 }
 
-/** From an element to a child element: which plan node, and which parent key column its row fills (-1: folded, no row). */
+/** From an element to a child element: which plan node, and which parent key column its row fills (-1: none). */
 export interface PlanEdge {
   readonly name: QName;
   readonly node: number;
-  /** column of the child's table that takes the key of the current row; -1 for folded children and roots */
+  /** column of the child's table that takes the key of the current row; -1 for folded children, roots, and where that has the child's key */
   readonly parentKeyColumn: number;
+  /** column of the current row that takes the key of the child's, which then has none of its parent; absent: there is none */
+  readonly childKeyColumn?: number;
   readonly minOccurs: number;
   readonly maxOccurs: number | null;
   /** a substitution group member standing in place of the declared element */
@@ -267,6 +271,8 @@ export interface RelationalModel {
    * so. Absent: types alone decided.
    */
   readonly foldedPlaces?: readonly string[];
+  /** where a shared table is used at most once, its user has the key of the row; absent: each row has the key of its parent */
+  readonly childKeys?: true;
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had */
   readonly formerTables?: readonly FormerTable[];

@@ -25,7 +25,7 @@ export interface CompiledTable {
   readonly positionColumn: number;
   readonly parentKeyColumn: number;
   readonly contentColumn: number;
-  /** columns of role value that are NOT NULL */
+  /** columns of role value or child_key that are NOT NULL */
   readonly required: Int32Array;
   readonly conversions: readonly ValueConversion[];
   /** 1: values of the column are QNames, whose prefixes mean something only where they stand */
@@ -73,7 +73,9 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
   const tables = lazyArray(model.tables.length, (index): CompiledTable => {
     const columns = rowColumns(model, index).map(({ column }) => column);
     const find = (role: Column['role']): number => columns.findIndex((column) => column.role === role);
-    const required = columns.flatMap((column, i) => (column.role === 'value' && !column.nullable ? [i] : []));
+    const required = columns.flatMap(({ role, nullable }, i) =>
+      (role === 'value' || role === 'child_key') && !nullable ? [i] : [],
+    );
     return {
       index,
       name: model.tables[index]!.name,

@@ -90,6 +90,8 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
       return column.references === null
         ? 'key of the parent row'
         : `key of the parent row in ${model.tables[column.references]?.name ?? ''}${whichUse(table, column)}`;
+    case 'child_key':
+      return `key of the row in ${model.tables[column.references ?? -1]?.name ?? ''} that is ${column.path ?? ''}`;
     case 'position':
       return 'position among the children of its parent, from 1';
     case 'document':

@@ -1,5 +1,5 @@
 /** Which documents have rows in a model's tables of a target: the question in SQL. */
-import { rootTables } from '../model/key-columns.ts';
+import { everyRowNamesDocument, rootTables } from '../model/key-columns.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from './dialect.ts';
@@ -17,11 +17,30 @@ export function documentColumns(
 ): readonly DocumentColumn[] {
   return [...rootTables(model)]
     .toSorted((a, b) => a - b)
-    .flatMap((index) =>
-      model.tables[index]!.columns.flatMap(({ role }, at) =>
-        role === 'document' ? [{ table: tables[index]!.name, column: tables[index]!.columns[at]!.name }] : [],
-      ),
-    );
+    .flatMap((index) => documentColumnOf(model, tables, index));
+}
+
+function documentColumnOf(
+  model: RelationalModel,
+  tables: readonly PhysicalTable[],
+  index: number,
+): DocumentColumn[] {
+  const { name, columns } = tables[index]!;
+  return model.tables[index]!.columns.flatMap(({ role }, at) =>
+    role === 'document' ? [{ table: name, column: columns[at]!.name }] : [],
+  );
+}
+
+/**
+ * Where the rows of documents are found: every table that names them. Of models of earlier releases root elements alone do, and the others
+ * hang from their rows; where a row has the key of one below it, that does not.
+ */
+export function rowsOfDocuments(
+  model: RelationalModel,
+  tables: readonly PhysicalTable[],
+): readonly DocumentColumn[] {
+  if (!everyRowNamesDocument(model)) return documentColumns(model, tables);
+  return model.tables.flatMap((_, index) => documentColumnOf(model, tables, index));
 }
 
 /** Who loads: what it kept whole, as it did not know the root element, it would keep whole again. */

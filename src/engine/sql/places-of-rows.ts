@@ -1,4 +1,5 @@
 /** Where in documents rows of a table stand, beside the first path that names it. */
+import { keyHolders } from '../model/child-keys.ts';
 import type { RelationalModel, Table } from '../model/relational-model.ts';
 
 /** further places of a shared table that its own comment names, and that of each of its columns */
@@ -14,6 +15,11 @@ export interface PlacesOfRows {
 
 /** What is known of a table is kept, as all that lie below ask for it. */
 export function placesOfRows(model: RelationalModel): PlacesOfRows {
+  let inRowsAbove: ReadonlyMap<Table, readonly UseOfRows[]> | null = null;
+  const usesOf = (table: Table): readonly UseOfRows[] => {
+    const first = firstOfRow(model, table);
+    return [...ownUses(model, first), ...((inRowsAbove ??= heldUses(model)).get(first) ?? [])];
+  };
   const otherUses = new Map<Table, readonly string[]>();
   const sharedAbove = new Map<Table, Table | null>();
 
@@ -21,7 +27,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
   function otherUsesOf(table: Table): readonly string[] {
     const known = otherUses.get(table);
     if (known !== undefined) return known;
-    const uses = usesOf(model, table).map(({ path, parent }) =>
+    const uses = usesOf(table).map(({ path, parent }) =>
       parent.path === undefined ? path : `${parent.xpath}${path.slice(parent.path.length)}`,
     );
     const found = [...new Set(uses)].filter((path) => path !== firstOfRow(model, table).xpath);
@@ -41,7 +47,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
         break;
       }
       climbed.add(at);
-      const parents: Table[] = usesOf(model, at).map(({ parent }) => parent);
+      const parents: Table[] = usesOf(at).map(({ parent }) => parent);
       found = parents.find((parent) => !climbed.has(parent) && otherUsesOf(parent).length > 0) ?? null;
       if (found !== null) break;
       // what has several uses is found above: else all its keys lead to one parent
@@ -66,9 +72,28 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
   };
 }
 
-/** By its keys to the rows above, as far as the model says what they stand for. */
-function usesOf(model: RelationalModel, table: Table): { readonly path: string; readonly parent: Table }[] {
-  return firstOfRow(model, table).columns.flatMap(({ role, path, references }) =>
+interface UseOfRows {
+  readonly path: string;
+  readonly parent: Table;
+}
+
+/** By the keys that rows above have of those below. */
+function heldUses(model: RelationalModel): ReadonlyMap<Table, readonly UseOfRows[]> {
+  return new Map(
+    [...keyHolders(model)].map(([table, holders]) => [
+      model.tables[table]!,
+      holders.flatMap((holder): UseOfRows[] =>
+        holder.path === undefined
+          ? []
+          : [{ path: holder.path, parent: firstOfRow(model, model.tables[holder.table]!) }],
+      ),
+    ]),
+  );
+}
+
+/** By its keys to the rows above, as far as the model says what they stand for. `table`: the first of its rows. */
+function ownUses(model: RelationalModel, table: Table): readonly UseOfRows[] {
+  return table.columns.flatMap(({ role, path, references }) =>
     // a row that hangs from the head of its group stands where that does
     role === 'parent_key' && references !== null && path !== undefined && !path.endsWith('/(head)')
       ? [{ path, parent: model.tables[references]! }]

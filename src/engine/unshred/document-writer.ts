@@ -60,7 +60,7 @@ async function findRoot(
   for (const group of plan.roots) {
     const wait = reader.open([group.table]);
     if (wait !== undefined) await wait;
-    const child = childAtHead(reader, group, key);
+    const child = childAtHead(reader, group, key, null);
     if (child !== null) return { group, child };
   }
   return null;

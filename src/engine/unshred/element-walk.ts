@@ -225,7 +225,7 @@ export class ElementWalk {
     let child: RowChild | null = null;
     let content: ContentTable | null = null;
     for (const candidate of node.groups) {
-      const found = childAtHead(reader, candidate, row);
+      const found = childAtHead(reader, candidate, row, row);
       if (found === null) continue;
       const at = positionOf(reader.head(candidate.table)!, candidate.positionColumn);
       if (child !== null && at >= position) continue;
@@ -302,7 +302,7 @@ export class ElementWalk {
     for (const column of columns) if (!isNull(row, column)) return true;
     for (const { table, parentKeyColumn } of rows) {
       const head = this.#reader.head(table);
-      if (head !== null && hangsFrom(head, parentKeyColumn, row)) return true;
+      if (head !== null && parentKeyColumn >= 0 && hangsFrom(head, parentKeyColumn, row)) return true;
     }
     if (kept !== undefined && row.kept!.has(`${path}/${child.label}`)) return true;
     if (row.lexical === null) return false;

@@ -18,8 +18,11 @@ export interface RowChild {
 
 /** A way in which rows of a table are children of an element. */
 export interface RowUse {
+  /** column of the row that has the key of the parent's; -1: that has the key of the row, in `childKeyColumn` */
   readonly parentKeyColumn: number;
-  /** of roots: columns that must have no value, as a row with a parent is none */
+  /** column of the parent's row; -1: none */
+  readonly childKeyColumn: number;
+  /** of roots: columns that must have no value, as a row with a parent, or a position in one, is none */
   readonly otherParents: readonly number[];
   /** column that names the child; -1 where there is only one */
   readonly elementNameColumn: number;
@@ -221,12 +224,16 @@ function rowGroups(
       ownParentKeyColumn: edge.head === undefined ? -1 : edge.parentKeyColumn,
     };
     const { elementNameColumn } = standing;
+    const { childKeyColumn = -1 } = edge;
     const known = uses.find(
-      (use) => use.parentKeyColumn === parentKeyColumn && use.elementNameColumn === elementNameColumn,
+      (use) =>
+        use.parentKeyColumn === parentKeyColumn &&
+        use.childKeyColumn === childKeyColumn &&
+        use.elementNameColumn === elementNameColumn,
     );
-    const otherParents = areRoots ? parentKeys(model, standing.table) : [];
+    const otherParents = areRoots ? placesInParents(model, standing.table) : [];
     if (known === undefined)
-      uses.push({ parentKeyColumn, otherParents, elementNameColumn, children: [child] });
+      uses.push({ parentKeyColumn, childKeyColumn, otherParents, elementNameColumn, children: [child] });
     else (known.children as RowChild[]).push(child);
   }
   return [...groups].map(([table, uses]) => ({
@@ -238,8 +245,10 @@ function rowGroups(
 }
 
 /** In the row, with the tables that continue it. */
-function parentKeys(model: RelationalModel, table: number): number[] {
-  return rowColumns(model, table).flatMap(({ column }, at) => (column.role === 'parent_key' ? [at] : []));
+function placesInParents(model: RelationalModel, table: number): number[] {
+  return rowColumns(model, table).flatMap(({ column: { role } }, at) =>
+    role === 'parent_key' || role === 'position' ? [at] : [],
+  );
 }
 
 /** Columns and child rows of a folded element and of all that is folded into it. */
@@ -262,13 +271,17 @@ function evidenceOf(plan: WritingPlan, index: number): Evidence {
   }
   for (const edge of node.edges) {
     const standing = plan.model.nodes[edge.head?.node ?? edge.node]!;
-    if (standing.opensRow) {
+    if (edge.childKeyColumn !== undefined) {
+      columns.push(edge.childKeyColumn);
+      // its rows are to be open
+      rows.push({ table: standing.table, parentKeyColumn: -1 });
+    } else if (standing.opensRow) {
       rows.push({
         table: standing.table,
         parentKeyColumn: edge.head?.parentKeyColumn ?? edge.parentKeyColumn,
       });
-      continue;
     }
+    if (standing.opensRow) continue;
     const inner = plan.evidence(edge.node);
     columns.push(...inner.columns);
     rows.push(...inner.rows);

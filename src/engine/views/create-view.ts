@@ -74,11 +74,22 @@ export function createView(
     const to = aliasOf(rows.to);
     const alias = `${rows.isAbove ? 'p' : 'c'}${aliases.size}`;
     aliases.set(rows, alias);
-    const below = rows.isAbove ? (rows.to?.table ?? content.table) : rows.table;
-    const key = quoted(columnAt(below, rows.keyColumn).column.name);
-    const above = quoted(keyOf(rows.isAbove ? rows.table : (rows.to?.table ?? content.table)));
+    const { isAbove, isHeld, keyColumn } = rows;
+    const from = rows.to?.table ?? content.table;
     const table = relation(tableName(rows.table));
-    if (rows.isAbove) joins.push(`LEFT JOIN ${table} ${alias} ON ${alias}.${above} = ${to}.${key}`);
+    if (isHeld) {
+      const [holder, held] = isAbove ? [rows.table, from] : [from, rows.table];
+      const heldKey = columnAt(holder, keyColumn);
+      const condition = isAbove
+        ? `${alias}.${quoted(heldKey.column.name)} = ${to}.${quoted(keyOf(held))}`
+        : `${alias}.${quoted(keyOf(held))} = ${expressionOf(rows.to, heldKey)}`;
+      joins.push(`LEFT JOIN ${table} ${alias} ON ${condition}`);
+      return alias;
+    }
+    const [below, aboveTable] = isAbove ? [from, rows.table] : [rows.table, from];
+    const key = quoted(columnAt(below, keyColumn).column.name);
+    const above = quoted(keyOf(aboveTable));
+    if (isAbove) joins.push(`LEFT JOIN ${table} ${alias} ON ${alias}.${above} = ${to}.${key}`);
     else {
       // documents may have several of what the schema lets them have once: the first one counts, so that no row is there twice
       const own = quoted(keyOf(rows.table));

@@ -1,5 +1,6 @@
 /** What a view of one table holds: columns of its rows, of the rows above them, and of those that hang from them once. */
 import type { Enumeration } from '../metadata/enumerations.ts';
+import { keyHolders } from '../model/child-keys.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { rowContents, type HangingRows, type RowContent, type RowValue } from './hanging-rows.ts';
@@ -17,8 +18,9 @@ export interface JoinedRows {
   /** null: the rows that the view is of */
   readonly to: JoinedRows | null;
   readonly table: number;
-  /** column of the row below that refers to the one above */
+  /** column of the row below that refers to the one above; where `isHeld`, of that above, which refers to the one below */
   readonly keyColumn: number;
+  readonly isHeld: boolean;
   readonly isAbove: boolean;
   /** local names from the row that the view is of, or from the row above it */
   readonly steps: readonly string[];
@@ -76,6 +78,7 @@ export function viewContents(
 ): ViewContents {
   const all = rowContents(model);
   const columnsOf = rowColumnsOf(model);
+  const holders = keyHolders(model);
 
   function isThere(place: RowColumn | undefined): place is RowColumn {
     return place !== undefined && has(place.table) && hasColumn(place.table, place.at);
@@ -83,7 +86,12 @@ export function viewContents(
 
   function content(table: number): RowContent {
     const { values, hanging } = all(table);
-    return { values, hanging: hanging.filter((rows) => isThere(columnsOf(rows.table)[rows.keyColumn])) };
+    return {
+      values,
+      hanging: hanging.filter(({ table: below, keyColumn, isHeld }) =>
+        isThere(columnsOf(isHeld ? table : below)[keyColumn]),
+      ),
+    };
   }
 
   function valuesOf(table: number): { readonly value: RowValue; readonly place: RowColumn }[] {
@@ -100,19 +108,37 @@ export function viewContents(
     let to: JoinedRows | null = null;
     while (found.length < mostJoins.above) {
       const below: number = to?.table ?? table;
-      const keys = parentKeys(columnsOf(below));
+      const keys = keysAbove(below);
       const [key] = keys;
-      if (!isThere(columnsOf(below)[key?.at ?? -1])) break;
       if (keys.length !== 1 || key === undefined || seen.has(key.parent) || !has(key.parent)) break;
-      seen.add(key.parent);
-      to = { to, table: key.parent, keyColumn: key.at, isAbove: true, steps: [], firstRequired: true };
+      const { at: keyColumn, parent, isHeld } = key;
+      const place = columnsOf(isHeld ? parent : below)[keyColumn];
+      // a key in a table that continues the rows above has those come twice
+      if (!isThere(place) || (isHeld && place.table !== parent)) break;
+      seen.add(parent);
+      to = { to, table: parent, keyColumn, isHeld, isAbove: true, steps: [], firstRequired: true };
       found.push(to);
     }
     return found;
   }
 
   function isShared(table: number): boolean {
-    return parentKeys(columnsOf(table)).length > 1;
+    return keysAbove(table).length > 1;
+  }
+
+  /** Of the rows above: the keys that rows of the table have, and those that have keys of them. */
+  function keysAbove(table: number): readonly KeyAbove[] {
+    const own = columnsOf(table).flatMap(({ column: { role, references } }, at): KeyAbove[] =>
+      role === 'parent_key' && references !== null ? [{ at, parent: references, isHeld: false }] : [],
+    );
+    const held = (holders.get(table) ?? []).map((holder): KeyAbove => {
+      const parent = model.tables[holder.table]!.continues ?? holder.table;
+      const at = columnsOf(parent).findIndex(
+        (place) => place.table === holder.table && place.at === holder.column,
+      );
+      return { at, parent, isHeld: true };
+    });
+    return [...own, ...held];
   }
 
   /** Rows that hang from those of the table, each at most once; those nearest to them first. */
@@ -141,6 +167,7 @@ export function viewContents(
             to: from.rows,
             table: rows.table,
             keyColumn: rows.keyColumn,
+            isHeld: rows.isHeld,
             isAbove: false,
             steps,
             firstRequired: from.rows === of ? rows.firstRequired : from.rows!.firstRequired,
@@ -234,10 +261,11 @@ export function viewContents(
   };
 }
 
-function parentKeys(columns: readonly RowColumn[]): { readonly at: number; readonly parent: number }[] {
-  return columns.flatMap(({ column: { role, references } }, at) =>
-    role === 'parent_key' && references !== null ? [{ at, parent: references }] : [],
-  );
+interface KeyAbove {
+  readonly at: number;
+  readonly parent: number;
+  /** a column of the row above */
+  readonly isHeld: boolean;
 }
 
 /** The row above that the rows belong to; null: the row that the view is of. */

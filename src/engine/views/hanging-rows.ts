@@ -15,11 +15,12 @@ export interface RowValue {
   readonly firstRequired: boolean;
 }
 
-/** Rows of another table that refer to a row, in one place of it. */
+/** Rows of another table that stand below a row, in one place of it. */
 export interface HangingRows {
   readonly table: number;
-  /** column of their row */
+  /** column of their row that refers to the one above; where `isHeld`, of that, which refers to them */
   readonly keyColumn: number;
+  readonly isHeld: boolean;
   /** a row has one of them at most */
   readonly single: boolean;
   readonly steps: readonly string[];
@@ -29,6 +30,11 @@ export interface HangingRows {
 export interface RowContent {
   readonly values: readonly RowValue[];
   readonly hanging: readonly HangingRows[];
+}
+
+/** By which rows of one place are known among those that stand below a row. */
+function keyOf({ table, keyColumn, isHeld }: HangingRows): string {
+  return `${table} ${keyColumn} ${isHeld}`;
 }
 
 const nothing: RowContent = { values: [], hanging: [] };
@@ -65,22 +71,17 @@ function contentOf({ nodes }: RelationalModel, opener: PlanNode): RowContent {
   const values: RowValue[] = [];
   const hanging = new Map<string, HangingRows>();
   const hang = (
-    edge: Pick<PlanEdge, 'node' | 'parentKeyColumn' | 'maxOccurs'>,
+    edge: Pick<PlanEdge, 'node' | 'parentKeyColumn' | 'childKeyColumn' | 'maxOccurs'>,
     steps: readonly string[],
     firstRequired: boolean,
   ): void => {
     const { table } = nodes[edge.node]!;
-    const key = `${table} ${edge.parentKeyColumn}`;
-    const before = hanging.get(key);
-    if (before !== undefined) hanging.set(key, { ...before, single: false });
-    else
-      hanging.set(key, {
-        table,
-        keyColumn: edge.parentKeyColumn,
-        single: edge.maxOccurs === 1,
-        steps,
-        firstRequired,
-      });
+    const { parentKeyColumn, childKeyColumn, maxOccurs } = edge;
+    const isHeld = childKeyColumn !== undefined;
+    const keyColumn = childKeyColumn ?? parentKeyColumn;
+    const rows: HangingRows = { table, keyColumn, isHeld, single: maxOccurs === 1, steps, firstRequired };
+    const before = hanging.get(keyOf(rows));
+    hanging.set(keyOf(rows), before === undefined ? rows : { ...before, single: isHeld });
   };
   const pending: Place[] = [{ node: opener, steps: [], firstRequired: true }];
   const seen = new Set<PlanNode>();
@@ -131,6 +132,7 @@ function membersOfHeads({ nodes }: RelationalModel): ReadonlyMap<number, RowCont
       own.set(`${member} ${parentKeyColumn}`, {
         table: member,
         keyColumn: parentKeyColumn,
+        isHeld: false,
         single: true,
         steps: [name.localName],
         firstRequired: false,
@@ -147,7 +149,7 @@ function united(contents: readonly RowContent[]): RowContent {
   for (const content of contents) {
     for (const value of content.values) if (!values.has(value.column)) values.set(value.column, value);
     for (const rows of content.hanging) {
-      const key = `${rows.table} ${rows.keyColumn}`;
+      const key = keyOf(rows);
       const before = hanging.get(key);
       hanging.set(key, before === undefined ? rows : { ...before, single: before.single && rows.single });
     }

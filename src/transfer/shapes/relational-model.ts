@@ -28,7 +28,7 @@ const columnKinds =
   'text boolean smallint integer bigint numeric real double date time timestamp timestamptz'.split(' ');
 
 const columnRoles =
-  'row_key parent_key position document value presence nil element_name type_name folded_position content extra'.split(
+  'row_key parent_key child_key position document value presence nil element_name type_name folded_position content extra'.split(
     ' ',
   );
 
@@ -76,7 +76,7 @@ const edge: Shape = object<PlanEdge>(
     minOccurs: count,
     maxOccurs: nullable(count),
   },
-  { substitution: flag, head: object({ node: count, parentKeyColumn: columnIndex }) },
+  { substitution: flag, childKeyColumn: count, head: object({ node: count, parentKeyColumn: columnIndex }) },
 );
 
 const node = object<PlanNode>(
@@ -172,7 +172,7 @@ const shape = object<RelationalModel>(
     mappings: array(mapping),
     namespaces: record(text()),
   },
-  { options, identityRules: array(identityRule), formerTables: array(formerTable) },
+  { childKeys: oneOf(true), options, identityRules: array(identityRule), formerTables: array(formerTable) },
 );
 
 /** By table: the columns of its rows, those of the tables that it is continued in included. */
@@ -240,6 +240,7 @@ export const checkRelationalModel: Shape = (value, at) => {
     ];
     for (const index of [...own, ...more]) within(index, width);
     for (const to of [...one.edges, ...one.typeEdges]) leads(to);
+    for (const { childKeyColumn = -1 } of one.edges) within(childKeyColumn, width);
     for (const { head } of one.edges) if (head !== undefined) leads(head);
   }
   for (const root of model.roots) {

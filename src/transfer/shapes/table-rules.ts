@@ -1,9 +1,11 @@
 /** What a relational model must keep to beyond its shape: names that databases take, and rows that end. */
 import { byteLength } from '../../engine/map/names/identifiers.ts';
-import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { ColumnRole, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { hasHiddenCharacters } from '../../jobs/request/hidden-characters.ts';
 import { shapeFault } from './json-shape.ts';
+
+const holdsKey: ReadonlySet<ColumnRole> = new Set(['parent_key', 'child_key']);
 
 /** Names are told apart without case, as some databases do. */
 export function checkNames({ tables, nameMaxLength }: RelationalModel, at: string): void {
@@ -29,8 +31,8 @@ export function checkNames({ tables, nameMaxLength }: RelationalModel, at: strin
     for (const key of uniqueKeys) add(new Set(), key.name, pointer);
     const keys = columns.filter(({ role }) => role === 'row_key').length;
     if (keys !== 1) throw shapeFault(pointer, 'has not one row key');
-    if (columns.some(({ role, references }) => role === 'parent_key' && references === null))
-      throw shapeFault(pointer, 'has a parent key that refers to no table');
+    if (columns.some(({ role, references }) => holdsKey.has(role) && references === null))
+      throw shapeFault(pointer, 'has a key of other rows that refers to no table');
   }
 }
 

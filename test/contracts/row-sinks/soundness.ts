@@ -4,7 +4,7 @@ import type { RelationalModel } from '../../../src/engine/model/relational-model
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import type { TargetReader } from './readers.ts';
 
-const structural = new Set(['row_key', 'parent_key', 'document']);
+const structural = new Set(['row_key', 'parent_key', 'child_key', 'document']);
 
 /** Every key is given once, and every reference leads to a row that is there. */
 export async function expectSoundKeys(

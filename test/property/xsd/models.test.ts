@@ -26,7 +26,7 @@ function expectSound(model: RelationalModel): void {
   for (const [index, table] of model.tables.entries()) {
     for (const { role, references, name } of table.columns) {
       if (role === 'row_key') expect(references ?? undefined).toBe(table.continues);
-      else if (role === 'parent_key')
+      else if (role === 'parent_key' || role === 'child_key')
         expect(model.tables[references!], `${table.name}.${name}`).toBeDefined();
       else expect(references).toBeNull();
     }

@@ -39,6 +39,7 @@ interface LogicalRow {
 const ownRoles: ReadonlySet<string> = new Set([
   'row_key',
   'parent_key',
+  'child_key',
   'position',
   'document',
   'folded_position',

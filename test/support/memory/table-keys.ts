@@ -1,4 +1,5 @@
 /** What the records of tables tell of keys, made from a model without a database. */
+import { keyHolders } from '../../../src/engine/model/child-keys.ts';
 import { rootTables } from '../../../src/engine/model/key-columns.ts';
 import type { Column, RelationalModel, Table } from '../../../src/engine/model/relational-model.ts';
 import type { ColumnRecord } from '../../../src/ports/stores/catalog.ts';
@@ -12,7 +13,7 @@ export function keyOf(
   if (column.role === 'document' && rootTables(model).has(table))
     return { key: 'FK', references: '_documents.document_key' };
   const parent = column.references === null ? undefined : model.tables[column.references];
-  if (column.role !== 'parent_key' || parent === undefined) return { key: null, references: null };
+  if (parent === undefined) return { key: null, references: null };
   const rowKey = parent.columns.find(({ role }) => role === 'row_key');
   return { key: 'FK', references: rowKey === undefined ? null : `${parent.name}.${rowKey.name}` };
 }
@@ -21,6 +22,8 @@ export function parentOf(model: RelationalModel, table: Table): string | null {
   const parents = table.columns.flatMap((column) =>
     column.role === 'parent_key' ? (column.references ?? []) : [],
   );
+  const holder = keyHolders(model).get(model.tables.indexOf(table))?.[0];
+  if (holder !== undefined) parents.push(holder.table);
   const parent = parents.find((index) => model.tables[index] !== table) ?? parents[0];
   return parent === undefined ? null : (model.tables[parent]?.name ?? null);
 }

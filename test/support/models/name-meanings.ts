@@ -28,7 +28,21 @@ export function expectSameMeanings(before: RelationalModel, after: RelationalMod
   return common.length;
 }
 
-/** The model as earlier releases stored it. */
+/** What a model begins with that is drawn by the rules of earlier releases: rows have the keys of their parents everywhere. */
+export function beforeChildKeys(mapLevel: RelationalModel['mapLevel']): RelationalModel {
+  return {
+    mapLevel,
+    nameMaxLength: 63,
+    tables: [],
+    nodes: [],
+    roots: [],
+    mappings: [],
+    namespaces: {},
+    keptBeside: [],
+  };
+}
+
+/** The model as earlier releases stored it; of one that they could have drawn. */
 export function withoutPaths(model: RelationalModel): RelationalModel {
   const later = new Set(['path', 'listNames', 'formerTables']);
   return JSON.parse(

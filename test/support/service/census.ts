@@ -168,12 +168,25 @@ async function factsOfRows(
     const rows = await readTable(sql, sqlSchema, name);
     tables.set(name, new Map(rows.map((row) => [row[keys.get(name)!]!, row])));
   }
+  /** by table and key of a row: the rows that have its key, as it is a child of theirs */
+  const holders = new Map<string, { table: string; row: Row }[]>();
+  for (const { table, column, parent } of references.filter(({ holdsChild }) => holdsChild))
+    for (const row of tables.get(table)?.values() ?? []) {
+      if (row[column] === null || row[column] === undefined) continue;
+      const held = `${parent} ${row[column]}`;
+      holders.set(held, [...(holders.get(held) ?? []), { table, row }]);
+    }
   const parentOf = (table: string, row: Row): { table: string; row: Row } => {
-    const all = references.filter((reference) => reference.table === table && row[reference.column] !== null);
+    const all = references.filter(
+      ({ table: from, column, holdsChild }) => from === table && !holdsChild && row[column] !== null,
+    );
     const above = all.filter(({ parent }) => parent !== '_documents');
+    const holding = holders.get(`${table} ${row[keys.get(table)!]}`) ?? [];
     // every row names its document; that of a root element has nothing else above it
-    const held = above.length > 0 ? above : all;
-    if (held.length !== 1) throw new Error(`${table}: a row has ${held.length} parents`);
+    const held = above.length + holding.length > 0 ? above : all;
+    const count = held.length + holding.length;
+    if (count !== 1) throw new Error(`${table}: a row has ${count} parents`);
+    if (holding.length > 0) return holding[0]!;
     const { parent, column } = held[0]!;
     const found = tables.get(parent)?.get(row[column]!);
     if (found === undefined) throw new Error(`${table}.${column}: the row it refers to is not there`);
@@ -234,12 +247,15 @@ export interface Reference {
   readonly column: string;
   readonly parent: string;
   readonly validated: boolean;
+  /** the row above has the key of the one below, as its comment says */
+  readonly holdsChild: boolean;
 }
 
 /** Foreign keys of one column, as the database has them. */
 export async function readReferences(sql: Sql, sqlSchema: string): Promise<readonly Reference[]> {
   return sql<Reference[]>`
-    select t.relname as table, a.attname as column, p.relname as parent, c.convalidated as validated
+    select t.relname as table, a.attname as column, p.relname as parent, c.convalidated as validated,
+           coalesce(col_description(t.oid, a.attnum) like 'key of the row in % that is %', false) as "holdsChild"
       from pg_constraint c
       join pg_class t on t.oid = c.conrelid
       join pg_class p on p.oid = c.confrelid

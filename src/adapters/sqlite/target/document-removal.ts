@@ -1,8 +1,9 @@
 /** Rows of documents out of a SQLite file, within a transaction. Which rows hang from them is told by the file's own foreign keys. */
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
+import { documentColumns, rowsOfDocuments } from '../../../engine/sql/loaded-documents.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { everyRowNamesDocument } from '../../../engine/model/key-columns.ts';
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RemovedDocuments } from '../../row-sinks/removed-documents.ts';
 import { foldedName, type SqliteDb } from '../database.ts';
 import type { FoundTables } from '../tables.ts';
@@ -38,8 +39,9 @@ export class SqliteRemoval {
   async remove(condition: string, told = 'name'): Promise<RemovedDocuments> {
     const { documents, names } = await this.#noteDocuments(condition, told);
     if (documents === 0) return { documents, names, rows: {} };
-    const references = this.#references();
-    await this.#noteRows(references);
+    const made = this.#made();
+    const references = this.#references(made);
+    await this.#noteRows(references, made);
     const rows = await this.#deleteRows();
     await this.#deleteBeside(references);
     return { documents, names, rows };
@@ -82,13 +84,7 @@ export class SqliteRemoval {
   }
 
   /** Foreign keys between tables that loads made: of somebody else's tables no row is removed. */
-  #references(): readonly Reference[] {
-    const made = new Set([
-      ...this.#drawn.tables.map(({ name }) => foldedName(name)),
-      ...this.#database
-        .read<{ name: string }>(`SELECT table_name AS name FROM ${doubleQuoted(sideTableNames.keys)}`)
-        .map(({ name }) => foldedName(name)),
-    ]);
+  #references(made: ReadonlySet<string>): readonly Reference[] {
     return [...this.#known.values()].flatMap(({ name, isView }) =>
       isView || !made.has(foldedName(name))
         ? []
@@ -101,11 +97,31 @@ export class SqliteRemoval {
     );
   }
 
-  /** Keys of the rows that hang from the documents, round by round: the rows found last lead to the next. */
-  async #noteRows(references: readonly Reference[]): Promise<void> {
+  /** Folded names of the tables that loads made. */
+  #made(): ReadonlySet<string> {
+    return new Set([
+      ...this.#drawn.tables.map(({ name }) => foldedName(name)),
+      ...this.#database
+        .read<{ name: string }>(`SELECT table_name AS name FROM ${doubleQuoted(sideTableNames.keys)}`)
+        .map(({ name }) => foldedName(name)),
+    ]);
+  }
+
+  /**
+   * Keys of the rows that name the documents, and of those that hang from them, round by round: the rows found last lead to the next.
+   */
+  async #noteRows(references: readonly Reference[], made: ReadonlySet<string>): Promise<void> {
     let found = new Map<string, string>();
-    for (const { table, column } of this.#roots())
-      await this.#find(found, table, column, `SELECT key FROM ${this.#documents}`, 0);
+    for (const { table, column } of rowsOfDocuments(this.#model, this.#drawn.tables))
+      if (this.#known.has(foldedName(table)))
+        await this.#find(found, table, column, `SELECT key FROM ${this.#documents}`, 0);
+    const beside = new Set<string>(Object.values(sideTableNames));
+    // tables of other versions of the model
+    for (const [folded, { name, isView, columns }] of everyRowNamesDocument(this.#model) ? this.#known : []) {
+      if (isView || !made.has(folded) || beside.has(folded) || this.#gone.has(folded)) continue;
+      if (columns.has(fileKeyName))
+        await this.#find(found, name, fileKeyName, `SELECT key FROM ${this.#documents}`, 0);
+    }
     for (let round = 1; found.size > 0; round += 1) {
       const next = new Map<string, string>();
       for (const { table, column, parent } of references) {

@@ -64,16 +64,16 @@ export function nameColumns(
   const isFileKeyFree = scope.isFree(fileKey, 'document');
   if (isFileKeyFree) scope.claimName([fileKey], fileKey, { meaning: 'document' });
   // of a key: the way to its row from the parent's
-  const stepsOf = ({ parent, via, nameParts }: ColumnDraft): string[] => {
+  const asKey = (steps: readonly string[]): string[] =>
+    steps.map((step, at) => (at === steps.length - 1 ? `${step}_${word('key')}` : step));
+  const stepsOf = ({ role, parent, via, nameParts }: ColumnDraft): string[] => {
     const steps = parent === null ? nameParts : via;
-    return steps
+    const said = steps
       .slice(Math.min(unsaid.get(parent ?? table)!, Math.max(0, steps.length - 1)))
       .map(identifiers);
+    return role === 'child_key' ? asKey(said) : said;
   };
-  const keySteps = (column: ColumnDraft): string[] => {
-    const steps = stepsOf(column);
-    return steps.map((step, at) => (at === steps.length - 1 ? `${step}_${word('key')}` : step));
-  };
+  const keySteps = (column: ColumnDraft): string[] => asKey(stepsOf(column));
   const choose = createStepChooser(() =>
     ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column)),
   );
@@ -129,6 +129,7 @@ export function nameColumns(
     const candidates = structureCandidates(
       { table, column, uses: uses.get(column.parent)!, steps: stepsOf(column) },
       naming,
+      isKeyOfTable,
     );
     const wanted = candidates.map((name) => naming.rename.get(name) ?? name);
     const path = `${table.xpath}#${column.role}/${column.parent?.xpath ?? ''}/${column.via.join('/')}/${column.nameParts.join('/')}`;
@@ -226,6 +227,7 @@ function structureCandidates(
     readonly steps: readonly string[];
   },
   naming: NamingOptions,
+  isKeyOfTable: ReadableNames['isKeyOfTable'],
 ): string[] {
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const ending = (name: string, end: string): string =>
@@ -250,6 +252,14 @@ function structureCandidates(
       return byteLength(detailed) > naming.maxBytes
         ? [`${via}_${word('key')}`]
         : [detailed, `${word('parent')}_${detailed}`];
+    }
+    case 'child_key': {
+      const child = column.child!;
+      const name = steps.join('_');
+      const detailed = `${name.slice(0, -word('key').length)}${child.name}_${word('key')}`;
+      // the key of another table is called so
+      const isMisleading = isKeyOfTable(name) && name !== keyOf(child.name);
+      return isMisleading ? [detailed, `${detailed}_2`] : [name, detailed, `${name}_2`];
     }
     default: {
       const name = steps.join('_');

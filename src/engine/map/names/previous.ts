@@ -178,6 +178,11 @@ export class NameHistory {
     }
   }
 
+  /** What the versions had of that use in the rows of a path; the last one has it unless it is `former`. */
+  column(path: string, use: string): { readonly former: boolean } | undefined {
+    return this.rows.get(path)?.columns.get(use);
+  }
+
   /** All that the table held lies elsewhere now: it was no part of the rows, but what they were called. */
   #isFormerName(path: string, name: string, uses: readonly (string | null)[]): boolean {
     const rows = this.rows.get(path);

@@ -10,7 +10,7 @@
  */
 import type { DocumentStatistics } from '../../infer/statistics.ts';
 import type { MapLevel } from '../../model/relational-model.ts';
-import type { SourceModel } from '../../model/source-model.ts';
+import type { SourceChild, SourceModel } from '../../model/source-model.ts';
 import { createDeclaredPaths } from '../names/declared-paths.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
 import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
@@ -21,6 +21,7 @@ import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
 import { DrawingChoices } from './drawing-choices.ts';
 import type { Drawing, EdgeDraft, NodeDraft, TableDraft } from './model-builder.ts';
+import type { HeldKeys } from './held-keys.ts';
 import { MetChildren } from './met-children.ts';
 import { withoutUnmetPlaces } from './unmet-places.ts';
 import { analyseTypes } from './type-graph.ts';
@@ -48,6 +49,8 @@ export interface DrawingOptions {
   readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
   /** what an earlier version folded, by place; null: it folded by type alone, and its rows lie in the target. Default: none */
   readonly foldedPlaces?: ReadonlySet<string> | null;
+  /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
+  readonly heldKeys?: HeldKeys | null;
 }
 
 /** In the place of work that is done, so that what it refers to can go. */
@@ -70,6 +73,7 @@ class ModelDrawing implements DrawingContext {
   readonly keptBeside: ReadonlyMap<number, number>;
   readonly #met: DocumentStatistics | undefined;
   readonly #recordsFolds: boolean;
+  readonly #heldKeys: HeldKeys | null;
   readonly #pending: (() => void)[] = [];
 
   constructor(
@@ -83,10 +87,12 @@ class ModelDrawing implements DrawingContext {
       namesDocument = true,
       valueTypes,
       foldedPlaces = new Set(),
+      heldKeys = () => null,
     }: DrawingOptions,
   ) {
     this.declared = met?.declared ?? model;
     this.#met = met?.statistics;
+    this.#heldKeys = heldKeys;
     this.#recordsFolds = foldedPlaces !== null && (met !== undefined || foldedPlaces.size > 0);
     this.model = model;
     this.textLength = defaultTextLength;
@@ -110,6 +116,16 @@ class ModelDrawing implements DrawingContext {
       },
     });
     this.tables = new DrawnTables(model, this.choices, this.uses, declared, namesDocument);
+  }
+
+  holdsKey(
+    { table: parent, columnKey }: RowContext,
+    { element, maxOccurs }: SourceChild,
+    { table, name, isGroup }: Parameters<DrawingContext['holdsKey']>[2],
+  ): boolean {
+    if (this.#heldKeys === null || maxOccurs !== 1) return false;
+    const decided = this.#heldKeys(parent.index, table.index, `${columnKey}/${this.uses.element(name)}`);
+    return decided ?? this.choices.hasSeveralPlaces(element, isGroup);
   }
 
   fill(node: NodeDraft, row: RowContext): void {
@@ -158,6 +174,15 @@ class ModelDrawing implements DrawingContext {
     const { name } = this.model.elements[element]!;
     this.tables.rootRows(table);
     const node = drawRow(this, table, { element, substitution: false }, shared);
-    return { name, node, parentKey: null, minOccurs: 1, maxOccurs: 1, substitution: false, head: null };
+    return {
+      name,
+      node,
+      parentKey: null,
+      childKey: null,
+      minOccurs: 1,
+      maxOccurs: 1,
+      substitution: false,
+      head: null,
+    };
   }
 }

@@ -4,11 +4,13 @@ import { clarkName, type SourceChild, type SourceModel } from '../../model/sourc
 import { EarlierFolds, type FoldedPlaces } from './earlier-folds.ts';
 import type { ChildKinds, MetChild, MetChildren } from './met-children.ts';
 import {
-  actualTypesOf,
+  countPlaces,
   derivedTypesOf,
   isBare,
   isSimpleChild,
   isTextAlone,
+  noPlaces,
+  type Places,
   type TypeGraph,
 } from './type-graph.ts';
 
@@ -41,6 +43,8 @@ export class DrawingChoices {
   readonly #roots: readonly number[];
   readonly #elevate: boolean;
   readonly #shared: Uint8Array;
+  /** where types share tables: how many places there are of each type, and of each element */
+  readonly #places: Places;
   /** types of elements that are read as values: folded at most once, else rows of the place they stand at */
   readonly #valueTypes: ReadonlySet<number>;
   readonly #declared: SourceModel;
@@ -85,6 +89,9 @@ export class DrawingChoices {
     this.#repeats = this.#findRepeating();
     // children before parents, so that each finds the widths it asks for
     for (const type of graph.reachable.toReversed()) this.#settleFolds(type);
+    this.#places = this.#mayShare()
+      ? countPlaces(model, graph, roots, (type, child) => this.isFolded(type, child) || this.#isWrapper(type))
+      : noPlaces;
     this.#shared = this.#findSharedTypes();
   }
 
@@ -93,25 +100,20 @@ export class DrawingChoices {
     return this.#graph.childTypes(head).some((type) => this.#shared[type] === 1);
   }
 
+  /** Whether rows of the element's type, or of the group that it is the head of, lie in one table for several places. */
+  hasSeveralPlaces(element: number, isGroup: boolean): boolean {
+    if (isGroup) return this.isSharedGroup(element) && (this.#places.elements[element] ?? 0) > 1;
+    const { type } = this.#model.elements[element]!;
+    return this.isShared(type) && (this.#places.types[type] ?? 0) > 1;
+  }
+
   /** Types whose rows share one table: recursive ones always, others by level, size and number of places. */
   #findSharedTypes(): Uint8Array {
     const { types } = this.#model;
     const shared = Uint8Array.from(this.#graph.recursive);
     for (const type of this.#valueTypes) shared[type] = 0;
     if (!this.#mayShare()) return shared;
-    const uses = new Float64Array(types.length);
-    // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
-    // one whose xsi:type may be the type of another
-    for (const root of this.#roots) for (const type of actualTypesOf(this.#model, root)) uses[type]! += 1;
-    // parents come before children but for cycles, which share anyway
-    for (const type of this.#graph.reachable) {
-      for (const child of types[type]!.children) {
-        const copies = this.isFolded(type, child) || this.#isWrapper(type) ? uses[type]! : 1;
-        for (const childType of this.#graph.childTypes(child.element)) {
-          uses[childType] = Math.min(uses[childType]! + Math.max(1, copies), 1e9);
-        }
-      }
-    }
+    const uses = this.#places.types;
     for (const type of this.#graph.reachable) {
       const definition = types[type]!;
       if (!definition.complex || this.#valueTypes.has(type) || uses[type]! < 2) continue;

@@ -143,7 +143,8 @@ export function plainEdge(edge: EdgeDraft): PlanEdge {
   return {
     name: edge.name,
     node: edge.node.index,
-    parentKeyColumn: edge.parentKey === null ? -1 : edge.parentKey.index,
+    parentKeyColumn: at(edge.parentKey),
+    ...(edge.childKey === null ? {} : { childKeyColumn: edge.childKey.index }),
     minOccurs: edge.minOccurs,
     maxOccurs: edge.maxOccurs,
     ...(edge.substitution ? { substitution: true } : {}),

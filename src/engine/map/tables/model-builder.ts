@@ -22,6 +22,8 @@ export interface ColumnDraft {
   readonly requiredBy: Set<NodeDraft>;
   /** parent_key only */
   readonly parent: TableDraft | null;
+  /** child_key only: the table of the row that it is the key of */
+  readonly child: TableDraft | null;
   /** parent_key only: words that tell this use from others of the same parent */
   readonly via: readonly string[];
   readonly documentation: string | undefined;
@@ -75,6 +77,8 @@ export interface TableDraft {
   readonly nodeByKey: Map<string, NodeDraft>;
   /** nodes that open rows here */
   readonly openers: Set<NodeDraft>;
+  /** columns of other rows that hold keys of rows here */
+  readonly heldBy: Set<ColumnDraft>;
   readonly documentation: string | undefined;
   index: number;
   name: string;
@@ -84,6 +88,8 @@ export interface EdgeDraft {
   readonly name: QName;
   readonly node: NodeDraft;
   readonly parentKey: ColumnDraft | null;
+  /** see PlanEdge.childKeyColumn */
+  readonly childKey: ColumnDraft | null;
   readonly minOccurs: number;
   readonly maxOccurs: number | null;
   readonly substitution: boolean;
@@ -148,6 +154,7 @@ export function newTable(
     columnByKey: new Map(),
     nodeByKey: new Map(),
     openers: new Set(),
+    heldBy: new Set(),
     index: -1,
     name: '',
   };
@@ -189,6 +196,7 @@ export interface NewColumn {
   readonly keepsForm?: boolean;
   readonly members?: readonly ValueType[] | undefined;
   readonly parent?: TableDraft;
+  readonly child?: TableDraft;
   readonly via?: readonly string[];
   readonly documentation?: string | undefined;
 }
@@ -205,6 +213,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     members: fields.members ?? [],
     requiredBy: new Set(),
     parent: fields.parent ?? null,
+    child: fields.child ?? null,
     via: fields.via ?? [],
     documentation: fields.documentation,
     index: -1,
@@ -224,6 +233,7 @@ const roleRank: Readonly<Record<ColumnRole, number>> = {
   nil: 5,
   presence: 5,
   value: 5,
+  child_key: 5,
   folded_position: 5,
   content: 5,
   extra: 6,
@@ -250,7 +260,7 @@ export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
     sourceType: column.sourceType,
     ...(column.listNames === null ? {} : { listNames: column.listNames }),
     ...(column.keepsForm && column.type.kind !== 'text' ? { keepsForm: true as const } : {}),
-    references: column.parent === null ? null : column.parent.index,
+    references: (column.parent ?? column.child)?.index ?? null,
     ...(column.documentation === undefined ? {} : { documentation: column.documentation }),
   };
 }
@@ -264,7 +274,7 @@ function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
     case 'extra':
       return true;
     case 'parent_key':
-      return !has('parent_key') && !table.holdsRoots;
+      return !has('parent_key') && !table.holdsRoots && table.heldBy.size === 0;
     case 'position':
       // rows that hang from a head's row have their place there
       return !table.holdsRoots && !table.columns.some((other) => other.via[0] === hangsFromHead);

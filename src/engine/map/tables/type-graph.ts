@@ -1,5 +1,5 @@
 /** What the mapper must know of a source model before it draws tables: recursion, sizes, number of uses. */
-import type { SourceModel, SourceType } from '../../model/source-model.ts';
+import type { SourceChild, SourceModel, SourceType } from '../../model/source-model.ts';
 
 /** One way to fill a child's place: the declared element, or a member of its substitution group. */
 export interface Variant {
@@ -182,4 +182,37 @@ export function stronglyConnected(
     }
   }
   return { recursive, finished };
+}
+
+/** How many places there are of each type and of each element, where types share tables. */
+export interface Places {
+  readonly types: Float64Array;
+  readonly elements: Float64Array;
+}
+
+export const noPlaces: Places = { types: new Float64Array(0), elements: new Float64Array(0) };
+
+const mostPlaces = 1e9;
+
+/** `isCopied`: what a child of a type holds is there once more for each place of the type. */
+export function countPlaces(
+  model: SourceModel,
+  graph: TypeGraph,
+  roots: readonly number[],
+  isCopied: (type: number, child: SourceChild) => boolean,
+): Places {
+  const types = new Float64Array(model.types.length);
+  const elements = new Float64Array(model.elements.length);
+  // each root is a place: two of the same type (SUMO's routes and route-alternatives) would double all that is below, and so would
+  // one whose xsi:type may be the type of another
+  for (const root of roots) for (const type of actualTypesOf(model, root)) types[type]! += 1;
+  // parents come before children but for cycles, which share anyway
+  for (const type of graph.reachable)
+    for (const child of model.types[type]!.children) {
+      const copies = isCopied(type, child) ? Math.max(1, types[type]!) : 1;
+      elements[child.element] = Math.min(elements[child.element]! + copies, mostPlaces);
+      for (const childType of graph.childTypes(child.element))
+        types[childType] = Math.min(types[childType]! + copies, mostPlaces);
+    }
+  return { types, elements };
 }

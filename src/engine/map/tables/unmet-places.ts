@@ -40,9 +40,11 @@ export function withoutUnmetPlaces(
   const nodes = reachableNodes(drawing);
   const used = usedColumns(drawing, nodes);
   const tables = drawing.tables.filter((table) => used.has(table));
+  const kept = new Set(used.values().flatMap((columns) => columns));
   for (const table of tables) {
     const columns = used.get(table)!;
-    const hangs = [...columns].some(({ role }) => role === 'parent_key');
+    for (const column of table.heldBy) if (!kept.has(column)) table.heldBy.delete(column);
+    const hangs = table.heldBy.size > 0 || [...columns].some(({ role }) => role === 'parent_key');
     keepOnly(table.columns, (column) => columns.has(column) || isOfEveryRow(column, hangs));
     for (const opener of table.openers) if (!nodes.has(opener)) table.openers.delete(opener);
   }
@@ -252,7 +254,8 @@ function usedColumns(
     mark(table, text, presence, nil, elementName, typeName, foldedPosition, anyAttribute);
     mark(table, ...node.attributes.map(({ column }) => column));
     for (const content of [node.textTable, node.wildcardTable]) mark(content, ...(content?.columns ?? []));
-    for (const { node: child, parentKey, head } of node.edges) {
+    for (const { node: child, parentKey, childKey, head } of node.edges) {
+      mark(table, childKey);
       mark(child.table, parentKey);
       if (head !== null) mark(head.node.table, head.parentKey);
     }

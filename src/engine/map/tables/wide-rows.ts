@@ -22,6 +22,7 @@ export function columnBytes(role: ColumnRole): number {
   switch (role) {
     case 'row_key':
     case 'parent_key':
+    case 'child_key':
     case 'document':
     case 'position':
     case 'folded_position':

@@ -63,6 +63,7 @@ export const EDGE_INTS = 8;
 export const EDGE_NODE = 0;
 export const EDGE_NAME = 1;
 export const EDGE_NEXT = 6;
+export const EDGE_CHILD_KEY = 7;
 /** Added to a node's index: an attribute of it. */
 export const ATTRIBUTE_OF = 0x40000000;
 

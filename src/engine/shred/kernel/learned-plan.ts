@@ -191,11 +191,12 @@ export class LearnedPlan {
     const range = label === null ? noBytes : this.#rangeOfLabel(label);
     if (range === null) return;
     this.learnNode(edge.node);
-    this.#learnEdge([parent, nameId, edge.node, edge.parentKeyColumn, ...range]);
+    const { node, parentKeyColumn, childKeyColumn = -1 } = edge;
+    this.#learnEdge([parent, nameId, node, parentKeyColumn, ...range], childKeyColumn);
   }
 
   learnAttribute(node: number, nameId: number, column: number): void {
-    this.#learnEdge([node + layout.ATTRIBUTE_OF, nameId, column, -1, ...noBytes]);
+    this.#learnEdge([node + layout.ATTRIBUTE_OF, nameId, column, -1, ...noBytes], -1);
   }
 
   /** NOT NULL columns that the kernel has left empty for the first time. */
@@ -232,7 +233,7 @@ export class LearnedPlan {
     this.#tables[at + layout.TABLE_BASE_BYTES] = bytes;
   }
 
-  #learnEdge(edge: readonly [node: number, nameId: number, ...rest: number[]]): void {
+  #learnEdge(edge: readonly [node: number, nameId: number, ...rest: number[]], childKey: number): void {
     const edges = this.#edges;
     const [node, nameId] = edge;
     let slot = (Math.imul(node, 0x9e3779b1) + Math.imul(nameId, 0x85ebca6b)) & 0x7fffffff;
@@ -247,6 +248,7 @@ export class LearnedPlan {
     if (this.#edgesUsed * 4 >= EDGE_COUNT * 3) return;
     this.#edgesUsed += 1;
     edges.set(edge, slot * layout.EDGE_INTS);
+    edges[slot * layout.EDGE_INTS + layout.EDGE_CHILD_KEY] = childKey;
   }
 
   #rangeOfLabel(label: string): ByteRange | null {

@@ -78,8 +78,11 @@ function writeKey(index: i32, number: f64, out: usize): usize {
   return end;
 }
 
-/** Opens a row above the top one; there is room for it. Answers the end of the arena, with its key written. */
-function openRow(table: usize, index: i32, out: usize): usize {
+/**
+ * Opens a row above the top one; there is room for it. Answers the end of the arena, with its key written. `holder`: the row that has the
+ * key of this one, in column `childKey`; -1: there is none.
+ */
+function openRow(table: usize, index: i32, out: usize, holder: usize, childKey: i32): usize {
   const top = load<i32>(ROW_TOP) + 1;
   store<i32>(ROW_TOP, top);
   const row = load<usize>(ROWS) + ((<usize>top) << 5);
@@ -87,7 +90,6 @@ function openRow(table: usize, index: i32, out: usize): usize {
   const count = load<i32>(table, TABLE_SLOT_COUNT);
   store<i32>(row, index);
   store<i32>(row, slotTop, ROW_SLOTS);
-  store<i32>(row, <i32>(out - load<usize>(ARENA)), ROW_MARK);
   store<i32>(SLOT_TOP, slotTop + (count << 1));
   const none = i32x4.splat(-1);
   let slot = load<usize>(SLOTS) + ((<usize>slotTop) << 2);
@@ -99,6 +101,9 @@ function openRow(table: usize, index: i32, out: usize): usize {
   store<f64>(row, number, ROW_NUMBER);
   const key = writeKey(index, number, out);
   setSlot(row, load<i32>(table, TABLE_ROW_KEY), out, key);
+  // a key that the row above has as well is to stay when this row is forgotten
+  if (childKey >= 0) setSlot(holder, childKey, out, key);
+  store<i32>(row, <i32>((childKey >= 0 ? key : out) - load<usize>(ARENA)), ROW_MARK);
   return key;
 }
 
@@ -123,12 +128,12 @@ function hasRoomForRow(table: usize, out: usize): bool {
   );
 }
 
-/** Whether a row of so many bytes of values fits; else sets FULL_TABLE, to -1 where it would not even fit an empty buffer. */
+/** Whether a row of so many bytes of values, its key maybe aside, fits; else sets FULL_TABLE, to -1 where it would not even fit an empty buffer. */
 // @ts-ignore: decorator
 @inline
 function fits(table: usize, index: i32, bytes: usize): bool {
   const length = load<usize>(load<usize>(OUT_LENGTHS) + ((<usize>index) << 2));
-  if (length + bytes + load<usize>(table, TABLE_BASE_BYTES) + 64 <= load<usize>(OUT_CAPACITY)) return true;
+  if (length + bytes + load<usize>(table, TABLE_BASE_BYTES) + 96 <= load<usize>(OUT_CAPACITY)) return true;
   store<i32>(FULL_TABLE, length > 0 ? index : -1);
   return false;
 }
@@ -187,7 +192,7 @@ function writeTextRow(frame: usize, index: i32, out: usize): usize {
   store<i32>(frame, position, FRAME_POSITION);
   store<i32>(frame, 1, FRAME_SHOWN);
   const parent = load<usize>(ROWS) + ((<usize>load<i32>(frame, FRAME_ROW)) << 5);
-  out = openRow(table, index, out);
+  out = openRow(table, index, out, parent, -1);
   const row = load<usize>(ROWS) + ((<usize>load<i32>(ROW_TOP)) << 5);
   out = copyKey(row, load<i32>(table, TABLE_PARENT_KEY), parent, out);
   let end = writeInteger(position, out);

@@ -114,9 +114,13 @@ export function shred(from: i32, count: i32): i32 {
       if ((childFlags & OPENS_ROW) != 0) {
         const index = load<i32>(child);
         const table = tableAt(index);
+        const childKey = load<i32>(edge, EDGE_CHILD_KEY);
+        // a second one has no place
+        if (childKey >= 0 && load<i32>(rowSlots + ((<usize>childKey) << 3)) != -1)
+          return leave(EXIT_EVENT, e, depth, out);
         if (!hasRoomForRow(table, out + load<usize>(edge, EDGE_LABEL_LENGTH)))
           return leave(EXIT_EVENT, e, depth, out);
-        out = openRow(table, index, out);
+        out = openRow(table, index, out, row, childKey);
         const top = load<i32>(ROW_TOP);
         const opened = rows + ((<usize>top) << 5);
         const parentKey = load<i32>(edge, EDGE_PARENT_KEY);

@@ -61,6 +61,11 @@ export class OpenRows {
     return this.#rowKeys.key(this.number(row));
   }
 
+  /** Number that the next row in `table` is going to have. */
+  nextNumber(table: CompiledTable): number {
+    return this.#state.lastNumbers[table.index]! + 1;
+  }
+
   /** A row in `table`, with the next number there. */
   open(table: CompiledTable): number {
     const state = this.#state;

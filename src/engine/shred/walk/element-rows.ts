@@ -1,5 +1,6 @@
 /** Rows of elements and of pieces of content: opened where the plan has them hang, closed with what was left empty noted. */
 import { partOf, type CompiledNode, type CompiledPlan, type CompiledTable } from '../compiled-plan.ts';
+import type { PlanEdge } from '../../model/relational-model.ts';
 import { FRAME_ROW, type ShredState } from '../open-elements.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
 import type { WalkContext } from './context.ts';
@@ -21,8 +22,19 @@ export class ElementRows {
   }
 
   /** `parentFrame` -1: the row of the document's root. */
-  open(node: CompiledNode, parentKeyColumn: number, parentFrame: number, position: number): number {
-    const { table } = node;
+  open(
+    { table }: CompiledNode,
+    { parentKeyColumn, childKeyColumn }: Pick<PlanEdge, 'parentKeyColumn' | 'childKeyColumn'>,
+    parentFrame: number,
+    position: number,
+  ): number {
+    // before the row is opened: what is written behind its start is forgotten when it closes
+    if (childKeyColumn !== undefined)
+      this.#rows.setKey(
+        this.#state.frame(parentFrame, FRAME_ROW),
+        childKeyColumn,
+        this.#rows.nextNumber(table),
+      );
     const row = this.#rows.open(table);
     if (parentFrame < 0) {
       if (table.rootDocumentColumn >= 0)

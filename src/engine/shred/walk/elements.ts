@@ -102,8 +102,12 @@ export class Elements {
       kernel.learnElement(parent.index, nameId, edge, isNamed ? this.#paths.label(nameId) : null);
     }
     // the model has room for one: the second may match a wildcard, else it is kept whole beside the data
-    if (target.seenSlot >= 0 && !this.#rows.mark(state.frame(parentFrame, FRAME_ROW), target.seenSlot))
-      return this.#captured.begin(batch, at, parent.plan.wildcardTable, position);
+    const row = state.frame(parentFrame, FRAME_ROW);
+    const hasOne =
+      edge.childKeyColumn === undefined
+        ? target.seenSlot >= 0 && !this.#rows.mark(row, target.seenSlot)
+        : this.#rows.isSet(row, edge.childKeyColumn);
+    if (hasOne) return this.#captured.begin(batch, at, parent.plan.wildcardTable, position);
     return this.#open(batch, at, edge, parentFrame, position);
   }
 
@@ -144,7 +148,7 @@ export class Elements {
       row = this.#openMember(node, edge, edge.head, parentFrame, position, nameId);
       rowCount = 2;
     } else if (node.plan.opensRow) {
-      row = this.#elementRows.open(node, edge.parentKeyColumn, parentFrame, position);
+      row = this.#elementRows.open(node, edge, parentFrame, position);
       rowCount = 1;
     } else {
       row = state.frame(parentFrame, FRAME_ROW);
@@ -191,7 +195,7 @@ export class Elements {
     nameId: number,
   ): number {
     const head = this.#plan.nodes[headNode]!;
-    const headRow = this.#elementRows.open(head, parentKeyColumn, parentFrame, position);
+    const headRow = this.#elementRows.open(head, { parentKeyColumn }, parentFrame, position);
     this.#rows.setAscii(headRow, head.plan.elementNameColumn, this.#paths.label(nameId));
     return this.#elementRows.openSubtype(node, edge.parentKeyColumn, headRow);
   }

@@ -24,12 +24,27 @@ export function hangsFrom(row: RowBytes, column: number, { bytes, keyFrom, keyTo
   return cellIs(row, column, bytes, keyFrom, keyTo);
 }
 
-/** null: the table's next row belongs elsewhere. */
-export function childAtHead(reader: RowReader, { table, uses }: RowGroup, parent: RowKey): RowChild | null {
+/** Whether the key of `below`, in column `key`, is what `row` has in `column`. */
+function holdsKeyOf({ bytes, cells, at }: RowBytes, column: number, below: RowBytes, key: number): boolean {
+  const from = cells[at + column * 2]!;
+  return from >= 0 && cellIs(below, key, bytes, from, cells[at + column * 2 + 1]!);
+}
+
+/** `row`: the parent's; null where that is a document. Answers null where the table's next row belongs elsewhere. */
+export function childAtHead(
+  reader: RowReader,
+  { table, keyColumn, uses }: RowGroup,
+  parent: RowKey,
+  row: RowBytes | null,
+): RowChild | null {
   const head = reader.head(table);
   if (head === null) return null;
   for (const use of uses) {
-    if (!hangsFrom(head, use.parentKeyColumn, parent)) continue;
+    const belongs =
+      use.childKeyColumn < 0
+        ? hangsFrom(head, use.parentKeyColumn, parent)
+        : row !== null && holdsKeyOf(row, use.childKeyColumn, head, keyColumn);
+    if (!belongs) continue;
     if (use.otherParents.some((column) => !isNull(head, column))) continue;
     const { children, elementNameColumn } = use;
     if (elementNameColumn < 0 || children.length === 1) return children[0]!;

@@ -5,7 +5,7 @@ import { defaultNaming } from '../../../../src/engine/map/names/identifiers.ts';
 import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { coversModel } from '../../../../src/engine/model/coverage.ts';
 import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
-import { expectSameMeanings, withoutPaths } from '../../../support/models/name-meanings.ts';
+import { beforeChildKeys, expectSameMeanings, withoutPaths } from '../../../support/models/name-meanings.ts';
 import { compiled, modelOf, outline, shred, statisticsOf } from '../../../support/models/shredding.ts';
 
 const xs = (body: string): string =>
@@ -140,10 +140,20 @@ describe('pruning', () => {
   });
 });
 
+/** Keys of other rows, but for those of tags. */
+const keys = (model: RelationalModel): string[] =>
+  model.tables.flatMap(({ name, columns }) =>
+    columns.flatMap((column) =>
+      column.references !== null && !name.startsWith('tag') ? [`${name}.${column.name}`] : [],
+    ),
+  );
+
 describe('a name never stands for something else', () => {
   it('a key stays that of its use when another use comes before it', () => {
-    const before = modelOf(compiled(bill(of('seller') + of('payee'))), 3);
-    const after = next(bill(of('buyer', 'minOccurs="0"') + of('seller') + of('payee')), before);
+    const several = 'minOccurs="0" maxOccurs="9"';
+    const before = modelOf(compiled(bill(of('seller', several) + of('payee', several))), 3);
+    const uses = of('buyer', several) + of('seller', several) + of('payee', several);
+    const after = next(bill(uses), before);
     const document =
       '<bill><buyer><name>B</name><tag/></buyer><seller><name>S</name><tag/></seller><payee><name>P</name><tag/></payee></bill>';
     const names = shred(after, [document]).rows['party']!.map((row) => [
@@ -157,6 +167,32 @@ describe('a name never stands for something else', () => {
     ]);
     expect(coversModel(after, before)).toBe(true);
     expect(coversModel(before, after)).toBe(false);
+  });
+
+  it('a key of a child that stands once stays where it is as long as it may, and so does one of a parent', () => {
+    const [once, often] = [of('seller') + of('payee'), of('seller', 'maxOccurs="9"') + of('payee')];
+    const first = modelOf(compiled(bill(once)), 3);
+    expect(keys(first)).toEqual(['bill.seller_key', 'bill.payee_key']);
+    const second = next(bill(of('buyer', 'minOccurs="0"') + once), first);
+    expect(keys(second)).toEqual(['bill.buyer_key', 'bill.seller_key', 'bill.payee_key']);
+    expect(coversModel(second, first)).toBe(true);
+    // one place is left: what has its key still has it
+    const unfolded = modelOf(compiled(bill(once)), 2);
+    expect(keys(next(bill(of('seller')), unfolded, 2))).toEqual(['bill.seller_key']);
+    const third = next(bill(often), first);
+    expect(keys(third)).toEqual(['bill.payee_key', 'party.bill_key']);
+    expect(coversModel(third, first)).toBe(false);
+    // what hangs from its parent goes on so, whatever it might do in a model of its own
+    expect(keys(next(bill(once), third))).toEqual(['bill.payee_key', 'party.bill_key']);
+    const earlier = buildRelationalModel(compiled(bill(once)), {
+      mapLevel: 3,
+      previous: beforeChildKeys(3),
+    });
+    expect(keys(next(bill(of('buyer') + once), earlier))).toEqual([
+      'party.bill_buyer_key',
+      'party.bill_seller_key',
+      'party.bill_payee_key',
+    ]);
   });
 
   it('the name of what is gone is not given to what comes, and is there again when it comes back', () => {
@@ -207,7 +243,9 @@ describe('a name never stands for something else', () => {
   });
 
   it('a model that does not say what its names stand for keeps those that are beyond doubt', () => {
-    const before = modelOf(compiled(bill(of('seller') + of('payee'))), 3);
+    const source = compiled(bill(of('seller') + of('payee')));
+    const before = buildRelationalModel(source, { mapLevel: 3, previous: beforeChildKeys(3) });
+    expect(outline(before)).toContain('bill_seller_key bigint -> bill, bill_payee_key bigint -> bill');
     const again = next(bill(of('seller') + of('payee')), withoutPaths(before));
     expect(again).toEqual(before);
     const after = next(bill(of('buyer', 'minOccurs="0"') + of('seller') + of('payee')), withoutPaths(before));

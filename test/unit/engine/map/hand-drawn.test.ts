@@ -162,7 +162,7 @@ describe('names that would be too long', () => {
 
   it('of keys say how the row hangs there rather than from what: the foreign key says that', () => {
     const agent = 'BranchAndFinancialInstitutionIdentification';
-    const address = '<xs:element name="PostalAddress" type="Address" minOccurs="0"/>';
+    const address = '<xs:element name="PostalAddress" type="Address" minOccurs="0" maxOccurs="2"/>';
     const part = (name: string): string =>
       `<xs:element name="${name}" minOccurs="0"><xs:complexType>${sequence(address)}</xs:complexType></xs:element>`;
     const source =
@@ -181,14 +181,32 @@ describe('names that would be too long', () => {
     <xs:complexType name="Message">${sequence('<xs:element name="InstructingAgent" type="Agent"/><xs:element name="InstructedAgent" type="Agent"/><xs:element name="MessageIdentification" type="xs:string"/>')}</xs:complexType>
     <xs:complexType name="Agent">${sequence('<xs:element name="Name" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="id"/></xs:complexType>`);
     const names = modelOf(wrapped, 3).tables.map(({ columns }) => columns.map((column) => column.name));
-    expect(names[0]).toEqual(['document_row_key', 'document_key', 'message_identification']);
-    expect(names[1]).toEqual([
-      'agent_key',
+    expect(names[0]).toEqual([
+      'document_row_key',
       'document_key',
-      'document_instructing_agent_key',
-      'document_instructed_agent_key',
-      'position',
-      'id',
+      'instructing_agent_key',
+      'instructed_agent_key',
+      'message_identification',
+    ]);
+    expect(names[1]).toEqual(['agent_key', 'document_key', 'position', 'id']);
+  });
+
+  it('of keys are not those of another table', () => {
+    const source =
+      set(`${root('files', `<xs:element name="file" maxOccurs="unbounded"><xs:complexType>${sequence('<xs:element name="person" type="Organisation"/><xs:element name="owner" type="Organisation"/><xs:element name="reader" type="Person"/><xs:element name="writer" type="Person"/>')}</xs:complexType></xs:element>`)}
+    <xs:complexType name="Organisation">${sequence('<xs:element name="Name" type="xs:string" maxOccurs="unbounded"/>')}</xs:complexType>
+    <xs:complexType name="Person">${sequence('<xs:element name="Nick" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="id"/></xs:complexType>`);
+    const { tables } = modelOf(source, 3);
+    const file = tables.find(({ name }) => name === 'file')!;
+    expect(
+      file.columns.flatMap(({ name, role, references }) =>
+        role === 'child_key' ? [`${name} -> ${tables[references!]!.name}`] : [],
+      ),
+    ).toEqual([
+      'person_organisation_key -> organisation',
+      'owner_key -> organisation',
+      'reader_key -> person',
+      'writer_key -> person',
     ]);
   });
 

@@ -52,8 +52,8 @@ const shape = (model: RelationalModel): string[] =>
 describe('a child that stands at most once', () => {
   it('lies in the row of its parent where documents had no rows in it, whatever its type has elsewhere', () => {
     expect(shape(pruned(first, 3))).toEqual([
-      'record: record_key, document_key, kind_code, kind_system, secrecy_code, title',
-      'code: code_key, document_key, record_key -> record, parent_code_key -> code, position, code',
+      'record: record_key, document_key, kind_code, kind_system, secrecy_code, subject_key -> code, title',
+      'code: code_key, document_key, parent_code_key -> code, position, code',
       'part: part_key, document_key, record_key -> record, parent_part_key -> part, position, kind_code, kind_original, title',
     ]);
   });

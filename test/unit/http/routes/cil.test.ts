@@ -184,7 +184,7 @@ describe('mappings, lineage and sequences', () => {
     expect(lineage.map((line) => [line.target_column, line.source_xpath, line.transformation])).toEqual([
       ['item_key', null, 'row key'],
       ['document_key', null, 'key of the document'],
-      ['items_key', null, 'key of the parent row'],
+      ['items_key', null, 'key of the row above, or of one below'],
       ['position', null, 'position among the children'],
       ['id', '/items/item/@id', 'converted to integer'],
     ]);

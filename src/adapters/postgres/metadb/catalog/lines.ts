@@ -1,5 +1,6 @@
 /** What the catalogue tells of a relational model: its tables, its columns, and the lines of its source-to-target map. */
 import { bareTypeName } from '../../../../engine/sql/dialects/postgresql.ts';
+import { keyHolders } from '../../../../engine/model/child-keys.ts';
 import { rootTables } from '../../../../engine/model/key-columns.ts';
 import { mapInSlices } from '../../../../engine/in-slices.ts';
 import { readMappings } from '../../../../engine/model/packed/models.ts';
@@ -13,6 +14,7 @@ const documentReference = '_documents.document_key';
 const ownMappingRoles: ReadonlySet<string> = new Set([
   'row_key',
   'parent_key',
+  'child_key',
   'position',
   'document',
   'folded_position',
@@ -60,11 +62,12 @@ export function tableRecords(
 ): Promise<TableRecord[]> {
   let nextColumn = 0;
   const roots = rootTables(model);
+  const holders = keyHolders(model);
   return mapInSlices(model.tables, (table, t) => ({
     id_tab: idsOfTables[t]!,
     name: table.name,
     xpath: table.xpath,
-    parent_table: parentTable(model, table, t),
+    parent_table: parentTable(model, table, t, holders.get(t)?.[0]?.table),
     columns: table.columns.map((column, c) => ({
       id_col: idsOfColumns[nextColumn++]!,
       name: column.name,
@@ -123,7 +126,7 @@ export function mappingRecords(
 function keyKind({ columns }: Table, column: number, isRoot: boolean): 'PK' | 'FK' | null {
   const { role, references } = columns[column] ?? { role: 'value', references: null };
   if (role === 'row_key') return 'PK';
-  return (role === 'document' && isRoot) || (role === 'parent_key' && references !== null) ? 'FK' : null;
+  return (role === 'document' && isRoot) || references !== null ? 'FK' : null;
 }
 
 function keyOf(
@@ -142,9 +145,17 @@ function keyOf(
   return { key, references: rowKey === undefined ? null : `${parent!.name}.${rowKey.name}` };
 }
 
-/** The first table whose key this one holds; itself only when there is no other. */
-function parentTable(model: RelationalModel, table: Table, self: number): string | null {
-  const parents = table.columns.flatMap((column) => column.references ?? []);
+/** The first table whose key this one holds, or that holds keys of this one; itself only when there is no other. */
+function parentTable(
+  model: RelationalModel,
+  table: Table,
+  self: number,
+  holder: number | undefined,
+): string | null {
+  const keys = table.columns.flatMap(({ role, references }) =>
+    role === 'child_key' || references === null ? [] : [references],
+  );
+  const parents = holder === undefined ? keys : [...keys, holder];
   const parent = parents.find((index) => index !== self) ?? parents[0];
   return parent === undefined ? null : (model.tables[parent]?.name ?? null);
 }

@@ -4,10 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { documentColumns } from '../../../../engine/sql/loaded-documents.ts';
+import { documentColumns, rowsOfDocuments } from '../../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { everyRowNamesDocument } from '../../../../engine/model/key-columns.ts';
+import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import type { RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import type { TransactionSql } from '../../client/connect.ts';
 
@@ -142,21 +143,46 @@ export class PostgresRemoval {
     );
   }
 
-  /** Keys of the rows that hang from the documents, round by round: the rows found last lead to the next. */
+  /**
+   * Keys of the rows that name the documents, and of those that hang from them, round by round: the rows found last lead to the next.
+   */
   async #noteRows(present: ReadonlySet<string>, references: readonly Reference[]): Promise<void> {
     let found = new Map<string, string>();
-    for (const { table, column } of this.#roots(present)) {
-      const key = this.#tables.find(({ name }) => name === table)!.primaryKey[0]!;
+    const keys = new Map(this.#tables.map(({ name, primaryKey }) => [name, primaryKey[0]!]));
+    for (const { table, column } of rowsOfDocuments(this.#model, this.#tables)) {
+      if (!present.has(table)) continue;
+      const key = keys.get(table)!;
       await this.#find(found, { table, column, key }, `SELECT key FROM ${this.#documents()}`, 0);
     }
+    if (everyRowNamesDocument(this.#model))
+      for (const start of await this.#earlierTables())
+        await this.#find(found, start, `SELECT key FROM ${this.#documents()}`, 0);
+    const isWhole = everyRowNamesDocument(this.#model) ? new Set(this.#gone.keys()) : new Set<string>();
     for (let round = 1; found.size > 0; round += 1) {
       const next = new Map<string, string>();
       for (const reference of references) {
-        const parents = found.get(reference.parent);
+        const parents = isWhole.has(reference.table) ? undefined : found.get(reference.parent);
         if (parents !== undefined) await this.#find(next, reference, parents, round);
       }
       found = next;
     }
+  }
+
+  /** Tables of other versions of the model whose rows name their documents. */
+  async #earlierTables(): Promise<readonly Pick<Reference, 'table' | 'column' | 'key'>[]> {
+    const known = [...this.#tables.map(({ name }) => name), ...Object.values(sideTableNames)];
+    const ours = JSON.stringify(known);
+    return await this.#tx.unsafe<Pick<Reference, 'table' | 'column' | 'key'>[]>(
+      `SELECT c.relname AS table, a.attname AS column, ka.attname AS key
+         FROM ${this.#relation(sideTableNames.keys)} made
+         JOIN pg_class c ON c.relname = made.table_name
+         JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(this.#sqlSchema)}
+         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = ${standardLiteral(fileKeyName)}
+         JOIN pg_constraint pk ON pk.conrelid = c.oid AND pk.contype = 'p'
+         JOIN pg_attribute ka ON ka.attrelid = c.oid AND ka.attnum = pk.conkey[1]
+        WHERE ka.attname <> a.attname
+          AND c.relname NOT IN (SELECT jsonb_array_elements_text(${standardLiteral(ours)}::jsonb))`,
+    );
   }
 
   /** `found`: table -> query of the keys that this round added. */

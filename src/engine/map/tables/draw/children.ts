@@ -4,7 +4,7 @@ import type { NodeDraft } from '../model-builder.ts';
 import { variantsOf } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
 import { ordinal, type RowContext } from './row-context.ts';
-import { addEdge } from './edges.ts';
+import { addEdge, keysBetween } from './edges.ts';
 import { foldChild } from './folded-child.ts';
 import { drawGroup } from './substitution-group.ts';
 import { drawRow } from './rows.ts';
@@ -33,13 +33,12 @@ export function drawChild(
       xpath,
       drawing.tables.identityAt(row, declared.name),
     );
-    const said = child.documentation ?? declared.documentation;
-    const parentKey = drawing.tables.childKey(table, row, declared.name, said);
+    const keys = keysBetween(drawing, row, child, table, declared.name, true);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
     for (const variant of variants) {
       const { name } = drawing.model.elements[variant.element]!;
       const node = drawRow(drawing, table, variant, true, drawing.paths.child(row.xpath, name));
-      addEdge(drawing, parent, child, variant, node, parentKey);
+      addEdge(drawing, parent, child, variant, node, keys);
     }
     return;
   }
@@ -60,9 +59,8 @@ export function drawChild(
       at,
       child.documentation,
     );
-    const said = child.documentation ?? element.documentation;
-    const parentKey = drawing.tables.childKey(table, row, element.name, said);
+    const keys = keysBetween(drawing, row, child, table, element.name, false);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
-    addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, false), parentKey);
+    addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, false), keys);
   }
 }

@@ -1,9 +1,9 @@
 /** What the steps of one drawing share: the source, the choices made for it, and what was drawn so far. */
-import type { SourceModel } from '../../../model/source-model.ts';
+import type { QName, SourceChild, SourceModel } from '../../../model/source-model.ts';
 import type { PathPrinter } from '../../names/paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
-import type { NodeDraft } from '../model-builder.ts';
+import type { NodeDraft, TableDraft } from '../model-builder.ts';
 import type { DrawnTables } from './drawn-tables.ts';
 import type { RowContext } from './row-context.ts';
 
@@ -20,6 +20,12 @@ export interface DrawingContext {
   readonly uses: UsePrinter;
   readonly tables: DrawnTables;
   readonly nodes: NodeDraft[];
+  /** Whether the row at hand is to have the key of a child's row in `table`, instead of the other way round. */
+  holdsKey(
+    row: RowContext,
+    child: SourceChild,
+    at: { readonly table: TableDraft; readonly name: QName; readonly isGroup: boolean },
+  ): boolean;
   /** Draws what an element of the node's type holds, at once. */
   fill(node: NodeDraft, row: RowContext): void;
   /** Work for when what is being drawn is complete, in the order in which it came up. */

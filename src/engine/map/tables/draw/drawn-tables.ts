@@ -154,6 +154,21 @@ export class DrawnTables {
     return this.parentKey(table, row.table, via, steps, table.shared ? said : undefined);
   }
 
+  /** In the row at hand: which row of `table` is its child. */
+  heldKey(table: TableDraft, row: RowContext, child: QName, said?: string): ColumnDraft {
+    const steps = `${row.columnKey}/${this.#uses.element(child)}`;
+    const column = this.column(row.table, `/child/${table.index}/${steps}`, {
+      role: 'child_key',
+      type: key,
+      steps,
+      child: table,
+      nameParts: [...row.nameParts, child.localName],
+      documentation: table.shared ? said : undefined,
+    });
+    table.heldBy.add(column);
+    return column;
+  }
+
   /** `steps`: tell this use from others of the same parent; `via` does so in the column's name. */
   parentKey(
     table: TableDraft,

@@ -1,8 +1,33 @@
 /** The way from an element's node to those of its children. */
-import { clarkName, type SourceChild } from '../../../model/source-model.ts';
-import type { ColumnDraft, EdgeDraft, NodeDraft } from '../model-builder.ts';
+import { clarkName, type QName, type SourceChild } from '../../../model/source-model.ts';
+import type { EdgeDraft, NodeDraft, TableDraft } from '../model-builder.ts';
 import type { Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
+import type { RowContext } from './row-context.ts';
+
+/** How the rows at its ends know each other; none: the child has no row. */
+type EdgeKeys = Pick<EdgeDraft, 'parentKey' | 'childKey' | 'head'>;
+
+/**
+ * A child that stands at most once in a table that several places share is known by its key, which the row above has: so that the table
+ * has no key for each of its places.
+ */
+export function keysBetween(
+  drawing: DrawingContext,
+  row: RowContext,
+  child: SourceChild,
+  table: TableDraft,
+  name: QName,
+  isGroup: boolean,
+): Partial<EdgeKeys> {
+  const declared = drawing.model.elements[child.element]!;
+  const said = child.documentation ?? declared.documentation;
+  if (!drawing.holdsKey(row, child, { table, name, isGroup }))
+    return { parentKey: drawing.tables.childKey(table, row, name, said) };
+  const childKey = drawing.tables.heldKey(table, row, name, said);
+  if (child.minOccurs > 0 && row.guarantor !== null) childKey.requiredBy.add(row.guarantor);
+  return { childKey };
+}
 
 export function addEdge(
   drawing: DrawingContext,
@@ -10,8 +35,7 @@ export function addEdge(
   child: SourceChild,
   variant: Variant,
   node: NodeDraft,
-  parentKey: ColumnDraft | null,
-  head: EdgeDraft['head'] = null,
+  { parentKey = null, childKey = null, head = null }: Partial<EdgeKeys>,
 ): void {
   const { name } = drawing.model.elements[variant.element]!;
   // two groups may share a member; the content model lets only one of them take it
@@ -22,6 +46,7 @@ export function addEdge(
     name,
     node,
     parentKey,
+    childKey,
     minOccurs: variant.substitution || node.elementName !== null ? 0 : child.minOccurs,
     maxOccurs: child.maxOccurs,
     substitution: variant.substitution,

@@ -84,6 +84,6 @@ export function foldChild(
       node.presence = structure('present', 'presence', flag);
     }
     drawing.fill(node, inner);
-    addEdge(drawing, parent, child, variant, node, null);
+    addEdge(drawing, parent, child, variant, node, {});
   }
 }

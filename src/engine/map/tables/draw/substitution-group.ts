@@ -56,6 +56,7 @@ export function drawGroup(
       drawing.paths.child(row.xpath, element.name),
     );
     const hangsFrom = drawing.tables.parentKey(own, table, [hangsFromHead], '/(head)');
-    addEdge(drawing, parent, child, variant, drawRow(drawing, own, variant, false), hangsFrom, head);
+    const keys = { parentKey: hangsFrom, head };
+    addEdge(drawing, parent, child, variant, drawRow(drawing, own, variant, false), keys);
   }
 }

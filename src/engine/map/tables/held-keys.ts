@@ -1,0 +1,34 @@
+/** Which rows have the keys of their children, where an earlier version of the model has tables for both: what is there stays. */
+import { useText } from '../../model/column-uses.ts';
+import { useOfDraft } from '../names/unrecorded-meanings.ts';
+import type { NameHistory, PreviousNames } from '../names/previous.ts';
+import { settleTablePaths } from '../names/table-paths.ts';
+import type { Drawing } from './model-builder.ts';
+
+/**
+ * `parent`, `child`: indexes of tables of the drawing; `steps`: from the row to the child. True: the row has the key of its child, false:
+ * the child that of its parent, null: nothing is known of it.
+ */
+export type HeldKeys = (parent: number, child: number, steps: string) => boolean | null;
+
+/** `drawing`: of the later version, in which all rows have the keys of their parents. */
+export function earlierHeldKeys(
+  drawing: Drawing,
+  history: NameHistory,
+  previous: Pick<PreviousNames, 'hasPath'>,
+): HeldKeys {
+  const decided = new Map<string, boolean>();
+  settleTablePaths(drawing.tables, previous);
+  for (const table of drawing.tables)
+    for (const column of table.columns) {
+      const { parent, steps } = column;
+      if (parent === null) continue;
+      const held = history.column(parent.usePath, useText('child_key', parent.usePath + steps, null));
+      const own = history.column(table.usePath, useOfDraft(column, table));
+      if (held === undefined && own === undefined) continue;
+      // of both the one that the last version had
+      const isHeld = held !== undefined && (own === undefined || own.former || !held.former);
+      decided.set(`${parent.index} ${table.index} ${steps}`, isHeld);
+    }
+  return (parent, child, steps) => decided.get(`${parent} ${child} ${steps}`) ?? null;
+}

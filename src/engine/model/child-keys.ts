@@ -1,0 +1,29 @@
+/** Rows that have the keys of their children (`RelationalModel.childKeys`), as seen from the children. */
+import type { RelationalModel } from './relational-model.ts';
+
+/** A column that holds keys of rows of another table, each of which stands below the row that holds it. */
+export interface KeyHolder {
+  readonly table: number;
+  /** place in that table */
+  readonly column: number;
+  /** of the children in their documents, as `Column.path` */
+  readonly path: string | undefined;
+}
+
+/** By table: who holds keys of its rows, in the order of the tables. */
+export function keyHolders({
+  tables,
+  childKeys,
+}: Pick<RelationalModel, 'tables' | 'childKeys'>): ReadonlyMap<number, readonly KeyHolder[]> {
+  const holders = new Map<number, KeyHolder[]>();
+  if (childKeys !== true) return holders;
+  for (const [table, { columns }] of tables.entries())
+    for (const [column, { role, references, path }] of columns.entries()) {
+      if (role !== 'child_key' || references === null) continue;
+      const known = holders.get(references);
+      const holder = { table, column, path };
+      if (known === undefined) holders.set(references, [holder]);
+      else known.push(holder);
+    }
+  return holders;
+}

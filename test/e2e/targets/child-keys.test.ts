@@ -1,0 +1,164 @@
+/** Rows that have the keys of their children: loaded, added to, replaced, removed and written back, with foreign keys in both directions. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { compareXml } from '../../support/documents/canonical-xml.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
+import { convert } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
+import { compiled } from '../../support/models/shredding.ts';
+
+const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <xs:complexType name="Party"><xs:sequence><xs:element name="name" type="xs:string"/><xs:element name="phone" type="xs:string" minOccurs="0" maxOccurs="unbounded"/><xs:element name="agent" type="Party" minOccurs="0"/></xs:sequence></xs:complexType>
+  <xs:element name="trade"><xs:complexType><xs:sequence>
+    <xs:element name="buyer" type="Party"/><xs:element name="seller" type="Party" minOccurs="0"/>
+    <xs:element name="witness" type="Party" minOccurs="0" maxOccurs="unbounded"/>
+  </xs:sequence></xs:complexType></xs:element>
+</xs:schema>`;
+
+const party = (element: string, name: string, inner = ''): string =>
+  `<${element}><name>${name}</name><phone>${name}-1</phone><phone>${name}-2</phone>${inner}</${element}>`;
+const trade = (name: string): string =>
+  `<trade>${party('buyer', `${name}b`, party('agent', `${name}ba`, party('agent', `${name}baa`)))}${party('seller', `${name}s`)}${party('witness', `${name}w`)}${party('witness', `${name}v`)}</trade>`;
+// the second buyer breaks the XSD, and nobody sells
+const odd = `<trade>${party('buyer', 'o')}${party('buyer', 'p')}${party('witness', 'q', party('agent', 'r'))}</trade>`;
+
+const query = `select d.name, b.name as buyer, a.name as agent, s.name as seller,
+    (select count(*) from party w where w.trade_key = t.trade_key) as witnesses
+  from trade t join _documents d on d.document_key = t.document_key left join party b on b.party_key = t.buyer_key left join party s on s.party_key = t.seller_key
+  left join party a on a.party_key = b.agent_key order by d.name`;
+const of = (name: string) => ({
+  name: `${name}.xml`,
+  buyer: `${name}b`,
+  agent: `${name}ba`,
+  seller: `${name}s`,
+  witnesses: 2,
+});
+
+const trial = useTrial();
+let home: ServiceHome;
+let sql: Sql;
+let folder: string;
+let origin: string;
+
+beforeAll(async () => {
+  home = await trial.home();
+  await trial.service(home);
+  sql = await trial.metadb(home);
+  folder = join(home.directory, 'trades');
+  await mkdir(folder);
+  await writeFile(join(folder, 'trade.xsd'), xsd);
+  await write('m', trade('m'));
+  await write('n', trade('n'));
+  await write('odd', odd);
+  origin = String((await convert(home, 'xsd2er', join(folder, 'trade.xsd'))).origin);
+}, 120_000);
+
+const write = (name: string, text: string): Promise<void> => writeFile(join(folder, `${name}.xml`), text);
+const file = (name: string): string => join(folder, `${name}.xml`);
+
+interface Place {
+  readonly target: string;
+  rows(statement: string): Promise<readonly Record<string, unknown>[]>;
+}
+
+function inDatabase(sqlSchema: string): Place {
+  return {
+    target: `metadb:${sqlSchema}`,
+    rows: async (statement) =>
+      await sql.begin(async (tx) => {
+        await tx.unsafe(`set local search_path to ${sqlSchema}`);
+        return (await tx.unsafe(statement)).map((row) => ({ ...row }));
+      }),
+  };
+}
+
+function inFile(path: string): Place {
+  return {
+    target: `sqlite:${path}`,
+    rows: async (statement) => {
+      const database = new DatabaseSync(path, { readOnly: true });
+      try {
+        expect(database.prepare('pragma foreign_key_check').all()).toEqual([]);
+        return database.prepare(statement).all();
+      } finally {
+        database.close();
+      }
+    },
+  };
+}
+
+const places: readonly (readonly [string, () => Place])[] = [
+  ['PostgreSQL', () => inDatabase('trades')],
+  ['SQLite', () => inFile(join(folder, 'trades.sqlite'))],
+];
+
+describe('children that stand once in tables that several places share', { timeout: 240_000 }, () => {
+  for (const [database, placeOf] of places) {
+    it(`are known by their keys (${database})`, async () => {
+      const { target, rows } = placeOf();
+      const found = async (): Promise<unknown> =>
+        (await rows(query)).map((row) => ({ ...row, witnesses: Number(row['witnesses']) }));
+      const load = (...argv: string[]) => convert(home, 'xml2er', ...argv, '-x', origin, '-o', target);
+      const { logical } = await load(file('m'));
+      expect(await found()).toEqual([of('m')]);
+      await load(file('n'), file('odd'));
+      const withOdd = { name: 'odd.xml', buyer: 'o', agent: null, seller: null, witnesses: 1 };
+      expect(await found()).toEqual([of('m'), of('n'), withOdd]);
+      const out = join(folder, `back-${database}`);
+      await convert(home, 'er2xml', '-l', String(logical), '-i', target, '-o', out);
+      for (const name of ['m', 'n', 'odd']) {
+        const [before, after] = [await readFile(file(name)), await readFile(join(out, `${name}.xml`))];
+        expect(compareXml(before, after, { source: compiled(xsd) })).toEqual([]);
+      }
+      await write('m', trade('x'));
+      expect((await load(file('m'), '-S', 'm')).merged).toMatchObject({ replaced: 1, inserted: 0 });
+      await write('m', trade('m'));
+      expect(await found()).toEqual([{ ...of('x'), name: 'm.xml' }, of('n'), withOdd]);
+      const parties = async (): Promise<unknown> =>
+        (await rows('select name from party order by name')).map(({ name }) => name);
+      expect(await parties()).toEqual([
+        'nb',
+        'nba',
+        'nbaa',
+        'ns',
+        'nv',
+        'nw',
+        'o',
+        'q',
+        'r',
+        'xb',
+        'xba',
+        'xbaa',
+        'xs',
+        'xv',
+        'xw',
+      ]);
+      for (const name of ['m.xml', 'odd.xml'])
+        await convert(home, 'unload', '-l', String(logical), '-i', target, '-D', name);
+      expect(await found()).toEqual([of('n')]);
+      expect(await parties()).toEqual(['nb', 'nba', 'nbaa', 'ns', 'nv', 'nw']);
+      const [phones] = await rows('select count(*) as n from phone');
+      expect(Number(phones!['n'])).toBe(12);
+    });
+  }
+
+  it('are enforced, and checked at the end of the transaction where they lead to a later table', async () => {
+    await convert(home, 'xml2er', file('n'), '-x', origin, '-o', 'metadb:enforced');
+    const keys = await sql<{ name: string; definition: string }[]>`
+      select conrelid::regclass::text as name, pg_get_constraintdef(oid) as definition from pg_constraint
+       where connamespace = 'enforced'::regnamespace and contype = 'f' and conrelid in ('enforced.trade'::regclass, 'enforced.party'::regclass) order by 1, 2`;
+    expect(keys.map(({ definition }) => definition.replaceAll('enforced.', ''))).toEqual([
+      'FOREIGN KEY (agent_key) REFERENCES party(party_key)',
+      'FOREIGN KEY (trade_key) REFERENCES trade(trade_key)',
+      'FOREIGN KEY (buyer_key) REFERENCES party(party_key) DEFERRABLE INITIALLY DEFERRED',
+      'FOREIGN KEY (document_key) REFERENCES _documents(document_key)',
+      'FOREIGN KEY (seller_key) REFERENCES party(party_key) DEFERRABLE INITIALLY DEFERRED',
+    ]);
+    const [column] = await sql<{ nullable: string }[]>`
+      select is_nullable as nullable from information_schema.columns where table_schema = 'enforced' and table_name = 'trade' and column_name = 'buyer_key'`;
+    expect(column).toEqual({ nullable: 'NO' });
+  });
+});
