@@ -72,7 +72,8 @@ export async function readMetadata(
     .toSorted((a, b) => b.version - a.version);
   const found = version === Infinity ? versions[0] : versions.find((one) => one.version === version);
   if (found === undefined) {
-    if (version === Infinity && names.length === 0) return null;
+    // manifests of an attempt that ended before it made the first version
+    if (version === Infinity && names.every((name) => name.endsWith('.avro'))) return null;
     throw new AppError('not_found', `${label}: the table has no version ${version} in ${metadataFolder}.`);
   }
   const bytes = (await files.read(`${folder}/${found.name}`)) ?? new Uint8Array(0);
