@@ -38,6 +38,18 @@ const sourceAccess = z.discriminatedUnion('kind', [
     .readonly(),
   z
     .object({
+      kind: z.literal('az'),
+      /** of the account; its containers lie below it */
+      endpoint: z.string(),
+      account: z.string(),
+      /** of the account, base64; null: there is a token */
+      key: z.string().nullable(),
+      /** a shared access signature; null: one is made with the key */
+      token: z.string().nullable(),
+    })
+    .readonly(),
+  z
+    .object({
       kind: z.literal('https'),
       /** the only one that gets what is secret; `host` or `host:port`, as `URL.host` has it */
       host: z.string(),
@@ -56,7 +68,7 @@ const source = z
   .object({
     /** the operator's: nobody else sees it, but who names it */
     name: z.string(),
-    /** `s3://BUCKET/PREFIX` or `https://HOST/PATH`: all that begins so, up to a `/` or its end; null: only where the name is given */
+    /** `s3://BUCKET/PREFIX`, `az://CONTAINER/PREFIX` or `https://HOST/PATH`: all that begins so, up to a `/` or its end; null: only where the name is given */
     location: z.string().nullable(),
     /** whose jobs may read there; null: all */
     organisations: z.array(z.int().positive()).readonly().nullable(),

@@ -5,6 +5,7 @@ import { parseHttpAddress } from './values.ts';
 /** Of each kind the members that it takes. The kind is the scheme of the addresses that it is for. */
 export const accessKinds = {
   s3: ['endpoint', 'region', 'access_key', 'secret_key', 'session_token'],
+  az: ['endpoint', 'access_key', 'secret_key', 'token'],
   https: ['host', 'token', 'user', 'password'],
 } as const satisfies Readonly<Record<SourceAccess['kind'], readonly string[]>>;
 
@@ -12,7 +13,7 @@ export type AccessKind = keyof typeof accessKinds;
 export type AccessMember = (typeof accessKinds)[AccessKind][number];
 export type AccessTexts = Readonly<Partial<Record<AccessMember, string>>>;
 
-export const kindNames = ['s3', 'https'] as const satisfies readonly AccessKind[];
+export const kindNames = ['s3', 'az', 'https'] as const satisfies readonly AccessKind[];
 export const accessMembers: readonly AccessMember[] = [...new Set(Object.values(accessKinds).flat())];
 
 /** What is wrong with a member; the message repeats no secret. */
@@ -40,8 +41,11 @@ export function refuseStrangers(kind: AccessKind, given: AccessTexts): void {
 
 /** What must be read nowhere. */
 export function secretsOfAccess(access: SourceAccess): string[] {
-  const secrets =
-    access.kind === 's3' ? [access.secretAccessKey, access.sessionToken] : [access.token, access.password];
+  const secrets = {
+    s3: (one: SourceAccess) => (one.kind === 's3' ? [one.secretAccessKey, one.sessionToken] : []),
+    az: (one: SourceAccess) => (one.kind === 'az' ? [one.key, ...signaturesIn(one.token)] : []),
+    https: (one: SourceAccess) => (one.kind === 'https' ? [one.token, one.password] : []),
+  }[access.kind](access);
   return secrets.filter((secret) => typeof secret === 'string');
 }
 
@@ -61,6 +65,25 @@ const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAc
       ...(rest.session_token === undefined ? {} : { sessionToken: rest.session_token }),
     };
   },
+  az({ endpoint, access_key: account, secret_key: key = null, token = null }) {
+    if (account === undefined) throw new MemberFault('access_key', 'is the name of the account, and needed');
+    if (!/^[a-z0-9]{3,24}$/.test(account))
+      throw new MemberFault('access_key', 'must be the name of an account: 3 to 24 of a-z and 0-9');
+    if ((key === null) === (token === null))
+      throw new MemberFault(
+        'secret_key',
+        'the key of the account is needed, or token, a shared access signature: one of the two',
+      );
+    if (key !== null && !/^[A-Za-z0-9+/]+={0,2}$/.test(key))
+      throw new MemberFault('secret_key', 'must be the base64 form of the key');
+    if (token !== null && !/(?:^|[?&])sig=/.test(token))
+      throw new MemberFault('token', 'must be a shared access signature, sv=…&sig=…');
+    const address = addressOf(endpoint) ?? `https://${account}.blob.core.windows.net/`;
+    // the signature is a part of each address
+    if (!/^https:|^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])[:/]/.test(address))
+      throw new MemberFault('endpoint', 'must be an https: address');
+    return { kind: 'az', endpoint: address, account, key, token: token?.replace(/^\?/, '') ?? null };
+  },
   https({ host, token = null, user = null, password = null }) {
     if (host === undefined)
       throw new MemberFault('host', 'is needed: what is secret goes to that host alone');
@@ -74,6 +97,19 @@ const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAc
     return { kind: 'https', host: hostOf(host), token, user, password };
   },
 };
+
+/** What of a shared access signature is secret, as it stands and decoded. */
+function signaturesIn(token: string | null): string[] {
+  return [...(token ?? '').matchAll(/(?:^|&)sig=([^&]*)/g)].flatMap(([, sig = '']) => [sig, decoded(sig)]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 function addressOf(text: string | undefined): string | null {
   try {

@@ -71,7 +71,7 @@ function sourceOf(
   if (given !== undefined) inWords(() => refuseStrangers(kind, texts));
   if (writable !== 'true' && writable !== 'false') throw new Error('writable: must be true or false');
   if (kind !== 's3' && writable === 'true')
-    throw new Error(`writable: nothing is written over ${kind.toUpperCase()}, only to s3://BUCKET/PREFIX`);
+    throw new Error(`writable: nothing is written to ${kind}:// locations, only to s3://BUCKET/PREFIX`);
   return {
     name,
     location: location ?? null,
@@ -88,7 +88,8 @@ function kindOf(location: string | undefined, given: string | undefined): Access
     throw new Error(`kind: must be one of ${Object.keys(accessKinds).join(', ')}`);
   if (location === undefined && named !== undefined) return named;
   const found = locationForms.find(([, isOne]) => isOne(location ?? ''))?.[0];
-  if (found === undefined) throw new Error('location: must be s3://BUCKET/PREFIX or https://HOST/PATH');
+  if (found === undefined)
+    throw new Error('location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH');
   if (named !== undefined && named !== found)
     throw new Error(`kind: ${named} is not that of ${found}:// locations`);
   return found;
@@ -96,6 +97,7 @@ function kindOf(location: string | undefined, given: string | undefined): Access
 
 const locationForms: readonly (readonly [AccessKind, (location: string) => boolean])[] = [
   ['s3', (location) => /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/|$)/.test(location)],
+  ['az', (location) => /^az:\/\/[a-z0-9$][a-z0-9-]{2,62}(?:\/|$)/.test(location)],
   ['https', (location) => location.startsWith('https://') && URL.canParse(location)],
 ];
 

@@ -26,8 +26,8 @@ export function locationName(location: string, job: JobRecord, metadb: NamedData
       name: `${decodeURIComponent(url.pathname.slice(1))}.${sqlSchema}`,
     };
   }
-  const [, bucket, key = ''] = /^(s3:\/\/[^/]+)\/?(.*)$/.exec(location) ?? [];
-  if (bucket !== undefined) return { namespace: bucket, name: key === '' ? '/' : key };
+  const [, place, key = ''] = /^((?:s3|az|https?):\/\/[^/]+)\/?(.*)$/.exec(location) ?? [];
+  if (place !== undefined) return { namespace: place, name: key === '' ? '/' : key };
   const path = location.replace(/^(?:duckdb|sqlite):/, '');
   // where the organisation's own files lie, as paths of requests are meant
   const absolute = path.startsWith('/') ? path : `${job.base_path ?? ''}/files/${job.id_org}/${path}`;

@@ -12,7 +12,7 @@ import {
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CredentialRecord } from '../ports/stores/credentials.ts';
-import { isBelow, kindOfLocation, type RemoteLocation } from './remote-location.ts';
+import { isBelow, kindOfLocation, storeLocation, type RemoteLocation } from './remote-location.ts';
 
 export interface NewCredential {
   readonly name: string;
@@ -75,7 +75,11 @@ export function noCredential(name: string): AppError {
 }
 
 /** Why the location is not read with that credential; null: it is. */
-export function credentialMisfit({ name, access, location }: Credential, at: RemoteLocation): string | null {
+export function credentialMisfit(
+  { name, access, location }: Credential,
+  given: RemoteLocation,
+): string | null {
+  const at = storeLocation(given, access);
   if (kindOfLocation(at) !== access.kind)
     return `${at.text}: the credential ${name} is for ${access.kind}:// addresses`;
   if (access.kind === 'https' && at.kind === 'http' && at.url.host !== access.host)

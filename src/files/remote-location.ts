@@ -4,9 +4,10 @@ import { AppError } from '../errors.ts';
 
 export type RemoteLocation =
   | {
-      readonly kind: 's3';
+      readonly kind: 's3' | 'az';
       /** as given */
       readonly text: string;
+      /** or container */
       readonly bucket: string;
       /** an object, a prefix or a pattern; '' for all of the bucket */
       readonly key: string;
@@ -34,8 +35,14 @@ export function parseRemoteLocation(text: string): RemoteLocation {
       throw refused(shown(text), 'must be s3://BUCKET/KEY, s3://BUCKET/PREFIX/ or a pattern');
     return { kind: 's3', text, bucket: bucket.toLowerCase(), key };
   }
+  if (scheme === 'az') {
+    const [, bucket, key = ''] = /^az:\/\/(\$?[a-z0-9](?:-?[a-z0-9]){2,62})(?:\/(.*))?$/i.exec(text) ?? [];
+    if (bucket === undefined)
+      throw refused(shown(text), 'must be az://CONTAINER/KEY, az://CONTAINER/PREFIX/ or a pattern');
+    return { kind: 'az', text, bucket: bucket.toLowerCase(), key };
+  }
   if (scheme !== 'https' && scheme !== 'http')
-    throw refused(shown(text), 'inputs are paths, s3://BUCKET/KEY or https:// addresses');
+    throw refused(shown(text), 'inputs are paths, s3://BUCKET/KEY, az://CONTAINER/KEY or https:// addresses');
   if (!URL.canParse(text)) throw refused(shown(text), 'that is no address');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '')
@@ -56,7 +63,7 @@ export function parseRemoteLocation(text: string): RemoteLocation {
 }
 
 /** What all keys below a location of a store begin with: the whole bucket, or a prefix that ends as folders do. */
-export function keyPrefix({ key }: Extract<RemoteLocation, { kind: 's3' }>): string {
+export function keyPrefix({ key }: Extract<RemoteLocation, { kind: 's3' | 'az' }>): string {
   return key === '' || key.endsWith('/') ? key : `${key}/`;
 }
 
@@ -90,10 +97,20 @@ export function kindOfLocation({ kind }: RemoteLocation): SourceAccess['kind'] {
   return kind === 'http' ? 'https' : kind;
 }
 
+/** A blob that is named by its address at the account of the credential is one of a container of it; all else stays as it is. */
+export function storeLocation(location: RemoteLocation, access: SourceAccess | null): RemoteLocation {
+  if (location.kind !== 'http' || access?.kind !== 'az') return location;
+  const base = new URL(access.endpoint.replace(/\/*$/, '/'));
+  const { url, text } = location;
+  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) return location;
+  const [bucket = '', ...steps] = url.pathname.slice(base.pathname.length).split('/').map(decodeURIComponent);
+  return bucket === '' ? location : { kind: 'az', text, bucket, key: steps.join('/') };
+}
+
 /** The first host that is asked for it: that of the store, or of the address; `access`: null without credentials. */
 export function addressOfLocation(location: RemoteLocation, access: SourceAccess | null): URL | null {
   if (location.kind === 'http') return location.url;
-  return access?.kind === 's3' ? new URL(access.endpoint) : null;
+  return access === null || access.kind === 'https' ? null : new URL(access.endpoint);
 }
 
 /** The operator's sources that an organisation may read; null: a person, who may read all. */

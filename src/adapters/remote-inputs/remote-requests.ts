@@ -2,6 +2,7 @@
 import { AwsClient } from 'aws4fetch';
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
+import { createBlobSignatures } from './azure-signatures.ts';
 import type { CheckedHost, OutgoingHttp } from '../../ports/network/outgoing.ts';
 
 export interface RemoteRequestOptions {
@@ -25,12 +26,15 @@ export interface PlaceAccess {
   readonly by: 'operator' | 'request';
 }
 
-/** `given`: what is secret of it goes to its own host alone; null: nothing is sent. */
+/** `given`: what is secret of it goes to its own host alone; null: nothing is sent. `bucket`: what is read of a store, a container of Azure's. */
 export function createRemoteRequests(
   { check, http, signal }: RemoteRequestOptions,
   given: PlaceAccess | null,
+  bucket = '',
 ): SendGet {
   if (given?.access.kind === 's3') return signedRequests(given.access, given.by, { check, http, signal });
+  if (given?.access.kind === 'az')
+    return blobRequests(createBlobSignatures(given.access, bucket), given.by, { check, http, signal });
   const access = given?.access;
   return async (first, headers = {}) => {
     let url = first;
@@ -69,6 +73,21 @@ export function createRemoteRequests(
 
 /** bytes as they lie there: a length counts them */
 const plainHeaders = { 'Accept-Encoding': 'identity' };
+
+function blobRequests(
+  signed: (url: URL) => Promise<URL>,
+  by: PlaceAccess['by'],
+  { check, http, signal }: RemoteRequestOptions,
+): SendGet {
+  return async (url, headers = {}) =>
+    http.send(await check(url, by), {
+      method: 'GET',
+      url: await signed(url),
+      headers: { ...plainHeaders, 'x-ms-version': '2021-12-02', ...headers },
+      idleTimeoutMs,
+      signal,
+    });
+}
 
 function authorization({ token, user, password }: Extract<SourceAccess, { kind: 'https' }>): {
   readonly Authorization?: string;

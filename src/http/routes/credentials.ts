@@ -47,7 +47,7 @@ const NewCredential = z
   })
   .openapi('NewCredential', {
     description:
-      'Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused.',
+      'Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused.',
     example: {
       name: example.name,
       kind: example.kind,

@@ -5,7 +5,7 @@ import {
   type PlaceAccess,
   type SendGet,
 } from '../../adapters/remote-inputs/remote-requests.ts';
-import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
+import { openRemoteStore } from '../../adapters/remote-inputs/stores.ts';
 import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
@@ -16,6 +16,7 @@ import {
   keyPrefix,
   parseRemoteLocation,
   sourceAt,
+  storeLocation,
   type RemoteLocation,
 } from '../../files/remote-location.ts';
 import type { OutgoingHttp } from '../../ports/network/outgoing.ts';
@@ -39,34 +40,33 @@ export async function openRemote(
 ): Promise<WatchedLocation> {
   const { guards, http } = options;
   const { location: text, pattern } = place;
-  const location = parseRemoteLocation(text);
-  const access = await accessTo(options, place, location);
-  const send = createRemoteRequests({ check: (url, by) => guards[by].checkUrl(url), http, signal }, access);
+  const parsed = parseRemoteLocation(text);
+  const access = await accessTo(options, place, parsed);
+  const location = storeLocation(parsed, access?.access ?? null);
+  const send = createRemoteRequests(
+    { check: (url, by) => guards[by].checkUrl(url), http, signal },
+    access,
+    location.kind === 'http' ? undefined : location.bucket,
+  );
   if (location.kind === 'http') return webFile(send, location);
-  if (access?.access.kind !== 's3')
+  if (access === null || access.access.kind === 'https')
     throw new AppError(
       'path_not_allowed',
       'the operator has set no source for it (svc.sources.NAME.location)',
     );
-  const { endpoint } = access.access;
+  const store = openRemoteStore(send, access.access, location.bucket);
   const prefix = keyPrefix(location);
   const accept = nameTest(pattern);
   return {
     async *objects() {
-      for await (const { key, bytes, modified, version } of listBucket(
-        send,
-        endpoint,
-        location.bucket,
-        prefix,
-        text,
-      )) {
+      for await (const { key, bytes, modified, version } of store.list(prefix, text)) {
         const name = key.slice(prefix.length);
         // a key that ends so stands for a folder
         if (name === '' || name.endsWith('/') || !accept(name)) continue;
         yield { name, version, bytes, modified: Number.isNaN(modified) ? null : modified };
       }
     },
-    digest: ({ name }) => digestOf(send, objectUrl(endpoint, location.bucket, prefix + name), name),
+    digest: ({ name }) => digestOf(send, store.urlOf(prefix + name), name),
   };
 }
 

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { downloadFile, isChange } from '../../adapters/remote-inputs/download.ts';
-import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
-import { listBucket, objectUrl } from '../../adapters/remote-inputs/s3-listing.ts';
+import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
+import { openRemoteStore, type RemoteStore } from '../../adapters/remote-inputs/stores.ts';
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
@@ -12,6 +12,7 @@ import {
   fileNameOf,
   keyPrefix,
   parseRemoteLocation,
+  storeLocation,
   type RemoteLocation,
 } from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
@@ -29,7 +30,7 @@ const atOnce = 16;
 
 /**
  * Paths of the files and folders that the location leads to, as a path of this machine would; `wanted`: those files below it, as they
- * were when they had that version. AppErrors of `parseRemoteLocation`, `downloadFile`, `listBucket`.
+ * were when they had that version. AppErrors of `parseRemoteLocation`, `downloadFile`, `RemoteStore`.
  */
 export async function fetchRemote(
   session: ToolSession,
@@ -37,8 +38,9 @@ export async function fetchRemote(
   folder: string,
   wanted: WatchedFiles['files'] | null = null,
 ): Promise<string[]> {
-  const location = parseRemoteLocation(text);
-  const given = await accessFor(session, location);
+  const parsed = parseRemoteLocation(text);
+  const given = await accessFor(session, parsed);
+  const location = storeLocation(parsed, given?.access ?? null);
   const send = createRemoteRequests(
     {
       check: checksOf(session),
@@ -46,6 +48,7 @@ export async function fetchRemote(
       signal: session.interrupted,
     },
     given,
+    location.kind === 'http' ? undefined : location.bucket,
   );
   const directory = localFolder(session, folder);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -69,11 +72,11 @@ export async function fetchRemote(
     told(session, text, 1, bytes, begun);
     return [path];
   }
-  const { endpoint } = given!.access as Extract<SourceAccess, { kind: 's3' }>;
   const { bucket } = location;
+  const store = openRemoteStore(send, given!.access as Exclude<SourceAccess, { kind: 'https' }>, bucket);
   const found: readonly FoundObject[] =
     wanted === null
-      ? await objectsAt(send, endpoint, location)
+      ? await objectsAt(store, location)
       : wanted.map(({ name, version }) => ({
           key: keyPrefix(location) + name,
           name,
@@ -88,10 +91,10 @@ export async function fetchRemote(
   const worker = async (): Promise<void> => {
     for (const object of waiting) {
       const path = join(directory, object.name);
-      await downloadFile(send, objectUrl(endpoint, bucket, object.key), path, {
+      await downloadFile(send, store.urlOf(object.key), path, {
         ...options,
         ...(object.version === undefined ? {} : { version: object.version }),
-        label: `s3://${bucket}/${object.key}`,
+        label: `${location.kind}://${bucket}/${object.key}`,
       }).catch(ofWatch(wanted === null ? undefined : object.name));
       files += 1;
     }
@@ -128,9 +131,8 @@ interface FoundObject {
 
 /** The object itself, whatever its name; else what lies below the prefix, or matches the pattern, and has a name of documents, schemas or archives. */
 async function objectsAt(
-  send: SendGet,
-  endpoint: string,
-  { bucket, key, text }: Extract<RemoteLocation, { kind: 's3' }>,
+  store: RemoteStore,
+  { key, text }: Extract<RemoteLocation, { kind: 's3' | 'az' }>,
 ): Promise<readonly FoundObject[]> {
   const pattern = parsePathPattern(key);
   const isFolder = key === '' || key.endsWith('/');
@@ -138,7 +140,7 @@ async function objectsAt(
   const prefix = isFolder || pattern !== null ? above : key;
   const budget = createLookBudget();
   const found: FoundObject[] = [];
-  for await (const object of listBucket(send, endpoint, bucket, prefix, text)) {
+  for await (const object of store.list(prefix, text)) {
     if (object.key === key && !isFolder) {
       const name = key.slice(key.lastIndexOf('/') + 1);
       return [{ key, name, matched: name }];

@@ -35,15 +35,15 @@ export function checksOf({ home, byHand }: Asker): CheckHost {
 /** AppError `invalid_option` for an object of a store that no source is set for; a person's are those of the AWS variables, too. */
 export function sourceFor(
   { home, byHand, idOrg }: Asker,
-  location: { readonly kind: 's3' | 'http'; readonly text: string },
+  location: { readonly kind: RemoteLocation['kind']; readonly text: string },
 ): SourceConfig | undefined {
   const found = sourceAt(home.config.sources ?? [], location.text, byHand ? null : idOrg);
   if (found !== undefined || location.kind === 'http') return found;
-  const own = byHand ? sourceOfEnvironment(process.env) : undefined;
+  const own = byHand && location.kind === 's3' ? sourceOfEnvironment(process.env) : undefined;
   if (own !== undefined) return own;
   throw new AppError(
     'invalid_option',
-    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s; of inputs, --credential NAME${byHand ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s; of inputs, --credential NAME${byHand && location.kind === 's3' ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
   );
 }
 

@@ -14,6 +14,9 @@ const accountKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6
 export interface CloudStorage {
   /** `127.0.0.1:PORT` */
   readonly address: string;
+  readonly account: string;
+  /** base64; the emulator's own, the same everywhere */
+  readonly key: string;
   /** a location below the container, with a token that lets read, list and write there */
   location(folder: string): Promise<CloudFolder>;
   stop(): Promise<void>;
@@ -85,6 +88,8 @@ export async function startCloudStorage(): Promise<CloudStorage> {
   await container.create();
   return {
     address: `127.0.0.1:${port}`,
+    account,
+    key: accountKey,
     async location(prefix) {
       const token = blob.generateBlobSASQueryParameters(
         {

@@ -64,9 +64,15 @@ describe('settings of sources', () => {
       { location: 's3://bucket/in' },
       'access_key: a source in an S3-compatible store needs access_key and secret_key',
     ],
-    [{ location: '/in', ...keys }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
-    [{ location: 'http://host/', token: 't' }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
-    [{ token: 't' }, 'location: must be s3://BUCKET/PREFIX or https://HOST/PATH'],
+    [
+      { location: '/in', ...keys },
+      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH',
+    ],
+    [
+      { location: 'http://host/', token: 't' },
+      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH',
+    ],
+    [{ token: 't' }, 'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH'],
     [
       { location: 's3://bucket', organisations: '1,x', ...keys },
       'organisations: must be ids, comma-separated, or * for all',
@@ -74,7 +80,7 @@ describe('settings of sources', () => {
     [{ location: 's3://bucket', writable: 'yes', ...keys }, 'writable: must be true or false'],
     [
       { location: 'https://host/', writable: 'true' },
-      'writable: nothing is written over HTTPS, only to s3://BUCKET/PREFIX',
+      'writable: nothing is written to https:// locations, only to s3://BUCKET/PREFIX',
     ],
   ])('that are wrong are told by their name: %j', (given, complaint) => {
     expect(complaints(named('inbox', given))).toEqual([`svc.sources.inbox.${complaint}`]);
@@ -90,7 +96,7 @@ describe('settings of sources', () => {
 
   it.each([
     [{ kind: 's3' }, 'access_key: a source in an S3-compatible store needs access_key and secret_key'],
-    [{ kind: 'gopher' }, 'kind: must be one of s3, https'],
+    [{ kind: 'gopher' }, 'kind: must be one of s3, az, https'],
     [{ kind: 's3', location: 'https://host/' }, 'kind: s3 is not that of https:// locations'],
     [{ kind: 'https', token: 't' }, 'host: is needed: what is secret goes to that host alone'],
     [{ kind: 'https', host: 'a/b' }, 'host: must be HOST or HOST:PORT'],
@@ -98,6 +104,15 @@ describe('settings of sources', () => {
     [
       { kind: 'https', host: 'h', ...keys },
       'access_key: a source of kind https has none: it takes host, token, user, password',
+    ],
+    [{ kind: 'az' }, 'access_key: is the name of the account, and needed'],
+    [
+      { kind: 'az', access_key: 'bank', secret_key: 'a2V5', token: 'sig=x' },
+      'secret_key: the key of the account is needed, or token, a shared access signature: one of the two',
+    ],
+    [
+      { kind: 'az', access_key: 'bank', secret_key: 'a2V5', endpoint: 'http://elsewhere/' },
+      'endpoint: must be an https: address',
     ],
     [{ kind: 's3', ...keys, endpoint: 'secret' }, 'endpoint: must be an https: or http: address'],
   ])('that are for a name alone are told, too: %j', (given, complaint) => {

@@ -1270,26 +1270,26 @@ class CredentialInfo(TypedDict):
 
 
 class NewCredential(TypedDict):
-    """Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused."""
+    """Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused."""
 
     name: str
     """What jobs call it by."""
-    kind: Literal["s3", "https"]
+    kind: Literal["s3", "az", "https"]
     """The scheme of the addresses that it is for."""
     endpoint: NotRequired[str]
-    """Address of an S3-compatible store; without it, Amazon S3 in the region."""
+    """Address of an S3-compatible store, or of a storage account; without it, that of Amazon or Azure."""
     region: NotRequired[str]
     """Region of the buckets; `us-east-1` without it."""
     access_key: NotRequired[str]
-    """Access key of the store."""
+    """Access key of the store; of `az`, the name of the account."""
     secret_key: NotRequired[str]
-    """Secret key of the store."""
+    """Secret key of the store; of `az`, the key of the account, base64."""
     session_token: NotRequired[str]
     """Of temporary keys."""
     host: NotRequired[str]
     """HOST or HOST:PORT: what is secret goes there alone."""
     token: NotRequired[str]
-    """Sent as `Authorization: Bearer`."""
+    """Sent as `Authorization: Bearer`; of `az`, a shared access signature."""
     user: NotRequired[str]
     """Sent with the password as `Authorization: Basic`."""
     password: NotRequired[str]

@@ -25,13 +25,14 @@ export const operatingMembers: MemberTexts = {
   NewCredential: {
     name: 'What jobs call it by.',
     kind: 'The scheme of the addresses that it is for.',
-    endpoint: 'Address of an S3-compatible store; without it, Amazon S3 in the region.',
+    endpoint:
+      'Address of an S3-compatible store, or of a storage account; without it, that of Amazon or Azure.',
     region: 'Region of the buckets; `us-east-1` without it.',
-    access_key: 'Access key of the store.',
-    secret_key: 'Secret key of the store.',
+    access_key: 'Access key of the store; of `az`, the name of the account.',
+    secret_key: 'Secret key of the store; of `az`, the key of the account, base64.',
     session_token: 'Of temporary keys.',
     host: 'HOST or HOST:PORT: what is secret goes there alone.',
-    token: 'Sent as `Authorization: Bearer`.',
+    token: 'Sent as `Authorization: Bearer`; of `az`, a shared access signature.',
     user: 'Sent with the password as `Authorization: Basic`.',
     password: 'The password.',
   },

@@ -1,0 +1,61 @@
+/** Blobs of an Azure storage account: their addresses, and lists of containers. */
+import type { SourceAccess } from '../../config/shape.ts';
+import { AppError } from '../../errors.ts';
+import type { StoredObject } from '../../ports/files/objects.ts';
+import { elementIn } from '../object-store/xml-answers.ts';
+import type { SendGet } from './remote-requests.ts';
+
+type AzureAccess = Extract<SourceAccess, { kind: 'az' }>;
+
+/** Address of a blob, or of the container for ''. */
+export function blobUrl({ endpoint }: AzureAccess, container: string, key: string): URL {
+  const base = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(container)}`;
+  return new URL(key === '' ? base : `${base}/${key.split('/').map(encodeURIComponent).join('/')}`);
+}
+
+/** The blobs below a prefix, with the version that an answer with one of them tells. `label`: the place as the person knows it. AppErrors as of `listBucket`. */
+export async function* listContainer(
+  send: SendGet,
+  access: AzureAccess,
+  container: string,
+  prefix: string,
+  label: string,
+): AsyncIterable<StoredObject> {
+  let marker = '';
+  do {
+    const url = blobUrl(access, container, '');
+    for (const [name, value] of [
+      ['restype', 'container'],
+      ['comp', 'list'],
+      ['prefix', prefix],
+      ...(marker === '' ? [] : [['marker', marker]]),
+    ] as const)
+      url.searchParams.set(name!, value!);
+    const answer = await send(url);
+    const text = await answer.text();
+    if (!answer.ok) throw refusedList(answer.status, elementIn(text, 'Code'), label);
+    for (const [, entry = ''] of text.matchAll(/<Blob>([^]*?)<\/Blob>/g)) {
+      const key = elementIn(entry, 'Name') ?? '';
+      // names that XML cannot hold
+      yield {
+        key: /<Name\s+Encoded="true"/.test(entry) ? decodeURIComponent(key) : key,
+        bytes: Number(elementIn(entry, 'Content-Length')),
+        modified: Date.parse(elementIn(entry, 'Last-Modified') ?? ''),
+        // a list leaves out the quotes that headers have
+        version: `"${(elementIn(entry, 'Etag') ?? '').replaceAll('"', '')}"`,
+      };
+    }
+    marker = elementIn(text, 'NextMarker') ?? '';
+  } while (marker !== '');
+}
+
+function refusedList(status: number, code: string | null, label: string): AppError {
+  const why = code ?? `status ${status}`;
+  if (status === 404) return new AppError('input_not_found', `${label}: there is no such container (${why})`);
+  if (status >= 500 || status === 429)
+    return new AppError('service_unavailable', `${label}: cannot be listed now (${why})`);
+  return new AppError(
+    'unprocessable_input',
+    `${label}: may not be listed (${why}): look at the account, the key and the endpoint of its credential`,
+  );
+}

@@ -1,0 +1,29 @@
+/** Stores of objects that inputs are fetched from: what a location's objects are called, and where each is asked for. */
+import type { SourceAccess } from '../../config/shape.ts';
+import type { StoredObject } from '../../ports/files/objects.ts';
+import { blobUrl, listContainer } from './azure-container.ts';
+import type { SendGet } from './remote-requests.ts';
+import { listBucket, objectUrl } from './s3-listing.ts';
+
+export interface RemoteStore {
+  /** Objects whose keys begin so. `label`: the place as the person knows it. AppError `input_not_found`, `unprocessable_input` or `service_unavailable`. */
+  list(prefix: string, label: string): AsyncIterable<StoredObject>;
+  urlOf(key: string): URL;
+}
+
+/** `bucket`: or container. */
+export function openRemoteStore(
+  send: SendGet,
+  access: Exclude<SourceAccess, { kind: 'https' }>,
+  bucket: string,
+): RemoteStore {
+  if (access.kind === 'az')
+    return {
+      list: (prefix, label) => listContainer(send, access, bucket, prefix, label),
+      urlOf: (key) => blobUrl(access, bucket, key),
+    };
+  return {
+    list: (prefix, label) => listBucket(send, access.endpoint, bucket, prefix, label),
+    urlOf: (key) => objectUrl(access.endpoint, bucket, key),
+  };
+}
