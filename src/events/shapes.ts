@@ -36,8 +36,8 @@ const jobRecord = z.looseObject({
   attempt: z.int(),
   progress: z.number().nullable(),
   failure: text,
-  // events that an earlier version recorded have none
-  id_watch: id.nullable().default(null),
+  // what the database recorded of a job of no watch
+  id_watch: id.nullish().transform((idWatch) => idWatch ?? undefined),
 }) satisfies z.ZodType<WireRecord>;
 
 /** An event of the outbox with the record of its job. */

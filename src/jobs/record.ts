@@ -63,6 +63,6 @@ export interface JobRecord {
   readonly attempt: number;
   readonly progress: number | null;
   readonly failure: string | null;
-  /** the watch that found its files; null: none did */
-  readonly id_watch: number | null;
+  /** the watch that found its files; absent: none did */
+  readonly id_watch?: number;
 }

@@ -20,7 +20,7 @@ export async function rerunJob(
   const record = run?.record;
   if (record?.job_type === 'Export' || record?.job_type === 'Import')
     throw new AppError('conflict', 'an export or import is run again by sending its request again');
-  if (record != null && record.id_watch !== null)
+  if (record != null && record.id_watch !== undefined)
     throw new AppError(
       'conflict',
       `job ${idJob} is of watch ${record.id_watch}, which loads each file once: have what it rejected tried again by POST /v2/watches/${record.id_watch}/run with {"retry": true}`,

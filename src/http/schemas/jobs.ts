@@ -36,7 +36,6 @@ export const exampleJob = {
   attempt: 1,
   progress: 1,
   failure: null,
-  id_watch: null,
 };
 
 export const Job = z
@@ -74,7 +73,7 @@ export const Job = z
     attempt: z.int(),
     progress: z.number().min(0).max(1).nullable(),
     failure: z.string().nullable(),
-    id_watch: id.nullable(),
+    id_watch: id.optional(),
   })
   .openapi('Job', {
     description: 'A job record; times are epoch milliseconds, secrets are masked.',

@@ -91,7 +91,6 @@ export function newRow(
       attempt: 1,
       progress: null,
       failure: null,
-      id_watch: null,
     },
     tool: job.tool,
     request: job.request,

@@ -187,8 +187,8 @@ class Job(TypedDict):
     """Share that is done, 0 to 1; null where that cannot be told."""
     failure: str | None
     """Why it did not complete, in a sentence; null otherwise."""
-    id_watch: int | None
-    """The watch that found its files; null for a job that a request asked for."""
+    id_watch: NotRequired[int]
+    """The watch that found its files; absent in a job that a request asked for."""
 
 
 class JobLog(TypedDict):

@@ -34,7 +34,7 @@ export const jobMembers: MemberTexts = {
     attempt: 'How many times it was begun: more than one after a machine died.',
     progress: 'Share that is done, 0 to 1; null where that cannot be told.',
     failure: 'Why it did not complete, in a sentence; null otherwise.',
-    id_watch: 'The watch that found its files; null for a job that a request asked for.',
+    id_watch: 'The watch that found its files; absent in a job that a request asked for.',
   },
   JobLog: {
     id_job: 'The job.',

@@ -4,10 +4,13 @@ import { withStatusName, type StatusLetter } from '../../../../jobs/status-lette
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
 /** What `jobColumns` selects. */
-export type JobRow = Omit<JobRecord, 'status'> & { readonly status: StatusLetter };
+export type JobRow = Omit<JobRecord, 'status' | 'id_watch'> & {
+  readonly status: StatusLetter;
+  readonly id_watch: number | null;
+};
 
-export function jobRecord(row: JobRow): JobRecord {
-  return withStatusName(row);
+export function jobRecord({ id_watch: idWatch, ...row }: JobRow): JobRecord {
+  return withStatusName(idWatch === null ? row : { ...row, id_watch: idWatch });
 }
 
 /** The select list of a `JobRow`; the table must be called `j`. */
