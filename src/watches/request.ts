@@ -28,6 +28,7 @@ const decided: Readonly<Record<string, string>> = {
   '--on-error': 'is what on_error says',
   '--credential': 'is what credential says',
   '--skip': 'saves nothing, and a watch loads each file once',
+  '--delete-missing': 'would remove what earlier jobs loaded: each job of a watch has new files alone',
 };
 
 /** The request of a job, `watched` its files; without them, as the watch itself is checked. AppErrors `unknown_option`, `invalid_option`. */

@@ -1,0 +1,100 @@
+/** From the end of a job of a watch to the state of its files. */
+import { describe, expect, it } from 'vitest';
+import type { OpenJob } from '../../../src/ports/stores/watches.ts';
+import { changedFileCode, settle } from '../../../src/watches/settle.ts';
+
+type Reject = OpenJob['rejects'][number];
+const reject = (document: string | null, more: Partial<Reject> = {}): Reject =>
+  ({ document, code: 'malformed', line: 3, column: 7, message: 'an end tag is missing', ...more }) as Reject;
+
+const job = (more: Partial<OpenJob>, names = ['a.xml', 'b.xml.gz', 'c.zip']): OpenJob =>
+  ({
+    idJob: 7,
+    idSch: 1,
+    end: 'failed',
+    neverRan: false,
+    failure: null,
+    rejects: [],
+    files: names.map((name, at) => ({ idFile: at + 1, name })),
+    ...more,
+  }) as unknown as OpenJob;
+
+const settled = (ended: OpenJob, failures = 0, onDrift: 'evolve' | 'stop' = 'evolve') =>
+  settle(ended, { onDrift, failures });
+const states = (ended: OpenJob, ...more: [failures?: number, onDrift?: 'evolve' | 'stop']): string[] =>
+  settled(ended, ...more).files.map(({ status }) => status);
+
+describe('files of a job that has ended', () => {
+  it('are loaded where it completed', () => {
+    const { files, watch } = settled(job({ end: 'completed' }));
+    expect(files.map(({ status }) => status)).toEqual(['loaded', 'loaded', 'loaded']);
+    expect(watch).toMatchObject({ failures: 0, stalled: null, usedSch: 1 });
+  });
+
+  it('are kept aside where they are to blame; the others wait', () => {
+    const { files } = settled(job({ rejects: [reject('b.xml')] }));
+    expect(files).toMatchObject([
+      { status: 'waiting' },
+      { status: 'rejected', reason: 'line 3, column 7: an end tag is missing' },
+      { status: 'waiting' },
+    ]);
+  });
+
+  it('are ignored where another version took their place before they were read', () => {
+    expect(states(job({ rejects: [reject('a.xml', { code: changedFileCode } as Partial<Reject>)] }))).toEqual(
+      ['ignored', 'waiting', 'waiting'],
+    );
+  });
+
+  it('are loaded without members of an archive that were skipped, which their reason says', () => {
+    const { files } = settled(job({ end: 'completed', rejects: [reject('c.zip/in/1.xml')] }));
+    expect(files.map(({ status }) => status)).toEqual(['loaded', 'loaded', 'loaded']);
+    expect(files[2]!.reason).toMatch(/^without 1 of its documents: line 3/);
+  });
+
+  it('are tried in halves where nothing tells which is to blame, down to one', () => {
+    const failed = job({ failure: 'out of memory' });
+    const { files } = settled(failed);
+    expect(files.map(({ status }) => status)).toEqual(['waiting', 'waiting', 'waiting']);
+    expect(new Set(files.map(({ batch }) => batch))).toEqual(new Set(['7 first half', '7 second half']));
+    expect(settled(job({ failure: 'out of memory' }, ['a.xml'])).files).toMatchObject([
+      { status: 'rejected', reason: 'job 7: out of memory' },
+    ]);
+  });
+
+  it('wait, for longer and longer, where job after job fails without a culprit', () => {
+    const pauses = [3, 4, 5, 30].map((failures) => settled(job({ failure: 'no' }), failures));
+    for (const { files, watch } of pauses) {
+      expect(files.map(({ status }) => status)).toEqual(['waiting', 'waiting', 'waiting']);
+      expect(watch.stalled).toBe('job 7: no');
+    }
+    const [first, second, third, last] = pauses.map(({ pauseMs }) => pauseMs);
+    expect([second! / first!, third! / second!]).toEqual([2, 2]);
+    expect(last).toBe(15 * 60_000);
+  });
+
+  it('wait where the job never ran, and are kept aside where a person ended it', () => {
+    expect(states(job({ neverRan: true }))).toEqual(['waiting', 'waiting', 'waiting']);
+    expect(states(job({ end: 'killed' }))).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+});
+
+describe('content that the schema does not know', () => {
+  const drift = job({ rejects: [reject('a.xml', { code: 'unmapped_content' } as Partial<Reject>)] });
+
+  it('makes the next version of the schema of all that waits', () => {
+    const { files, watch } = settled(drift);
+    expect(files).toMatchObject(
+      [1, 2, 3].map((idFile) => ({ idFile, status: 'waiting', batch: '7 evolves', evolves: 1 })),
+    );
+    expect(watch.paused).toBeUndefined();
+  });
+
+  it('stops the watch where that is asked for, and loads nothing', () => {
+    const { files, watch } = settled(drift, 0, 'stop');
+    expect(files.map(({ status, batch }) => [status, batch])).toEqual(
+      Array.from({ length: 3 }, () => ['waiting', undefined]),
+    );
+    expect(watch).toMatchObject({ paused: true, stalled: expect.stringContaining('an end tag') as string });
+  });
+});
