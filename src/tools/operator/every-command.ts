@@ -41,6 +41,7 @@ export const optionValues: Readonly<Record<OptionName, string>> = {
   'on-drift': 'evolve|stop',
   'max-files': 'N',
   'max-bytes': 'N',
+  credential: 'NAME',
   status: 'STATE',
   retry: '',
   json: '',

@@ -31,6 +31,7 @@ export interface Options {
   readonly 'on-drift'?: string | undefined;
   readonly 'max-files'?: string | undefined;
   readonly 'max-bytes'?: string | undefined;
+  readonly credential?: string | undefined;
   readonly status?: string | undefined;
   readonly retry?: boolean | undefined;
   readonly json?: boolean | undefined;

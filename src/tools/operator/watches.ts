@@ -52,7 +52,7 @@ export const watchCommands: Readonly<Record<string, Command>> = {
     words: ['NAME', 'LOCATION', 'TARGET'],
     options: [
       ...(['every', 'pattern', 'schema', 'options', 'order', 'settle', 'on-error', 'on-drift'] as const),
-      ...(['max-files', 'max-bytes', 'org'] as const),
+      ...(['max-files', 'max-bytes', 'credential', 'org'] as const),
     ],
     meaning: 'loads what comes there into the target, each file once',
     async run(opened, [name = '', location = '', target = ''], options) {
@@ -155,11 +155,12 @@ async function found(
 }
 
 function givenMembers(options: Options): Readonly<Record<string, unknown>> {
-  const { pattern, schema, order, settle } = options;
+  const { pattern, schema, order, settle, credential } = options;
   const { 'on-error': onError, 'on-drift': onDrift, 'max-files': files, 'max-bytes': bytes } = options;
   return {
     pattern,
     settle,
+    credential,
     order: order === undefined ? undefined : oneOf('--order', order, ['name', 'modified']),
     id_sch: schema === undefined ? undefined : number('--schema', schema, 1),
     options: options.options === undefined ? undefined : flagsIn(options.options),
