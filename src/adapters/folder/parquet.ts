@@ -187,6 +187,7 @@ async function writeFile(
           };
         }),
         keyValues: { pandas: pandasMetadata(columns, types) },
+        rowsBytes: (await source.stat()).size,
         longestRowBytes: file.longestWriteBytes,
         deltas,
         compress,

@@ -31,6 +31,8 @@ export interface ParquetColumn {
 export interface ParquetOptions {
   readonly columns: readonly ParquetColumn[];
   readonly keyValues: Readonly<Record<string, string>>;
+  /** of all rows: a small file is given little memory */
+  readonly rowsBytes: number;
   /** no row is longer */
   readonly longestRowBytes: number;
   /** whether whole numbers may be written as differences, which not all readers of tables take */
@@ -97,10 +99,15 @@ export class ParquetWriter {
       ids: ids ?? null,
     }));
     const count = this.#columns.length;
+    const textBytes = Math.max(Math.min(usualTextBytes, options.rowsBytes), options.longestRowBytes) + 1;
     this.#kernel = new ColumnsKernel({
       columns: count,
-      rows: Math.max(256, Math.min(mostRowsOfPage, Math.floor(mostCells / count))),
-      textBytes: Math.max(usualTextBytes, options.longestRowBytes + 1),
+      // a row has a byte for each column
+      rows: Math.max(
+        256,
+        Math.min(mostRowsOfPage, Math.floor(mostCells / count), Math.ceil(textBytes / count)),
+      ),
+      textBytes,
     });
     this.#zstd = async (bytes) => {
       try {
