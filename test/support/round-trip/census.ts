@@ -85,14 +85,23 @@ export function compareCensus(shredded: Shredded, documents: readonly XmlElement
 
 /** Whether a table, or one its rows stand below, can hold rows below its own rows. */
 function isRecursive(model: RelationalModel): (table: RelationalModel['tables'][number]) => boolean {
+  // the rows above have the key of a child, or the child has theirs
+  const above = model.tables.map((): number[] => []);
+  for (const [table, { columns }] of model.tables.entries()) {
+    for (const { role, references } of columns) {
+      if (references === null) continue;
+      if (role === 'child_key') above[references]!.push(table);
+      else above[table]!.push(references);
+    }
+  }
   const ancestorsOf = (start: number): Set<number> => {
     const seen = new Set<number>();
     const open = [start];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      for (const { references } of model.tables[next]!.columns) {
-        if (references === null || seen.has(references)) continue;
-        seen.add(references);
-        open.push(references);
+      for (const table of above[next]!) {
+        if (seen.has(table)) continue;
+        seen.add(table);
+        open.push(table);
       }
     }
     return seen;
