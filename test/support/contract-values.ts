@@ -1,6 +1,9 @@
 /** Addresses and bodies for the contract of every operation: what stands for each parameter, and bodies that work. */
+import { dirname } from 'node:path';
 import type { Answered, ListedOperation } from './openapi-document.ts';
+import type { ServiceClient } from './service/client.ts';
 import type { Conversion } from './service/conversion.ts';
+import { watchClient } from './service/watches.ts';
 
 /** What stands for a parameter: its text as it goes into the address, encoded already. */
 export type Values = (operation: ListedOperation, name: string) => string;
@@ -23,18 +26,33 @@ export const malformedIntegers = [
   '99999999999999999999999999',
 ];
 
-/** What the conversion's own records are called; `idKey`: a key that may be named. */
+/** Body of a watch of the folder that the conversion's documents were uploaded to; no file there has such a name. */
+const watchOf = ({ name, xmlPath }: Conversion): Readonly<Record<string, unknown>> => ({
+  name: `${name} watch`,
+  location: dirname(xmlPath),
+  target: `metadb:${name}_watched`,
+  pattern: 'none-*.xml',
+  every: '1d',
+});
+
+export async function createQuietWatch(client: ServiceClient, conversion: Conversion): Promise<number> {
+  return (await watchClient(client).create(watchOf(conversion))).id_watch;
+}
+
+/** What the conversion's own records are called; `idKey`: a key that may be named; `idWatch`: a watch beside it. */
 export const valuesOf =
-  (conversion: Conversion, idKey: string): Values =>
+  (conversion: Conversion, idKey: string, idWatch: number): Values =>
   ({ method, path }, name) => {
     const { idSch, idWorkflow, loaded } = conversion;
     if (name === 'id')
       return String(
-        path.startsWith('/v2/schema')
-          ? idSch
-          : path.includes('/get/') || method === 'DELETE'
-            ? loaded.id_job
-            : idWorkflow,
+        path.startsWith('/v2/watches')
+          ? idWatch
+          : path.startsWith('/v2/schema')
+            ? idSch
+            : path.includes('/get/') || method === 'DELETE'
+              ? loaded.id_job
+              : idWorkflow,
       );
     const known: Readonly<Record<string, string>> = {
       id_job: String(loaded.id_job),
@@ -103,6 +121,9 @@ export const goodBodies = (conversion: Conversion): Readonly<Record<string, unkn
   createUploadToken: { kind: 'xml', max_bytes: 10 },
   createApiKey: { name: 'one more', scopes: ['jobs:read'] },
   createOrganisation: { name: 'third' },
+  createWatch: { ...watchOf(conversion), name: 'one more' },
+  changeWatch: { order: 'modified' },
+  runWatch: { retry: true },
   createCredential: { name: 'spare', kind: 's3', access_key: 'K', secret_key: 'S' },
   exportSchema: { origin_id: String(conversion.idSch), output_path: `exports/${conversion.name}` },
   importSchema: { input_path: `exports/${conversion.name}` },

@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   addressOf,
+  createQuietWatch,
   goodBodies,
   integers,
   json,
@@ -37,6 +38,8 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
   let checker: DocumentChecker;
   let own: Conversion;
   let foreign: Conversion;
+  let ownWatch: number;
+  let foreignWatch: number;
   let foreignKey: { readonly id_key: string; readonly key: string };
   const broken: string[] = [];
 
@@ -61,14 +64,13 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
       })
     ).body;
     own = await convertFreight(client, 'freight');
-    foreign = await convertFreight(
-      createServiceClient(service.url, foreignKey.key),
-      'consignments',
-      freightDocuments.slice(0, 1),
-    );
+    const foreignClient = createServiceClient(service.url, foreignKey.key);
+    foreign = await convertFreight(foreignClient, 'consignments', freightDocuments.slice(0, 1));
+    ownWatch = await createQuietWatch(client, own);
+    foreignWatch = await createQuietWatch(foreignClient, foreign);
   });
 
-  const ofOwn = (): Values => valuesOf(own, foreignKey.id_key);
+  const ofOwn = (): Values => valuesOf(own, foreignKey.id_key, ownWatch);
 
   async function send(
     operation: ListedOperation,
@@ -117,7 +119,7 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
     const ids = /{(?:id|id_job|idSch|idJob|from|to|cfxml|pid)}/;
     let checked = 0;
     for (const operation of operations.filter(({ path }) => ids.test(path))) {
-      const otherAddress = addressOf(operation, valuesOf(foreign, foreignKey.id_key));
+      const otherAddress = addressOf(operation, valuesOf(foreign, foreignKey.id_key, foreignWatch));
       const absentAddress = addressOf(operation, (one, name) =>
         integers.test(name) && name !== 'page' && name !== 'maxLen'
           ? '9223372036854775807'
@@ -125,8 +127,10 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
             ? 'no-such-feed'
             : ofOwn()(one, name),
       );
-      const other = await send(operation, otherAddress);
-      const absent = await send(operation, encodeURI(absentAddress));
+      const body = goodBodies(own)[operation.operationId];
+      const init = takesJson(operation) ? json(body) : {};
+      const other = await send(operation, otherAddress, init);
+      const absent = await send(operation, encodeURI(absentAddress), init);
       expect([operation.path, other.status, absent.status]).toEqual([operation.path, 404, 404]);
       expect(plain(other, otherAddress)).toBe(plain(absent, encodeURI(absentAddress)));
       checked += 1;
@@ -190,6 +194,12 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
   it('refuses bodies that are none', async () => {
     const good = goodBodies(own);
     const deep = '['.repeat(100_000);
+    // a level that is not given is that of the start, as Spring has it; a change of nothing changes nothing; a run needs no body
+    const ofNothing: Readonly<Record<string, number>> = {
+      setLoggerLevel: 204,
+      changeWatch: 200,
+      runWatch: 202,
+    };
     for (const operation of operations.filter(takesJson)) {
       const address = addressOf(operation, ofOwn());
       const example = good[operation.operationId] as Record<string, unknown>;
@@ -202,8 +212,7 @@ describe('the contract of every operation', { timeout: 240_000 }, () => {
         ['array', json([]), 400],
         ['text', json('"x"'), 400],
         ['null', json('null'), 400],
-        // a level that is not given is that of the start, as Spring has it
-        ['empty object', json({}), operation.operationId === 'setLoggerLevel' ? 204 : 400],
+        ['empty object', json({}), ofNothing[operation.operationId] ?? 400],
         ['unknown member', json({ ...example, surprise: 1 }), 400],
         ['wrong types', json(Object.fromEntries(Object.keys(example).map((name) => [name, { x: 1 }]))), 400],
         ['too large', json({ ...example, padding: 'x'.repeat(2_200_000) }), 413],
