@@ -15,6 +15,7 @@ import { catalogueSuite } from '../suite/catalogue.ts';
 import { conversionSuite } from '../suite/conversion.ts';
 import { deploymentsOf, jsonBodyLimit, type Installation } from '../suite/deployments.ts';
 import { feedSuite } from '../suite/feeds.ts';
+import { watchSuite } from '../suite/watches.ts';
 import { transferSuite } from '../suite/packages.ts';
 import { operationSuite } from '../suite/operation.ts';
 import { openSession, type OpenDeployment, type Session } from '../suite/session.ts';
@@ -67,6 +68,7 @@ describe('every deployment', { timeout: 120_000 }, () => {
       conversionSuite(get);
       catalogueSuite(get);
       feedSuite(get);
+      watchSuite(get);
       accessSuite(get);
       operationSuite(get);
       transferSuite(get);

@@ -4,6 +4,28 @@ import { createServiceClient } from '../../support/service/client.ts';
 import type { Session } from './session.ts';
 
 export function accessSuite(session: () => Session): void {
+  describe('a credential', () => {
+    it('is made, listed by name and kind, and removed; its secrets are told to nobody', async () => {
+      const { client, stranger } = session();
+      const path = '/v2/admin/credentials';
+      const secret = 's3cret-of-the-inbox';
+      const made = await client.post(path, {
+        name: 'inbox',
+        kind: 's3',
+        access_key: 'AKEXAMPLE',
+        secret_key: secret,
+      });
+      expect([made.status, JSON.stringify(made.body).includes(secret)]).toEqual([201, false]);
+      const listed = await (await client.fetch(path)).text();
+      expect(listed).toContain('"inbox"');
+      expect(listed).not.toContain(secret);
+      expect(await (await stranger.fetch(path)).text()).not.toContain('"inbox"');
+      expect((await stranger.fetch(`${path}/inbox`, { method: 'DELETE' })).status).toBe(404);
+      expect((await client.fetch(`${path}/inbox`, { method: 'DELETE' })).status).toBe(204);
+      expect((await client.fetch(`${path}/inbox`, { method: 'DELETE' })).status).toBe(404);
+    });
+  });
+
   describe('a key', () => {
     it('is asked for, and a wrong one is told from none', async () => {
       const { send, url } = session();

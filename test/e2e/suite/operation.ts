@@ -160,7 +160,7 @@ export function operationSuite(session: () => Session): void {
         );
       }
       const webhooks = (await (await open('/doc/webhooks')).json()) as { webhooks: object };
-      expect(Object.keys(webhooks.webhooks)).toEqual(['jobEnded']);
+      expect(Object.keys(webhooks.webhooks)).toEqual(['jobEnded', 'watchStalled', 'fileRejected']);
       expect((await open('/doc/no-such.js')).status).toBe(404);
       expect((await open('/doc/..%2fpackage.json')).status).toBe(404);
     });
