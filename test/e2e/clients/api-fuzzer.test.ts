@@ -20,7 +20,8 @@ const seed = process.env['FUZZ_SEED'] ?? String(Math.floor(Math.random() * 1e9))
 /**
  * Operations whose declared form is not all that is asked of a request: a path must lie in the organisation's folders, an option
  * must be one of the tool's, a drawing must be harmless, a time must lie ahead, an upload must fit its token, one of two lists must
- * have items. What breaks that is 400 or 413 by decision.
+ * have items, a kind of credential takes members of its own, a body may be too long before it is read. What breaks that is 400 or 413
+ * by decision.
  */
 const furtherRules = [
   'POST /v2/run/cmd',
@@ -29,6 +30,10 @@ const furtherRules = [
   'POST /v2/schema/import',
   'POST /v2/diagram/svg',
   'POST /v2/admin/keys',
+  'POST /v2/admin/credentials',
+  'POST /v2/watches',
+  'PATCH /v2/watches/{id}',
+  'POST /v2/watches/{id}/run',
   'DELETE /v2/file',
   'POST /v2/file/upload/xml',
   'POST /v2/file/upload/xsd',
@@ -124,6 +129,6 @@ it(
       (error: { readonly code: number; readonly stdout: string }) => error,
     );
     expect(run.code, run.stdout).toBe(0);
-    expect(run.stdout).toMatch(/Tested: [6-9]\d\b/);
+    expect(run.stdout).toMatch(/Tested: (?:[6-9]|1\d)\d\b/);
   },
 );

@@ -159,12 +159,14 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'By hand',
       'By hand',
       'Tables of Delta Lake',
+      'Small files',
       'Tables of Iceberg',
       'Metadata for other tools',
       'Data dictionary',
       'Moving between installations',
       'At the machine',
       'Many machines',
+      'A folder',
     ]);
     // the Node that is tried is the first that commands find
     const bin = join(place, 'bin');
@@ -199,8 +201,11 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       expect(await readdir(place)).toEqual(expect.arrayContaining(['demo-dbt.zip', 'demo.xlsx', 'demo.md']));
       await reads(code('Tables of Delta Lake'));
       expect(await readdir(join(place, 'out', 'back'))).toHaveLength(2);
+      expect(await reads(code('Small files'))).toContain('files became 1');
       await reads(code('Tables of Iceberg'));
       expect(await readdir(join(place, 'out', 'documents'))).toHaveLength(2);
+      await mkdir(join(place, 'home', 'files', '1', 'inbox'), { recursive: true });
+      expect(await reads(code('A folder'))).toMatch(/^name +orders$/m);
       const moved = await reads(code('Moving between installations'));
       expect(moved.trimEnd().split('\n').at(-1)).toBe('{"error":false,"origin_ids":"1"}');
       const seen = code('At the machine')
