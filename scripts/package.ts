@@ -33,6 +33,9 @@ function compile(): void {
     extends: '../tsconfig.json',
     compilerOptions: {
       noEmit: false,
+      // all of it is written each time
+      incremental: false,
+      tsBuildInfoFile: null,
       declaration: true,
       rewriteRelativeImportExtensions: true,
       removeComments: false,
