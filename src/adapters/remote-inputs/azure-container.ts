@@ -1,17 +1,12 @@
-/** Blobs of an Azure storage account: their addresses, and lists of containers. */
+/** Blobs of an Azure storage account: lists of containers. */
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
 import { elementIn } from '../object-store/xml-answers.ts';
 import type { SendGet } from './remote-requests.ts';
+import { objectUrl } from './s3-listing.ts';
 
 type AzureAccess = Extract<SourceAccess, { kind: 'az' }>;
-
-/** Address of a blob, or of the container for ''. */
-export function blobUrl({ endpoint }: AzureAccess, container: string, key: string): URL {
-  const base = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(container)}`;
-  return new URL(key === '' ? base : `${base}/${key.split('/').map(encodeURIComponent).join('/')}`);
-}
 
 /** The blobs below a prefix, with the version that an answer with one of them tells. `label`: the place as the person knows it. AppErrors as of `listBucket`. */
 export async function* listContainer(
@@ -23,7 +18,7 @@ export async function* listContainer(
 ): AsyncIterable<StoredObject> {
   let marker = '';
   do {
-    const url = blobUrl(access, container, '');
+    const url = objectUrl(access.endpoint, container, '');
     for (const [name, value] of [
       ['restype', 'container'],
       ['comp', 'list'],

@@ -1,7 +1,7 @@
 /** Stores of objects that inputs are fetched from: what a location's objects are called, and where each is asked for. */
 import type { SourceAccess } from '../../config/shape.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { blobUrl, listContainer } from './azure-container.ts';
+import { listContainer } from './azure-container.ts';
 import type { SendGet } from './remote-requests.ts';
 import { listBucket, objectUrl } from './s3-listing.ts';
 
@@ -20,7 +20,7 @@ export function openRemoteStore(
   if (access.kind === 'az')
     return {
       list: (prefix, label) => listContainer(send, access, bucket, prefix, label),
-      urlOf: (key) => blobUrl(access, bucket, key),
+      urlOf: (key) => objectUrl(access.endpoint, bucket, key),
     };
   return {
     list: (prefix, label) => listBucket(send, access.endpoint, bucket, prefix, label),

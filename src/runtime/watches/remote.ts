@@ -14,6 +14,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import {
   fileNameOf,
   keyPrefix,
+  openSources,
   parseRemoteLocation,
   sourceAt,
   storeLocation,
@@ -80,10 +81,7 @@ async function accessTo(
     const source = sourceAt(sources, location.text, idOrg);
     return source === undefined ? null : { access: source.access, by: 'operator' };
   }
-  const ofOrganisation = sources.filter(
-    ({ organisations }) => organisations === null || organisations.includes(idOrg),
-  );
-  const named = await findCredential(adapters, ofOrganisation, idOrg, credential);
+  const named = await findCredential(adapters, openSources(sources, idOrg), idOrg, credential);
   if (named === null) throw noCredential(credential);
   const misfit = credentialMisfit(named, location);
   if (misfit !== null) throw new AppError('invalid_option', misfit);
