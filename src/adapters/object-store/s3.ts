@@ -1,6 +1,6 @@
 /** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
 import { AppError } from '../../errors.ts';
-import type { ObjectStore } from '../../ports/files/objects.ts';
+import type { DecidingStore } from '../../ports/files/objects.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { elementIn, objectsIn } from './xml-answers.ts';
 import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from './s3-requests.ts';
@@ -8,16 +8,8 @@ import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from
 /** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
 const partBytes = 16 * 1024 * 1024;
 
-export interface S3ObjectStore extends ObjectStore {
-  /**
-   * A new object; false where there is one by that key already. AppError `invalid_option` where the store cannot tell,
-   * `service_unavailable` where it is not known what became of it: the object may still come.
-   */
-  createObject(key: string, bytes: Uint8Array): Promise<boolean>;
-}
-
 /** `transport`: how requests reach the store; absent: by `fetch`. */
-export function createS3ObjectStore(settings: S3Settings, transport?: S3Transport): S3ObjectStore {
+export function createS3ObjectStore(settings: S3Settings, transport?: S3Transport): DecidingStore {
   const send = createS3Requests(settings, transport);
   return {
     createObject: (key, bytes) => createObject(send, key, bytes),

@@ -30,3 +30,12 @@ export interface ObjectStore {
   /** Keys that begin with `prefix`, in the order of their bytes. */
   listObjects(prefix: string): AsyncIterable<StoredObject>;
 }
+
+/** A store that can tell a new object from one that is there: what versions of tables are decided with. */
+export interface DecidingStore extends ObjectStore {
+  /**
+   * A new object; false where there is one by that key already. AppError `invalid_option` where the store cannot tell,
+   * `service_unavailable` where it is not known what became of it: the object may still come.
+   */
+  createObject(key: string, bytes: Uint8Array): Promise<boolean>;
+}

@@ -1,5 +1,5 @@
 /** Folders of tables in buckets: those that a request names by their address, and those of the shared store of the service. */
-import type { S3ObjectStore } from '../../adapters/object-store/s3.ts';
+import type { DecidingStore } from '../../ports/files/objects.ts';
 import type { S3Transport } from '../../adapters/object-store/s3-requests.ts';
 import { AppError } from '../../errors.ts';
 import type { Target } from '../../jobs/request/target.ts';
@@ -10,7 +10,7 @@ import type { ToolSession } from './tool-session.ts';
 const idleTimeoutMs = 30_000;
 
 export interface BucketFolder {
-  readonly objects: S3ObjectStore;
+  readonly objects: DecidingStore;
   /** `s3://BUCKET/PREFIX` */
   readonly location: string;
   /** before every key: '' or ending in '/' */

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../errors.ts';
 import { isGoneProcess, startOfProcess } from '../../../file-staging/lock.ts';
 import { parsed } from '../../../folder/contents/manifest.ts';
-import { neverConditional, type S3ObjectStore } from '../../../object-store/s3.ts';
+import type { DecidingStore } from '../../../../ports/files/objects.ts';
+import { neverConditional } from '../../../object-store/s3.ts';
 
 export const bucketLockName = '.svc-lock';
 const refreshMs = 10_000;
@@ -33,7 +34,7 @@ export interface BucketLock {
 
 /** AppErrors: `invalid_option` where the store makes no difference between new and present objects, `service_unavailable` after `timeoutMs`. */
 export async function lockBucket(
-  objects: S3ObjectStore,
+  objects: DecidingStore,
   key: string,
   timeoutMs: number,
   label: string,
@@ -83,12 +84,12 @@ export async function lockBucket(
   };
 }
 
-async function textAt(objects: S3ObjectStore, key: string): Promise<string | null> {
+async function textAt(objects: DecidingStore, key: string): Promise<string | null> {
   const body = await objects.read(key);
   return body === null ? null : new Response(body).text();
 }
 
-async function isOwn(objects: S3ObjectStore, key: string, token: string): Promise<boolean> {
+async function isOwn(objects: DecidingStore, key: string, token: string): Promise<boolean> {
   return parsed<Partial<Holder>>((await textAt(objects, key)) ?? '')?.token === token;
 }
 

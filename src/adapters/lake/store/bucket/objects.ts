@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { AppError } from '../../../../errors.ts';
 import { isList, isObject, parsed, stagingPrefix } from '../../../folder/contents/manifest.ts';
-import type { S3ObjectStore } from '../../../object-store/s3.ts';
+import type { DecidingStore } from '../../../../ports/files/objects.ts';
 import { dataFolder } from '../../data-files.ts';
 import { emptyManifest, type LakeManifest, type LakeStep } from '../../manifest.ts';
 import { isLakeFormat } from '../../formats.ts';
@@ -20,7 +20,7 @@ import { bucketLockName, lockBucket, type BucketLock } from './lock.ts';
 import { BucketSteps, lostStep, type StepsThere } from './steps.ts';
 
 export interface BucketLakeOptions {
-  readonly objects: S3ObjectStore;
+  readonly objects: DecidingStore;
   /** `s3://BUCKET/PREFIX`, without a '/' at its end: what other programs open it by */
   readonly location: string;
   /** before every key, '' or ending in '/' */
@@ -52,7 +52,7 @@ export function bucketLake(options: BucketLakeOptions): LakeTarget {
 class BucketPlace implements SteadyPlace {
   readonly label: string;
   readonly local: string;
-  protected readonly objects: S3ObjectStore;
+  protected readonly objects: DecidingStore;
   protected readonly prefix: string;
   protected readonly steps: BucketSteps;
   readonly #location: string;

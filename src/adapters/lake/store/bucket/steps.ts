@@ -3,7 +3,7 @@
  * of two writers that begin with the same step only one goes on, whatever became of their lock.
  */
 import { AppError } from '../../../../errors.ts';
-import type { S3ObjectStore } from '../../../object-store/s3.ts';
+import type { DecidingStore } from '../../../../ports/files/objects.ts';
 import { manifestName } from '../../../folder/contents/manifest.ts';
 import { manifestOf, stepOf, textOf, type LakeManifest, type LakeStep } from '../../manifest.ts';
 
@@ -21,11 +21,11 @@ export interface StepsThere {
 }
 
 export class BucketSteps {
-  readonly #objects: S3ObjectStore;
+  readonly #objects: DecidingStore;
   readonly #prefix: string;
 
   /** `prefix`: of the folder of tables, '' or ending in '/' */
-  constructor(objects: S3ObjectStore, prefix: string) {
+  constructor(objects: DecidingStore, prefix: string) {
     this.#objects = objects;
     this.#prefix = prefix;
   }
