@@ -110,7 +110,7 @@ export function newJob(
   sealed: string,
   sparkConf: Readonly<Record<string, string>>,
 ): NewJob {
-  const input = request.in ?? (request.inputs.length === 0 ? null : request.inputs.join(' '));
+  const input = request.from ?? request.in ?? (request.inputs.length === 0 ? null : request.inputs.join(' '));
   return {
     jobType: jobTypes[request.tool],
     tool: request.tool,

@@ -1,7 +1,8 @@
 /** One connection to a MySQL or MariaDB server, and its faults in the words of the service; the driver is loaded with the first one. */
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
-import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
+import type { Connection as CoreConnection } from 'mysql2';
+import type { Connection, FieldPacket, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { AppError } from '../../errors.ts';
 
 export interface MysqlAddress {
@@ -30,6 +31,10 @@ export interface Mysql {
   run(sql: string): Promise<number>;
   /** Rows with every value as text. */
   rows(sql: string): Promise<(string | null)[][]>;
+  /** The columns of a query that is made to answer no row. */
+  describe(sql: string): Promise<readonly FieldPacket[]>;
+  /** Rows as they come, values as text or, where `isBytes` says so of their place, as bytes; no more of them are in memory than are asked for. */
+  stream(sql: string, isBytes: (column: number) => boolean): AsyncIterable<(string | Uint8Array | null)[]>;
   /** Rows of `LOAD DATA LOCAL`, and what the server had to say of them. */
   load(sql: string, rows: readonly Uint8Array[]): Promise<readonly MysqlWarning[]>;
   close(): Promise<void>;
@@ -39,6 +44,9 @@ export interface Mysql {
 const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00:00', wait_timeout = 86400, net_read_timeout = 600,
   net_write_timeout = 600, group_concat_max_len = 4294967295, foreign_key_checks = 0, autocommit = 1, lock_wait_timeout = 60,
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ANSI_QUOTES'`;
+
+/** rows that wait for whoever reads them */
+const streamedRows = 16;
 
 export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   const connection = await connect(address);
@@ -62,6 +70,30 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
       const [done] = await connection.query<ResultSetHeader>(sql);
       return done.affectedRows;
     },
+    describe: async (sql) => (await connection.query<RowDataPacket[]>({ sql, rowsAsArray: true }))[1],
+    async *stream(sql, isBytes) {
+      let column = 0;
+      let columns = 0;
+      // the driver reads the values of a row one after the other
+      const query = core(connection).query({
+        sql,
+        rowsAsArray: true,
+        typeCast: (field) => {
+          const at = column;
+          column = (column + 1) % columns;
+          return isBytes(at) ? field.buffer() : field.string('utf-8');
+        },
+      });
+      query.on('fields', (fields: readonly FieldPacket[]) => (columns = fields.length));
+      let isWhole = false;
+      try {
+        yield* query.stream({ highWaterMark: streamedRows }) as AsyncIterable<(string | Uint8Array | null)[]>;
+        isWhole = true;
+      } finally {
+        // the server would send all rows that are left before it heard anything else
+        if (!isWhole) connection.destroy();
+      }
+    },
     load: async (sql, pieces) => {
       const [done] = await connection.query<ResultSetHeader>({
         sql,
@@ -79,6 +111,11 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
       await connection.end().catch(() => connection.destroy());
     },
   };
+}
+
+/** The driver's own connection, which streams; the one with promises does not (its types leave it out). */
+function core(connection: Connection): CoreConnection {
+  return (connection as Connection & { readonly connection: CoreConnection }).connection;
 }
 
 async function connect(address: MysqlAddress): Promise<Connection> {

@@ -1,5 +1,6 @@
 /** The options that a stored model was made with, so that its next version has names and columns of the same kind. */
-import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
+import type { AddedColumn } from './tables/finish-model.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
 
 export function namingLike({ options = {}, nameMaxLength }: RelationalModel): NamingOptions {
@@ -12,10 +13,12 @@ export function namingLike({ options = {}, nameMaxLength }: RelationalModel): Na
   };
 }
 
-/** Columns that every table has beside its content (`-R`). */
-export function extraColumnsOf({
-  tables,
-}: RelationalModel): readonly { readonly name: string; readonly type: ColumnType }[] {
+/** Columns that tables have beside their content: all of them (`-R`), or those that documents start in, of which the first table is one. */
+export function extraColumnsOf({ tables }: RelationalModel): readonly AddedColumn[] {
   const extra = tables[0]?.columns.filter(({ role }) => role === 'extra') ?? [];
-  return extra.map(({ name, type }) => ({ name, type }));
+  return extra.map(({ name, type, nullable }) => ({
+    name,
+    type,
+    ...(nullable ? { rootsOnly: true as const } : {}),
+  }));
 }

@@ -6,7 +6,8 @@ import { reservedName } from './reserved-names.ts';
 import type { ExtraColumn } from '../request/shape.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 
-type ColumnKind = ExtraColumn['kind'];
+/** what a person may ask for */
+type ColumnKind = Exclude<ExtraColumn['kind'], 'carried'>;
 type ColumnTypeName = ExtraColumn['type'];
 
 const kindWords: Readonly<Record<string, ColumnKind>> = {

@@ -42,7 +42,10 @@ type TextMember =
   | 'key'
   | 'in'
   | 'document'
-  | 'credential';
+  | 'credential'
+  | 'from'
+  | 'query'
+  | 'xmlColumn';
 type FlagMember =
   | 'json'
   | 'quiet'

@@ -1,5 +1,6 @@
 /** Which options go together (docs/decisions/service/tools-are-processes.md). */
 import { isRemoteLocation } from '../../files/remote-location.ts';
+import { rowSourceOf } from '../request/row-source.ts';
 import { parseModeLetters } from './mode-letters.ts';
 import type { RequestDraft, ToolRequest } from '../request/tool-request.ts';
 
@@ -22,7 +23,9 @@ export function checkCombinations(
   const namesLogical = request.logicalId !== undefined || request.logicalName !== undefined;
   const makesOrigin = !namesOrigin && !namesLogical;
   if (request.tool === 'xsd2er' || request.tool === 'xml2er') {
-    if (request.inputs.length === 0) fault(null, `${request.tool} needs an input`);
+    if (request.inputs.length === 0 && request.from === undefined)
+      fault(null, `${request.tool} needs an input`);
+    faultsOfRows(request, fault);
     if (namesLogical && request.mapLevel !== undefined) {
       fault('-g', '-g makes a new logical schema and -l names one: only one of them can be given');
     }
@@ -68,11 +71,41 @@ export function checkCombinations(
     if (request.inputs.includes('-'))
       fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   }
-  if (request.credential !== undefined && ![...request.inputs, ...(request.xsd ?? [])].some(isRemoteLocation))
+  if (
+    request.credential !== undefined &&
+    ![...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation)
+  )
     fault('--credential', '--credential is for inputs by address, such as s3://BUCKET/KEY: none is given');
   if (request.inputs.length > 1 && request.inputs.includes('-'))
     fault(null, 'the standard input (-) must be the only input');
   return faults;
+}
+
+/** `--from` and what belongs to it. */
+function faultsOfRows(request: RequestDraft, fault: (flag: string | null, detail: string) => void): void {
+  const { from, query, xmlColumn, after, inputs, saveMode, deleteMissing } = request;
+  if (from === undefined) {
+    for (const [flag, isGiven] of [
+      ['--query', query !== undefined],
+      ['--xml-column', xmlColumn !== undefined],
+      ['--after', after !== undefined],
+    ] as const)
+      if (isGiven) fault(flag, `${flag} says which rows --from takes, and needs it`);
+    return;
+  }
+  if (inputs.length > 0)
+    fault('--from', `--from stands in place of inputs: leave it out, or ${inputs[0]!.slice(0, 200)}`);
+  const source = rowSourceOf(from);
+  const isFile = !('fault' in source) && source.kind === 'file';
+  if (isFile && query !== undefined)
+    fault('--query', '--query asks a database: of a file all rows and columns are taken');
+  if (!isFile && query === undefined)
+    fault('--from', '--from DATABASE needs --query, such as --query "SELECT id, payload FROM inbox"');
+  if (after === undefined) return;
+  if (saveMode !== 'append' && saveMode !== 'merge')
+    fault('--after', '--after adds to what is there: with -S a (append) or -S m (merge) alone');
+  if (deleteMissing === true)
+    fault('--delete-missing', '--delete-missing would remove what was loaded before --after');
 }
 
 function checkJob(request: RequestDraft, defaults: Omit<ToolRequest, 'tool'>): CombinationFault[] {

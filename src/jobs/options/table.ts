@@ -1,5 +1,6 @@
 /** The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). What is not in this table does not exist. */
 import { credentialName } from '../../files/remote-location.ts';
+import { after, rowSourceFault } from './row-inputs.ts';
 import { parseExtraColumn } from './extra-column.ts';
 import { parseModes, saveModes } from './mode-letters.ts';
 import { flag, number, oneOf, text, withValue } from './make-option.ts';
@@ -75,6 +76,36 @@ export const toolOptions: readonly OptionSpec[] = [
       'what inputs by address are read with: a credential of the organisation, or a source of the operator',
     ],
     text('credential', 64, (value) => (credentialName.test(value) ? null : 'is no name of a credential')),
+  ),
+  withValue(
+    [null, '--from'],
+    loaders,
+    [
+      'SOURCE',
+      'in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV',
+    ],
+    text('from', pathLength, (value) => rowSourceFault(value)),
+  ),
+  withValue(
+    [null, '--query'],
+    loaders,
+    ['SQL', 'with --from: one SELECT, of documents and of what is carried along with them'],
+    text('query', 65_536),
+  ),
+  withValue(
+    [null, '--xml-column'],
+    loaders,
+    ['NAME', 'with --from: the column of the documents (default: the only one of XML, or else of text)'],
+    text('xmlColumn', 256),
+  ),
+  withValue(
+    [null, '--after'],
+    loaders,
+    [
+      'COLUMN[=VALUE]',
+      'with --from: rows in the order of that column, from where the last load from there into this target ended, or from VALUE on',
+    ],
+    after,
   ),
   withValue(['-a', '--use-stats'], makers, ['ID,…', 'use the statistics of these jobs'], statistics),
   withValue(

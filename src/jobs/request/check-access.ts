@@ -14,6 +14,7 @@ import {
 import type { Adapters } from '../../ports/adapters.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
+import { rowSourceOf } from './row-source.ts';
 import { knownOrigins, logicalNamed, originNamed } from '../../catalog/schemas/named.ts';
 import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
 import type { ToolRequest } from './tool-request.ts';
@@ -66,6 +67,11 @@ export async function checkAccess(
     if (input === '-')
       faults.push({ pointer, code: 'path_not_allowed', detail: 'a job has no standard input' });
     else await path(pointer, input, true);
+  }
+  if (request.from !== undefined) {
+    const pointer = pointerOf('--from');
+    const fault = await rowsFault(settings, request.from, (file) => path(pointer, file, true));
+    if (fault !== null) faults.push({ pointer, ...fault });
   }
   for (const [at, set] of (request.xsd ?? []).entries()) await path(pointerOf('--xsd', at), set, true);
   const schemas =
@@ -130,6 +136,28 @@ export async function checkAccess(
     if (detail !== null) faults.push({ pointer: pointerOf(long), code: 'invalid_option', detail });
   }
   return faults;
+}
+
+/** Rows are read as the user that the request names; the metadata database is a host like any other. `file`: told of one to be checked. */
+async function rowsFault(
+  { allowedHosts }: AccessSettings,
+  from: string,
+  file: (path: string) => Promise<void>,
+): Promise<{ readonly code: ErrorCode; readonly detail: string } | null> {
+  const source = rowSourceOf(from);
+  if ('fault' in source) return { code: 'invalid_option', detail: source.fault };
+  if (source.kind === 'file') await file(source.path);
+  else if (source.kind === 'duckdb' || source.kind === 'sqlite') await file(source.file);
+  else {
+    const fault = hostFault({ allowedHosts, metadbUrl: null }, source);
+    if (fault !== null) return fault;
+    if (source.user === null)
+      return {
+        code: 'invalid_option',
+        detail: `names no user: write ${source.kind}://USER:PASSWORD@HOST/…, which is stored sealed`,
+      };
+  }
+  return null;
 }
 
 function namesSchema({ originId, logicalId, logicalName, xsd }: ToolRequest): boolean {

@@ -14,7 +14,7 @@ export type ParseMode = z.infer<typeof parseMode>;
 const id = z.int().positive();
 const position = z.int().nonnegative();
 
-/** `-R NAME[:TYPE] …`: a column on every table; `value` is set exactly when `kind` is `value`. */
+/** `-R NAME[:TYPE] …`: a column on every table; `value` is set exactly when `kind` is `value`. No request has `carried`, which a run adds. */
 const extraColumn = z
   .object({
     name: z.string(),
@@ -32,7 +32,8 @@ const extraColumn = z
       'timestamp',
       'timestamptz',
     ]) satisfies z.ZodType<ColumnType['kind']>,
-    kind: z.enum(['now', 'id', 'filename', 'filepath', 'value']),
+    /** `carried`: a column of `from` beside the documents, in the tables that these start in */
+    kind: z.enum(['now', 'id', 'filename', 'filepath', 'value', 'carried']),
     value: z.string().optional(),
   })
   .readonly();
@@ -55,6 +56,14 @@ const storedRequest = z
     inputs: z.array(z.string()).readonly(),
     /** `-j`: everything else comes from that job's record */
     jobId: id.optional(),
+    /** `--from`: in place of inputs, a database or a file of rows, as given */
+    from: z.string().optional(),
+    /** `--query`: of the database, what its rows are */
+    query: z.string().optional(),
+    /** `--xml-column`: the column that documents stand in */
+    xmlColumn: z.string().optional(),
+    /** `--after`: rows above the mark alone, which is where the run before ended, or `mark` */
+    after: z.object({ column: z.string(), mark: z.string().optional() }).readonly().optional(),
     /** `--json`: the summary as one JSON object in the last line */
     json: z.boolean(),
     /** `--quiet`: the terminal gets errors alone */

@@ -20,9 +20,9 @@ export async function sealRequest(request: ToolRequest, secrets: SecretBox): Pro
   stored['saveMode'] = saveModeLetters[request.saveMode];
   if (request.parseMode !== undefined) stored['parseMode'] = parseModeLetters[request.parseMode];
   if (request.outPassword !== undefined) stored['outPassword'] = await seal(request.outPassword);
-  for (const member of ['out', 'in'] as const) {
-    const target = request[member];
-    if (target !== undefined) stored[member] = await sealIfSecret(target);
+  for (const member of ['out', 'in', 'from', 'query'] as const) {
+    const text = request[member];
+    if (text !== undefined) stored[member] = await sealIfSecret(text);
   }
   stored['inputs'] = await Promise.all(request.inputs.map(sealIfSecret));
   if (request.xsd !== undefined) stored['xsd'] = await Promise.all(request.xsd.map(sealIfSecret));
@@ -72,7 +72,7 @@ export function secretsIn(request: ToolRequest): string[] {
     }
   };
   if (request.outPassword !== undefined) add(request.outPassword);
-  for (const text of [request.out, request.in, ...request.inputs, ...(request.xsd ?? [])]) {
+  for (const text of [request.out, request.in, request.from, ...request.inputs, ...(request.xsd ?? [])]) {
     if (text === undefined) continue;
     for (const [, secret] of text.matchAll(/:\/\/[^\s/?#:@]*:([^\s/?#]*)@/g)) add(secret!);
     for (const [, secret] of text.matchAll(/[?&](?:sig|[\w.-]*(?:password|secret|token)[\w.-]*)=([^&\s]+)/gi))

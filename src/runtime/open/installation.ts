@@ -8,8 +8,10 @@ import { createPostgresCatalogStore } from '../../adapters/postgres/metadb/catal
 import { createPostgresCredentialStore } from '../../adapters/postgres/metadb/credential-store.ts';
 import type { Sql } from '../../adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../../adapters/postgres/metadb/jobs/store.ts';
+import { createPostgresQueryMarks } from '../../adapters/postgres/metadb/query-marks.ts';
 import { createPostgresWatchSchedule } from '../../adapters/postgres/metadb/watches/schedule.ts';
 import { createPostgresWatchStore } from '../../adapters/postgres/metadb/watches/store.ts';
+import type { QueryMarkStore } from '../../ports/stores/query-marks.ts';
 import type { WatchSchedule } from '../../ports/stores/watches.ts';
 import { readInTransaction } from '../../adapters/postgres/client/organisation-scope.ts';
 import { createOrganisationPools } from '../../adapters/postgres/client/organisation-pools.ts';
@@ -69,6 +71,8 @@ export interface OpenedInstallation {
   >;
   /** what schedulers ask of watches */
   readonly schedule: WatchSchedule;
+  /** how far loads of rows have come */
+  readonly marks: QueryMarkStore;
   /** for a worker: where the output of an attempt at a job goes */
   openLog(idJob: number, epoch: number): Promise<LogAppender>;
   /** health of the file store, where that is no folder */
@@ -149,6 +153,7 @@ export async function openInstallation(
         settings: settingOrigins(file, environment),
       },
       schedule: createPostgresWatchSchedule(pool, jobs.notifications, jobs.settings),
+      marks: createPostgresQueryMarks(pool),
       openLog,
       storeHealth,
       mask,

@@ -1,6 +1,6 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. Rarely needed modules are imported lazily. */
 import { InputError } from '../../engine/diagnostics.ts';
-import type { Conversion } from '../reports/conversion-result.ts';
+import { nothingToLoad, type Conversion } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { checkBeforeCollecting } from './check.ts';
 import { chooseSchema } from './choose-schema.ts';
@@ -13,13 +13,25 @@ import { settleSchema } from './settle-schema.ts';
 import { outcomeOf, recordCollected, recordLoaded } from './record.ts';
 
 export async function convertXml(given: ToolSession): Promise<Conversion> {
+  if (given.request.from === undefined) return convertInputs(given, null);
+  const { spooledRows } = await import('../row-inputs/spooled.ts');
+  given.steps.begin('inputs');
+  const rows = await spooledRows(given);
+  if (rows.isDone) return nothingToLoad;
+  const conversion = await convertInputs(rows.session, rows.paths);
+  await rows.settle();
+  return conversion;
+}
+
+/** `rows`: archives of the documents of `--from`. */
+async function convertInputs(given: ToolSession, rows: readonly string[] | null): Promise<Conversion> {
   const session =
     given.request.watched === undefined ? given : (await import('../watched/files.ts')).heldToVersions(given);
   if (session.request.engine === 'spark')
     (await import('../load/spark/load-on-spark.ts')).requireSpark(session);
   const target = new TargetOnDemand(session);
   try {
-    const settled = await settleSchema(session, target);
+    const settled = await settleSchema(session, target, rows);
     try {
       const plan = await planConversion(settled.session);
       return await convertDocuments({ ...settled, plan, target });

@@ -16,8 +16,12 @@ export interface SettledConversion {
   readonly takesXsd: boolean;
 }
 
-/** The documents, and an origin where one is named, is made of XSDs, or made what the target holds; else they make their schema themselves. */
-export async function settleSchema(given: ToolSession, target: TargetOnDemand): Promise<SettledConversion> {
+/** `rows`: archives of the documents of `--from`. Answers the documents, and an origin where one is named, is made of XSDs, or made what the target holds; else they make their schema themselves. */
+export async function settleSchema(
+  given: ToolSession,
+  target: TargetOnDemand,
+  rows: readonly string[] | null,
+): Promise<SettledConversion> {
   const named = await settleNames(given);
   const { idOrg, home, request, repeats } = named;
   const takesXsd = (await takesXsdDocuments(home.adapters.catalog, idOrg, request)) === true;
@@ -27,13 +31,13 @@ export async function settleSchema(given: ToolSession, target: TargetOnDemand): 
     request.watched === undefined
       ? null
       : await (await import('../watched/files.ts')).watchedFiles(named, request.watched);
-  const paths = watched === null ? await inputPaths(named) : [];
+  const paths = rows ?? (watched === null ? await inputPaths(named) : []);
   named.steps.begin('schema');
   const isNamed =
     request.logicalId !== undefined || (request.originId !== undefined && 'id' in request.originId);
   // what another run is repeated by is settled
   const isSettled = isNamed || repeats !== null;
-  const set = isSettled ? null : await xsdSetOf(named, paths);
+  const set = isSettled ? null : await xsdSetOf(named, rows === null ? paths : []);
   const isAmong = set !== null && request.xsd === undefined;
   named.steps.begin('inputs');
   const inputs =

@@ -6,12 +6,15 @@ import type { Header } from 'tar-stream';
 import type yauzl from 'yauzl';
 import { InputError } from '../../engine/diagnostics.ts';
 import { defaultLimits, fixedLimits, type Limits } from '../../config/limits.ts';
+import type { CarriedValues } from './members.ts';
 import { inputFileChunks, openInputFile, type Links } from './open-file.ts';
 
 export type ArchiveKind = 'gz' | 'zip' | 'tar' | 'tgz';
 
 export interface ArchiveMember {
   readonly name: string;
+  /** of a row of `--from`: see `InputMember.carried` */
+  readonly carried?: CarriedValues;
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -264,6 +267,7 @@ async function* tarMembers(
             ),
           packedBytes: () => packed,
           oddity: tarOddity(entry.header),
+          ...carriedBy(entry.header),
         };
       }
       entry.resume();
@@ -276,6 +280,14 @@ async function* tarMembers(
 
 /** members of a tar that are no file by their nature */
 const bareHeaders: ReadonlySet<string> = new Set(['directory', 'pax-header', 'pax-global-header']);
+
+/** Record of a pax header that holds the other columns of a row as JSON. A tar of anybody may have it: it fills columns of a `--from` alone. */
+export const carriedRecord = 'SVC.carried';
+
+function carriedBy({ pax }: Header): Pick<ArchiveMember, 'carried'> {
+  const text = (pax as Readonly<Record<string, string>> | undefined)?.[carriedRecord];
+  return text === undefined ? {} : { carried: JSON.parse(text) as CarriedValues };
+}
 
 /** POSIX pax, "ustar Interchange Format": type flags; GNU tar, "Storing Sparse Files": by a type of their own or by records. */
 function tarOddity({ type, pax }: Header): string | null {

@@ -271,6 +271,7 @@ async function* walk(
           diskBytes: index === 0 ? file.bytes : 0,
           source: { file: file.path, member: index, packed: true, direct: file.archive === 'zip' },
           chunks: member.chunks,
+          ...(member.carried === undefined ? {} : { carried: member.carried }),
         };
         index += 1;
       }

@@ -16,9 +16,13 @@ export interface InputMember {
   chunks(fleeting?: 'fleeting'): AsyncIterable<Uint8Array>;
   /** absent where the document can only be read from its beginning to its end */
   readonly parts?: DocumentParts;
+  /** of a row of `--from`: its other columns by name, as columns of tables hold them */
+  readonly carried?: CarriedValues;
   /** what `chunks` gives of the document, when not all of it */
   readonly range?: DocumentRange;
 }
+
+export type CarriedValues = Readonly<Record<string, string | null>>;
 
 export interface MemberSource {
   /** on disk */

@@ -70,6 +70,7 @@ interface LoadContext {
 interface PresentFile {
   path: string;
   name: string;
+  carried: InputMember['carried'];
   /** SHA-256 of the file and of the document, where known; the document's is, when it ends */
   sha256: string | null;
   documentSha256: string | null;
@@ -92,7 +93,13 @@ export class Loader {
   readonly #identity;
   #collector: StatisticsCollector | null;
   #delegated: DelegatedLoad | null = null;
-  readonly #present: PresentFile = { path: '', name: '', sha256: null, documentSha256: null };
+  readonly #present: PresentFile = {
+    path: '',
+    name: '',
+    carried: undefined,
+    sha256: null,
+    documentSha256: null,
+  };
   readonly #selection: Selection = { known: { hashes: null, skipped: 0 }, nextIndex: 0 };
   /** bytes of the documents, and of their files on disk */
   readonly #read = { bytes: 0, diskBytes: 0 };
@@ -123,6 +130,7 @@ export class Loader {
           idJob: session.idJob,
           fileName: this.#present.name,
           filePath: session.byHand ? this.#present.path : this.#present.name,
+          carried: this.#present.carried,
         }),
     };
     this.#shredder = createShredder(shredding);
@@ -233,6 +241,7 @@ export class Loader {
     const present = this.#present;
     present.path = member.path;
     present.name = member.name;
+    present.carried = member.carried;
     present.sha256 = sha256 ?? null;
     this.#cut.beginFile(
       member.name,

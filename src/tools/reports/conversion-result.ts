@@ -64,6 +64,23 @@ export interface Conversion {
   readonly details: ConversionDetails;
 }
 
+/** Of a run that found no row. */
+export const nothingToLoad: Conversion = {
+  does: 'loaded',
+  origin: null,
+  logical: null,
+  chosen: null,
+  documents: 0,
+  rejected: 0,
+  unknownRoots: 0,
+  kept: nothingKept,
+  tables: {},
+  mapped: 0,
+  unknown: 0,
+  bytes: 0,
+  details: noDetails,
+};
+
 /** In the summary. */
 export interface SchemaChosen {
   readonly logical: number | null;

@@ -36,13 +36,26 @@ export interface ToolSummary {
   readonly mb_per_s: number | null;
   /** natural keys that the target does not have, as values broke them; absent for none */
   readonly broken_keys?: readonly BrokenKey[];
+  /** `--from`: rows that were read, and where the next load goes on; absent without */
+  readonly from?: RowsRead;
   /** `-S m`: documents by what became of them; absent in other modes */
   readonly merged?: ConversionDetails['merged'];
   readonly steps: readonly StepTime[];
 }
 
+/** What became of the rows of `--from`. */
+export interface RowsRead {
+  readonly rows: number;
+  readonly without_document: number;
+  readonly loaded_before: number;
+  /** `--after`: the highest value that the column has had */
+  readonly after?: { readonly column: string; readonly mark: string };
+}
+
 /** What is known of a run before it has ended. */
 export interface RunSoFar {
+  /** set by what reads them; null: there are none */
+  from: RowsRead | null;
   readonly idJob: number;
   readonly origin: number | null;
   readonly chosen: SchemaChosen | null;
@@ -73,6 +86,7 @@ export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary 
     bytes,
     seconds: Math.round(seconds * 1000) / 1000,
     mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
+    ...(run.from === null ? {} : { from: run.from }),
     ...(broken === undefined ? {} : { broken_keys: broken }),
     ...(merged === undefined ? {} : { merged }),
     steps: run.steps.all,

@@ -25,7 +25,11 @@ export function buildModel(
   const standard = chooseRoots(source, undefined).map((root) => source.elements[root]!.name);
   const like = keepNames ? previous : undefined;
   const textLength = request.defaultVarcharLen ?? like?.options?.defaultTextLength;
-  const given = request.extraColumns.map(({ name, type }) => ({ name, type: { kind: type } }));
+  const given = request.extraColumns.map(({ name, type, kind }) => ({
+    name,
+    type: { kind: type },
+    ...(kind === 'carried' ? { rootsOnly: true as const } : {}),
+  }));
   return buildRelationalModel(source, {
     mapLevel,
     naming: like === undefined ? namingOf(request) : namingLike(like),

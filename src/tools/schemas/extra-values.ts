@@ -2,6 +2,7 @@
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { ExtraColumn } from '../../jobs/request/shape.ts';
+import type { CarriedValues } from '../inputs/members.ts';
 
 /**
  * By the order of the extra columns of every table. A column goes by its name; one whose name had to make way for another, by its
@@ -32,7 +33,7 @@ export function requireExtras(model: RelationalModel, requested: readonly ExtraC
   const known = names.length === 0 ? 'none' : names.join(', ');
   throw new AppError(
     'invalid_option',
-    `-R ${missing.name}: no such extra column in the logical schema that -l names (it has ${known}); -x instead of -l makes one`,
+    `${missing.kind === 'carried' ? '--from: column' : '-R'} ${missing.name}: no such extra column in the logical schema that -l names (it has ${known}); -x instead of -l makes one`,
   );
 }
 
@@ -65,7 +66,12 @@ function namesOf({ tables }: RelationalModel): string[] {
 /** What fills the columns for a document. */
 export function valuesOf(
   extras: readonly (ExtraColumn | null)[],
-  document: { readonly idJob: number; readonly fileName: string; readonly filePath: string },
+  document: {
+    readonly idJob: number;
+    readonly fileName: string;
+    readonly filePath: string;
+    readonly carried: CarriedValues | undefined;
+  },
 ): readonly (string | null)[] {
   return extras.map((column) => {
     switch (column?.kind) {
@@ -81,6 +87,8 @@ export function valuesOf(
         return document.filePath;
       case 'value':
         return column.value ?? '';
+      case 'carried':
+        return document.carried?.[column.name] ?? null;
     }
   });
 }

@@ -8,7 +8,7 @@ import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { drawXsdSet } from './convert-xsd.ts';
-import { defaultName } from './store-origin.ts';
+import { defaultName, firstInput } from './store-origin.ts';
 import { withUnstoredOrigin } from './unstored-origin.ts';
 
 /** The session with that origin; `loads`: what the target says of its loads, newest first. */
@@ -21,7 +21,7 @@ export async function originOfSet(
   const { catalog } = home.adapters;
   const origins = await catalog.listOrigins(idOrg);
   const named = request.xsd ?? request.inputs.filter(isXsdName);
-  const name = request.name ?? defaultName(named[0] ?? request.inputs[0] ?? 'stdin');
+  const name = request.name ?? defaultName(named[0] ?? firstInput(request) ?? 'stdin');
   const asked = origins.filter(
     (origin) =>
       (request.name === undefined || origin.name === request.name) &&

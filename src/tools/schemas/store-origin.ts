@@ -2,6 +2,8 @@
 import { basename } from 'node:path';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
+import { rowSourceOf } from '../../jobs/request/row-source.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { NewOriginFile, OriginRecord } from '../../ports/stores/catalog.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
@@ -29,7 +31,7 @@ export async function storeOrigin(
       files,
     });
   if (request.name !== undefined) return create(request.name);
-  const plain = defaultName(request.inputs[0] ?? 'stdin');
+  const plain = defaultName(firstInput(request) ?? 'stdin');
   for (let number = 1; ; number += 1) {
     try {
       return await create(number === 1 ? plain : `${plain}-${number}`);
@@ -40,11 +42,20 @@ export async function storeOrigin(
   }
 }
 
+/** What names an origin that nobody has named; of a database that of the database, without what may be secret. */
+export function firstInput({ from, inputs }: Pick<ToolRequest, 'from' | 'inputs'>): string | undefined {
+  if (from === undefined) return inputs[0];
+  const source = rowSourceOf(from);
+  if ('fault' in source) return undefined;
+  if (source.kind === 'file') return source.path.replace(/[?#].*$/s, '');
+  return 'file' in source ? source.file : (source.database ?? source.host);
+}
+
 /** `uploads/7f3c/donut.xml.gz` -> `donut` */
 export function defaultName(input: string): string {
   const name = basename(input)
     .replace(/\.(?:gz|zip|tar|tgz)$/i, '')
-    .replace(/\.(?:tar|xml|xsd)$/i, '')
+    .replace(/\.(?:tar|xml|xsd|parquet|[ct]sv|db|sqlite3?|duckdb)$/i, '')
     .replace(/\.(?:xml|xsd)$/i, '');
   return name === '' || name === '-' || name === 'group' ? 'documents' : name;
 }

@@ -61,10 +61,10 @@ async function claimSqlSchema(
 }
 
 /** The address to connect to, with the credentials of the request before those in the target's text. */
-function connectionUrl(
+export function connectionUrl(
   target: Extract<Target, { kind: 'postgresql' }>,
-  user: string | undefined,
-  password: string | undefined,
+  user?: string,
+  password?: string,
 ): string {
   const url = new URL(
     `postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`,

@@ -271,6 +271,7 @@ function session(
     chosen: null,
     mapped: null,
     steps: new StepTimes(),
+    from: null,
   };
   return {
     home: { ...home, adapters: { ...home.adapters, catalog } },

@@ -72,6 +72,8 @@ describe('README and docs', { timeout: 180_000 }, () => {
       // by test/e2e/clients/python-client.test.ts
       'docs/clients.md, Python: python',
       'docs/clients.md, Python: sh',
+      // by test/e2e/readme/columns.test.ts
+      'docs/columns.md, XML in columns: sh',
       'docs/converting.md, By hand: sh',
       'docs/converting.md, By hand: sh',
       // by test/e2e/readme/delta.test.ts

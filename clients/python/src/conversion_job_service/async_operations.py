@@ -53,6 +53,10 @@ class AsyncOperations(AsyncTransport):
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
         - `--xsd PATH`: load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version; may be repeated
         - `--credential NAME`: what inputs by address are read with: a credential of the organisation, or a source of the operator
+        - `--from SOURCE`: in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV
+        - `--query SQL`: with --from: one SELECT, of documents and of what is carried along with them
+        - `--xml-column NAME`: with --from: the column of the documents (default: the only one of XML, or else of text)
+        - `--after COLUMN[=VALUE]`: with --from: rows in the order of that column, from where the last load from there into this target ended, or from VALUE on
         - `-a, --use-stats ID,…`: use the statistics of these jobs
         - `-g, --map 0..3`: make the mapping, at this level (default 3)
         - `-e, --parsemode a|d|s`: all (default with -o), data only, statistics only (default without)

@@ -18,10 +18,11 @@ import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
 import { splitTable } from './wide-rows.ts';
 import { useOfDraft } from '../names/unrecorded-meanings.ts';
 
-/** `-R`: a column on every table, filled with the same kind of value in every row. */
+/** `-R`: a column on every table, filled with the same kind of value in every row; or one of the tables that documents start in, which may have no value for it. */
 export interface AddedColumn {
   readonly name: string;
   readonly type: Column['type'];
+  readonly rootsOnly?: true;
 }
 
 export function finishTables(
@@ -32,9 +33,12 @@ export function finishTables(
 ): void {
   const identifiers = rememberedIdentifiers(naming.nameMode);
   nameTables(drawing.tables, naming, identifiers, previous);
+  // values are known by their place: those of every table come first
+  const ordered = extras.toSorted((a, b) => Number(a.rootsOnly ?? false) - Number(b.rootsOnly ?? false));
   for (const table of drawing.tables) {
-    for (const extra of extras)
-      table.columns.push(newColumn({ role: 'extra', type: extra.type, nameParts: [extra.name] }));
+    for (const { type, name, rootsOnly: isOptional = false } of ordered)
+      if (!isOptional || table.holdsRoots)
+        table.columns.push(newColumn({ role: 'extra', type, nameParts: [name], isOptional }));
   }
   const unsaid = new Map(
     drawing.tables.map((table) => [table, unsaidSteps(table.columns, naming, identifiers)]),

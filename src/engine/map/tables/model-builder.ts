@@ -27,6 +27,8 @@ export interface ColumnDraft {
   /** parent_key only: words that tell this use from others of the same parent */
   readonly via: readonly string[];
   readonly documentation: string | undefined;
+  /** extra columns only: documents may have no value for it */
+  readonly isOptional: boolean;
   /** position in the finished row; set by `finishTables` */
   index: number;
   name: string;
@@ -199,6 +201,7 @@ export interface NewColumn {
   readonly child?: TableDraft;
   readonly via?: readonly string[];
   readonly documentation?: string | undefined;
+  readonly isOptional?: boolean;
 }
 
 export function newColumn(fields: NewColumn): ColumnDraft {
@@ -216,6 +219,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     child: fields.child ?? null,
     via: fields.via ?? [],
     documentation: fields.documentation,
+    isOptional: fields.isOptional ?? false,
     index: -1,
     name: '',
     listNames: null,
@@ -271,8 +275,9 @@ function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
     table.columns.some((other) => other !== column && other.role === role);
   switch (column.role) {
     case 'row_key':
-    case 'extra':
       return true;
+    case 'extra':
+      return !column.isOptional;
     case 'parent_key':
       return !has('parent_key') && !table.holdsRoots && table.heldBy.size === 0;
     case 'position':

@@ -1,0 +1,38 @@
+/** The text of the one statement that reads the rows of a query: the query is a table of it, so that it can be nothing but one. */
+import type { RowStart } from '../../ports/rows/query.ts';
+
+export interface QueryDialect {
+  readonly quote: (name: string) => string;
+  readonly literal: (text: string) => string;
+  /** condition: the column is that text or above it; absent: the literal takes on the column's type */
+  readonly isFrom?: (column: string, text: string) => string;
+}
+
+const alias = 'svc_rows';
+
+/** `query`: as a person gave it. */
+export function tableOf(query: string): string {
+  // what a comment at its end hides is on another line
+  return `(${query.trim().replace(/;+$/, '')}\n) AS ${alias}`;
+}
+
+/** `expressions`: of the columns, made by `columnOf`. */
+export function selectRows(
+  { quote, literal, isFrom }: QueryDialect,
+  from: string,
+  expressions: readonly string[],
+  order: RowStart | null,
+): string {
+  const selection = `SELECT ${expressions.join(', ')} FROM ${from}`;
+  if (order === null) return selection;
+  const column = columnOf(quote, order.column);
+  const condition =
+    order.from === null
+      ? ''
+      : ` WHERE ${isFrom === undefined ? `${column} >= ${literal(order.from)}` : isFrom(column, order.from)} OR ${column} IS NULL`;
+  return `${selection}${condition} ORDER BY ${column}`;
+}
+
+export function columnOf(quote: QueryDialect['quote'], name: string): string {
+  return `${alias}.${quote(name)}`;
+}

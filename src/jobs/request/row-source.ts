@@ -1,0 +1,36 @@
+/** Where rows with documents in a column come from (`--from`), read from its text. */
+import { isRemoteLocation } from '../../files/remote-location.ts';
+import { parseTarget, type Target } from './target.ts';
+
+export type RowFileFormat = 'parquet' | 'csv';
+
+export type RowSourceLocation =
+  | Extract<Target, { kind: 'postgresql' | 'mysql' | 'duckdb' | 'sqlite' }>
+  /** of this machine, the organisation, or an address of `src/files/remote-location.ts` */
+  | { readonly kind: 'file'; readonly path: string; readonly format: RowFileFormat };
+
+/** Answers the place, or what is wrong with its text; the answer never repeats a password. */
+export function rowSourceOf(text: string): RowSourceLocation | { readonly fault: string } {
+  if (isRemoteLocation(text)) return fileOf(text, text.replace(/[?#].*$/s, ''));
+  const target = parseTarget(text);
+  if ('fault' in target) return target;
+  switch (target.kind) {
+    case 'metadb':
+      return { fault: 'the metadata database holds what is the service’s own: name a database of yours' };
+    case 'bucket':
+      return fileOf(text, text);
+    case 'folder':
+      return fileOf(text, target.path);
+    default:
+      return target;
+  }
+}
+
+function fileOf(path: string, name: string): RowSourceLocation | { readonly fault: string } {
+  if (/\.parquet$/i.test(name)) return { kind: 'file', path, format: 'parquet' };
+  if (/\.[ct]sv(?:\.gz)?$/i.test(name)) return { kind: 'file', path, format: 'csv' };
+  return {
+    fault:
+      'must be postgresql://…, mysql://…, sqlite:FILE, duckdb:FILE, or a file whose name ends in .parquet, .csv, .tsv, .csv.gz or .tsv.gz',
+  };
+}

@@ -1,0 +1,27 @@
+/** How far loads of rows have come: of each thing that was asked, the value of the column that its rows are ordered by. */
+
+export interface QueryMark {
+  readonly idJob: number;
+  /** the highest value, as a cell has it */
+  readonly mark: string;
+  /** digests of the rows that have it */
+  readonly seen: readonly string[];
+  /** the rows are known to be in the target; else the target has to be asked */
+  readonly settled: boolean;
+}
+
+export interface QueryMarkStore {
+  /** `source`: hash of what was asked. Those of the newest jobs first. */
+  list(idOrg: number, source: string): Promise<readonly QueryMark[]>;
+  /** Just before a job's rows are committed. False: another job has written one that is not in `known`; nothing is written then. */
+  write(
+    idOrg: number,
+    source: string,
+    mark: Omit<QueryMark, 'settled'>,
+    known: readonly number[],
+  ): Promise<boolean>;
+  /** The job's rows are in the target: its mark is the only one from then on. */
+  settle(idOrg: number, source: string, idJob: number): Promise<void>;
+  /** The job's rows are not in the target. */
+  remove(idOrg: number, source: string, idJob: number): Promise<void>;
+}

@@ -1,0 +1,121 @@
+/** `--after`: where the last load from there into this target ended, whatever became of the process that did it. */
+import { createHash } from 'node:crypto';
+import { AppError } from '../../errors.ts';
+import { maskSecrets } from '../../jobs/secrets/mask-secrets.ts';
+import type { QueryMark } from '../../ports/stores/query-marks.ts';
+import { settledSession, type ToolSession } from '../session/tool-session.ts';
+
+/** Rows that share the highest value, at most: each is remembered, as more of them may come. */
+const mostTies = 10_000;
+
+/** Where to go on, and what a load that goes on there leaves behind. */
+export interface Resumption {
+  /** rows with this value and above; null: all */
+  readonly from: string | null;
+  /** Whether the row was loaded before: one of those that have the value `from`. Each is known once. */
+  wasLoaded(value: string, digest: string): boolean;
+  /** A row that is loaded, in the order of the column. AppError `unprocessable_input` where too many have one value. */
+  met(value: string, digest: string): void;
+  /** of the rows that were met; null: none */
+  readonly mark: string | null;
+  /** The session, whose rows are committed with the mark. */
+  held(session: ToolSession): ToolSession;
+  /** The rows are in the target. */
+  settle(): Promise<void>;
+}
+
+/** AppErrors of the target, which may have to be asked. */
+export async function resume(session: ToolSession, place: string): Promise<Resumption> {
+  const { request, home, idOrg, idJob } = session;
+  const { column, mark: given } = request.after!;
+  const { marks } = home;
+  const source = sourceOf(session, place);
+  // a run that saves nothing leaves nothing to go on from
+  const keeps = request.out !== undefined && !request.dryRun;
+  const all = keeps ? await marks.list(idOrg, source) : [];
+  const last = given === undefined ? await lastOf(session, source, all) : null;
+  const from = given ?? last?.mark ?? null;
+  const before = new Map<string, number>();
+  for (const digest of last?.seen ?? []) before.set(digest, (before.get(digest) ?? 0) + 1);
+  let mark: string | null = null;
+  // those that have the mark stay known while no higher one has come
+  let seen: string[] = [];
+  const take = (value: string, digest: string): void => {
+    if (value !== mark) seen = [];
+    mark = value;
+    seen.push(digest);
+    if (seen.length > mostTies)
+      throw new AppError(
+        'unprocessable_input',
+        `--after ${column}: more than ${mostTies} rows have the value ${value}: name a column that tells rows apart`,
+      );
+  };
+  let loads = false;
+  return {
+    from,
+    wasLoaded(value, digest) {
+      const left = before.get(digest) ?? 0;
+      if (value !== from || left === 0) return false;
+      before.set(digest, left - 1);
+      take(value, digest);
+      return true;
+    },
+    met(value, digest) {
+      loads = true;
+      take(value, digest);
+    },
+    get mark() {
+      return mark;
+    },
+    held(held) {
+      if (!keeps) return held;
+      const known = all.map((one) => one.idJob);
+      return Object.defineProperties(settledSession(held, held.request), {
+        beginCommit: {
+          value: async (written: Parameters<ToolSession['beginCommit']>[0]) => {
+            if (mark !== null && !(await marks.write(idOrg, source, { idJob, mark, seen }, known)))
+              throw new AppError(
+                'conflict',
+                'another job has loaded from there into this target meanwhile, so nothing was loaded; run this one again',
+              );
+            return held.beginCommit(written);
+          },
+          enumerable: true,
+        },
+      });
+    },
+    settle: async () => {
+      if (keeps && loads) await marks.settle(idOrg, source, idJob);
+    },
+  };
+}
+
+/** What was asked, and where the rows go. */
+function sourceOf({ request }: ToolSession, place: string): string {
+  const { query = null, xmlColumn = null, after, out = '' } = request;
+  const asked = [place, query, xmlColumn, after!.column, maskSecrets(out)];
+  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+}
+
+/** That of the newest job whose rows are in the target. */
+async function lastOf(
+  session: ToolSession,
+  source: string,
+  all: readonly QueryMark[],
+): Promise<QueryMark | null> {
+  const { home, idOrg } = session;
+  for (const mark of all) {
+    if (mark.settled) return mark;
+    // it ended between the two: only the target knows
+    const { isPublished } = await import('../session/reconcile-job.ts');
+    const asIt = Object.defineProperty(settledSession(session, session.request), 'idJob', {
+      value: mark.idJob,
+    });
+    if (await isPublished(asIt)) {
+      await home.marks.settle(idOrg, source, mark.idJob);
+      return mark;
+    }
+    if (mark.idJob !== session.idJob) await home.marks.remove(idOrg, source, mark.idJob);
+  }
+  return null;
+}

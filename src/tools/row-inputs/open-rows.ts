@@ -1,0 +1,86 @@
+/** From the text of `--from` to its rows; the code that reads them is loaded when it is used. */
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
+import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import { AppError } from '../../errors.ts';
+import { rowSourceOf, type RowSourceLocation } from '../../jobs/request/row-source.ts';
+import { isHostAllowed } from '../../jobs/request/target.ts';
+import type { QueryRows } from '../../ports/rows/query.ts';
+import { connectionUrl } from '../session/postgres-target.ts';
+import { localCopies, localFolder } from '../session/remote-files.ts';
+import { inputPaths } from '../session/resolve-inputs.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+type Server = Extract<RowSourceLocation, { kind: 'postgresql' | 'mysql' }>;
+
+/** AppErrors of the place, and of hosts and paths that a job may not use. */
+export async function openRows(session: ToolSession): Promise<QueryRows> {
+  const { request, home } = session;
+  const source = rowSourceOf(request.from!);
+  if ('fault' in source) throw new AppError('invalid_option', `--from: ${source.fault}`);
+  const query = request.query ?? '';
+  switch (source.kind) {
+    case 'postgresql': {
+      const { openPostgresQuery } = await import('../../adapters/postgres/target/read/query.ts');
+      return openPostgresQuery(
+        {
+          url: connectionUrl(source),
+          ...(await addressesOf(session, source)),
+          longestMessageBytes: home.config.limits.targetMessageBytes,
+          mayAskPlainPassword: isHostAllowed(home.config.plainPasswordHosts, source.host, source.port),
+          label: source.address,
+        },
+        query,
+      );
+    }
+    case 'mysql': {
+      const { openMysqlQuery } = await import('../../adapters/mysql/query.ts');
+      const { host, port, database, user, password, sslmode, address: label } = source;
+      const address = { host, port, database, user: user ?? '', password: password ?? '', sslmode, label };
+      return openMysqlQuery({ ...address, ...(await addressesOf(session, source)) }, query);
+    }
+    case 'sqlite': {
+      const { openSqliteQuery } = await import('../../adapters/sqlite/query.ts');
+      return openSqliteQuery(await fileAt(session, source.file), source.file, query);
+    }
+    case 'duckdb': {
+      const { openDuckDbQuery } = await import('../../adapters/duckdb/query.ts');
+      const options = { label: source.file, spill: await spillFolder(session) };
+      return openDuckDbQuery(await fileAt(session, source.file), query, options);
+    }
+    case 'file': {
+      const { openRowFile } = await import('../../adapters/duckdb/query.ts');
+      const [path, ...more] = await inputPaths(session, [source.path], 'from');
+      if (path === undefined || more.length > 0)
+        throw new AppError(
+          'invalid_option',
+          `--from ${source.path}: names ${more.length + 1} files: it takes one`,
+        );
+      const options = { label: source.path, spill: await spillFolder(session) };
+      return openRowFile(resolve(path), source.format, options);
+    }
+  }
+}
+
+/** The checked addresses of a server; none for what a person starts, whom the operator's list does not bind. */
+async function addressesOf(
+  { byHand, home }: ToolSession,
+  { host, port }: Server,
+): Promise<{ readonly addresses?: readonly string[] }> {
+  if (byHand) return {};
+  const guard = createOutgoingGuard(home.config.allowedHosts, createHostResolver());
+  return { addresses: (await guard.check(host, port)).addresses };
+}
+
+/** AppError `input_not_found` where there is none. */
+async function fileAt(session: ToolSession, file: string): Promise<string> {
+  const path = session.byHand ? resolve(file) : await session.resolvePath(file, true);
+  return (await localCopies(session, [path], 'from'))[0]!;
+}
+
+async function spillFolder(session: ToolSession): Promise<string> {
+  const folder = localFolder(session, 'from-spill');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
