@@ -24,7 +24,7 @@ export function goalsOf(results: Results, parser: string): Goal[] {
   const ratio = (
     over: readonly [string, string],
     under: readonly [string, string],
-    of: 'rate' | 'seconds' = 'rate',
+    of: 'rate' | 'seconds' | 'cpuSeconds' = 'rate',
   ): number | null => {
     const [a, b] = [results[of](...over), results[of](...under)];
     return a === null || b === null ? null : a / b;
@@ -50,6 +50,30 @@ export function goalsOf(results: Results, parser: string): Goal[] {
     ),
     atLeast('XML to PostgreSQL', 15, 'lxml + COPY', ratio([names.load, element], [lxml, element])),
     atLeast('XML to PostgreSQL', 50, 'xml2db', ratio([names.load, element], ['xml2db', element])),
+    atLeast(
+      'XML to MariaDB',
+      0.9,
+      'LOAD DATA LOCAL INFILE alone',
+      ratio([names.mariadb, element], [names.loadData, element]),
+    ),
+    atLeast(
+      'XML to MariaDB, processor time',
+      0.9,
+      'LOAD DATA LOCAL INFILE alone',
+      ratio([names.loadData, element], [names.mariadb, element], 'cpuSeconds'),
+    ),
+    atLeast(
+      'XML to SQLite',
+      0.8,
+      '.import of the SQLite shell',
+      ratio([names.sqlite, element], [names.sqliteImport, element]),
+    ),
+    atLeast(
+      'XML to SQLite, processor time',
+      0.8,
+      '.import of the SQLite shell',
+      ratio([names.sqliteImport, element], [names.sqlite, element], 'cpuSeconds'),
+    ),
     atLeast(
       'the kernel for content',
       1.5,

@@ -3,7 +3,7 @@
  * ratios and peak memory as markdown, and ends with 1 when contestants disagree about what a document holds.
  *
  *   --megabytes N     size of each document (50)      --rounds N        runs of each contestant (3)
- *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,back,other  parts (all)
+ *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,back,databases,other  parts (all)
  *   --cpu             compare parsers by the processor time they took: for a machine that is shared
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
@@ -25,6 +25,7 @@ import { generateInput, shapes } from './inputs.ts';
 import type { BenchInput } from './inputs.ts';
 import { measure } from './measured-process.ts';
 import type { Command, Measured } from './measured-process.ts';
+import { openDatabases, type OpenDatabases } from './targets/databases.ts';
 import { benchLakehouse } from './targets/lakehouse.ts';
 import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
@@ -39,7 +40,7 @@ const { values: options } = parseArgs({
     megabytes: { type: 'string', default: '50' },
     'slow-megabytes': { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
-    only: { type: 'string', default: 'parse,load,back,other' },
+    only: { type: 'string', default: 'parse,load,back,databases,other' },
     cpu: { type: 'boolean', default: false },
     api: { type: 'boolean', default: false },
     'api-seconds': { type: 'string', default: '2' },
@@ -187,9 +188,16 @@ async function main(): Promise<void> {
   const onePage = join(directory, 'page.xml');
   await writeFile(onePage, '<?xml version="1.0"?>\n<page><title>One page</title></page>\n');
   const database = parts.some((part) => part !== 'parse') ? await openBenchDatabase(directory) : null;
+  let others: OpenDatabases | null = null;
   try {
     // the first run of a tool makes the metadata database ready
     if (database !== null) await measure(database.tool(onePage, '-o', 'metadb:bench_page', '-S', 'o'));
+    if (database !== null && parts.includes('databases')) {
+      const disagree = (line: string): void => void disagreements.push(line);
+      others = await openDatabases({ input: inputs[0]!, database, directory, results, disagree }, (line) =>
+        console.error(`skipped: ${line}`),
+      );
+    }
     for (let round = 0; round < rounds; round++) {
       console.error(`round ${round + 1} of ${rounds}`);
       if (parts.includes('parse')) await parse(inputs, peers);
@@ -197,9 +205,11 @@ async function main(): Promise<void> {
       const stage = { inputs, small, onePage, peers, database };
       if (parts.includes('load')) await load(stage, round);
       if (parts.includes('back')) await benchWriteBack(contest, inputs[0]!, database, directory);
+      await others?.round();
       if (parts.includes('other')) await other(stage);
     }
   } finally {
+    await others?.close();
     await database?.close();
     await rm(directory, { recursive: true, force: true });
   }
@@ -221,6 +231,10 @@ function print(peers: Peers): void {
     names.copyAlone,
     names.copyAtOnce,
     names.writeBack,
+    names.mariadb,
+    names.loadData,
+    names.sqlite,
+    names.sqliteImport,
     names.tsv,
     names.parquet,
     names.jsonLines,

@@ -2,19 +2,24 @@
 import { cpus } from 'node:os';
 import { median, type Measured } from './measured-process.ts';
 
+export interface Run extends Pick<Measured, 'seconds' | 'wallSeconds' | 'peakBytes'> {
+  /** what the processors spent on it, a server's work for it among it; absent: not counted */
+  readonly cpuSeconds?: number;
+}
+
 /** All runs of one contestant on one document. */
 export interface Result {
   readonly name: string;
   readonly column: string;
   /** of the document; 0 where a rate says nothing */
   readonly bytes: number;
-  readonly runs: Pick<Measured, 'seconds' | 'wallSeconds' | 'peakBytes'>[];
+  readonly runs: Run[];
 }
 
 export class Results {
   readonly #results = new Map<string, Result>();
 
-  add(name: string, column: string, bytes: number, run: Result['runs'][number]): void {
+  add(name: string, column: string, bytes: number, run: Run): void {
     const key = `${name} ${column}`;
     const result = this.#results.get(key) ?? { name, column, bytes, runs: [] };
     this.#results.set(key, result);
@@ -30,6 +35,12 @@ export class Results {
   wallSeconds(name: string, column: string): number | null {
     const result = this.#results.get(`${name} ${column}`);
     return result === undefined ? null : median(result.runs.map((run) => run.wallSeconds));
+  }
+
+  cpuSeconds(name: string, column: string): number | null {
+    const runs = this.#results.get(`${name} ${column}`)?.runs ?? [];
+    const spent = runs.flatMap(({ cpuSeconds }) => (cpuSeconds === undefined ? [] : [cpuSeconds]));
+    return spent.length === 0 ? null : median(spent);
   }
 
   /** Megabytes of XML in a second. */

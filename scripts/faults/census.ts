@@ -1,5 +1,4 @@
 /** Rows of one target against those that its jobs should have added. */
-import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
 import type { LargeDocument } from '../../test/support/documents/large.ts';
 
 export interface Census {
@@ -9,48 +8,58 @@ export interface Census {
   readonly doubled: number;
 }
 
-/** `completed`: jobs that each added the document once to this SQL schema. All rows are tied to their documents by their keys. */
+/** The database that a cycle's jobs load. */
+export interface CountedDatabase {
+  /** whether tables were made there */
+  isThere(): Promise<boolean>;
+  /** Rows of a query that any SQL database understands; values as text or numbers. */
+  ask(query: string): Promise<readonly (readonly unknown[])[]>;
+  /** what stands before the name of a table */
+  readonly prefix: string;
+}
+
+/** `completed`: jobs that each added the document once. All rows are tied to their documents by their keys. */
 export async function countRows(
-  sql: Sql,
-  sqlSchema: string,
+  database: CountedDatabase,
   document: LargeDocument,
   completed: readonly number[],
 ): Promise<Census> {
-  const [found] = await sql<
-    { there: boolean }[]
-  >`select to_regclass(${`${sqlSchema}._documents`}) is not null as there`;
   const perJob = document.shipments + document.packages + document.goods;
-  if (found?.there !== true) return { lost: completed.length * perJob, doubled: 0 };
-  const schema = sql(sqlSchema);
-  const rows = await sql<{ job: number; documents: number; ledger: number; rows: number }[]>`
-    with tied as (
-      select d.job, s.shipment_key from ${schema}._documents d
-        join ${schema}.manifest m on m.document_key = d.document_key join ${schema}.shipment s using (manifest_key)
-    ), packages as (
-      select t.job, p.package_key from tied t join ${schema}.package p using (shipment_key)
-      union all
-      select t.job, i.package_key from tied t join ${schema}.package o using (shipment_key)
-        join ${schema}.package i on i.parent_package_key = o.package_key
-    )
-    select d.job, count(*)::int as documents, (select count(*)::int from ${schema}._loads l where l.job = d.job) as ledger,
-           ((select count(*) from tied t where t.job = d.job) + (select count(*) from packages p where p.job = d.job)
-            + (select count(*) from packages p join ${schema}.goods using (package_key) where p.job = d.job))::int as rows
-      from ${schema}._documents d group by d.job`;
-  const [totals] = await sql<{ rows: number }[]>`
-    select ((select count(*) from ${schema}.shipment) + (select count(*) from ${schema}.package)
-            + (select count(*) from ${schema}.goods))::int as rows`;
+  if (!(await database.isThere())) return { lost: completed.length * perJob, doubled: 0 };
+  const perJobOf = async (query: string): Promise<ReadonlyMap<number, number>> =>
+    new Map((await database.ask(query)).map(([job, count]) => [Number(job), Number(count)]));
+  const of = (name: string): string => `${database.prefix}${name}`;
+  const byJob = (name: string): string => `select job, count(*) as n from ${of(name)} group by job`;
+  const documents = await perJobOf(byJob('_documents'));
+  const ledger = await perJobOf(byJob('_loads'));
+  const tied = await perJobOf(tiedRows(of));
+  const tables = ['shipment', 'package', 'goods'].map((name) => `(select count(*) from ${of(name)})`);
+  const [[total]] = (await database.ask(`select ${tables.join(' + ')}`)) as [[unknown]];
   let lost = 0;
   let doubled = 0;
-  let tied = 0;
-  const byJob = new Map(rows.map((row) => [row.job, row]));
-  for (const { job, rows: count, documents, ledger } of rows) {
-    tied += count;
+  let found = 0;
+  for (const job of new Set([...documents.keys(), ...ledger.keys(), ...completed])) {
+    const rows = tied.get(job) ?? 0;
     const expected = completed.includes(job) ? perJob : 0;
-    lost += Math.max(0, expected - count);
-    doubled += Math.max(0, count - expected) + Math.max(0, documents - 1) + Math.max(0, ledger - 1);
+    found += rows;
+    lost += Math.max(0, expected - rows);
+    doubled += Math.max(0, rows - expected);
+    for (const told of [documents, ledger]) doubled += Math.max(0, (told.get(job) ?? 0) - 1);
   }
-  lost += completed.filter((job) => !byJob.has(job)).length * perJob;
   // rows that hang from no document
-  doubled += Math.max(0, totals!.rows - tied);
+  doubled += Math.max(0, Number(total) - found);
   return { lost, doubled };
+}
+
+/** Packages lie in shipments, and in one another; goods in packages. */
+function tiedRows(of: (name: string) => string): string {
+  const shipments = `${of('_documents')} d join ${of('manifest')} m on m.document_key = d.document_key join ${of('shipment')} s on s.manifest_key = m.manifest_key`;
+  const outer = `${shipments} join ${of('package')} o on o.shipment_key = s.shipment_key`;
+  const inner = `${outer} join ${of('package')} i on i.parent_package_key = o.package_key`;
+  const goodsOf = (packages: string, alias: string): string =>
+    `${packages} join ${of('goods')} g on g.package_key = ${alias}.package_key`;
+  const parts = [shipments, outer, inner, goodsOf(outer, 'o'), goodsOf(inner, 'i')].map(
+    (rows) => `select d.job as job, count(*) as n from ${rows} group by d.job`,
+  );
+  return `select job, sum(n) from (${parts.join(' union all ')}) t group by job`;
 }

@@ -7,7 +7,7 @@ import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/co
 import { execution, terminalStatuses, type JobAnswer } from '../../test/support/service/client.ts';
 import type { LargeDocument } from '../../test/support/documents/large.ts';
 import { toolProcesses } from '../../test/support/service/processes.ts';
-import { countRows } from './census.ts';
+import type { MakePlace } from './places.ts';
 import type { Installation } from './processes.ts';
 
 export interface Counts {
@@ -41,6 +41,7 @@ export interface CycleOptions {
   readonly installation: Installation;
   readonly document: LargeDocument;
   readonly origin: number;
+  readonly makePlace: MakePlace;
   /** of an undisturbed load, from submission to end */
   readonly usualMs: number;
   readonly jobs: number;
@@ -53,10 +54,10 @@ const patienceMs = 120_000;
 
 export async function runCycle(options: CycleOptions, counts: Counts, number: number): Promise<string> {
   const { installation, document, origin } = options;
-  const sqlSchema = `cycle_${number}`;
+  const place = await options.makePlace(`cycle_${number}`);
   const key = randomUUID();
   const body = JSON.stringify({
-    executions: [execution('xml2er', document.path, [['-o', `metadb:${sqlSchema}`]], String(origin))],
+    executions: [execution('xml2er', document.path, place.options, String(origin))],
   });
   // One request per job: those of one request run one after the other
   const keys = Array.from({ length: options.jobs }, (_, at) => `${key}-${at}`);
@@ -86,11 +87,11 @@ export async function runCycle(options: CycleOptions, counts: Counts, number: nu
       { n: number }[]
     >`select count(*)::int as n from svc.idempotency where key like ${`${key}-%`}`;
     if (known!.n !== keys.length || new Set(idJobs).size !== keys.length) counts.submissionsWrong += 1;
-    const { lost, doubled } = await countRows(sql, sqlSchema, document, completed);
-    counts.lost += lost;
-    counts.doubled += doubled;
-    await sql`drop schema if exists ${sql(sqlSchema)} cascade`;
   });
+  const { lost, doubled } = await place.census(document, completed);
+  counts.lost += lost;
+  counts.doubled += doubled;
+  await place.remove();
   counts.leftProcesses += (await toolProcesses(installation.home)).length;
   const ends = records.map(({ status, attempt }) => `${status}${attempt}`).join(' ');
   const reasons = records.flatMap(({ status, failure }) => (status === 'C' ? [] : [failure]));

@@ -1,6 +1,6 @@
 /**
- * `npm run faults -- [--rounds N] [--database-rounds N] [--megabytes N]`: kills the parts of an installation under load and counts
- * what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
+ * `npm run faults -- [--rounds N] [--database-rounds N] [--mariadb-rounds N] [--sqlite-rounds N] [--megabytes N]`: kills the parts of an
+ * installation under load, and the server that it loads, and counts what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
  *
  * `npm run faults -- --figures [--kills N] [--followed N] [--takeovers N] [--variety N] [--flood N] [--database embedded|external|URL]
  * [--xsd FILE --document FILE]`: what is promised of kills, logs and dead workers, measured under default settings, on material of
@@ -10,6 +10,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isHere } from '../../test/support/needs.ts';
+import { mariadbParts } from '../../test/support/servers/mariadb.ts';
 import { measureFigures } from './figures.ts';
 import { runFaults } from './run.ts';
 
@@ -17,6 +19,8 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '200' },
     'database-rounds': { type: 'string', default: '50' },
+    'mariadb-rounds': { type: 'string', default: '50' },
+    'sqlite-rounds': { type: 'string', default: '50' },
     megabytes: { type: 'string', default: '4' },
     figures: { type: 'boolean', default: false },
     kills: { type: 'string', default: '100' },
@@ -51,8 +55,18 @@ try {
   for (const [kind, name, rounds] of [
     ['processes', 'kill -9 or stop of worker, tool, service', Number(values.rounds)],
     ['database', 'kill -9 of the database', Number(values['database-rounds'])],
+    [
+      'mariadb',
+      'kill -9 or restart of a MariaDB server that jobs load, or kill of what loads it',
+      Number(values['mariadb-rounds']),
+    ],
+    ['sqlite', 'kill -9 or stop of what loads a SQLite file', Number(values['sqlite-rounds'])],
   ] as const) {
     if (values.figures || rounds === 0) continue;
+    if (kind === 'mariadb' && !mariadbParts.every(isHere)) {
+      process.stdout.write('MariaDB: left out, as its server or its client is not here\n');
+      continue;
+    }
     process.stdout.write(`${name}:\n`);
     const counts = await runFaults({
       kind,

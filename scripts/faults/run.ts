@@ -7,13 +7,21 @@ import { freightXsdFolder } from '../../test/support/service/fixtures.ts';
 import { writeLargeDocument } from '../../test/support/documents/large.ts';
 import { shortLeases } from '../../test/support/service/leases.ts';
 import { convert } from '../../test/support/service/tools.ts';
+import { startDurableMariadb, type TestMariadb } from '../../test/support/servers/mariadb.ts';
+import { freePort } from '../../test/support/service/external-postgres.ts';
 import { noCounts, runCycle, type Counts } from './cycles.ts';
+import { mariadbPlaces, metadbPlaces, sqlitePlaces } from './places.ts';
 import { startInstallation } from './processes.ts';
-import { killDatabase, killSomething } from './victims.ts';
+import { endMariadb, killDatabase, killSomething } from './victims.ts';
+
+/**
+ * What is at fault: `processes` of two workers beside a service, on a database that lives; the `database` of one service; a target of
+ * `mariadb`, its server among them; or processes that load a file of `sqlite`.
+ */
+export type FaultKind = 'processes' | 'database' | 'mariadb' | 'sqlite';
 
 export interface FaultRun {
-  /** `processes`: two workers beside a service, on a database that lives; `database`: one service with its own */
-  readonly kind: 'processes' | 'database';
+  readonly kind: FaultKind;
   readonly rounds: number;
   readonly megabytes: number;
   /** for the document and the database */
@@ -24,12 +32,13 @@ export interface FaultRun {
 const leaseMs = 2000;
 
 export async function runFaults(run: FaultRun): Promise<Counts> {
-  const database = join(run.folder, 'database');
+  const database = join(run.folder, `database-${run.kind}`);
   const own = run.kind === 'database';
   const home = await createServiceHome({
     ...shortLeases,
     'svc.files.roots': run.folder,
     'svc.limits.attempts': '5',
+    'svc.allow.hosts': '127.0.0.1',
     ...(own ? {} : { 'metadb.url': (await joinEmbeddedPostgres({ directory: database })).url }),
   });
   try {
@@ -44,20 +53,31 @@ async function runOn(home: ServiceHome, run: FaultRun): Promise<Counts> {
   const { kind, rounds, megabytes, folder, tell } = run;
   const document = await writeLargeDocument(join(folder, 'document.xml'), megabytes * 1e6);
   const { origin } = await convert(home, 'xsd2er', freightXsdFolder, '-g', '1');
-  const installation = await startInstallation(home, kind === 'processes' ? 2 : 0);
+  const installation = await startInstallation(home, kind === 'database' ? 0 : 2);
   const counts = noCounts();
+  const processes = killSomething(installation, leaseMs);
+  let mariadb: TestMariadb | null = null;
   try {
+    let makePlace = kind === 'sqlite' ? sqlitePlaces(folder) : metadbPlaces(installation);
+    let fault = kind === 'database' ? killDatabase(installation) : processes;
+    if (kind === 'mariadb') {
+      const port = await freePort();
+      const server = await startDurableMariadb(port);
+      mariadb = server;
+      makePlace = mariadbPlaces(server, port);
+      fault = endMariadb(server, processes);
+    }
     const { client } = installation.service();
     const started = performance.now();
     const first = await client.run([
-      execution('xml2er', document.path, [['-o', 'metadb:undisturbed']], String(origin)),
+      execution('xml2er', document.path, (await makePlace('undisturbed')).options, String(origin)),
     ]);
-    await client.ended(first.jobs[0]!);
+    const { status, failure } = await client.ended(first.jobs[0]!);
+    if (status !== 'C') throw new Error(`the undisturbed load ended ${status}: ${failure}`);
     const usualMs = (performance.now() - started) * 1.5;
-    const fault = kind === 'processes' ? killSomething(installation, leaseMs) : killDatabase(installation);
     for (let number = 1; number <= rounds; number += 1) {
       const told = await runCycle(
-        { installation, document, origin: origin!, usualMs, jobs: 3, fault },
+        { installation, document, origin: origin!, makePlace, usualMs, jobs: 3, fault },
         counts,
         number,
       );
@@ -68,6 +88,7 @@ async function runOn(home: ServiceHome, run: FaultRun): Promise<Counts> {
     }
   } finally {
     await installation.end();
+    await mariadb?.stop();
   }
   return counts;
 }

@@ -2,6 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { TestMariadb } from '../../test/support/servers/mariadb.ts';
 import { toolProcesses } from '../../test/support/service/processes.ts';
 import type { Installation } from './processes.ts';
 import type { Scene } from './scene.ts';
@@ -87,6 +88,17 @@ export function killDatabase(installation: Installation): () => Promise<string> 
     }
     kill(postmaster, 'SIGKILL');
     return 'kill -9 of the database server';
+  };
+}
+
+/** The server of the target is killed or told to end, and comes back at once; now and then it is something of ours instead. */
+export function endMariadb(server: TestMariadb, otherwise: () => Promise<string>): () => Promise<string> {
+  return async () => {
+    const chance = Math.random();
+    if (chance < 0.35) return otherwise();
+    const signal = chance < 0.75 ? 'SIGKILL' : 'SIGTERM';
+    await server.restart(signal);
+    return signal === 'SIGKILL' ? 'kill -9 of the MariaDB server' : 'a restart of the MariaDB server';
   };
 }
 

@@ -1,10 +1,10 @@
 /**
- * Cases of faults in a short form: a few cycles each. `npm run faults -- --rounds N --database-rounds N` is the long one, which
- * counts the same.
+ * Cases of faults in a short form: a few cycles each. `npm run faults` is the long one, which counts the same.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runFaults } from '../../scripts/faults/run.ts';
 import { needs } from '../support/needs.ts';
+import { mariadbParts } from '../support/servers/mariadb.ts';
 import { useTrial } from '../support/service/trial.ts';
 
 const rounds = Number(process.env['FAULT_CYCLES'] ?? 3);
@@ -16,9 +16,14 @@ describe('cycles of faults', { ...needs('whole run'), timeout: 600_000 }, () => 
     folder = await trial.folder('fault-cycles-');
   });
 
-  it.each(['processes', 'database'] as const)(
-    '%s: nothing lost, nothing doubled, nothing stuck',
-    async (kind) => {
+  const kinds = [
+    ['processes', {}],
+    ['database', {}],
+    ['mariadb', needs(mariadbParts)],
+    ['sqlite', {}],
+  ] as const;
+  for (const [kind, options] of kinds)
+    it(`${kind}: nothing lost, nothing doubled, nothing stuck`, options, async () => {
       const told: string[] = [];
       const counts = await runFaults({
         kind,
@@ -37,6 +42,5 @@ describe('cycles of faults', { ...needs('whole run'), timeout: 600_000 }, () => 
         leftProcesses: 0,
       });
       expect(counts.completed, told.join('\n')).toBeGreaterThan(0);
-    },
-  );
+    });
 });

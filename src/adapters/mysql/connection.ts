@@ -42,7 +42,7 @@ export interface Mysql {
 
 /** What the server's owner set for people is not for a load: strict, in UTC, names in either kind of quotes. */
 const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00:00', wait_timeout = 86400, net_read_timeout = 600,
-  net_write_timeout = 600, group_concat_max_len = 4294967295, foreign_key_checks = 0, autocommit = 1, lock_wait_timeout = 60,
+  net_write_timeout = 600, group_concat_max_len = 4294967295, foreign_key_checks = 0, unique_checks = 1, autocommit = 1, lock_wait_timeout = 60,
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ANSI_QUOTES'`;
 
 /** rows that wait for whoever reads them */

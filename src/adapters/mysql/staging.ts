@@ -204,7 +204,9 @@ function loadStatement(table: MysqlStagedTable): string {
     if (value !== variable) sets.push(`${quoted} = ${value}`);
   }
   const set = sets.length === 0 ? '' : ` SET ${sets.join(', ')}`;
-  return String.raw`LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${mysql.quote(table.name)} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' (${targets.join(', ')})${set}`;
+  // the server splits bytes faster than characters, and takes them for characters of the columns all the same; functions want characters
+  const characters = sets.length === 0 ? 'binary' : 'utf8mb4';
+  return String.raw`LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${mysql.quote(table.name)} CHARACTER SET ${characters} FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' (${targets.join(', ')})${set}`;
 }
 
 /** What the rows have, in the words of XML Schema. */

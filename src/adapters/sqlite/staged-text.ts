@@ -5,21 +5,26 @@ import { isText } from './types.ts';
 
 const pieceBytes = 1024 * 1024;
 
-/** Pieces of a file: the lines of its rows. */
-export async function* stagedLines(path: string): AsyncIterable<readonly string[]> {
+/** Pieces of a file, each of them whole rows. */
+export async function* stagedRows(path: string): AsyncIterable<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest: string[] = [];
   for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>) {
     const text = decoder.decode(bytes, { stream: true });
-    const end = text.lastIndexOf('\n');
-    if (end < 0) {
+    const end = text.lastIndexOf('\n') + 1;
+    if (end === 0) {
       rest.push(text);
       continue;
     }
-    const lines = (rest.join('') + text.slice(0, end)).split('\n');
-    rest = [text.slice(end + 1)];
-    yield lines;
+    const rows = rest.join('') + text.slice(0, end);
+    rest = [text.slice(end)];
+    yield rows;
   }
+}
+
+/** Pieces of a file: the lines of its rows. */
+export async function* stagedLines(path: string): AsyncIterable<readonly string[]> {
+  for await (const rows of stagedRows(path)) yield rows.slice(0, -1).split('\n');
 }
 
 /** Null for NULL. */
@@ -33,7 +38,8 @@ export function fieldsOf(line: string): (string | null)[] {
 
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
 
-function unescaped(field: string): string | null {
+/** Null for NULL. */
+export function unescaped(field: string): string | null {
   return field === '\\N' ? null : field.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter]!);
 }
 
@@ -80,8 +86,11 @@ function numberOf(text: string): BoundValue {
   return Number.isFinite(number) ? number : text;
 }
 
+const plain = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
 /** Without what says nothing: a plus sign, zeros before it; with digits on both sides of the point. */
 function plainNumber(text: string): string {
+  if (plain.test(text)) return text;
   const found = /^([+-]?)(\d*)(?:\.(\d*))?([eE][+-]?\d+)?$/.exec(text);
   if (found === null) return text;
   const [, sign, whole = '', fraction = '', exponent = ''] = found;

@@ -113,7 +113,7 @@ export function targetKinds(
   ];
 }
 
-export function mariadbAddress({ socket }: TestMariadb, database: string): MysqlAddress {
+export function mariadbAddress({ socket }: Pick<TestMariadb, 'socket'>, database: string): MysqlAddress {
   return {
     host: 'localhost',
     port: 0,

@@ -1,6 +1,6 @@
-/** A MariaDB server for tests, on a socket of its own: no port is opened, no user is checked. */
+/** A MariaDB server for tests, on a socket of its own: no port is opened unless one is wanted, no user is checked. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,37 +13,62 @@ export interface TestMariadb {
   run(script: string, cwd?: string, database?: string): Promise<string>;
   /** of its socket */
   readonly socket: string;
+  pid(): number;
+  /** Ends the server and starts it again over the same data. */
+  restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startMariadb(): Promise<TestMariadb> {
+export interface MariadbOptions {
+  /** of 127.0.0.1, opened beside the socket */
+  readonly port?: number;
+  /** of the server; absent: little memory, and a commit that outlives the server alone */
+  readonly settings?: readonly string[];
+}
+
+const smallSettings = [
+  '--innodb-buffer-pool-size=32M',
+  '--innodb-log-file-size=4M',
+  '--innodb-flush-log-at-trx-commit=0',
+];
+
+export async function startMariadb({
+  port,
+  settings = smallSettings,
+}: MariadbOptions = {}): Promise<TestMariadb> {
   const home = await mkdtemp(join(tmpdir(), 'mariadb-'));
   await mkdir(join(home, 'data'));
   for (const path of [home, join(home, 'data')]) await chmod(path, 0o777);
   const socket = join(home, 'sock');
+  const log = join(home, 'log.err');
   const root = process.getuid?.() === 0;
-  const child = spawn(
-    programOf('mariadbd')!,
-    [
-      '--no-defaults',
-      '--skip-grant-tables',
-      '--skip-networking',
-      `--socket=${socket}`,
-      `--datadir=${join(home, 'data')}`,
-      `--tmpdir=${home}`,
-      `--pid-file=${join(home, 'pid')}`,
-      '--local-infile=1',
-      '--innodb-stats-persistent=0',
-      '--innodb-buffer-pool-size=32M',
-      '--innodb-log-file-size=4M',
-      '--innodb-flush-log-at-trx-commit=0',
-    ],
-    { stdio: 'ignore', ...(root ? { uid: 65534, gid: 65534 } : {}) },
-  );
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const start = (): { readonly child: ChildProcess; readonly ended: Promise<void> } => {
+    const child = spawn(
+      programOf('mariadbd')!,
+      [
+        '--no-defaults',
+        '--skip-grant-tables',
+        ...(port === undefined ? ['--skip-networking'] : ['--bind-address=127.0.0.1', `--port=${port}`]),
+        `--socket=${socket}`,
+        `--datadir=${join(home, 'data')}`,
+        `--tmpdir=${home}`,
+        `--pid-file=${join(home, 'pid')}`,
+        `--log-error=${log}`,
+        '--local-infile=1',
+        '--innodb-stats-persistent=0',
+        ...settings,
+      ],
+      { stdio: 'ignore', ...(root ? { uid: 65534, gid: 65534 } : {}) },
+    );
+    return { child, ended: new Promise<void>((resolve) => child.once('close', () => resolve())) };
+  };
+  let server = start();
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    server.child.kill(signal);
+    await server.ended;
+  };
   const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await ended;
+    await end('SIGKILL');
     await rm(home, { recursive: true, force: true });
   };
   const run: TestMariadb['run'] = (script, cwd = home, database = '') => {
@@ -53,18 +78,41 @@ export async function startMariadb(): Promise<TestMariadb> {
       script,
     );
   };
-  for (let tries = 0; ; tries += 1) {
-    try {
-      await run('SELECT 1;');
-      return { run, socket, stop };
-    } catch (error) {
-      if (tries >= 200 || child.exitCode !== null) {
-        await stop();
-        throw error;
+  const answers = async (): Promise<void> => {
+    for (let tries = 0; ; tries += 1)
+      try {
+        await run('SELECT 1;');
+        return;
+      } catch (error) {
+        if (tries >= 200 || server.child.exitCode !== null) {
+          const said = await readFile(log, 'utf8').catch(() => '');
+          await stop();
+          throw new Error(`MariaDB does not start: ${said.slice(-2000)}`, { cause: error });
+        }
+        await sleep(100);
       }
-      await sleep(100);
-    }
-  }
+  };
+  await answers();
+  return {
+    run,
+    socket,
+    pid: () => server.child.pid!,
+    restart: async (signal) => {
+      await end(signal);
+      server = start();
+      await answers();
+    },
+    stop,
+  };
+}
+
+/** One that can be killed at any time: a commit outlives it, as it does by default, and little memory has it write pages meanwhile. */
+export async function startDurableMariadb(port?: number): Promise<TestMariadb> {
+  const settings = ['--innodb-buffer-pool-size=32M', '--innodb-log-file-size=4M'];
+  const server = await startMariadb({ settings, ...(port === undefined ? {} : { port }) });
+  // it does not recover before its first pages are on the disk
+  await server.restart('SIGTERM');
+  return server;
 }
 
 async function collected(child: ChildProcess, input: string): Promise<string> {

@@ -2,18 +2,12 @@
 import type { StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { AppError } from '../../../errors.ts';
 import { brokenUnique, foldedName } from '../database.ts';
-import {
-  converterFor,
-  fieldsOf,
-  listItems,
-  stagedLines,
-  type BoundValue,
-  type Converter,
-} from '../staged-text.ts';
+import { converterFor, listItems, stagedRows, type BoundValue, type Converter } from '../staged-text.ts';
+import { isText } from '../types.ts';
 import { dropUniqueIndex } from './indexes.ts';
 import type { SqlitePublication } from './publication.ts';
+import { readRow, type ColumnReading } from './row-values.ts';
 
 /** By folded table name: what is added to the keys of this job, which count from 1. */
 export type KeyOffsets = ReadonlyMap<string, bigint>;
@@ -25,7 +19,14 @@ interface ListTarget {
   readonly table: string;
   readonly convert: Converter;
   lastKey: bigint;
+  /** of the row that was read last; null: it has no list */
+  items: string[] | null;
 }
+
+const wholeKinds: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint']);
+
+/** Below it, an offset and a number of 15 digits add up exactly. */
+const highestOffset = 1n << 52n;
 
 /** Answers how many rows were added. `types`: of the table's columns, `itemTypes`: of the items, by index of the drawn list table. */
 export async function insertRows(
@@ -38,13 +39,20 @@ export async function insertRows(
   const { plan, drawn, staged, database, signal } = publication;
   const table = drawn.tables[index]!;
   const { columns } = plan.model.tables[index]!;
-  const convert = columns.map(({ type }, at): Converter => {
+  const reads = columns.map(({ type }, at): ColumnReading => {
     const owner = table.keyOwners.get(table.columns[at]!.name);
     const offset = owner === undefined ? 0n : (offsets.get(foldedName(owner)) ?? 0n);
-    return offset === 0n ? converterFor(type, types[at]!) : shifted(Number(offset));
+    if (offset > 0n)
+      return {
+        offset: offset < highestOffset ? Number(offset) : null,
+        convert: shifted(Number(offset)),
+      };
+    const isWhole = wholeKinds.has(type.kind) && type.list !== true && !isText(types[at]!);
+    return { offset: isWhole ? 0 : null, convert: converterFor(type, types[at]!) };
   });
   const lists = listTargets(publication, index, itemTypes, offsets);
-  for (const { column } of lists) convert[column] = (text) => listItems(text)?.length ?? null;
+  for (const list of lists)
+    reads[list.column] = { offset: null, convert: (text) => (list.items = listItems(text))?.length ?? null };
   const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
   const names = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
   const onConflict =
@@ -63,40 +71,32 @@ export async function insertRows(
   // a row that is there already is not written again, nor are the items of its lists: each is asked about
   const together = plan.keys === 'hash' ? 1 : Math.max(1, Math.min(32, Math.floor(1000 / columns.length)));
   const insertSeveral = together > 1 ? insertion(together) : null;
+  const full = columns.length * together;
+  const waiting: BoundValue[] = Array(full).fill(null);
+  let filled = 0;
   let count = 0;
-  let waiting: BoundValue[] = [];
-  const addWaiting = (): void => {
-    if (waiting.length === columns.length * together && insertSeveral !== null) {
-      if (tryInsert(insertSeveral, waiting)) {
-        waiting = [];
-        return;
-      }
-    }
-    for (let from = 0; from < waiting.length; from += columns.length)
-      insertOne(publication, insert, waiting.slice(from, from + columns.length));
-    waiting = [];
+  /** Answers how many rows were added. */
+  const addWaiting = (): number => {
+    let added = 0;
+    if (filled === full && insertSeveral !== null && tryInsert(insertSeveral, waiting)) added = together;
+    else
+      for (let from = 0; from < filled; from += columns.length)
+        added += insertOne(publication, insert, waiting.slice(from, from + columns.length));
+    filled = 0;
+    count += added;
+    return added;
   };
-  for await (const lines of stagedLines(staged.get(index)!.path)) {
+  for await (const rows of stagedRows(staged.get(index)!.path)) {
     signal?.throwIfAborted();
-    for (const line of lines) {
-      const fields = fieldsOf(line);
-      if (fields.length !== columns.length)
-        throw new AppError(
-          'unprocessable_input',
-          `${table.name}: a row has ${fields.length} values, not ${columns.length}`,
-        );
-      const values = fields as BoundValue[];
-      const items = lists.length === 0 ? [] : lists.map(({ column }) => fields[column]);
-      for (let at = 0; at < values.length; at += 1)
-        if (values[at] !== null) values[at] = convert[at]!(values[at] as string);
-      if (insertSeveral === null) {
-        if (insertOne(publication, insert, values) === 0) continue;
-      } else {
-        for (let at = 0; at < values.length; at += 1) waiting.push(values[at]!);
-        if (waiting.length === columns.length * together) addWaiting();
+    for (let at = 0; at < rows.length;) {
+      at = readRow(rows, at, reads, waiting, filled, table.name);
+      const parent = waiting[filled + keyAt]!;
+      filled += columns.length;
+      const isThere = filled === full && addWaiting() === 0;
+      for (const list of lists) {
+        if (!isThere) insertItems(publication, list, parent);
+        list.items = null;
       }
-      count += 1;
-      for (const [at, list] of lists.entries()) insertItems(publication, list, values[keyAt]!, items[at]!);
     }
     // what else this process has to do: refresh its lock, hear that it is to end
     await setImmediate();
@@ -105,14 +105,8 @@ export async function insertRows(
   return count;
 }
 
-function insertItems(
-  publication: SqlitePublication,
-  list: ListTarget,
-  parent: BoundValue,
-  text: string | null,
-): void {
-  if (text === null) return;
-  for (const [position, item] of (listItems(text) ?? []).entries()) {
+function insertItems(publication: SqlitePublication, list: ListTarget, parent: BoundValue): void {
+  for (const [position, item] of (list.items ?? []).entries()) {
     list.lastKey += 1n;
     insertOne(publication, list.insert, [String(list.lastKey), parent, position + 1, list.convert(item)]);
   }
@@ -170,6 +164,7 @@ function listTargets(
         insert: database.prepare(`INSERT INTO ${doubleQuoted(name)} (${names}) VALUES (?, ?, ?, ?)`),
         convert: converterFor(drawn.model.tables[table!]!.columns[3]!.type, itemTypes.get(table!)!),
         lastKey: offsets.get(foldedName(name)) ?? 0n,
+        items: null,
       };
     });
 }
