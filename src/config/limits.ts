@@ -281,8 +281,10 @@ export const fixedLimits = {
   answerBytes: 4 * 1024 * 1024,
   /** Schemas of an organisation that wait to be made, past it 429: each holds a request. */
   waitingCompiles: 20,
-  /** Until the turn of such a schema comes, else 503: with its compiling less than the silence after which connections close. */
-  compileWaitMs: 50_000,
+  /** Until the turn of such a schema comes, else 503: with its fetching and compiling less than the silence after which connections close. */
+  compileWaitMs: 25_000,
+  /** Until the sources of such a schema that lie elsewhere are here, else 503. */
+  schemaFetchMs: 30_000,
   /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
   waitingTransfers: 100,
   /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */

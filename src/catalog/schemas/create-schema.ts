@@ -1,15 +1,19 @@
 /** A new origin from uploaded XSD files and documents, with its first logical schema. */
 import type { MapLevel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
+import { isRemoteLocation } from '../../files/remote-location.ts';
+import { addressFault, namedCredential, type AccessSettings } from '../../jobs/request/check-access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { CachedSet, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
 import { findOrigin } from './origin.ts';
 
 export interface NewSchema {
   readonly name: string;
-  /** paths as uploads returned them; at least one of both kinds together */
+  /** paths as uploads returned them, or addresses; at least one of both kinds together */
   readonly xsd: readonly string[];
   readonly xml: readonly string[];
+  /** name of what addresses are read with; absent: sources of the operator */
+  readonly credential?: string;
   readonly root?: string;
   readonly mapLevel?: MapLevel;
   /** bytes */
@@ -26,14 +30,16 @@ const defaultMapLevel = 3;
 
 /**
  * AppError `unprocessable_input` with located reasons when the sources make no schema; `conflict` for a name that is taken;
- * `not_found` for the parent; `path_not_allowed`, `input_not_found` for paths.
+ * `not_found` for the parent; `path_not_allowed`, `input_not_found` for paths; of addresses `invalid_option`, `host_not_allowed`, `service_unavailable`, too.
  */
 export async function createSchema(
-  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler'>,
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'credentials' | 'secrets'>,
+  settings: AccessSettings,
   idOrg: number,
   wanted: NewSchema,
 ): Promise<SchemaRecord> {
   const { catalog, files, compiler } = adapters;
+  await checkAddresses(adapters, settings, idOrg, wanted);
   const { idParentSch } = wanted;
   const parent = idParentSch === undefined ? null : await findOrigin(catalog, idOrg, idParentSch);
   await refuseTakenName(adapters, idOrg, wanted.name, parent);
@@ -41,7 +47,9 @@ export async function createSchema(
   const mapLevel = wanted.mapLevel ?? before?.model.mapLevel ?? defaultMapLevel;
   const keepNames = before?.model.mapLevel === mapLevel && wanted.nameMaxLength === undefined;
   const resolve = (paths: readonly string[]): Promise<string[]> =>
-    Promise.all(paths.map((path) => files.resolve(idOrg, path, true)));
+    Promise.all(
+      paths.map(async (path) => (isRemoteLocation(path) ? path : files.resolve(idOrg, path, true))),
+    );
   let known: CachedSet | null = null;
   const find = async (fingerprint: string): Promise<CachedSet | null> =>
     (known = await catalog.findCompiledSet(idOrg, fingerprint));
@@ -49,6 +57,7 @@ export async function createSchema(
     idOrg,
     xsd: await resolve(wanted.xsd),
     xml: await resolve(wanted.xml),
+    ...(wanted.credential === undefined ? {} : { credential: wanted.credential }),
     ...(wanted.root === undefined ? {} : { root: wanted.root }),
     mapLevel,
     ...(wanted.nameMaxLength === undefined ? {} : { nameMaxLength: wanted.nameMaxLength }),
@@ -75,6 +84,28 @@ export async function createSchema(
     catalog.listTables(idOrg, idLschma),
   ]);
   return { ...record, tables };
+}
+
+/** What can be told without asking for them. */
+async function checkAddresses(
+  adapters: Pick<Adapters, 'credentials' | 'secrets'>,
+  settings: AccessSettings,
+  idOrg: number,
+  wanted: NewSchema,
+): Promise<void> {
+  const credential = await namedCredential(adapters, settings, idOrg, wanted);
+  if (credential === 'unknown')
+    throw new AppError('invalid_option', `there is no credential ${wanted.credential!}`, {
+      errors: [{ pointer: '/credential', detail: 'is the name of none' }],
+    });
+  for (const kind of ['xsd', 'xml'] as const)
+    for (const [at, text] of wanted[kind].entries()) {
+      const fault = isRemoteLocation(text) ? addressFault(settings, idOrg, text, credential) : null;
+      if (fault !== null)
+        throw new AppError(fault.code, fault.detail, {
+          errors: [{ pointer: `/${kind}/${at}`, detail: fault.detail }],
+        });
+    }
 }
 
 /** The store refuses it too; here it costs no compiling. */

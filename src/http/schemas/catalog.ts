@@ -288,6 +288,7 @@ export const CreateSchemaRequest = z
     name: plainText(200),
     xsd: paths,
     xml: paths,
+    credential: plainText(64).optional(),
     root: plainText(2000).optional(),
     map_level: z
       .union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])
@@ -300,6 +301,6 @@ export const CreateSchemaRequest = z
   .refine(({ xsd = [], xml = [] }) => xsd.length + xml.length > 0, { error: 'must name xsd or xml' })
   .openapi('CreateSchemaRequest', {
     description:
-      'Paths are those that uploads returned; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',
+      'Paths are those that uploads returned, or addresses such as `s3://BUCKET/PREFIX/` and `https://HOST/set.xsd`, read with `credential` or a source of the operator; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema.',
     example: { name: 'donuts', xsd: ['uploads/7f3c/donut.xsd'], map_level: 3 },
   });

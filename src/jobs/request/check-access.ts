@@ -54,7 +54,7 @@ export async function checkAccess(
     });
   const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
     if (mustExist && isRemoteLocation(name)) {
-      const fault = named === 'unknown' ? null : remoteFault(settings, idOrg, name, named);
+      const fault = named === 'unknown' ? null : addressFault(settings, idOrg, name, named);
       if (fault !== null) faults.push({ pointer, ...fault });
       return;
     }
@@ -203,18 +203,18 @@ async function pathFault(
 }
 
 /** What `--credential` names; null without it. */
-async function namedCredential(
+export async function namedCredential(
   adapters: Pick<Adapters, 'credentials' | 'secrets'>,
   { sources = [] }: AccessSettings,
   idOrg: number,
-  { credential: name }: ToolRequest,
+  { credential: name }: Pick<ToolRequest, 'credential'>,
 ): Promise<Credential | 'unknown' | null> {
   if (name === undefined) return null;
   return (await findCredential(adapters, openSources(sources, idOrg), idOrg, name)) ?? 'unknown';
 }
 
 /** What keeps the organisation's jobs from fetching the location, as far as it can be told without asking for it. */
-function remoteFault(
+export function addressFault(
   { allowedHosts, sources = [] }: AccessSettings,
   idOrg: number,
   text: string,

@@ -7,9 +7,11 @@ import type { NewOriginFile, OriginRecord } from '../stores/catalog.ts';
 export interface SchemaSources {
   /** whose they are: organisations take turns */
   readonly idOrg: number;
-  /** absolute locations, as a FileStore resolved them: files, folders or archives */
+  /** absolute locations, as a FileStore resolved them, or addresses: files, folders or archives */
   readonly xsd: readonly string[];
   readonly xml: readonly string[];
+  /** name of what addresses are read with; absent: sources of the operator */
+  readonly credential?: string;
   /** local name, `prefix:name` or `{uri}name` of the element documents start with; absent: as the sources suggest */
   readonly root?: string;
   readonly mapLevel: MapLevel;

@@ -3,22 +3,43 @@ import { join } from 'node:path';
 import { createFetchingCompiler } from '../../adapters/schema-compiler/with-download.ts';
 import { createTurns } from '../../adapters/schema-compiler/fair-turns.ts';
 import { createIsolatedSchemaCompiler } from '../../adapters/schema-compiler/in-thread.ts';
-import { fixedLimits, type Limits } from '../../config/limits.ts';
+import { fixedLimits } from '../../config/limits.ts';
+import type { Config } from '../../config/shape.ts';
+import type { Adapters } from '../../ports/adapters.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
 import type { Home } from '../home.ts';
+import { createAddressCompiler } from '../remote/fetching-compiler.ts';
 
 /** Schemas that are compiled at the same time; each may take the memory that one is allowed. */
 const compilerThreads = 2;
 
-export function openCompiler(files: FileStore, home: Home, limits: Limits): SchemaCompiler {
+export interface CompilerParts {
+  readonly files: FileStore;
+  readonly home: Home;
+  readonly config: Pick<Config, 'limits' | 'allowedHosts' | 'sources'>;
+  readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
+}
+
+export function openCompiler({ files, home, config, adapters }: CompilerParts): SchemaCompiler {
+  const { limits } = config;
+  const directory = join(home.directory, 'tmp');
   const isolated = createIsolatedSchemaCompiler({
     module: new URL('../../tools/bin/schema-compiler-thread.mjs', import.meta.url),
     timeMs: limits.xsdTimeMs,
     memoryBytes: limits.xsdMemoryBytes,
     settings: limits,
   });
-  const compiler = createFetchingCompiler(files, join(home.directory, 'tmp'), isolated);
+  const compiler = createAddressCompiler(
+    {
+      adapters,
+      sources: config.sources ?? [],
+      allowedHosts: config.allowedHosts,
+      directory,
+      mostBytes: limits.uploadBytes,
+    },
+    createFetchingCompiler(files, directory, isolated),
+  );
   const turns = createTurns({
     slots: compilerThreads,
     slotsOfOne: limits.compiles,

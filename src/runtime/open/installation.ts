@@ -122,9 +122,16 @@ export async function openInstallation(
       idempotencyKeyMs: limits.keepIdempotencyKeysMs,
     };
     const jobs = createPostgresJobStore(pool, jobSettings, read);
+    const credentials = createPostgresCredentialStore(pool);
+    const secrets = createSecretBox(
+      key,
+      config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
+    );
     let compiler: Promise<SchemaCompiler> | null = null;
     const opened = (): Promise<SchemaCompiler> =>
-      (compiler ??= import('./compiler.ts').then(({ openCompiler }) => openCompiler(files, home, limits)));
+      (compiler ??= import('./compiler.ts').then(({ openCompiler }) =>
+        openCompiler({ files, home, config, adapters: { credentials, secrets } }),
+      ));
     let closed: Promise<void> | null = null;
     return {
       config,
@@ -137,16 +144,13 @@ export async function openInstallation(
         catalog: createPostgresCatalogStore(pool, read),
         watches: createPostgresWatchStore(pool, read),
         access: createPostgresAccessStore(pool),
-        credentials: createPostgresCredentialStore(pool),
+        credentials,
         files,
         compiler: {
           compile: async (...given) => (await opened()).compile(...given),
           generate: async (sources) => (await opened()).generate(sources),
         },
-        secrets: createSecretBox(
-          key,
-          config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
-        ),
+        secrets,
         clock: createSystemClock(),
         logger,
         log,

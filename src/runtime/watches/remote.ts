@@ -1,25 +1,19 @@
 /** A bucket or an address on the web as the location of a watch. */
 import { createHash } from 'node:crypto';
-import {
-  createRemoteRequests,
-  type PlaceAccess,
-  type SendGet,
-} from '../../adapters/remote-inputs/remote-requests.ts';
+import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore } from '../../adapters/remote-inputs/stores.ts';
 import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import { credentialMisfit, findCredential, noCredential } from '../../files/credentials.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import {
   fileNameOf,
   keyPrefix,
-  openSources,
   parseRemoteLocation,
-  sourceAt,
   storeLocation,
   type RemoteLocation,
 } from '../../files/remote-location.ts';
+import { accessOfOrganisation } from '../remote/access.ts';
 import type { OutgoingHttp } from '../../ports/network/outgoing.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
@@ -42,7 +36,7 @@ export async function openRemote(
   const { guards, http } = options;
   const { location: text, pattern } = place;
   const parsed = parseRemoteLocation(text);
-  const access = await accessTo(options, place, parsed);
+  const access = await accessOfOrganisation(options, place, parsed);
   const location = storeLocation(parsed, access?.access ?? null);
   const send = createRemoteRequests(
     { check: (url, by) => guards[by].checkUrl(url), http, signal },
@@ -69,23 +63,6 @@ export async function openRemote(
     },
     digest: ({ name }) => digestOf(send, store.urlOf(prefix + name), name),
   };
-}
-
-/** What the organisation may read the place with. */
-async function accessTo(
-  { adapters, sources }: RemoteLocationOptions,
-  { idOrg, credential }: WatchedPlace,
-  location: RemoteLocation,
-): Promise<PlaceAccess | null> {
-  if (credential === null) {
-    const source = sourceAt(sources, location.text, idOrg);
-    return source === undefined ? null : { access: source.access, by: 'operator' };
-  }
-  const named = await findCredential(adapters, openSources(sources, idOrg), idOrg, credential);
-  if (named === null) throw noCredential(credential);
-  const misfit = credentialMisfit(named, location);
-  if (misfit !== null) throw new AppError('invalid_option', misfit);
-  return named;
 }
 
 function webFile(send: SendGet, { url, text }: Extract<RemoteLocation, { kind: 'http' }>): WatchedLocation {

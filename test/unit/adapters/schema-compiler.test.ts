@@ -1,4 +1,6 @@
 /** The compiler thread for real: what it makes, and what ends it. */
+import { createSecretBox } from '../../../src/adapters/system/secret-box.ts';
+import { createMemoryCredentialStore } from '../../support/memory/credentials.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -73,7 +75,10 @@ describe('a compiler thread', () => {
     const xsd = [await file('items.xsd', items)];
     const catalog = createMemoryCatalogStore(createSystemClock());
     const found: (CachedSet | null)[] = [];
+    const settings = { allowedHosts: [], metadbUrl: null };
     const adapters = {
+      credentials: createMemoryCredentialStore(createSystemClock()),
+      secrets: createSecretBox(new Uint8Array(32)),
       catalog: {
         ...catalog,
         findCompiledSet: async (idOrg: number, fingerprint: string) => {
@@ -84,8 +89,8 @@ describe('a compiler thread', () => {
       files: { resolve: async (_idOrg: number, path: string) => path } as unknown as FileStore,
       compiler: compiler(),
     };
-    const first = await createSchema(adapters, 1, { name: 'first', xsd, xml: [] });
-    const again = await createSchema(adapters, 1, { name: 'again', xsd, xml: [], mapLevel: 3 });
+    const first = await createSchema(adapters, settings, 1, { name: 'first', xsd, xml: [] });
+    const again = await createSchema(adapters, settings, 1, { name: 'again', xsd, xml: [], mapLevel: 3 });
     expect(found).toEqual([null, expect.objectContaining({ diagnostics: [] })]);
     expect(again.tables.map(({ name }) => name)).toEqual(first.tables.map(({ name }) => name));
     expect(again.id_sch).not.toBe(first.id_sch);
@@ -94,8 +99,8 @@ describe('a compiler thread', () => {
     const fingerprint = await setFingerprint(await readXsdSet(xsd, false), request, defaultLimits.engine);
     expect(await catalog.findCompiledSet(1, fingerprint)).not.toBeNull();
     // what shapes the tables, or names them, is part of it
-    await createSchema(adapters, 1, { name: 'flat', xsd, xml: [], mapLevel: 0 });
-    await createSchema(adapters, 1, { name: 'again', xsd, xml: [], idParentSch: again.id_sch });
+    await createSchema(adapters, settings, 1, { name: 'flat', xsd, xml: [], mapLevel: 0 });
+    await createSchema(adapters, settings, 1, { name: 'again', xsd, xml: [], idParentSch: again.id_sch });
     expect(found.slice(2)).toEqual([null]);
   });
 

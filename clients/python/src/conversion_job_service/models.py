@@ -636,7 +636,7 @@ class SchemaColumn(TypedDict):
 
 
 class CreateSchemaRequest(TypedDict):
-    """Paths are those that uploads returned; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema."""
+    """Paths are those that uploads returned, or addresses such as `s3://BUCKET/PREFIX/` and `https://HOST/set.xsd`, read with `credential` or a source of the operator; at least one of `xsd` and `xml`. With `id_parent_sch` it becomes the next version of that schema."""
 
     name: str
     """Name of the schema family."""
@@ -644,6 +644,8 @@ class CreateSchemaRequest(TypedDict):
     """Uploaded XSDs, or archives of them."""
     xml: NotRequired[list[str]]
     """Uploaded documents: alone they are what the schema is inferred from, beside XSDs what statistics are taken of."""
+    credential: NotRequired[str]
+    """Name of the credential, or of the operator’s source, that addresses are read with."""
     root: NotRequired[str]
     """The element that documents start with, as `{namespace}name` or `name`; without it, every global element may."""
     map_level: NotRequired[int]

@@ -83,6 +83,7 @@ export const catalogMembers: MemberTexts = {
     name: 'Name of the schema family.',
     xsd: 'Uploaded XSDs, or archives of them.',
     xml: 'Uploaded documents: alone they are what the schema is inferred from, beside XSDs what statistics are taken of.',
+    credential: 'Name of the credential, or of the operator’s source, that addresses are read with.',
     root: 'The element that documents start with, as `{namespace}name` or `name`; without it, every global element may.',
     map_level:
       'How far single children fold into their parents (1 and 3) and types are shared between tables (2 and 3); 3 without it.',

@@ -38,7 +38,7 @@ const tags = ['schemas'];
 const schemaParam = z.object({ idSch: int64('The schema.', 11) });
 
 export function createSchemaRoutes(
-  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'>,
   config: Config,
   guards: Guards,
   renderings: Slots,
@@ -62,7 +62,7 @@ export function createSchemaRoutes(
 
 /** What the operations of this group stand on. */
 function sharedOf(
-  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs'>,
+  adapters: Pick<Adapters, 'catalog' | 'files' | 'compiler' | 'jobs' | 'credentials' | 'secrets'>,
   config: Config,
   guards: Guards,
   renderings: Slots,
@@ -282,15 +282,16 @@ function createOperation({ adapters, config, createGuard }: Shared) {
           ...json(SchemaDetails, 'The schema.'),
           headers: z.object({ Location: z.string().openapi({ example: '/v2/schema/11' }) }),
         },
-        ...problems(400, 409, 413, 415, 422, 501),
+        ...problems(400, 403, 409, 413, 415, 422, 501),
       },
     }),
     async (c) => {
       const body = c.req.valid('json');
-      const created = await createSchema(adapters, c.get('principal').idOrg, {
+      const created = await createSchema(adapters, config, c.get('principal').idOrg, {
         name: body.name,
         xsd: body.xsd ?? [],
         xml: body.xml ?? [],
+        ...(body.credential === undefined ? {} : { credential: body.credential }),
         root: body.root,
         mapLevel: body.map_level,
         nameMaxLength: body.name_max_len,

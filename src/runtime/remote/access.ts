@@ -1,0 +1,32 @@
+/** What an organisation may read a place elsewhere with. */
+import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
+import type { SourceConfig } from '../../config/shape.ts';
+import { AppError } from '../../errors.ts';
+import { credentialMisfit, findCredential, noCredential } from '../../files/credentials.ts';
+import { openSources, sourceAt, type RemoteLocation } from '../../files/remote-location.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+
+export interface AccessOptions {
+  readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
+  readonly sources: readonly SourceConfig[];
+}
+
+/**
+ * `credential`: its name; null: a source of the operator, which the place lies in. Null: nothing. AppError `invalid_option` where there is none of
+ * that name, or it is for another place.
+ */
+export async function accessOfOrganisation(
+  { adapters, sources }: AccessOptions,
+  { idOrg, credential }: { readonly idOrg: number; readonly credential: string | null },
+  location: RemoteLocation,
+): Promise<PlaceAccess | null> {
+  if (credential === null) {
+    const source = sourceAt(sources, location.text, idOrg);
+    return source === undefined ? null : { access: source.access, by: 'operator' };
+  }
+  const named = await findCredential(adapters, openSources(sources, idOrg), idOrg, credential);
+  if (named === null) throw noCredential(credential);
+  const misfit = credentialMisfit(named, location);
+  if (misfit !== null) throw new AppError('invalid_option', misfit);
+  return named;
+}
