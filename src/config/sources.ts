@@ -70,8 +70,10 @@ function sourceOf(
   const access: AccessTexts = isWeb ? { ...texts, host: new URL(location).host } : texts;
   if (given !== undefined) inWords(() => refuseStrangers(kind, texts));
   if (writable !== 'true' && writable !== 'false') throw new Error('writable: must be true or false');
-  if (kind !== 's3' && writable === 'true')
-    throw new Error(`writable: nothing is written to ${kind}:// locations, only to s3://BUCKET/PREFIX`);
+  if (kind === 'https' && writable === 'true')
+    throw new Error(
+      'writable: nothing is written to https:// locations, only to s3://BUCKET/PREFIX and az://CONTAINER/PREFIX',
+    );
   return {
     name,
     location: location ?? null,

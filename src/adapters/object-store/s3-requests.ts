@@ -1,6 +1,6 @@
-/** Signed requests to an S3-compatible store: retries, clocks, and its faults in the words of the service. */
+/** Signed requests to an S3-compatible store, by its clock. */
 import { AwsClient } from 'aws4fetch';
-import { AppError } from '../../errors.ts';
+import { answered, inTime } from './answered.ts';
 
 export interface S3Settings {
   /** `https://HOST[:PORT]`; buckets are named in the path */
@@ -34,13 +34,6 @@ export type S3Transport = (
   signal: AbortSignal,
 ) => Promise<Response>;
 
-const tries = 5;
-const firstPauseMs = 200;
-/** characters of an error's document */
-const longestFault = 64 * 1024;
-/** until the headers of an answer */
-const answerMs = 60_000;
-
 const byFetch: S3Transport = (signed, _, signal) => fetch(signed, { signal, redirect: 'manual' });
 
 export function createS3Requests(settings: S3Settings, transport: S3Transport = byFetch): SendS3 {
@@ -68,57 +61,18 @@ export function createS3Requests(settings: S3Settings, transport: S3Transport = 
       ...(body === undefined ? {} : { body: body as BodyInit }),
       aws: { datetime },
     });
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), answerMs);
-    try {
-      return await transport(signed, body, patience.signal);
-    } finally {
-      clearTimeout(timer);
-    }
+    return inTime((signal) => transport(signed, body, signal));
   }
 
-  return async (request) => {
-    for (let number = 1; ; number += 1) {
-      let answer: Response | null = null;
-      let fault = 'no answer';
-      try {
-        answer = await attempt(request);
-        if (answer.ok || answer.status === 404 || request.understood?.includes(answer.status) === true)
-          return answer;
-        const text = await startOf(answer);
-        fault = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? `status ${answer.status}`;
-      } catch (error) {
-        fault = causeOf(error);
-      }
-      if (fault === 'RequestTimeTooSkewed' && number < tries) {
-        const theirs = Date.parse(answer?.headers.get('date') ?? '');
+  return async (request) =>
+    answered(
+      () => attempt(request),
+      request.understood ?? [],
+      (fault, answer) => {
+        if (fault !== 'RequestTimeTooSkewed') return false;
+        const theirs = Date.parse(answer.headers.get('date') ?? '');
         if (!Number.isNaN(theirs)) skewMs = theirs - Date.now();
-        continue;
-      }
-      const passing = answer === null || answer.status >= 500 || answer.status === 429;
-      if (!passing || number === tries) {
-        throw new AppError('service_unavailable', `the object store cannot be used now (${fault})`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, firstPauseMs * 2 ** (number - 1)));
-    }
-  };
-}
-
-/** What is read of an answer that says why: an error is no place for more. */
-async function startOf(answer: Response): Promise<string> {
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of answer.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    // leaving the loop cancels the rest
-    if (text.length > longestFault) break;
-  }
-  return text;
-}
-
-/** `fetch failed` says nothing; what it was caused by does. */
-function causeOf(error: unknown): string {
-  const { cause } = error as { cause?: { code?: unknown } };
-  if (typeof cause?.code === 'string') return cause.code;
-  return error instanceof Error ? error.name : String(error);
+        return true;
+      },
+    );
 }

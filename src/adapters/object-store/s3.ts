@@ -1,7 +1,9 @@
 /** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
 import { AppError } from '../../errors.ts';
 import type { DecidingStore } from '../../ports/files/objects.ts';
+import { wholeBody } from './answered.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
+import { createOnce } from './create-once.ts';
 import { elementIn, objectsIn } from './xml-answers.ts';
 import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from './s3-requests.ts';
 
@@ -31,7 +33,7 @@ export function createS3ObjectStore(settings: S3Settings, transport?: S3Transpor
       if (range !== undefined) headers['Range'] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
       const answer = await send({ method: 'GET', key, headers });
       if (answer.status === 404) return null;
-      return answer.body === null ? new Blob([]).stream() : wholeBody(answer, answer.body);
+      return wholeBody(answer);
     },
 
     async write(key, body, maxBytes = Infinity) {
@@ -62,78 +64,21 @@ export function createS3ObjectStore(settings: S3Settings, transport?: S3Transpor
   };
 }
 
-/**
- * The body, which fails where it ends before its length. It is taken hold of at once: of an answer that nobody refers to any more
- * Node cancels the body when it collects garbage, and then it would only be empty.
- */
-function wholeBody(answer: Response, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  const length = answer.headers.get('content-length');
-  const encoded = answer.headers.has('content-encoding');
-  const reader = body.getReader();
-  let received = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        if (!done) {
-          received += value.byteLength;
-          controller.enqueue(value);
-        } else if (length !== null && !encoded && received !== Number(length)) {
-          throw new AppError(
-            'service_unavailable',
-            `the object store ended an object of ${length} bytes after ${received}`,
-          );
-        } else controller.close();
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-const conflictTries = 5;
-
-/** Whose an object is after a failure, or a conflict with a try of ours that did arrive, its content tells: that is of one writer alone. */
-async function createObject(send: SendS3, key: string, bytes: Uint8Array): Promise<boolean> {
-  for (let number = 1; ; number += 1) {
-    let answer: Response;
-    try {
+/** Two requests for one key at the same time are a conflict, of which the other one may still fail. */
+function createObject(send: SendS3, key: string, bytes: Uint8Array): Promise<boolean> {
+  return createOnce(
+    bytes,
+    async () => {
       const headers = { 'If-None-Match': '*' };
-      answer = await send({ method: 'PUT', key, body: bytes, headers, understood: [409, 412, 501] });
-    } catch (error) {
-      const there = await contentOf(send, key).catch(() => null);
-      if (there === null) throw error;
-      return isSame(there, bytes);
-    }
-    const text = await answer.text();
-    if (answer.ok) return true;
-    if (answer.status === 404) throw noBucket();
-    if (answer.status === 412) {
-      const there = await contentOf(send, key);
-      return there !== null && isSame(there, bytes);
-    }
-    if (answer.status === 501) throw neverConditional();
-    // two requests for one key at the same time: the other one may still fail
-    if (number === conflictTries)
-      throw new AppError(
-        'service_unavailable',
-        `the object store cannot be used now (${elementIn(text, 'Code') ?? 'status 409'})`,
-      );
-    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** number * Math.random()));
-  }
-}
-
-async function contentOf(send: SendS3, key: string): Promise<Uint8Array | null> {
-  const answer = await send({ method: 'GET', key });
-  if (answer.status === 404) {
-    await answer.body?.cancel();
-    return null;
-  }
-  return new Uint8Array(await answer.arrayBuffer());
-}
-
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  return one.byteLength === other.byteLength && one.every((byte, at) => byte === other[at]);
+      const answer = await send({ method: 'PUT', key, body: bytes, headers, understood: [409, 412, 501] });
+      await answer.body?.cancel();
+      if (answer.status === 404) throw noBucket();
+      if (answer.status === 501) throw neverConditional();
+      if (answer.status === 412) return 'there';
+      return answer.ok ? 'made' : 'busy';
+    },
+    () => send({ method: 'GET', key }),
+  );
 }
 
 /** Without it two writers could take the same version of a table. */

@@ -1,4 +1,4 @@
-/** What an S3-compatible store answers in XML. */
+/** What stores of objects answer in XML. */
 import type { StoredObject } from '../../ports/files/objects.ts';
 
 export function* objectsIn(text: string): Generator<StoredObject> {
@@ -8,6 +8,21 @@ export function* objectsIn(text: string): Generator<StoredObject> {
       bytes: Number(elementIn(entry, 'Size')),
       modified: Date.parse(elementIn(entry, 'LastModified') ?? ''),
       version: elementIn(entry, 'ETag') ?? '',
+    };
+  }
+}
+
+/** Of a list of an Azure container. */
+export function* blobsIn(text: string): Generator<StoredObject> {
+  for (const [, entry = ''] of text.matchAll(/<Blob>([^]*?)<\/Blob>/g)) {
+    const key = elementIn(entry, 'Name') ?? '';
+    yield {
+      // names that XML cannot hold
+      key: /<Name\s+Encoded="true"/.test(entry) ? decodeURIComponent(key) : key,
+      bytes: Number(elementIn(entry, 'Content-Length')),
+      modified: Date.parse(elementIn(entry, 'Last-Modified') ?? ''),
+      // a list leaves out the quotes that headers have
+      version: `"${(elementIn(entry, 'Etag') ?? '').replaceAll('"', '')}"`,
     };
   }
 }

@@ -2,7 +2,7 @@
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { elementIn } from '../object-store/xml-answers.ts';
+import { blobsIn, elementIn } from '../object-store/xml-answers.ts';
 import type { SendGet } from './remote-requests.ts';
 import { objectUrl } from './s3-listing.ts';
 
@@ -29,17 +29,7 @@ export async function* listContainer(
     const answer = await send(url);
     const text = await answer.text();
     if (!answer.ok) throw refusedList(answer.status, elementIn(text, 'Code'), label);
-    for (const [, entry = ''] of text.matchAll(/<Blob>([^]*?)<\/Blob>/g)) {
-      const key = elementIn(entry, 'Name') ?? '';
-      // names that XML cannot hold
-      yield {
-        key: /<Name\s+Encoded="true"/.test(entry) ? decodeURIComponent(key) : key,
-        bytes: Number(elementIn(entry, 'Content-Length')),
-        modified: Date.parse(elementIn(entry, 'Last-Modified') ?? ''),
-        // a list leaves out the quotes that headers have
-        version: `"${(elementIn(entry, 'Etag') ?? '').replaceAll('"', '')}"`,
-      };
-    }
+    yield* blobsIn(text);
     marker = elementIn(text, 'NextMarker') ?? '';
   } while (marker !== '');
 }

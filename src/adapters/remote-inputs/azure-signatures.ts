@@ -5,10 +5,11 @@ import type { SourceAccess } from '../../config/shape.ts';
 const signatureMs = 3_600_000;
 const restMs = 1_200_000;
 
-/** Adds the signature to an address. It lets read and list that container, and nothing else. */
+/** Adds the signature to an address. It lets read and list that container, or write there as well, and nothing else. */
 export function createBlobSignatures(
   access: Extract<SourceAccess, { kind: 'az' }>,
   container: string,
+  use: 'read' | 'write' = 'read',
 ): (url: URL) => Promise<URL> {
   let made: { readonly query: string; readonly until: number } | null = null;
   return async (url) => {
@@ -18,7 +19,7 @@ export function createBlobSignatures(
       const query = blob.generateBlobSASQueryParameters(
         {
           containerName: container,
-          permissions: blob.ContainerSASPermissions.parse('rl'),
+          permissions: blob.ContainerSASPermissions.parse(use === 'read' ? 'rl' : 'rcwdl'),
           expiresOn: new Date(until),
         },
         new blob.StorageSharedKeyCredential(access.account, access.key ?? ''),

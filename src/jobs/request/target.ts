@@ -31,10 +31,12 @@ export type Target =
   | { readonly kind: 'duckdb'; readonly file: string }
   | { readonly kind: 'sqlite'; readonly file: string }
   | {
-      /** a folder in a bucket of an S3-compatible store */
+      /** a folder in a bucket of an S3-compatible store, or in a container of an Azure storage account */
       readonly kind: 'bucket';
-      /** `s3://BUCKET/PREFIX`, without a '/' at its end */
+      readonly store: 's3' | 'az';
+      /** `s3://BUCKET/PREFIX` or `az://CONTAINER/PREFIX`, without a '/' at its end */
       readonly location: string;
+      /** or container */
       readonly bucket: string;
       /** before every key: '' or ending in '/' */
       readonly prefix: string;
@@ -68,11 +70,12 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
     const file = text.slice(kind.length + 1);
     return file === '' ? { fault: `${kind}: needs a file` } : { kind, file };
   }
-  if (/^s3:\/\//i.test(text)) return bucketFolder(text);
+  if (/^s3:\/\//i.test(text)) return bucketFolder(text, 's3');
+  if (/^az:\/\//i.test(text)) return bucketFolder(text, 'az');
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
     return {
       fault:
-        'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE, s3://BUCKET/PREFIX or a folder',
+        'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or a folder',
     };
   }
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
@@ -84,10 +87,21 @@ export function isReservedSqlSchema(name: string): boolean {
   return lower === 'svc' || lower === 'information_schema' || lower.startsWith('pg_') || hasOwnPrefix(name);
 }
 
-function bucketFolder(text: string): Target | { readonly fault: string } {
-  const [, bucket, path = ''] =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/+(.*?))?\/*$/i.exec(text) ?? [];
-  if (bucket === undefined) return { fault: 'must be s3://BUCKET/PREFIX' };
+const bucketForms = {
+  s3: {
+    pattern: /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/+(.*?))?\/*$/i,
+    form: 's3://BUCKET/PREFIX',
+  },
+  az: {
+    pattern: /^az:\/\/([a-z0-9](?:-?[a-z0-9]){2,62})(?:\/+(.*?))?\/*$/i,
+    form: 'az://CONTAINER/PREFIX',
+  },
+} as const;
+
+function bucketFolder(text: string, store: 's3' | 'az'): Target | { readonly fault: string } {
+  const { pattern, form } = bucketForms[store];
+  const [, bucket, path = ''] = pattern.exec(text) ?? [];
+  if (bucket === undefined) return { fault: `must be ${form}` };
   const parts = path === '' ? [] : path.split('/');
   if (parts.some((part) => /^\.{0,2}$|[?*#[\]\\]/.test(part)) || hasHiddenCharacters(path))
     return {
@@ -96,7 +110,13 @@ function bucketFolder(text: string): Target | { readonly fault: string } {
     };
   const name = bucket.toLowerCase();
   const prefix = parts.map((part) => `${part}/`).join('');
-  return { kind: 'bucket', location: `s3://${name}/${prefix}`.slice(0, -1), bucket: name, prefix };
+  return {
+    kind: 'bucket',
+    store,
+    location: `${store}://${name}/${prefix}`.slice(0, -1),
+    bucket: name,
+    prefix,
+  };
 }
 
 function metadb(name: string): Target | { readonly fault: string } {

@@ -22,16 +22,16 @@ const examples: Readonly<Record<Tool, readonly string[]>> = {
 };
 
 const input =
-  'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz), s3://BUCKET/KEY, https://… or - for stdin.';
+  'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz), s3://BUCKET/KEY, az://CONTAINER/KEY, https://… or - for stdin.';
 const database =
   "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME,\nmysql://HOST/DATABASE (MySQL, MariaDB)";
-const target = `${database},\nduckdb:FILE, sqlite:FILE, or a folder of files, of this machine or in a bucket (s3://BUCKET/PREFIX).`;
+const target = `${database},\nduckdb:FILE, sqlite:FILE, or a folder of files, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX).`;
 const placeholders: Readonly<Record<Tool, readonly string[]>> = {
   xsd2er: [input],
   xml2er: [input, target],
   er2xml: [target],
   unload: [
-    `${database},\nor a folder of Delta or Iceberg tables, of this machine or in a bucket (s3://BUCKET/PREFIX).`,
+    `${database},\nor a folder of Delta or Iceberg tables, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX).`,
   ],
 };
 

@@ -12,7 +12,8 @@ export const tableCommands: Readonly<Record<string, Command>> = {
   'tables compact': {
     words: ['TARGET'],
     options: [],
-    meaning: 'small files of a folder of Delta or Iceberg tables, or s3://BUCKET/PREFIX, become large ones',
+    meaning:
+      'small files of a folder of Delta or Iceberg tables, or of s3://BUCKET/PREFIX or az://CONTAINER/PREFIX, become large ones',
     async run(opened, [text = '']) {
       // loaded when it is used
       const { compactLake } = await import('../../adapters/lake/compaction.ts');
@@ -41,7 +42,8 @@ async function tablesAt({ config }: Opened, text: string, scratch: string): Prom
   if ('fault' in target) throw new UsageError(`the target ${target.fault}`);
   const { diskLake } = await import('../../adapters/lake/store/disk.ts');
   if (target.kind === 'folder') return diskLake({ directory: resolve(target.path) });
-  if (target.kind !== 'bucket') throw new UsageError('tables compact takes a folder, or s3://BUCKET/PREFIX');
+  if (target.kind !== 'bucket')
+    throw new UsageError('tables compact takes a folder, s3://BUCKET/PREFIX or az://CONTAINER/PREFIX');
   const { openBucketFolder } = await import('../session/bucket-target.ts');
   const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
   const person = { home: { config }, byHand: true, idOrg: 1, interrupted: new AbortController().signal };

@@ -1,6 +1,6 @@
 /** Folders of tables in buckets: those that a request names by their address, and those of the shared store of the service. */
 import type { DecidingStore } from '../../ports/files/objects.ts';
-import type { S3Transport } from '../../adapters/object-store/s3-requests.ts';
+import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { Target } from '../../jobs/request/target.ts';
 import { checksOf, sourceFor, type Asker } from './remote-sources.ts';
@@ -11,29 +11,63 @@ const idleTimeoutMs = 30_000;
 
 export interface BucketFolder {
   readonly objects: DecidingStore;
-  /** `s3://BUCKET/PREFIX` */
+  /** as programs that read tables write it: `s3://BUCKET/PREFIX`, `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX` */
   readonly location: string;
   /** before every key: '' or ending in '/' */
   readonly prefix: string;
 }
 
+type SendChecked = (
+  request: {
+    readonly method: string;
+    readonly url: URL;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: Uint8Array | string | undefined;
+  },
+  signal: AbortSignal,
+) => Promise<Response>;
+
 /** AppErrors: `invalid_option` without credentials, `target_not_allowed` where jobs may not write, `host_not_allowed`. */
 export async function openBucketFolder(
   session: Asker,
-  { location, bucket, prefix }: Extract<Target, { kind: 'bucket' }>,
+  { store, location, bucket, prefix }: Extract<Target, { kind: 'bucket' }>,
   use: 'read' | 'write',
 ): Promise<BucketFolder> {
-  const { access, writable } = sourceFor(session, { kind: 's3', text: location })!;
+  const { access, writable } = sourceFor(session, { kind: store, text: location })!;
   // no other kind has such a location
-  if (access.kind !== 's3') throw new AppError('target_not_allowed', `${location}: is in no bucket`);
+  if (access.kind !== store) throw new AppError('target_not_allowed', `${location}: is in no bucket`);
   if (use === 'write' && !session.byHand && writable !== true)
     throw new AppError('target_not_allowed', `${location}: svc.sources.NAME.writable is not set for it`);
+  const send = await checkedRequests(session);
+  if (access.kind === 'az') {
+    const { createAzureObjectStore } = await import('../../adapters/object-store/azure.ts');
+    const { createBlobSignatures } = await import('../../adapters/remote-inputs/azure-signatures.ts');
+    const sign = createBlobSignatures(access, bucket, use);
+    return {
+      objects: createAzureObjectStore(
+        { endpoint: access.endpoint, container: bucket },
+        async ({ url, ...request }, signal) => send({ ...request, url: await sign(url) }, signal),
+      ),
+      location: `abfss://${bucket}@${dataLakeHost(access)}/${prefix}`.slice(0, -1),
+      prefix,
+    };
+  }
   const { createS3ObjectStore } = await import('../../adapters/object-store/s3.ts');
   return {
-    objects: createS3ObjectStore({ ...access, bucket }, await checkedTransport(session)),
+    objects: createS3ObjectStore({ ...access, bucket }, (signed, body, signal) => {
+      const { method } = signed;
+      const headers = Object.fromEntries(signed.headers);
+      return send({ method, url: new URL(signed.url), headers, body }, signal);
+    }),
     location,
     prefix,
   };
+}
+
+/** Tables of an account are read by its Data Lake name, whatever its blobs are called. */
+function dataLakeHost({ endpoint, account }: Extract<SourceAccess, { kind: 'az' }>): string {
+  const suffix = /^[^.]+\.blob\.(.+)$/.exec(new URL(endpoint).hostname)?.[1] ?? 'core.windows.net';
+  return `${account}.dfs.${suffix}`;
 }
 
 /** A folder of the shared store, by what `resolvePath` answers. */
@@ -51,19 +85,17 @@ export async function sharedFolder({ home }: ToolSession, resolved: string): Pro
 }
 
 /** Connections to the addresses that were checked, as for everything that jobs reach. */
-async function checkedTransport(session: Asker): Promise<S3Transport> {
+async function checkedRequests(session: Asker): Promise<SendChecked> {
   const { createPinnedHttp } = await import('../../adapters/outgoing/checked-http.ts');
   const http = createPinnedHttp({ keepsConnections: true });
   const check = checksOf(session);
-  return async (signed, body, signal) => {
-    const url = new URL(signed.url);
-    return http.send(await check(url, 'operator'), {
-      method: signed.method,
+  return async ({ method, url, headers, body }, signal) =>
+    http.send(await check(url, 'operator'), {
+      method,
       url,
-      headers: { ...Object.fromEntries(signed.headers), 'Accept-Encoding': 'identity' },
+      headers: { ...headers, 'Accept-Encoding': 'identity' },
       ...(body === undefined ? {} : { body }),
       idleTimeoutMs,
       signal: AbortSignal.any([signal, session.interrupted]),
     });
-  };
 }

@@ -66,12 +66,13 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       const { lockBucket, bucketLockName } = await import('../../adapters/lake/store/bucket/lock.ts');
       const folder = await openBucketFolder(session, target, 'write');
       const { location, objects, prefix } = folder;
+      const label = target.location;
       const lock = (): ReturnType<typeof lockBucket> =>
-        lockBucket(objects, prefix + bucketLockName, lockTimeoutMs, location);
+        lockBucket(objects, prefix + bucketLockName, lockTimeoutMs, label);
       return openInBucket(session, folder, {
         files: createBucketFiles(folder),
         location,
-        label: location,
+        label,
         lock,
       });
     }

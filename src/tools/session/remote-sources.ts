@@ -3,6 +3,7 @@ import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
+import { readAccess } from '../../config/source-access.ts';
 import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { AppError } from '../../errors.ts';
 import { credentialMisfit } from '../../files/credentials.ts';
@@ -39,11 +40,11 @@ export function sourceFor(
 ): SourceConfig | undefined {
   const found = sourceAt(home.config.sources ?? [], location.text, byHand ? null : idOrg);
   if (found !== undefined || location.kind === 'http') return found;
-  const own = byHand && location.kind === 's3' ? sourceOfEnvironment(process.env) : undefined;
+  const own = byHand ? environmentSources[location.kind](process.env) : undefined;
   if (own !== undefined) return own;
   throw new AppError(
     'invalid_option',
-    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s; of inputs, --credential NAME${byHand && location.kind === 's3' ? '; or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : ''}`,
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s; of inputs, --credential NAME${byHand ? `; or ${location.kind === 's3' ? 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : 'AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY'}` : ''}`,
   );
 }
 
@@ -62,10 +63,32 @@ export async function accessFor(session: ToolSession, location: RemoteLocation):
   return found === undefined ? null : { access: found.access, by: 'operator' };
 }
 
-/** The variables that other programs for S3 take. */
-function sourceOfEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
-): SourceConfig | undefined {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables that other programs for these stores take. */
+const environmentSources = { s3: s3OfEnvironment, az: azureOfEnvironment } as const;
+
+function azureOfEnvironment(environment: Environment): SourceConfig | undefined {
+  const {
+    AZURE_STORAGE_ACCOUNT: account,
+    AZURE_STORAGE_KEY: key,
+    AZURE_STORAGE_SAS_TOKEN: token,
+    AZURE_STORAGE_SERVICE_ENDPOINT: endpoint,
+  } = environment;
+  if (account === undefined || (key ?? token) === undefined) return undefined;
+  const texts = {
+    access_key: account,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(key === undefined ? { token: token! } : { secret_key: key }),
+  };
+  try {
+    return { name: 'environment', location: 'az://', organisations: null, access: readAccess('az', texts) };
+  } catch (error) {
+    throw new AppError('invalid_option', `AZURE_STORAGE_…: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function s3OfEnvironment(environment: Environment): SourceConfig | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
   const region = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1';

@@ -80,7 +80,7 @@ async function openFolder(
     return {
       lake: await inBucket(session, folder, target.location),
       localDirectory: () =>
-        fetchFiles(createBucketFiles(folder), target.location, localFolder(session, 'in/0')),
+        fetchFiles(createBucketFiles(folder), folder.location, localFolder(session, 'in/0')),
     };
   }
   const directory = session.byHand

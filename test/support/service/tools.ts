@@ -48,10 +48,11 @@ export function startTool(
   tool: 'xsd2er' | 'xml2er' | 'er2xml' | 'unload' | 'migrate',
   argv: readonly string[],
   input: string | null = '',
+  environment: Readonly<Record<string, string>> = {},
 ): StartedTool {
   const child = spawn(process.execPath, [join(projectRoot, `src/tools/bin/${tool}.mjs`), ...argv], {
     cwd: projectRoot,
-    env: serviceEnvironment(home),
+    env: { ...serviceEnvironment(home), ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => undefined);
@@ -77,8 +78,9 @@ export function runTool(
   tool: 'xsd2er' | 'xml2er' | 'er2xml' | 'unload' | 'migrate',
   argv: readonly string[],
   input = '',
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<ToolRun> {
-  return startTool(home, tool, argv, input).ended;
+  return startTool(home, tool, argv, input, environment).ended;
 }
 
 /** The summary of a run that must succeed. */

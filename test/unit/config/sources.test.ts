@@ -80,7 +80,7 @@ describe('settings of sources', () => {
     [{ location: 's3://bucket', writable: 'yes', ...keys }, 'writable: must be true or false'],
     [
       { location: 'https://host/', writable: 'true' },
-      'writable: nothing is written to https:// locations, only to s3://BUCKET/PREFIX',
+      'writable: nothing is written to https:// locations, only to s3://BUCKET/PREFIX and az://CONTAINER/PREFIX',
     ],
   ])('that are wrong are told by their name: %j', (given, complaint) => {
     expect(complaints(named('inbox', given))).toEqual([`svc.sources.inbox.${complaint}`]);

@@ -28,6 +28,15 @@ export const warehouseScriptNames = [
   'load.databricks.sql',
 ] as const;
 
+/** Those that read files of that store: of Azure, Redshift and BigQuery do not load. */
+export function warehouseScriptsAt(location: string): readonly (typeof warehouseScriptNames)[number][] {
+  return isAzureLocation(location) ? ['load.snowflake.sql', 'load.databricks.sql'] : warehouseScriptNames;
+}
+
+export function isAzureLocation(location: string): boolean {
+  return location.startsWith('abfss://');
+}
+
 type Beside = Pick<TargetManifest, 'format' | 'data_package' | 'views' | 'location'>;
 
 /** One for each load script; none where no load was asked for views. */
@@ -44,7 +53,7 @@ export function otherScriptNames(manifest: Beside | null): readonly string[] {
     ...(manifest === null ? [] : viewScriptNames(manifest)),
   ];
   if (manifest?.format === 'parquet' && manifest.location !== undefined)
-    return [...warehouseScriptNames, ...own];
+    return [...warehouseScriptsAt(manifest.location), ...own];
   if (manifest?.format === 'jsonl') return [sqliteScriptName, ...own];
   return manifest?.format === 'tsv' ? [mysqlScriptName, ...own] : own;
 }
@@ -106,7 +115,7 @@ export interface TargetManifest {
   readonly data_package?: true;
   /** a load was asked for views: those after it keep their scripts up to date */
   readonly views?: true;
-  /** address of a folder in a bucket, `s3://BUCKET/PREFIX`: warehouses are told to load its files from there */
+  /** address of a folder in a bucket, `s3://BUCKET/PREFIX` or `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX`: warehouses are told to load its files from there */
   readonly location?: string;
   /** rows of `_codes`, whose file each load that keeps codes writes anew */
   readonly codes?: readonly CodeRow[];

@@ -9,7 +9,7 @@ import { databricks } from '../../../engine/sql/dialects/databricks.ts';
 import { redshift } from '../../../engine/sql/dialects/redshift.ts';
 import { snowflake } from '../../../engine/sql/dialects/snowflake.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import type { TargetManifest, warehouseScriptNames } from '../contents/manifest.ts';
+import { warehouseScriptsAt, type TargetManifest, type warehouseScriptNames } from '../contents/manifest.ts';
 import { decimalOfFiles } from './duckdb.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import { redshiftLoad } from './redshift.ts';
@@ -35,7 +35,7 @@ const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehou
       'snowsql -f load.snowflake.sql, in the database and schema of the session.',
       'STORAGE_INTEGRATION names an integration that may read the bucket: put yours in place of FOLDER_INTEGRATION.',
     ],
-    address: (location) => location,
+    address: snowflakeAddress,
     begin: (location) =>
       `CREATE OR REPLACE TEMPORARY STAGE _svc_folder URL = ${snowflake.literal(`${location}/`)} STORAGE_INTEGRATION = FOLDER_INTEGRATION;`,
     transaction: ['BEGIN;', 'COMMIT;'],
@@ -76,7 +76,15 @@ const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehou
   },
 };
 
-/** Text by name. `location`: address of the folder without a slash at its end, `s3://BUCKET/PREFIX`. */
+/** Stages of Azure are addressed by their blobs. */
+function snowflakeAddress(location: string): string {
+  const [, container, host, path] = /^abfss:\/\/([^@]+)@([^/]+)(.*)$/.exec(location) ?? [];
+  return container === undefined
+    ? location
+    : `azure://${host!.replace('.dfs.', '.blob.')}/${container}${path}`;
+}
+
+/** Text by name. `location`: address of the folder without a slash at its end, as in the manifest. */
 export function renderWarehouseScripts(
   model: RelationalModel,
   manifest: TargetManifest,
@@ -84,10 +92,10 @@ export function renderWarehouseScripts(
 ): Record<string, string> {
   const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
   return Object.fromEntries(
-    Object.entries(warehouses).map(([name, warehouse]) => [
-      name,
-      renderScript(warehouse, model, adapted, manifest, warehouse.address(location)),
-    ]),
+    warehouseScriptsAt(location).map((name) => {
+      const warehouse = warehouses[name];
+      return [name, renderScript(warehouse, model, adapted, manifest, warehouse.address(location))];
+    }),
   );
 }
 

@@ -1,0 +1,51 @@
+/** An object that is made where there is none, by one writer alone. */
+import { AppError } from '../../errors.ts';
+
+const busyTries = 5;
+
+/**
+ * False where another one made it. Whose an object is after a failure, or a conflict with a try of ours that did arrive, its content tells:
+ * that is of one writer alone. AppError `service_unavailable` where that is not known.
+ * `put`: one conditional request; `busy`: another one for the same key is under way.
+ */
+export async function createOnce(
+  bytes: Uint8Array,
+  put: () => Promise<'made' | 'there' | 'busy'>,
+  get: () => Promise<Response>,
+): Promise<boolean> {
+  for (let number = 1; ; number += 1) {
+    let outcome: Awaited<ReturnType<typeof put>>;
+    try {
+      outcome = await put();
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_option') throw error;
+      const there = await contentOf(get).catch(() => null);
+      if (there === null) throw error;
+      return isSame(there, bytes);
+    }
+    if (outcome === 'made') return true;
+    if (outcome === 'there') {
+      const there = await contentOf(get);
+      return there !== null && isSame(there, bytes);
+    }
+    if (number === busyTries)
+      throw new AppError(
+        'service_unavailable',
+        'the object store cannot be used now (other requests make the same object)',
+      );
+    await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** number * Math.random()));
+  }
+}
+
+async function contentOf(get: () => Promise<Response>): Promise<Uint8Array | null> {
+  const answer = await get();
+  if (answer.status === 404) {
+    await answer.body?.cancel();
+    return null;
+  }
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.byteLength === other.byteLength && one.every((byte, at) => byte === other[at]);
+}
