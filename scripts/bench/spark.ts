@@ -39,7 +39,7 @@ interface Input {
 
 const cores = availableParallelism();
 /** of a task, where nobody says otherwise */
-const rangeBytes = 64 * 2 ** 20;
+const rangeBytes = 256 * 2 ** 20;
 const terabyte = 1e12;
 
 /** Answers lines of markdown; `disagree` is told of results that are not what was written. */
@@ -180,7 +180,7 @@ function renderCosts({ job, task, file, megabyteThere, megabyteHere }: Costs): s
   return [
     `A job ${significant(job)} s; a task ${ms(task)} and a MB ${ms(megabyteThere)} of one core; a file ${ms(file)}; a MB of input ${ms(megabyteHere)} on the machine that publishes.`,
     '',
-    `One TB in ${tasks} ranges of 64 MiB:`,
+    `One TB in ${tasks} ranges of 256 MiB:`,
     '',
     ...renderTable(
       ['cores of executors', 'in Spark', 'publishing'],

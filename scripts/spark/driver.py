@@ -3,8 +3,9 @@
 usage: spark-submit driver.py WORK
 
 WORK is a folder that the driver and all executors see under the same path. From `job.json` there are taken: `name`, `units` (their
-count) and `command`, which executors start with WORK and the number of a unit; relative paths in it lie in `spark.archives`. What a
-unit is, and what comes of it, is between the command and the tool that made the folder (src/tools/load/spark/work.ts).
+count), `numbers` (those that are to be done, where that is not all of them) and `command`, which executors start with WORK and the
+number of a unit; relative paths in it lie in `spark.archives`. What a unit is, and what comes of it, is between the command and the
+tool that made the folder (src/tools/load/spark/work.ts).
 
 Lines on stdout that start with `@spark ` are facts for that tool. Where it did not start this process itself (cluster mode: no
 XML2ER_PARENT in the environment) it reads them, and all other output, from `driver.log` in WORK. The driver ends with the tool: when
@@ -150,12 +151,13 @@ def run_application(work, job):
     orphaned = threading.Event()
     end_with_tool(context, work, orphaned)
     tell(application=context.applicationId, master=context.master)
-    total = job["units"]
+    numbers = job.get("numbers", range(job["units"]))
+    total = len(numbers)
     done = threading.Event()
     progress = threading.Thread(target=watch_progress, args=(context, total, done), daemon=True)
     progress.start()
     try:
-        context.parallelize(range(total), total).map(run_unit(work, job["command"])).count()
+        context.parallelize(numbers, total).map(run_unit(work, job["command"])).count()
     finally:
         done.set()
         progress.join(5)

@@ -31,7 +31,7 @@ export const sparkProperties = [
   },
   {
     name: 'svc.spark.range_bytes',
-    initial: '64 MiB',
+    initial: '256 MiB',
     meaning: 'larger files are cut at row elements (--row-tag), a task for each part; small ones share tasks',
   },
   {

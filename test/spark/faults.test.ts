@@ -8,11 +8,12 @@ import { startService, type ServiceHome } from '../support/service/start.ts';
 import { convert, startTool } from '../support/service/tools.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
-import { loadedTables, type LoadedTables } from './loaded-tables.ts';
+import { loadedTables, targetArguments, type LoadedTables, type TargetKind } from './loaded-tables.ts';
 import { needs, programOf } from '../support/needs.ts';
 import { useTrial } from '../support/service/trial.ts';
 
 const submit = programOf('spark');
+const kinds = ['metadb', 'delta', 'csv'] as const;
 
 /** Processes of this machine whose command lines hold all of the texts. */
 async function processesWith(...texts: readonly string[]): Promise<number[]> {
@@ -41,7 +42,7 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
   let work: string;
   let input: string;
   let origin: string;
-  let expected: LoadedTables;
+  const expected = new Map<TargetKind, LoadedTables>();
 
   beforeAll(async () => {
     work = await trial.folder('spark-faults-');
@@ -49,6 +50,7 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
     await configure();
     const folder = join(home.directory, 'documents');
     await mkdir(folder);
+    await mkdir(join(home.directory, 'out'));
     input = join(folder, 'orders.xml');
     const orders = Array.from(
       { length: 16_000 },
@@ -57,10 +59,15 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
     );
     await writeFile(input, `<orders>${orders.join('')}</orders>`);
     const argv = [input, '--row-tag', 'order', '--keys', 'hash'];
-    const local = await convert(home, 'xml2er', ...argv, '-o', 'metadb:here');
+    const local = await convert(home, 'xml2er', ...argv, ...targetArguments(home, kinds[0], 'here'));
     origin = String(local.origin);
-    expected = await loadedTables(home, 'metadb', 'here');
-    expect(expected['_documents']).toHaveLength(16_000);
+    for (const kind of kinds.slice(1))
+      await convert(home, 'xml2er', ...argv, '-x', origin, ...targetArguments(home, kind, `here_${kind}`));
+    for (const kind of kinds) {
+      const found = await loadedTables(home, kind, kind === kinds[0] ? 'here' : `here_${kind}`);
+      expect(found['_documents']).toHaveLength(16_000);
+      expected.set(kind, found);
+    }
     cluster = await startSparkCluster(submit!, 2);
   }, 200_000);
 
@@ -74,21 +81,25 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
       'svc.spark.work': work,
       'svc.spark.range_bytes': '300 KiB',
       'svc.spark.memory': '512m',
-      'svc.files.roots': join(home.directory, 'documents'),
+      'svc.files.roots': ['documents', 'out'].map((name) => join(home.directory, name)).join(','),
       ...(cluster === undefined ? {} : { 'svc.spark.master': cluster.master }),
       'svc.spark.conf': 'spark.driver.host=127.0.0.1 spark.ui.enabled=false',
       ...more,
     });
   }
 
-  const options = (schema: string): [string, string][] => [
-    ['-x', origin],
-    ['--row-tag', 'order'],
-    ['--keys', 'hash'],
-    ['-o', `metadb:${schema}`],
-    ['--engine', 'spark'],
-  ];
-  const job = (schema: string): string[] => [input, ...options(schema).flat(), '--json'];
+  const options = (kind: TargetKind, name: string): [string, string][] => {
+    const [flag, target, ...format] = targetArguments(home, kind, name);
+    return [
+      ['-x', origin],
+      ['--row-tag', 'order'],
+      ['--keys', 'hash'],
+      [flag!, target!],
+      ...(format.length === 0 ? [] : [[format[0]!, format[1]!] as [string, string]]),
+      ['--engine', 'spark'],
+    ];
+  };
+  const job = (kind: TargetKind, name: string): string[] => [input, ...options(kind, name).flat(), '--json'];
 
   /** The work folder of the job that runs, once a unit of it is done; null when it has ended before. */
   async function underWay(ended: Promise<unknown>): Promise<string | null> {
@@ -109,12 +120,14 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
     return path;
   }
 
-  it('are attempts: one dies when it has written, one when it has been taken, one lingers beside its copy', async () => {
-    const marks = join(home.directory, 'marks');
-    await mkdir(marks);
-    const node = await nodeAfter(
-      'node.sh',
-      `first() { mkdir '${marks}'/"$1" 2>/dev/null; }
+  it.each(kinds)(
+    'are attempts into %s: one dies when it has written, one when it has been taken, one lingers beside its copy',
+    async (kind) => {
+      const marks = join(home.directory, `marks-${kind}`);
+      await mkdir(marks);
+      const node = await nodeAfter(
+        'node.sh',
+        `first() { mkdir '${marks}'/"$1" 2>/dev/null; }
 case $3 in
 0) if first slow; then sleep 20 & wait $!; fi ;;
 1) if first killed; then
@@ -124,64 +137,69 @@ case $3 in
    fi ;;
 2) if first taken; then '${process.execPath}' "$@"; touch '${marks}/failed-when-taken'; exit 9; fi ;;
 esac`,
-    );
-    const eager = 'spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3';
-    const conf = `spark.driver.host=127.0.0.1 spark.ui.enabled=false ${eager} spark.speculation.minTaskRuntime=200ms`;
-    await configure({ 'svc.spark.node': node, 'svc.spark.conf': conf });
-    const run = await startTool(home, 'xml2er', job('attempts')).ended;
-    expect(run.code, run.stdout + run.stderr).toBe(0);
-    expect((await readdir(marks)).toSorted()).toEqual([
-      'failed-when-taken',
-      'killed',
-      'killed-when-written',
-      'slow',
-      'taken',
-    ]);
-    expect(run.stdout).toMatch(/Lost task 1\.\d in stage/);
-    expect(run.stdout).toMatch(/Marking task 0 in stage .* as speculatable/);
-    expect(await loadedTables(home, 'metadb', 'attempts')).toEqual(expected);
-    await eventually('nothing is left', async () => ((await readdir(work)).length === 0 ? true : null));
-  });
+      );
+      const eager = 'spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3';
+      const conf = `spark.driver.host=127.0.0.1 spark.ui.enabled=false ${eager} spark.speculation.minTaskRuntime=200ms`;
+      await configure({ 'svc.spark.node': node, 'svc.spark.conf': conf });
+      const run = await startTool(home, 'xml2er', job(kind, `attempts_${kind}`)).ended;
+      expect(run.code, run.stdout + run.stderr).toBe(0);
+      expect((await readdir(marks)).toSorted()).toEqual([
+        'failed-when-taken',
+        'killed',
+        'killed-when-written',
+        'slow',
+        'taken',
+      ]);
+      expect(run.stdout).toMatch(/Lost task 1\.\d in stage/);
+      expect(run.stdout).toMatch(/Marking task 0 in stage .* as speculatable/);
+      expect(await loadedTables(home, kind, `attempts_${kind}`)).toEqual(expected.get(kind));
+      await eventually('nothing is left', async () => ((await readdir(work)).length === 0 ? true : null));
+    },
+  );
 
-  it('is an executor, killed while it works', async () => {
+  it.each(kinds)('is an executor, killed while it writes into %s', async (kind) => {
     await configure();
-    const started = startTool(home, 'xml2er', job('executor'));
+    const started = startTool(home, 'xml2er', job(kind, `executor_${kind}`));
     expect(await underWay(started.ended)).not.toBeNull();
     const [executor] = await cluster.executors();
     process.kill(executor!, 'SIGKILL');
     const run = await started.ended;
     expect(run.code, run.stdout + run.stderr).toBe(0);
     expect(run.stdout).toMatch(/Lost executor \d/);
-    expect(await loadedTables(home, 'metadb', 'executor')).toEqual(expected);
+    expect(await loadedTables(home, kind, `executor_${kind}`)).toEqual(expected.get(kind));
     expect(await readdir(work)).toEqual([]);
   });
 
-  it('is the driver: the job says so, leaves nothing, and a service runs it again', async () => {
-    await configure();
-    const service = await startService(home);
-    try {
-      const { client } = service;
-      const { jobs } = await client.run([execution('xml2er', input, options('driver'))]);
-      const ended = endOf(client, jobs[0]!);
-      const folder = await underWay(ended);
-      expect(folder).not.toBeNull();
-      const [driver] = await processesWith('org.apache.spark.deploy.SparkSubmit', folder!);
-      process.kill(driver!, 'SIGKILL');
-      await eventually('the attempt has ended', async () => {
-        const { status } = await client.job(jobs[0]!);
-        expect(['R', 'W']).toContain(status);
-        return status === 'W' ? true : null;
-      });
-      expect((await loadedTables(home, 'metadb', 'driver'))['_documents'] ?? []).toEqual([]);
-      expect(await ended).toMatchObject({ status: 'C', failure: null });
-      expect(await client.log(jobs[0]!)).toMatch(/spark-submit ended by SIGKILL/);
-      expect(await loadedTables(home, 'metadb', 'driver')).toEqual(expected);
-      expect(await readdir(work)).toEqual([]);
-      await eventually('no executor is left', async () =>
-        (await cluster.executors()).length === 0 ? true : null,
-      );
-    } finally {
-      await service.end('SIGTERM');
-    }
-  });
+  it.each(kinds)(
+    'is the driver, on the way to %s: the job says so, leaves nothing, and a service runs it again',
+    async (kind) => {
+      const name = `driver_${kind}`;
+      await configure();
+      const service = await startService(home);
+      try {
+        const { client } = service;
+        const { jobs } = await client.run([execution('xml2er', input, options(kind, name))]);
+        const ended = endOf(client, jobs[0]!);
+        const folder = await underWay(ended);
+        expect(folder).not.toBeNull();
+        const [driver] = await processesWith('org.apache.spark.deploy.SparkSubmit', folder!);
+        process.kill(driver!, 'SIGKILL');
+        await eventually('the attempt has ended', async () => {
+          const { status } = await client.job(jobs[0]!);
+          expect(['R', 'W']).toContain(status);
+          return status === 'W' ? true : null;
+        });
+        expect((await loadedTables(home, kind, name))['_documents'] ?? []).toEqual([]);
+        expect(await ended).toMatchObject({ status: 'C', failure: null });
+        expect(await client.log(jobs[0]!)).toMatch(/spark-submit ended by SIGKILL/);
+        expect(await loadedTables(home, kind, name)).toEqual(expected.get(kind));
+        expect(await readdir(work)).toEqual([]);
+        await eventually('no executor is left', async () =>
+          (await cluster.executors()).length === 0 ? true : null,
+        );
+      } finally {
+        await service.end('SIGTERM');
+      }
+    },
+  );
 });

@@ -2,16 +2,18 @@
 import { join } from 'node:path';
 import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
 import {
+  deltaReader,
   duckDbReader,
   duckDbRows,
   folderManifest,
   folderReader,
+  icebergReader,
   postgresReader,
   type TargetReader,
 } from '../contracts/row-sinks/readers.ts';
 import type { ServiceHome } from '../support/service/start.ts';
 
-export type TargetKind = 'metadb' | 'csv' | 'jsonl' | 'parquet' | 'duckdb';
+export type TargetKind = 'metadb' | 'csv' | 'jsonl' | 'parquet' | 'delta' | 'iceberg' | 'duckdb';
 
 /** Rows as text, by table; without what differs between jobs: which jobs there were, and when and by which a document was loaded. */
 export type LoadedTables = Readonly<Record<string, readonly string[]>>;
@@ -34,8 +36,14 @@ export async function loadedTables(home: ServiceHome, kind: TargetKind, name: st
   if (kind !== 'metadb') {
     const folder = join(home.directory, 'out', name);
     const listed = (await folderManifest(folder))?.tables ?? [];
+    const reader =
+      kind === 'delta'
+        ? deltaReader(folder)
+        : kind === 'iceberg'
+          ? icebergReader(folder)
+          : folderReader(folder, kind);
     return contents(
-      folderReader(folder, kind),
+      reader,
       listed.map((table) => table.name),
     );
   }

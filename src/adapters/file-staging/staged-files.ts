@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from '../folder/contents/manifest.ts';
+import { moveFile } from './durable-file.ts';
 
 const pieceBytes = 256 * 1024;
 const allPiecesBytes = 8 * 1024 * 1024;
@@ -43,6 +44,7 @@ export class StagedFiles {
   readonly #directory: string;
   readonly #isScratch: boolean;
   readonly #files = new Map<string, StagedFile>();
+  readonly #adopted = new Set<string>();
   #buffered = 0;
   /** writes follow one another, however they are called */
   #last: Promise<void> = Promise.resolve();
@@ -54,7 +56,13 @@ export class StagedFiles {
   }
 
   has(name: string): boolean {
-    return this.#files.has(name);
+    return this.#files.has(name) || this.#adopted.has(name);
+  }
+
+  /** A file that others wrote, whole and durable, becomes one of these, under that name; `finish` does not tell of it. */
+  async adopt(path: string, name: string): Promise<void> {
+    await moveFile(path, join(this.#directory, name));
+    this.#adopted.add(name);
   }
 
   async write(name: string, bytes: Uint8Array, rows: number): Promise<void> {
@@ -70,7 +78,7 @@ export class StagedFiles {
       for (const other of this.#files.values()) await this.#flush(other);
   }
 
-  /** Everything on the disk, durably unless it is scratch. */
+  /** Everything on the disk, durably unless it is scratch: what was written here. */
   async finish(): Promise<FinishedFile[]> {
     const finished: FinishedFile[] = [];
     for (const file of this.#files.values()) {
@@ -79,7 +87,7 @@ export class StagedFiles {
       const { name, rows, bytes, longestWriteBytes } = file;
       finished.push({ name, rows, bytes, sha256: file.hash?.digest('hex') ?? '', longestWriteBytes });
     }
-    if (finished.length > 0 && !this.#isScratch) await syncPath(this.#directory);
+    if (finished.length + this.#adopted.size > 0 && !this.#isScratch) await syncPath(this.#directory);
     return finished;
   }
 

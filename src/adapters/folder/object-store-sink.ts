@@ -20,6 +20,7 @@ import type {
   ZoneTable,
 } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { UnitTarget } from '../../ports/rows/units.ts';
 import { fetchFiles } from '../local-files/fetched-objects.ts';
 import { loadsOf } from './ledger.ts';
 import { createFolderRowSink } from './sink.ts';
@@ -71,7 +72,6 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
 }
 
 class ObjectFolderRowSink implements RowSink {
-  readonly units = null;
   readonly widensInPlace: boolean;
   readonly encoding: RowSink['encoding'];
   readonly label: string;
@@ -95,6 +95,11 @@ class ObjectFolderRowSink implements RowSink {
     this.widensInPlace = this.#local.widensInPlace;
     this.encoding = this.#local.encoding;
     this.label = options.label;
+  }
+
+  /** Their files lie here before they go there. */
+  get units(): UnitTarget | null {
+    return this.#local.units;
   }
 
   async loads(): Promise<readonly TargetLoad[]> {

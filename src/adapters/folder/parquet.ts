@@ -12,7 +12,7 @@ import {
   type ParquetColumn,
 } from '../../engine/parquet/file-writer.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
-import { columnSqlType, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
+import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { NamedColumn } from './contents/formats.ts';
 import { syncPath } from './contents/manifest.ts';
@@ -21,12 +21,21 @@ import { measureDigits } from './staged-digits.ts';
 /** By column: its number, and that of the items of a list. */
 export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
 
-export interface ParquetTable {
+/** By the number of a column. */
+export type ColumnDigits = ReadonlyMap<number, DecimalDigits>;
+
+/** What the types of a table's columns follow from. */
+export interface ColumnTyping {
   readonly columns: readonly NamedColumn[];
   /** columns with a value that their type cannot hold */
   readonly widened: ReadonlySet<string>;
   /** the type that a column has in the file, where that is not the one that its values need */
   readonly typeOf?: (column: NamedColumn, sqlType: string) => Promise<string>;
+}
+
+export interface ParquetTable extends ColumnTyping {
+  /** digits that other files of the table have in its decimals without bounds: this one is to hold as many */
+  readonly digits?: ColumnDigits;
   /** numbers of the columns, by the types that they have in the file; null: none */
   readonly fieldIdsOf?: (types: readonly string[]) => Promise<ColumnNumbers | null>;
   /** rows of the encoding `words`, under the name that the Parquet file is to have */
@@ -37,6 +46,10 @@ export interface ParquetFile {
   readonly file: FinishedFile & Required<Pick<FinishedFile, 'types'>>;
   /** of its columns */
   readonly facts: readonly ColumnFacts[];
+  /** of its decimals without bounds; empty where they were not counted */
+  readonly digits: ColumnDigits;
+  /** of its columns; null: none */
+  readonly fieldIds: ColumnNumbers | null;
 }
 
 export interface ParquetSettings {
@@ -109,33 +122,43 @@ async function writeTable(
   const path = join(directory, table.file.name);
   const staged = `${path}.rows`;
   await rename(path, staged);
+  const open = unboundedDecimals(table);
+  const { digits: ofOthers = new Map() } = table;
   // decimals without bounds of their own nearly always fit the type that they usually have
-  let digits: ReadonlyMap<number, DecimalDigits> = new Map();
+  let digits: ColumnDigits = new Map();
+  if (ofOthers.size > 0) digits = await measureDigits(staged, table.columns, open);
   for (;;) {
-    const types = await typesOf(table, digits);
+    const types = await typesOf(table, mostDigits(digits, ofOthers));
     try {
-      const { facts, ...written } = await writeFile(staged, path, table, types, settings);
+      const { facts, fieldIds, ...written } = await writeFile(staged, path, table, types, settings);
       await rm(staged);
-      return { file: { ...table.file, ...written, types }, facts };
+      return { file: { ...table.file, ...written, types }, facts, digits, fieldIds };
     } catch (error) {
       await rm(path, { force: true });
-      const open = unboundedDecimals(table);
       if (!(error instanceof MisfitError) || digits.size > 0 || !open.includes(error.column)) throw error;
       digits = await measureDigits(staged, table.columns, open);
     }
   }
 }
 
+/** By column the most that either has. */
+export function mostDigits(a: ColumnDigits, b: ColumnDigits): ColumnDigits {
+  const most = new Map(a);
+  for (const [column, digits] of b) most.set(column, larger(digits, most.get(column) ?? digits));
+  return most;
+}
+
 /** Columns of decimals of which the model says no more. */
-function unboundedDecimals({ columns, widened }: ParquetTable): number[] {
+function unboundedDecimals({ columns, widened }: ColumnTyping): number[] {
   return columns.flatMap(({ name, type }, at) =>
     type.kind === 'numeric' && type.precision === undefined && !widened.has(name) ? [at] : [],
   );
 }
 
-async function typesOf(
-  { columns, widened, typeOf }: ParquetTable,
-  digits: ReadonlyMap<number, DecimalDigits>,
+/** Of DuckDB, one for each column. `digits`: of decimals without bounds, as far as they were counted. */
+export async function typesOf(
+  { columns, widened, typeOf }: ColumnTyping,
+  digits: ColumnDigits,
 ): Promise<string[]> {
   const types: string[] = [];
   for (const [at, column] of columns.entries()) {
@@ -156,7 +179,7 @@ async function writeFile(
   { columns, fieldIdsOf, file }: ParquetTable,
   types: readonly string[],
   { deltas }: ParquetSettings,
-): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts'>> {
+): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts' | 'fieldIds'>> {
   const numbers = (await fieldIdsOf?.(types)) ?? null;
   const hash = createHash('sha256');
   let bytes = 0;
@@ -207,7 +230,7 @@ async function writeFile(
       const facts = await writer.finish();
       await flush();
       await target.sync();
-      return { bytes, sha256: hash.digest('hex'), facts };
+      return { bytes, sha256: hash.digest('hex'), facts, fieldIds: numbers };
     } finally {
       await target.close();
     }

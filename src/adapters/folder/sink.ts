@@ -7,17 +7,16 @@ import { access, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
-import { createJsonLinesEncoder } from '../../engine/shred/json-lines/encoder.ts';
-import { createLinesKernel, type LinesKernel } from '../../engine/shred/json-lines/kernel.ts';
 import { AppError } from '../../errors.ts';
 import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { UnitTarget } from '../../ports/rows/units.ts';
 import { readFolderLoads, readFolderZones } from './ledger.ts';
 import { documentsIn } from './loaded-documents.ts';
-import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type FinishedFile } from '../file-staging/staged-files.ts';
-import { encodingOf, headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
+import { encodingOf, tableColumns, type FolderFormat } from './contents/formats.ts';
 import { renderScripts } from './load-scripts/every-script.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
@@ -32,14 +31,19 @@ import {
   type ManifestTable,
 } from './contents/manifest.ts';
 import {
-  isSideTable,
   jobOf,
   nextManifest,
   remainingTables,
-  type NotedColumns,
+  rowsByTable,
+  type FileOfJob,
+  type ManifestStep,
 } from './contents/next-manifest.ts';
 import { encodedCodes, keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
+import { columnsIn, inWords } from './contents/noted-columns.ts';
+import { TableRows } from './table-rows.ts';
+import { createFileUnits } from './units/driver.ts';
+import { tableName } from './units/token.ts';
 import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
 
@@ -70,8 +74,12 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   #pinned: PinnedFolder | null = null;
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
-  readonly #writers = new Map<string, (rows: Uint8Array) => Uint8Array>();
-  #lines: LinesKernel | null | undefined = undefined;
+  /** names of files that stay, by table */
+  readonly #taken = new Map<string, ReadonlySet<string>>();
+  /** files that executors have written, by table */
+  readonly #adopted = new Map<string, FileOfJob[]>();
+  #units: UnitTarget | null = null;
+  #rows: TableRows | null = null;
   #lock: FileLock | null = null;
   #createdFolders: CreatedFolders | null = null;
   #manifest!: TargetManifest;
@@ -112,6 +120,26 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     );
   }
 
+  override get units(): UnitTarget {
+    const { format } = this.#options;
+    return (this.#units ??= createFileUnits({
+      model: this.plan.model,
+      tokenFor: async (settled) => ({ kind: 'folder', format, settled }),
+      rulesFor: format === 'parquet' ? async () => ({}) : null,
+      take: async ({ table, ...file }, path, unit) => {
+        const ofTable = tableName(this.plan.model, table);
+        const name = this.#nameFor(ofTable, `u${unit}.${format}`);
+        await this.#files!.adopt(path, name);
+        const adopted = this.#adopted.get(ofTable) ?? [];
+        adopted.push({ ...file, name });
+        this.#adopted.set(ofTable, adopted);
+      },
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
+      guarded: (work) => this.guarded(work),
+    }));
+  }
+
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
     await this.#write(this.plan.model.tables[table]!.name, rows, rowCount);
   }
@@ -126,12 +154,13 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   ): Promise<Published> {
     const { allTables, saveMode, model } = this.plan;
     if (allTables || saveMode === 'write-schema') {
-      const filled = new Set(this.#kept.map((table) => table.name));
+      const filled = new Set([...this.#kept.map((table) => table.name), ...this.#adopted.keys()]);
       for (const { name } of model.tables)
         if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
     }
     const codes = await this.#writeCodes();
-    const manifest = await this.#nextManifest(lastKeys, codes.rows);
+    const added = await this.#added();
+    const manifest = await this.#nextManifest(lastKeys, codes.rows, added);
     const files = manifest.tables.flatMap((table) => table.files);
     const names = new Set(files.map((file) => file.name));
     const before = this.#manifest.tables.flatMap((table) => table.files);
@@ -156,12 +185,12 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     this.#createdFolders = null;
     await finishJournal(this.#directory);
     return {
-      rows: this.#added(manifest),
+      rows: rowsByTable(added),
       already: false,
       changes: [
         ...codes.changes,
-        ...lines(this.#columnsIn(this.widened), 'widened to text'),
-        ...lines(this.#columnsIn(this.nullAllowed), 'NOT NULL dropped'),
+        ...inWords(columnsIn(this.plan.model, this.widened), 'widened to text'),
+        ...inWords(columnsIn(this.plan.model, this.nullAllowed), 'NOT NULL dropped'),
       ],
       ...(this.plan.keys === 'hash' ? {} : { keys: manifest.keys }),
     };
@@ -233,6 +262,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     await makeStaging(join(this.#directory, this.#staging));
     this.#files = new StagedFiles(join(this.#directory, this.#staging));
+    this.#rows = new TableRows(format, plan.model, this.#files);
     this.outcome = 'load';
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';
   }
@@ -253,68 +283,62 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   #fileOf(table: string): string {
     let name = this.#names.get(table);
-    if (name === undefined) {
-      const part = (this.#options.fileNameOf ?? fileNamePart)(table);
-      const taken = new Set(this.#kept.flatMap((other) => other.files.map((file) => file.name)));
-      name = freeFileName(part, this.plan.idJob, this.#options.format, taken);
-      this.#names.set(table, name);
-    }
+    if (name === undefined) this.#names.set(table, (name = this.#nameFor(table, this.#options.format)));
     return name;
   }
 
-  /** Under the name that the table's file will have; files of Parquet are made of these at the end. */
+  #nameFor(table: string, extension: string): string {
+    const part = (this.#options.fileNameOf ?? fileNamePart)(table);
+    let taken = this.#taken.get(table);
+    if (taken === undefined) {
+      const files = this.#kept.find(({ name }) => name === table)?.files ?? [];
+      this.#taken.set(table, (taken = new Set(files.map(({ name }) => name))));
+    }
+    return freeFileName(part, this.plan.idJob, extension, taken);
+  }
+
   async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {
-    const files = this.#files!;
-    const name = this.#fileOf(table);
-    const { format } = this.#options;
-    await this.guarded(async () => {
-      if (!files.has(name)) await files.write(name, headerLine(format, this.#columnsOf(table)), 0);
-      await files.write(name, format === 'jsonl' ? this.#jsonLines(table)(rows) : rows, rowCount);
-    });
-  }
-
-  #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {
-    let writer = this.#writers.get(table);
-    if (writer === undefined)
-      this.#writers.set(
-        table,
-        (writer = createJsonLinesEncoder(tableColumns(this.plan.model, table), this.#kernel())),
-      );
-    return writer;
-  }
-
-  /** Of all tables; made when rows come. */
-  #kernel(): LinesKernel | null {
-    this.#lines = this.#lines === undefined ? createLinesKernel() : this.#lines;
-    return this.#lines;
-  }
-
-  #columnsOf(table: string): readonly string[] {
-    return tableColumns(this.plan.model, table).map((column) => column.name);
+    await this.guarded(() => this.#rows!.write(table, this.#fileOf(table), rows, rowCount));
   }
 
   /** The file of `_codes` is written anew. */
   async #writeCodes(): Promise<KeptCodes> {
-    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#names.has(table));
+    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
     if (kept.rows === null) return kept;
     this.#kept = this.#kept.filter(({ name }) => name !== codesTable.name);
     await this.#write(codesTable.name, encodedCodes(kept.rows, this.encoding), kept.rows.length);
     return kept;
   }
 
+  #isWritten(table: string): boolean {
+    return this.#names.has(table) || this.#adopted.has(table);
+  }
+
+  /** By table; those that executors wrote first. */
+  async #added(): Promise<ReadonlyMap<string, readonly FileOfJob[]>> {
+    const finished = await this.#finish();
+    const tables = new Set([...this.#adopted.keys(), ...this.#names.keys()]);
+    return new Map(
+      [...tables].map((table) => {
+        const own = finished.get(this.#names.get(table) ?? '');
+        return [table, [...(this.#adopted.get(table) ?? []), ...(own === undefined ? [] : [own])]] as const;
+      }),
+    );
+  }
+
   async #nextManifest(
     lastKeys: ReadonlyMap<string, number>,
     codes: KeptCodes['rows'],
+    added: ManifestStep['added'],
   ): Promise<TargetManifest> {
-    const finished = await this.#finish();
     return nextManifest({
       plan: this.plan,
       before: this.#manifest,
       kept: this.#kept,
-      added: new Map([...this.#names].map(([table, name]) => [table, finished.get(name)!])),
-      columnsOf: (table) => this.#columnsOf(table),
-      widened: this.#columnsIn(this.widened),
-      nullAllowed: this.#columnsIn(this.nullAllowed),
+      added,
+      columnsOf: (table) => tableColumns(this.plan.model, table).map((column) => column.name),
+      widened: columnsIn(this.plan.model, this.widened),
+      nullAllowed: columnsIn(this.plan.model, this.nullAllowed),
       lastKeys,
       format: this.#options.format,
       location: this.#options.location,
@@ -328,7 +352,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     if (this.#options.format !== 'parquet') return staged;
     // loaded for Parquet alone
     const { writeParquet } = await import('./parquet.ts');
-    const widened = this.#columnsIn(this.widened);
+    const widened = columnsIn(this.plan.model, this.widened);
     const tables = [...this.#names].map(([table, name]) => ({
       columns: tableColumns(this.plan.model, table),
       widened: widened.get(table) ?? new Set<string>(),
@@ -360,36 +384,9 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return this.#manifest.data_package === true || !(await exists(join(this.#directory, dataPackageName)));
   }
 
-  /** Rows of this job by table of the model. */
-  #added(manifest: TargetManifest): Record<string, number> {
-    const rows: Record<string, number> = {};
-    for (const { name, files } of manifest.tables) {
-      const file = files.find((candidate) => candidate.name === this.#names.get(name));
-      if (file !== undefined && file.rows > 0 && !isSideTable(name)) rows[name] = file.rows;
-    }
-    return rows;
-  }
-
-  /** Of noted columns, the names by table, in the order of the model. */
-  #columnsIn(ids: ReadonlySet<string>): NotedColumns {
-    if (ids.size === 0) return new Map();
-    return new Map(
-      this.plan.model.tables.flatMap(({ name, columns }, table) => {
-        const noted = columns.filter((_, column) => ids.has(columnId(table, column)));
-        return noted.length === 0 ? [] : [[name, new Set(noted.map((column) => column.name))] as const];
-      }),
-    );
-  }
-
   protected override faultOf(error: unknown): unknown {
     return fileFault(error, this.label);
   }
-}
-
-function lines(noted: NotedColumns, what: string): string[] {
-  return [...noted].flatMap(([table, columns]) =>
-    [...columns].map((column) => `${table}.${column}: ${what}`),
-  );
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -76,10 +76,14 @@ async function commitTable(
 ): Promise<Committed> {
   const { place, step } = inStep;
   const formats = formatsOf(step.format);
-  const { directory, file } = table;
+  const { directory } = table;
   const folders = [directory, ...[dataFolder, ...formats.map(({ folder }) => folder)].map(below)];
   for (const folder of folders) await place.makeFolder(folder);
-  if (file !== null) await place.settle(step, file.name, `${directory}/${dataFolder}/${file.name}`);
+  await place.settle(
+    step,
+    table.files.map(({ name }) => name),
+    `${directory}/${dataFolder}`,
+  );
   const rewritten = new Rewritten(inStep, directory);
   const committed: FormatCommitted[] = [];
   for (const format of formats)
@@ -119,7 +123,7 @@ async function removeUnused(
     for (const file of [...earlier, ...(added ?? [])]) kept.add(file);
   }
   const own = new RegExp(`^${job}-[0-9a-f]{16}\\.parquet$`);
-  const made = [...rewritten.names(), ...(table.file === null ? [] : [table.file.name])];
+  const made = [...rewritten.names(), ...table.files.map(({ name }) => name)];
   // what others write has other names
   const candidates = isRecovery ? (await place.list(data)).filter((name) => own.test(name)) : made;
   for (const name of candidates)
@@ -254,19 +258,19 @@ async function changeOf(
   const { directory } = table;
   const present = [...(state?.files.keys() ?? [])].map((name) => ({ path: `${directory}/${name}`, name }));
   for (const { path } of present) await place.checkFile(path);
-  const ownPath = table.file === null ? null : `${directory}/${dataFolder}/${table.file.name}`;
+  const pathOf = (file: NewFile): string => `${directory}/${dataFolder}/${file.name}`;
   const next = await nextVersion(format, state, table, async (column) =>
     files.digits(
-      await localFiles(place, [...present.map(({ path }) => path), ...(ownPath === null ? [] : [ownPath])]),
+      await localFiles(place, [...present.map(({ path }) => path), ...table.files.map(pathOf)]),
       column,
     ),
   );
   const columns = next.fields.flatMap(({ name, sqlType }) => (sqlType === null ? [] : [{ name, sqlType }]));
   const numbering = numberingFormat(step.format);
   const fieldIds =
-    numbering === format || table.file?.fieldIds === undefined
+    numbering === format || table.files[0]?.fieldIds === undefined
       ? await fieldIdsIn(place, inFormat, numbering, state, next.fields)
-      : table.file.fieldIds;
+      : table.files[0].fieldIds;
   const going =
     table.replace || next.there.size > 0
       ? present
@@ -282,12 +286,11 @@ async function changeOf(
     const kept = await rewritten.of(path, { conversions: next.there, columns, where, fieldIds });
     if (kept !== null) added.push(kept);
   }
-  const own = table.file;
-  if (own !== null) {
+  for (const own of table.files) {
     const isAsItIs = next.own.size === 0 && (fieldIds === null || hasFieldIds(own, fieldIds));
     const settled = isAsItIs
       ? own
-      : await rewritten.of(ownPath!, { conversions: next.own, columns, where: null, fieldIds });
+      : await rewritten.of(pathOf(own), { conversions: next.own, columns, where: null, fieldIds });
     if (settled !== null) added.push(settled);
   }
   return {

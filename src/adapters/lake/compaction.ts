@@ -13,7 +13,9 @@ import type { HeldPlace, LakePlace, LakeTarget } from './store/place.ts';
 /** files below that are small */
 const smallBytes = 32 * 1024 * 1024;
 /** what small files become is not larger */
-const mostBytes = 128 * 1024 * 1024;
+const mostBytesOfFile = 128 * 1024 * 1024;
+/** what a job writes anew for the sake of those that read after it; more is for `compactLake` */
+const mostBytesOfJob = 256 * 1024 * 1024;
 /** as many files as a table may have before the next job compacts it */
 export const usualMostFiles = 64;
 /** commits of a compaction are told by this name, where those of jobs have an installation's */
@@ -23,20 +25,26 @@ const compactor = 'compaction';
 export async function compactLake(target: LakeTarget): Promise<readonly string[]> {
   const place = await holdPlace(target, false);
   try {
-    return await compactTables(place, null);
+    return await compactTables(place, null, Infinity);
   } finally {
     await place.release();
   }
 }
 
+/** After a job. `tables`: names. */
+export function compactSome(place: HeldPlace, tables: ReadonlySet<string>): Promise<readonly string[]> {
+  return compactTables(place, tables, mostBytesOfJob);
+}
+
 /** `tables`: names; null: all. */
-export async function compactTables(
+async function compactTables(
   place: HeldPlace,
   tables: ReadonlySet<string> | null,
+  mostBytes: number,
 ): Promise<readonly string[]> {
   const manifest = await place.readManifest();
   if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
-  const steps = await mergesOf(place, manifest, tables);
+  const steps = await mergesOf(place, manifest, tables, mostBytes);
   if (steps.length === 0) return [];
   const staging = `${stagingPrefix}${compactor}-${randomBytes(4).toString('hex')}`;
   await place.stage(staging);
@@ -65,7 +73,9 @@ async function mergesOf(
   place: LakePlace,
   { format, tables }: LakeManifest,
   wanted: ReadonlySet<string> | null,
+  mostBytes: number,
 ): Promise<readonly TableStep[]> {
+  let left = mostBytes;
   const steps: TableStep[] = [];
   const ordered = tables.toSorted(
     (a, b) => Number(a.name === sideTableNames.loads) - Number(b.name === sideTableNames.loads),
@@ -75,9 +85,15 @@ async function mergesOf(
     const label = `${place.label}: ${name}`;
     for (const one of formatsOf(format)) (await one.readTable(place, directory, label))?.checkWritable();
     const state = await mainFormat(format).readTable(place, directory, label);
-    const merges = groupsOf(state?.files ?? new Map());
+    const groups = groupsOf(state?.files ?? new Map());
+    const merges: (readonly string[])[] = [];
+    for (const { paths, bytes } of groups) {
+      if (bytes > left) continue;
+      merges.push(paths);
+      left -= bytes;
+    }
     if (merges.length === 0) continue;
-    const nothing = { comment: '', columns: [], file: null, replace: false, keptJobs: [], without: [] };
+    const nothing = { comment: '', columns: [], files: [], replace: false, keptJobs: [], without: [] };
     steps.push({ name, directory, ...nothing, merges });
   }
   return steps;
@@ -86,17 +102,17 @@ async function mergesOf(
 /** Lists of two or more small files, in the order of the table. Those that others wrote stay theirs: keys of their rows are looked for there. */
 function groupsOf(
   files: ReadonlyMap<string, { readonly bytes: number; readonly rows: number }>,
-): readonly (readonly string[])[] {
-  const groups: string[][] = [];
-  let bytes = Infinity;
+): readonly { readonly paths: readonly string[]; readonly bytes: number }[] {
+  const groups: { paths: string[]; bytes: number }[] = [];
   for (const [path, file] of files) {
     if (!isOwnFile(path) || !(file.bytes < smallBytes) || Number.isNaN(file.rows)) continue;
-    if (bytes + file.bytes > mostBytes) {
-      groups.push([]);
-      bytes = 0;
+    const last = groups.at(-1);
+    if (last === undefined || last.bytes + file.bytes > mostBytesOfFile)
+      groups.push({ paths: [path], bytes: file.bytes });
+    else {
+      last.paths.push(path);
+      last.bytes += file.bytes;
     }
-    groups.at(-1)!.push(path);
-    bytes += file.bytes;
   }
-  return groups.filter((group) => group.length > 1);
+  return groups.filter(({ paths }) => paths.length > 1);
 }

@@ -24,9 +24,9 @@ export function isOwnFile(path: string): boolean {
 }
 
 /** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
-const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
+export const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
 /** as many as readers look at */
-const mostStatistics = 32;
+export const mostStatistics = 32;
 
 export interface TypedName {
   readonly name: string;
@@ -192,7 +192,7 @@ function picked(fieldIds: FieldIds, present: ReadonlySet<string>): FieldIds {
 }
 
 /** A number, or a day of the years that readers know. */
-function isPlain(text: string): boolean {
+export function isPlain(text: string): boolean {
   return /^-?\d+$|^\d{4}-\d\d-\d\d$/.test(text);
 }
 

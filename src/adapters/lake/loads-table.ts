@@ -56,12 +56,14 @@ export async function loadsStep(
     directory: known.directoryOf(name) ?? tableFolder(name),
     comment,
     columns,
-    file: {
-      name: fileName,
-      bytes,
-      stats: await files.statistics(path, 1, columns),
-      ...(fieldIds === null ? {} : { fieldIds }),
-    },
+    files: [
+      {
+        name: fileName,
+        bytes,
+        stats: await files.statistics(path, 1, columns),
+        ...(fieldIds === null ? {} : { fieldIds }),
+      },
+    ],
     replace: false,
     keptJobs: [],
     without: [],

@@ -53,7 +53,7 @@ export interface TableStep {
   readonly comment: string;
   /** with the types that they have in the file */
   readonly columns: readonly LakeColumn[];
-  readonly file: NewFile | null;
+  readonly files: readonly NewFile[];
   /** rows that are there go */
   readonly replace: boolean;
   /** but for those of the documents of these jobs */
@@ -108,8 +108,17 @@ export function textOf(manifest: LakeManifest): string {
 /** AppError `conflict` for what is none. */
 export function stepOf(text: string): LakeStep {
   const step = parsed<Partial<LakeStep>>(text);
-  if (isObject(step) && isStep(step)) return step as LakeStep;
+  if (isObject(step) && isList(step.tables, isObject)) {
+    const known = { ...step, tables: step.tables!.map(withFiles) };
+    if (isStep(known)) return known as LakeStep;
+  }
   throw new AppError('conflict', `${journalName} is not a journal of tables of this version.`);
+}
+
+/** Journals of earlier versions have one file of a table, or none. */
+function withFiles(step: TableStep & { readonly file?: NewFile | null }): TableStep {
+  const { file, ...rest } = step;
+  return file === undefined ? step : { ...rest, files: file === null ? [] : [file] };
 }
 
 function isManifest({ version, format, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
@@ -150,7 +159,7 @@ function isTableStep(step: unknown): boolean {
     isList(step['keptJobs'], Number.isSafeInteger) &&
     isList(step['without'], isDigits) &&
     (step['merges'] === undefined || isList(step['merges'], (files) => isList(files, isText))) &&
-    (step['file'] === null || (isObject(step['file']) && isOwnName(step['file']['name'])))
+    isList(step['files'], (file) => isObject(file) && isOwnName(file['name']))
   );
 }
 

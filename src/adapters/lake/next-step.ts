@@ -1,15 +1,16 @@
 /** What a job will do to the tables of a folder, of the rows that it staged. */
-import { join } from 'node:path';
 import { duckdb } from '../../engine/sql/dialects/duckdb.ts';
 import { physicalTables } from '../../engine/sql/physical-model.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
+import type { UnitFile } from '../../ports/rows/units.ts';
 import { columnSqlType } from '../duckdb/types.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { CodeRow } from '../folder/contents/manifest.ts';
 import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
 import { writeParquet } from '../folder/parquet.ts';
-import { openDataFiles, type DataFiles } from './data-files.ts';
+import { openDataFiles } from './data-files.ts';
+import { fileStatistics } from './file-statistics.ts';
 import type { TablesThere } from './tables-there.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
 import {
@@ -22,7 +23,7 @@ import {
 } from './manifest.ts';
 import { typeToWrite } from './next-version.ts';
 import { storedTypeIn } from './formats.ts';
-import { fieldOf, type FieldIds, type LakeColumn, type NewFile } from './table-format.ts';
+import { fieldOf, type LakeColumn, type NewFile } from './table-format.ts';
 
 export interface StagedJob {
   readonly plan: SinkPlan;
@@ -31,6 +32,8 @@ export interface StagedJob {
   /** folder of the staged files, and its name */
   readonly staging: string;
   readonly stagingName: string;
+  /** files that executors have written, where all are in the staging folder; by table */
+  readonly adopted: ReadonlyMap<string, readonly UnitFile[]>;
   /** staged files by table, by their names */
   readonly names: ReadonlyMap<string, string>;
   readonly staged: ReadonlyMap<string, FinishedFile>;
@@ -61,7 +64,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
   const { idJob, installation = '', model, saveMode } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
   const stays = keptJobs(job, own);
-  const { written, fieldIds } = await writeFiles(job);
+  const written = await writeFiles(job);
   const files = openDataFiles(staging, staging);
   try {
     const isMade = plan.allTables || saveMode === 'write-schema';
@@ -72,22 +75,20 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       isWhole = own.has(name),
     ): Promise<void> => {
       const there = job.known.directoryOf(name);
-      const file = written.get(name);
+      const added = written.get(name) ?? [];
       const replace = (saveMode === 'overwrite' || name === codesTable.name) && there !== null;
-      if (file === undefined && !replace && (there !== null || !isMade || !own.has(name))) return;
+      if (added.length === 0 && !replace && (there !== null || !isMade || !own.has(name))) return;
       const columns = description.columns.map((column, at): LakeColumn => ({
         ...column,
-        sqlType: file?.types?.[at] ?? storedTypeIn(before.format, column.sqlType),
+        // of all files the same
+        sqlType: added[0]?.types?.[at] ?? storedTypeIn(before.format, column.sqlType),
       }));
       steps.push({
         name,
         directory: there ?? tableFolder(name),
         comment: description.comment,
         columns,
-        file:
-          file === undefined || file.rows === 0
-            ? null
-            : await newFile(files, staging, file, columns, fieldIds.get(name)),
+        files: added.flatMap((file) => (file.rows === 0 ? [] : [newFile(file)])),
         replace,
         keptJobs: isWhole ? [] : stays,
         without: [],
@@ -149,15 +150,11 @@ function describeTable(
   };
 }
 
-interface WrittenFiles {
-  readonly written: ReadonlyMap<string, FinishedFile>;
-  readonly fieldIds: ReadonlyMap<string, FieldIds>;
-}
+type WrittenFiles = ReadonlyMap<string, readonly UnitFile[]>;
 
-/** Parquet of what was staged, with the types of the tables that are there; by table. */
+/** Parquet of what was staged, with the types of the tables that are there, beside what executors made of theirs; by table. */
 async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
   const { plan, names, staged, staging, known, before } = job;
-  const fieldIds = new Map<string, FieldIds>();
   const indexes = new Map(plan.model.tables.map(({ name }, index) => [name, index]));
   const tables = [];
   for (const [name, fileName] of names) {
@@ -175,31 +172,30 @@ async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
         const field = there?.get(column.name);
         return typeToWrite(field?.sqlType ?? null, storedTypeIn(before.format, sqlType));
       },
-      fieldIdsOf: async (types: readonly string[]) => {
+      fieldIdsOf: (types: readonly string[]) => {
         const fields = columns.map((column, at) =>
           fieldOf({ name: column.name, sqlType: types[at]!, nullable: true, comment: '' }),
         );
-        const ids = await known.fieldIds(name, fields);
-        if (ids !== null) fieldIds.set(name, ids);
-        return ids;
+        return known.fieldIds(name, fields);
       },
       file: staged.get(fileName)!,
     });
   }
   const made = await writeParquet(staging, tables, { deltas: before.format === 'delta' });
-  const files = new Map(made.map(({ file }) => [file.name, file]));
-  return { written: new Map([...names].map(([table, name]) => [table, files.get(name)!])), fieldIds };
+  const tablesOf = new Map([...names].map(([table, fileName]) => [fileName, table]));
+  const written = new Map(job.adopted);
+  for (const [at, { file, facts, fieldIds }] of made.entries()) {
+    const table = tablesOf.get(file.name)!;
+    const columns = tables[at]!.columns.map(({ name }, column) => ({ name, sqlType: file.types[column]! }));
+    const stats = fileStatistics(file.rows, columns, facts);
+    const own = { ...file, table, stats, ...(fieldIds === null ? {} : { fieldIds }) };
+    written.set(table, [...(written.get(table) ?? []), own]);
+  }
+  return written;
 }
 
-async function newFile(
-  files: DataFiles,
-  staging: string,
-  { name, bytes, rows }: Pick<FinishedFile, 'name' | 'bytes' | 'rows'>,
-  columns: readonly LakeColumn[],
-  fieldIds: FieldIds | undefined,
-): Promise<NewFile> {
-  const stats = await files.statistics(join(staging, name), rows, columns);
-  return { name, bytes, stats, ...(fieldIds === undefined ? {} : { fieldIds }) };
+function newFile({ name, bytes, stats, fieldIds }: UnitFile): NewFile {
+  return { name, bytes, stats: stats!, ...(fieldIds === undefined ? {} : { fieldIds }) };
 }
 
 /** Jobs whose documents an overwrite leaves: those that have rows in tables of other models. */
@@ -212,11 +208,7 @@ function afterReplace(job: LakeJob, { saveMode }: SinkPlan, own: ReadonlySet<str
   return saveMode === 'overwrite' ? { ...job, tables: job.tables.filter((name) => !own.has(name)) } : job;
 }
 
-function jobRecord(
-  { plan }: StagedJob,
-  written: ReadonlyMap<string, FinishedFile>,
-  own: ReadonlySet<string>,
-): LakeJob {
+function jobRecord({ plan }: StagedJob, written: WrittenFiles, own: ReadonlySet<string>): LakeJob {
   const rows = rowsByTable(written, own);
   return {
     job: plan.idJob,
@@ -224,7 +216,7 @@ function jobRecord(
     id_sch: plan.idSch,
     id_lschma: plan.idLschma,
     published_at: new Date().toISOString(),
-    documents: written.get(sideTableNames.documents)?.rows ?? 0,
+    documents: rowsOf(written.get(sideTableNames.documents) ?? []),
     rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
     tables: Object.keys(rows),
   };
@@ -237,13 +229,13 @@ function highestKeys({ before, lastKeys }: StagedJob): Readonly<Record<string, n
   return keys;
 }
 
-function rowsByTable(
-  written: ReadonlyMap<string, FinishedFile>,
-  own: ReadonlySet<string>,
-): Record<string, number> {
-  return Object.fromEntries(
-    [...written].flatMap(([name, { rows }]) => (rows > 0 && own.has(name) ? [[name, rows]] : [])),
-  );
+function rowsByTable(written: WrittenFiles, own: ReadonlySet<string>): Record<string, number> {
+  const counts = [...written].map(([name, files]) => [name, rowsOf(files)] as const);
+  return Object.fromEntries(counts.filter(([name, rows]) => rows > 0 && own.has(name)));
+}
+
+function rowsOf(files: readonly UnitFile[]): number {
+  return files.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 function changesOf({ plan, isWidened, isNullAllowed }: StagedJob): string[] {

@@ -162,7 +162,7 @@ async function stepsWithout(
       directory,
       comment: '',
       columns: [],
-      file: null,
+      files: [],
       replace: false,
       keptJobs: [],
       without: keys,

@@ -9,13 +9,15 @@ import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles } from '../file-staging/staged-files.ts';
 import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { tableName } from '../folder/units/token.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { finishStep } from './commit-tables.ts';
-import { compactTables, usualMostFiles } from './compaction.ts';
+import { compactSome, usualMostFiles } from './compaction.ts';
 import { dataFileName } from './data-files.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
 import { TablesThere } from './tables-there.ts';
@@ -24,6 +26,7 @@ import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
 import { nextStep } from './next-step.ts';
 import { formatsOf, type LakeFormatName } from './formats.ts';
+import { createLakeUnits } from './units/driver.ts';
 
 export interface LakeRowSinkOptions {
   readonly target: LakeTarget;
@@ -43,6 +46,9 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   readonly #options: LakeRowSinkOptions;
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
+  /** files that executors have written, by table */
+  readonly #adopted = new Map<string, UnitFile[]>();
+  #units: UnitTarget | null = null;
   #place: HeldPlace | null = null;
   #manifest!: LakeManifest;
   #known!: TablesThere;
@@ -86,6 +92,28 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     return this.guarded(() => this.#known.documentsOf(this.#ownJobs(), new Set(sha256s)));
   }
 
+  override get units(): UnitTarget {
+    const { model, saveMode, idJob } = this.plan;
+    return (this.#units ??= createLakeUnits({
+      model,
+      lakeFormat: this.#options.format,
+      columnsThere: async (table, isSide) =>
+        saveMode === 'overwrite' && !isSide ? null : this.#known.columns(table),
+      fieldIds: (table, fields) => this.#known.fieldIds(table, fields),
+      take: async (file, path) => {
+        const table = tableName(model, file.table);
+        const name = dataFileName(idJob);
+        await this.#files!.adopt(path, name);
+        const adopted = this.#adopted.get(table) ?? [];
+        adopted.push({ ...file, name });
+        this.#adopted.set(table, adopted);
+      },
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
+      guarded: (work) => this.guarded(work),
+    }));
+  }
+
   async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
     await this.#write(this.plan.model.tables[table]!.name, rows, rowCount);
   }
@@ -106,6 +134,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       known: this.#known,
       staging: join(place.local, this.#staging),
       stagingName: this.#staging,
+      adopted: this.#adopted,
       names: this.#names,
       staged: new Map((await this.#files!.finish()).map((file) => [file.name, file])),
       isWidened: (table, column) => this.widened.has(columnId(table, column)),
@@ -142,7 +171,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     const crowded = [...fileCounts].flatMap(([table, count]) => (count > mostFiles ? [table] : []));
     if (crowded.length === 0) return [];
     try {
-      return await compactTables(place, new Set(crowded));
+      return await compactSome(place, new Set(crowded));
     } catch (error) {
       return [`files of ${crowded.join(', ')} are not compacted yet: ${(error as Error).message}`];
     }
@@ -229,11 +258,15 @@ class LakeRowSink extends StagedRowSink implements RowSink {
 
   /** `_codes`, written anew where a job brings others. */
   async #writeCodes(): Promise<KeptCodes> {
-    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#names.has(table));
+    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
     if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))
       return { ...kept, rows: null };
     await this.#write(codesTable.name, encodedCodes(kept.rows, this.encoding), kept.rows.length);
     return kept;
+  }
+
+  #isWritten(table: string): boolean {
+    return this.#names.has(table) || this.#adopted.has(table);
   }
 
   async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {

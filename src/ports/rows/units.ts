@@ -3,10 +3,28 @@
  * however many attempts there are at it. Publishing handles what they answered, never their rows.
  */
 
-/** What an executor writes a unit with: plain data, written as JSON. It holds a secret, which is worth nothing when the job has ended. */
+/** What an executor writes a unit with: plain data, written as JSON. A secret in it is worth nothing when the job has ended. */
 export interface UnitToken {
   /** technology of the target: whose code reads the rest */
-  readonly kind: 'postgresql';
+  readonly kind: 'postgresql' | 'folder' | 'lake';
+}
+
+/** A file with a unit's rows of one table, as the target will have it; it lies in the folder of the attempt that wrote it. */
+export interface UnitFile {
+  /** index of a table of the model, or the name of one beside those */
+  readonly table: number | string;
+  readonly name: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** of Parquet: DuckDB's types of the columns */
+  readonly types?: readonly string[];
+  /** of Parquet: digits before and after the point that decimals without bounds have, where those were counted */
+  readonly digits?: readonly (readonly [column: number, whole: number, fraction: number])[];
+  /** numbers of its columns, where the table numbers them */
+  readonly fieldIds?: Readonly<Record<string, readonly [column: number, item?: number]>>;
+  /** JSON: rows, NULLs, least and greatest values, where the table tells them */
+  readonly stats?: string;
 }
 
 /** What is in the target of one unit. */
@@ -17,6 +35,14 @@ export interface UnitReceipt {
   readonly nullAllowed: readonly (readonly [table: number, column: number])[];
   /** columns with values that their types cannot hold; the values were written */
   readonly unconverted: readonly (readonly [table: number, column: number])[];
+  /** where rows are files */
+  readonly files?: readonly UnitFile[];
+}
+
+/** Units whose files have other types than those that the values of all units need: they are to be written again. */
+export interface UnsettledUnits {
+  readonly units: readonly number[];
+  readonly token: UnitToken;
 }
 
 /** What the machine does that publishes. */
@@ -26,9 +52,11 @@ export interface UnitTarget {
    * none from others, and why; the rows are to come by `write` then.
    */
   begin(units: number): Promise<UnitToken | string>;
+  /** When all units are committed, as often as it answers any; null: nothing of one unit depends on the others now. */
+  unsettled(receipts: readonly UnitReceipt[]): Promise<UnsettledUnits | null>;
   /**
-   * When all units are committed: none can be written any more, and `publish` publishes what these receipts tell. AppError
-   * `internal_error`: one is not there.
+   * When all units are committed: none can be written any more, and `publish` publishes what these receipts tell. `folderOf`: where a
+   * unit's files lie, which the target takes from there. AppError `internal_error`: one is not there.
    */
-  adopt(receipts: readonly UnitReceipt[]): Promise<void>;
+  adopt(receipts: readonly UnitReceipt[], folderOf: (unit: number) => string): Promise<void>;
 }

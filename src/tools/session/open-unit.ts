@@ -1,10 +1,33 @@
 /** From what a target gave its executors to the sink of one unit. */
+import type { FileUnitToken } from '../../adapters/folder/units/token.ts';
+import type { LakeUnitToken } from '../../adapters/lake/units/token.ts';
 import type { PostgresUnitToken } from '../../adapters/postgres/target/units/token.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { UnitToken } from '../../ports/rows/units.ts';
 import type { UnitSink } from '../../ports/rows/unit-sink.ts';
 
+/** Which one, of which tables, and where files of it may lie. */
+export interface UnitPlace {
+  readonly unit: number;
+  readonly model: RelationalModel;
+  /** of the attempt, nobody else’s */
+  readonly folder: string;
+}
+
 /** AppError: the target cannot be reached from here, or does not let the job in. */
-export async function openUnit(token: UnitToken, unit: number): Promise<UnitSink> {
-  const { openPostgresUnit } = await import('../../adapters/postgres/target/units/executor.ts');
-  return openPostgresUnit(token as PostgresUnitToken, unit);
+export async function openUnit(token: UnitToken, { unit, model, folder }: UnitPlace): Promise<UnitSink> {
+  switch (token.kind) {
+    case 'postgresql': {
+      const { openPostgresUnit } = await import('../../adapters/postgres/target/units/executor.ts');
+      return openPostgresUnit(token as PostgresUnitToken, unit);
+    }
+    case 'folder': {
+      const { openFileUnit } = await import('../../adapters/folder/units/executor.ts');
+      return openFileUnit(token as FileUnitToken, model, folder);
+    }
+    case 'lake': {
+      const { openLakeUnit } = await import('../../adapters/lake/units/executor.ts');
+      return openLakeUnit(token as LakeUnitToken, model, folder);
+    }
+  }
 }

@@ -9,6 +9,9 @@ import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
+import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { deltaReader, icebergReader } from '../row-sinks/readers.ts';
+import { loadUnits, unitsOf } from '../file-units/library-units.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
 import { expectJobs } from './expected-jobs.ts';
 import { libraryBucket, load, prefix } from './library-bucket.ts';
@@ -47,6 +50,35 @@ test('jobs add rows, each once, and a repeated one adds none', async () => {
   expect((await job(3)).already).toBe(true);
   await expectJobs(server, join(folder, 'added'), format, [1, 2, 3]);
   expect(await documentsAt()).toEqual([1, 2, 3]);
+});
+
+test('files that executors wrote are uploaded, and are those of the tables', async () => {
+  const own = await startObjectServer();
+  try {
+    for (const id of [1, 2]) {
+      const scratch = join(folder, `units-${id}`);
+      const sink = createLakeRowSink({ target: libraryBucket(own.settings, join(scratch, 'here')), format });
+      const units = unitsOf(id, 1);
+      const plan = libraryPlan(id, { keys: 'hash' });
+      const { published } = await loadUnits(join(scratch, 'work'), sink, plan, units);
+      expect(published.rows).toMatchObject({ library: 1, book: 2 });
+    }
+    const one = createLakeRowSink({
+      target: libraryBucket(own.settings, join(folder, 'units-died')),
+      format,
+    });
+    await one.open(libraryPlan(3, { keys: 'hash' }));
+    await one.units!.begin(1);
+    await one.close();
+    await own.copyTo(join(folder, 'units'), prefix);
+    const rows = (await deltaReader(join(folder, 'units')).read('book'))!;
+    expect(rows).toHaveLength(4);
+    expect(await icebergReader(join(folder, 'units')).read('book')).toEqual(rows);
+    expect(rows.map(({ isbn }) => isbn).toSorted()).toEqual(['1-1-1', '1-1-2', '2-1-1', '2-1-2']);
+    expect([...own.objects.keys()].filter((key) => /\.svc-(?:lock|staging)/.test(key))).toEqual([]);
+  } finally {
+    await own.end();
+  }
 });
 
 test('a document is taken out, and earlier versions have it', async () => {

@@ -3,17 +3,17 @@ import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts
 import { isOpenToZones } from '../../../engine/model/zones.ts';
 import type { Table } from '../../../engine/model/relational-model.ts';
 import type { SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
-import type { FinishedFile } from '../../file-staging/staged-files.ts';
+import type { UnitFile } from '../../../ports/rows/units.ts';
+import type { NotedColumns } from './noted-columns.ts';
 import type { CodeRow, TargetManifest, ManifestFile, ManifestTable } from './manifest.ts';
 
 const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
 
-export function isSideTable(name: string): boolean {
-  return sideNames.has(name);
+/** Of tables of the model, those that were given rows. */
+export function rowsByTable(added: ManifestStep['added']): Record<string, number> {
+  const counts = [...added].map(([table, files]) => [table, rowsOf(files)] as const);
+  return Object.fromEntries(counts.filter(([table, rows]) => rows > 0 && !sideNames.has(table)));
 }
-
-/** columns by table name */
-export type NotedColumns = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What an overwrite leaves: tables of other models, and what their jobs wrote beside them. */
 export function remainingTables(tables: readonly ManifestTable[], own: ReadonlySet<string>): ManifestTable[] {
@@ -27,13 +27,16 @@ export function remainingTables(tables: readonly ManifestTable[], own: ReadonlyS
   return [...others, ...side];
 }
 
+/** A file that a job adds. */
+export type FileOfJob = Pick<UnitFile, 'name' | 'rows' | 'bytes' | 'sha256' | 'types'>;
+
 export interface ManifestStep {
   readonly plan: SinkPlan;
   readonly before: TargetManifest;
   /** tables of `before` that stay */
   readonly kept: readonly ManifestTable[];
   /** new files by table name */
-  readonly added: ReadonlyMap<string, FinishedFile>;
+  readonly added: ReadonlyMap<string, readonly FileOfJob[]>;
   readonly columnsOf: (table: string) => readonly string[];
   readonly widened: NotedColumns;
   readonly nullAllowed: NotedColumns;
@@ -55,13 +58,14 @@ export function nextManifest(step: ManifestStep): TargetManifest {
   const tables: ManifestTable[] = [];
   for (const name of names) {
     const known = kept.get(name);
-    const added = step.added.get(name);
-    const files = [...(known?.files ?? [])];
-    if (added !== undefined) {
-      const { longestWriteBytes: _, types, ...file } = added;
-      const columns = step.columnsOf(name);
-      files.push({ ...file, job: idJob, installation, columns, ...(types === undefined ? {} : { types }) });
-    }
+    const columns = step.added.has(name) ? step.columnsOf(name) : [];
+    const files = [
+      ...(known?.files ?? []),
+      ...(step.added.get(name) ?? []).map(({ name: file, rows, bytes, sha256, types }): ManifestFile => {
+        const typed = types === undefined ? {} : { types };
+        return { name: file, rows, bytes, sha256, job: idJob, installation, columns, ...typed };
+      }),
+    ];
     if (files.length === 0) continue;
     tables.push({
       name,
@@ -75,14 +79,14 @@ export function nextManifest(step: ManifestStep): TargetManifest {
   // no key is given twice, also where the rows that had it are gone
   const keys = { ...step.before.keys };
   for (const [table, key] of step.lastKeys) if (key > (keys[table] ?? 0)) keys[table] = key;
-  const data = [...step.added].filter(([name]) => !sideNames.has(name)).map(([, file]) => file);
+  const data = [...step.added].flatMap(([name, files]) => (sideNames.has(name) ? [] : files));
   const job = {
     job: idJob,
     installation,
     id_sch: idSch,
     id_lschma: idLschma,
     published_at: new Date().toISOString(),
-    documents: step.added.get(sideTableNames.documents)?.rows ?? 0,
+    documents: rowsOf(step.added.get(sideTableNames.documents) ?? []),
     rows: rowsOf(data),
   };
   const codes = step.codes ?? step.before.codes;

@@ -189,9 +189,10 @@ class HeldDiskPlace extends DiskPlace implements HeldPlace {
     this.#isUsed = true;
   }
 
-  async settle({ staging }: LakeStep, name: string, path: string): Promise<void> {
-    await renameIfThere(join(this.local, staging, name), join(this.local, path));
-    await syncPath(dirname(join(this.local, path)));
+  async settle({ staging }: LakeStep, names: readonly string[], folder: string): Promise<void> {
+    for (const name of names)
+      await renameIfThere(join(this.local, staging, name), join(this.local, folder, name));
+    if (names.length > 0) await syncPath(join(this.local, folder));
   }
 
   async conclude({ staging }: LakeStep, manifest: LakeManifest): Promise<void> {

@@ -29,8 +29,8 @@ export interface HeldPlace extends LakePlace {
   handOver(step: LakeStep): Promise<void>;
   /** From here on the job is published, also if this process dies. AppError `service_unavailable` where another one was first. */
   decide(step: LakeStep): Promise<void>;
-  /** A file that was handed over lies at that path. */
-  settle(step: LakeStep, name: string, path: string): Promise<void>;
+  /** Files that were handed over lie in that folder. */
+  settle(step: LakeStep, names: readonly string[], folder: string): Promise<void>;
   /** The step is done. */
   conclude(step: LakeStep, manifest: LakeManifest): Promise<void>;
   /** AppError `service_unavailable` where another writer took the place over. */

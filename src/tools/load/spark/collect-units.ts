@@ -2,8 +2,9 @@
 import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
 import { emptyStatistics, type DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
-import type { UnitReceipt, UnitToken } from '../../../ports/rows/units.ts';
-import { openUnit } from '../../session/open-unit.ts';
+import type { UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/units.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { openUnit, type UnitPlace } from '../../session/open-unit.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
 import type { DelegatedLoad } from '../row-loader.ts';
 import { copyRowFile } from './row-file.ts';
@@ -28,10 +29,23 @@ export async function* reportsOf(work: string, units: number): AsyncIterable<Uni
   }
 }
 
+/** Units that are to be written again, as those of other units have decided their types; null: none. */
+export async function unsettledOf(
+  work: string,
+  units: number,
+  sink: RowSink,
+): Promise<UnsettledUnits | null> {
+  const receipts: UnitReceipt[] = [];
+  for await (const { rows } of reportsOf(work, units))
+    if (rows !== null && 'receipt' in rows) receipts.push(rows.receipt);
+  // rows of others are written by this machine, into what takes them as they are
+  return receipts.length < units ? null : sink.units!.unsettled(receipts);
+}
+
 /** Nothing before every unit is there and has succeeded. */
-export async function collectUnits(done: UnitsDone, tables: number): Promise<DelegatedLoad> {
+export async function collectUnits(done: UnitsDone, model: RelationalModel): Promise<DelegatedLoad> {
   const { work, units, sink, token } = done;
-  const written = Array.from({ length: tables }, () => 0);
+  const written = model.tables.map(() => 0);
   const findings: LoadFindings[] = [];
   const receipts: UnitReceipt[] = [];
   let statistics: DocumentStatistics | null = null;
@@ -58,22 +72,23 @@ export async function collectUnits(done: UnitsDone, tables: number): Promise<Del
     } else {
       copiedHere += 1;
       if (copiedHere === 1) done.log(`rows of a unit did not come from its executor: ${rows.why}`);
-      receipts.push(await copyUnit(done.work, token, unit, rows.file));
+      const folder = doneFolder(work, unit);
+      receipts.push(await copyUnit(token, { unit, model, folder }, rows.file));
     }
   }
   for (const { rows } of receipts) for (const [table, rowCount] of rows) count(table, rowCount);
   if (copiedHere > 0)
     done.log(`${copiedHere} of ${units} units were copied into the target from this machine`);
-  if (token !== null) await sink.units!.adopt(receipts);
+  if (token !== null) await sink.units!.adopt(receipts, (one) => doneFolder(work, one));
   // keys of documents follow from their content
   return { written, findings: addFindings(findings), statistics, lastKeys: new Map() };
 }
 
 /** As an executor would have. One may have, which could not tell: what is there counts. */
-async function copyUnit(work: string, token: UnitToken, unit: number, file: RowFile): Promise<UnitReceipt> {
-  const into = await openUnit(token, unit);
+async function copyUnit(token: UnitToken, place: UnitPlace, file: RowFile): Promise<UnitReceipt> {
+  const into = await openUnit(token, place);
   try {
-    await copyRowFile(doneFolder(work, unit), file, into);
+    await copyRowFile(place.folder, file, into);
     const note = await into.commit((receipt) => JSON.stringify({ rows: { receipt } }));
     return (JSON.parse(note) as { readonly rows: { readonly receipt: UnitReceipt } }).rows.receipt;
   } finally {

@@ -1,5 +1,5 @@
 /** `--engine spark`: documents become units, Spark's executors shred them (src/tools/load/spark/load-task.ts), and their rows are published here, once. */
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
@@ -12,9 +12,9 @@ import type { DelegatedLoad, LoadOptions } from '../row-loader.ts';
 import { loadingJob } from '../order.ts';
 import { runUnitsOnSpark, taskCommand } from './application.ts';
 import { withWorkFolder } from './work-folder.ts';
-import { collectUnits, reportsOf } from './collect-units.ts';
+import { collectUnits, reportsOf, unsettledOf } from './collect-units.ts';
 import { writeUnits } from './units.ts';
-import { targetFile, type SparkJob } from './work.ts';
+import { doneFolder, jobFile, readJson, targetFile, type SparkJob } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 
 export interface SparkLoad {
@@ -58,9 +58,31 @@ export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promis
       token = await tokenFor(session, sink, units);
       if (token !== null) await writeNewFile(targetFile(work), JSON.stringify(token));
     },
-    use: (work, units) =>
-      collectUnits({ work, units, sink, token, log: session.log }, logical.model.tables.length),
+    use: async (work, units) => {
+      if (token !== null) await settleUnits(session, work, units, sink);
+      return collectUnits({ work, units, sink, token, log: session.log }, logical.model);
+    },
   });
+}
+
+/** Units whose rows turned out to need other types than what they have are done again, with these. */
+async function settleUnits(session: ToolSession, work: string, units: number, sink: RowSink): Promise<void> {
+  for (;;) {
+    const unsettled = await unsettledOf(work, units, sink);
+    if (unsettled === null) return;
+    const numbers = unsettled.units;
+    session.log(`${numbers.length} units of work for Spark again: values of others need other types`);
+    for (const unit of numbers) await rm(doneFolder(work, unit), { recursive: true });
+    await replaceFile(targetFile(work), JSON.stringify(unsettled.token));
+    const job = await readJson<SparkJob>(jobFile(work));
+    await replaceFile(jobFile(work), JSON.stringify({ ...job, numbers } satisfies SparkJob));
+    await runUnitsOnSpark(session, work, numbers.length, () => undefined);
+  }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  await rm(path);
+  await writeNewFile(path, text);
 }
 
 /** Null: executors leave rows in the work folder, and they are written to the sink here. */
@@ -93,7 +115,7 @@ async function onSpark<Answer>(
     const units = await writeUnits(session, work, { inputs, rowTag: options.rowTag, hashOf });
     if (units > 0) {
       await begin(work, units);
-      await writeNewFile(join(work, 'job.json'), JSON.stringify(await jobOf(session, load, units, probe)));
+      await writeNewFile(jobFile(work), JSON.stringify(await jobOf(session, load, units, probe)));
       session.log(`${units} units of work for Spark${probe ? ': faults of documents' : ''}`);
       await runUnitsOnSpark(session, work, units, (fraction) => session.progress(fraction));
     }

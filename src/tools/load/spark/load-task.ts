@@ -27,7 +27,7 @@ function failed(failure: UnitFailure): UnitReport {
 
 async function shred(job: SparkJob, members: readonly UnitMember[], attempt: Attempt): Promise<UnitReport> {
   if (job.probe) return probe(job, members);
-  const target = await targetOf(attempt);
+  const target = await targetOf(job, attempt);
   if (target !== null && 'commit' in target) return intoTarget(job, members, target);
   const file = await openRowFile(attempt.folder);
   try {
@@ -40,7 +40,10 @@ async function shred(job: SparkJob, members: readonly UnitMember[], attempt: Att
 }
 
 /** Null: it takes no units. `why`: this executor cannot reach it, or is not let in; the machine that publishes can. */
-async function targetOf({ work, unit }: Attempt): Promise<UnitSink | { readonly why: string } | null> {
+async function targetOf(
+  { logical }: SparkJob,
+  { work, unit, folder }: Attempt,
+): Promise<UnitSink | { readonly why: string } | null> {
   const path = targetFile(work);
   const takesUnits = await access(path).then(
     () => true,
@@ -48,7 +51,7 @@ async function targetOf({ work, unit }: Attempt): Promise<UnitSink | { readonly 
   );
   if (!takesUnits) return null;
   try {
-    return await openUnit(await readJson<UnitToken>(path), unit);
+    return await openUnit(await readJson<UnitToken>(path), { unit, model: logical.model, folder });
   } catch (error) {
     if (error instanceof AppError) return { why: error.message };
     throw error;

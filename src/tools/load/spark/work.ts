@@ -1,9 +1,10 @@
 /**
  * The work folder of a job on Spark, which the driver's machine and all executors see under the same path:
  * `job.json` (what all units share), `units/N.json` (documents of a unit), `target.json` (what executors write into the target with, where
- * it takes units), `attempts/…` (private to a task's attempt) and `done/N/` (`report.json`, and `rows`, the chunks one after the other,
- * where they are not in the target). A rename makes an attempt a unit's result; the first wins, so that tasks that run twice never
- * double a row. The one secret of the target in the folder is the password of a role of this job, which may put rows into its staging.
+ * it takes units), `attempts/…` (private to a task's attempt) and `done/N/` (`report.json`, and the rows where they are not in the target:
+ * files as it will have them, or `rows`, the chunks one after the other). A rename makes an attempt a unit's result; the first wins, so
+ * that tasks that run twice never double a row. The one secret of the target in the folder is the password of a role of this job, which
+ * may put rows into its staging.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,6 +26,8 @@ export interface SparkApplication {
   /** what executors start, before the folder and the unit's number */
   readonly command: readonly string[];
   readonly units: number;
+  /** those that are to be done; absent: all of them, from 0 */
+  readonly numbers?: readonly number[];
 }
 
 /** The settings with which a task reads documents. */
@@ -82,6 +85,8 @@ export interface UnitReport {
   /** null: as `findings` */
   readonly rows: UnitRows | null;
 }
+
+export const jobFile = (work: string): string => join(work, 'job.json');
 
 /** What tasks write units into the target with; absent where it takes none. */
 export const targetFile = (work: string): string => join(work, 'target.json');

@@ -61,7 +61,7 @@ async function doUnit(token: PostgresUnitToken, unit: number): Promise<UnitRecei
 }
 
 async function publish(sink: RowSink, receipts: readonly UnitReceipt[]) {
-  await sink.units!.adopt(receipts);
+  await sink.units!.adopt(receipts, String);
   const published = await sink.publish(async () => true, new Map());
   await sink.close();
   return published;
@@ -231,7 +231,7 @@ test('an attempt that wakes after the others were adopted writes nothing', async
   const late = await openPostgresUnit(token, 0);
   await writeUnit(late, 0);
   const receipt = await doUnit(token, 0);
-  await sink.units!.adopt([receipt]);
+  await sink.units!.adopt([receipt], String);
   await expect(late.commit(() => 'late')).rejects.toMatchObject({
     code: expect.stringMatching(/^(service_unavailable|target_not_allowed)$/),
   });
@@ -245,7 +245,9 @@ test('an attempt that wakes after the others were adopted writes nothing', async
 test('a unit that nobody committed, or nobody told of, is missed: nothing is published', async () => {
   const { sink, token } = await begun(libraryPlan(1), 2);
   const receipt = await doUnit(token, 0);
-  await expect(sink.units!.adopt([receipt, receipt])).rejects.toMatchObject({ code: 'internal_error' });
+  await expect(sink.units!.adopt([receipt, receipt], String)).rejects.toMatchObject({
+    code: 'internal_error',
+  });
   await sink.abort();
   await sink.close();
   await nothingLeft();

@@ -219,8 +219,8 @@ class HeldBucketPlace extends BucketPlace implements HeldPlace {
   }
 
   async handOver(step: LakeStep): Promise<void> {
-    const files = step.tables.flatMap(({ directory, file }) =>
-      file === null ? [] : [{ name: file.name, path: `${directory}/${dataFolder}/${file.name}` }],
+    const files = step.tables.flatMap(({ directory, files: added }) =>
+      added.map(({ name }) => ({ name, path: `${directory}/${dataFolder}/${name}` })),
     );
     const paths = files.map(({ path }) => path);
     this.#handed.set(step.staging, paths);

@@ -74,6 +74,9 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
         } satisfies PostgresUnitToken;
       }),
 
+    // columns are widened when all rows are there
+    unsettled: async () => null,
+
     adopt: (receipts) =>
       options.guarded(async () => {
         await role!.end();

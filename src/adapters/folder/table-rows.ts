@@ -1,0 +1,41 @@
+/** Rows of tables as the files of a folder's format have them: below a header line, JSON Lines made of COPY text. */
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { createJsonLinesEncoder } from '../../engine/shred/json-lines/encoder.ts';
+import { createLinesKernel, type LinesKernel } from '../../engine/shred/json-lines/kernel.ts';
+import type { StagedFiles } from '../file-staging/staged-files.ts';
+import { headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
+
+export class TableRows {
+  readonly #format: FolderFormat;
+  readonly #model: RelationalModel;
+  readonly #files: StagedFiles;
+  readonly #encoders = new Map<string, (rows: Uint8Array) => Uint8Array>();
+  /** of all tables; made when rows come */
+  #lines: LinesKernel | null | undefined = undefined;
+
+  constructor(format: FolderFormat, model: RelationalModel, files: StagedFiles) {
+    this.#format = format;
+    this.#model = model;
+    this.#files = files;
+  }
+
+  /** Into the file of that name, which has rows of no other table; those of Parquet are made of these at the end. */
+  async write(table: string, name: string, rows: Uint8Array, rowCount: number): Promise<void> {
+    if (!this.#files.has(name)) {
+      const columns = tableColumns(this.#model, table).map((column) => column.name);
+      await this.#files.write(name, headerLine(this.#format, columns), 0);
+    }
+    const bytes = this.#format === 'jsonl' ? this.#jsonLines(table)(rows) : rows;
+    await this.#files.write(name, bytes, rowCount);
+  }
+
+  #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {
+    let encoder = this.#encoders.get(table);
+    if (encoder === undefined) {
+      this.#lines = this.#lines === undefined ? createLinesKernel() : this.#lines;
+      encoder = createJsonLinesEncoder(tableColumns(this.#model, table), this.#lines);
+      this.#encoders.set(table, encoder);
+    }
+    return encoder;
+  }
+}

@@ -1,0 +1,33 @@
+/** What a table tells of a file of rows: how many there are, NULLs, and the least and greatest values that are exact in JSON. */
+import type { ColumnFacts } from '../../engine/parquet/file-writer.ts';
+import { compared, isPlain, mostStatistics, type TypedName } from './data-files.ts';
+
+const dayMs = 86_400_000;
+
+/** As `DataFiles.statistics`, of what was noted when the file was written; `facts`: by column. */
+export function fileStatistics(
+  rows: number,
+  columns: readonly TypedName[],
+  facts: readonly ColumnFacts[],
+): string {
+  const scalar = columns
+    .slice(0, mostStatistics)
+    .flatMap((column, at) => (column.sqlType.endsWith('[]') ? [] : [{ ...column, facts: facts[at]! }]));
+  const members = (valueOf: (facts: ColumnFacts) => bigint | null): string =>
+    scalar
+      .flatMap(({ name, sqlType, facts: told }) => {
+        const value = compared.has(sqlType) ? valueOf(told) : null;
+        if (value === null) return [];
+        const text = sqlType === 'DATE' ? dayOf(value) : String(value);
+        return isPlain(text) ? [`${JSON.stringify(name)}:${sqlType === 'DATE' ? `"${text}"` : text}`] : [];
+      })
+      .join(',');
+  const nulls = scalar.map(({ name, facts: told }) => `${JSON.stringify(name)}:${told.nulls}`).join(',');
+  return `{"numRecords":${rows},"minValues":{${members(({ least }) => least)}},"maxValues":{${members(({ greatest }) => greatest)}},"nullCount":{${nulls}}}`;
+}
+
+/** Days since 1970 as a date, where its year has four digits; else another text. */
+function dayOf(days: bigint): string {
+  const date = new Date(Number(days) * dayMs);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString().replace(/T.*/, '');
+}

@@ -1,0 +1,237 @@
+/** Units that other processes write as files: what the sink publishes of them is what it would have written itself. */
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
+import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { emptyManifest, stepOf } from '../../../src/adapters/lake/manifest.ts';
+import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
+import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-store-sink.ts';
+import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { UnitToken } from '../../../src/ports/rows/units.ts';
+import { openUnit } from '../../../src/tools/session/open-unit.ts';
+import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
+import { createMemoryFileStore } from '../../support/memory/files.ts';
+import { founded, loadHere, loadUnits, unitsOf, writeUnit, type DoneUnit } from './library-units.ts';
+import { encodeRows, libraryPlan } from '../targets/library-rows.ts';
+import { some } from '../../support/needs.ts';
+import {
+  deltaReader,
+  folderManifest,
+  folderReader,
+  icebergReader,
+  type TargetReader,
+} from '../row-sinks/readers.ts';
+
+const all = ['parquet', 'delta,iceberg', 'jsonl', 'csv', 'tsv', 'delta', 'iceberg'] as const;
+type Kind = (typeof all)[number];
+const kinds = some(all, 3);
+const isLake = (kind: Kind) => kind === 'delta' || kind === 'iceberg' || kind === 'delta,iceberg';
+
+const weight = 6;
+
+let folders = '';
+let number = 0;
+beforeAll(async () => {
+  folders = await mkdtemp(join(tmpdir(), 'file-units-'));
+});
+afterAll(() => rm(folders, { recursive: true, force: true }));
+beforeEach(() => {
+  number += 1;
+});
+
+const pathOf = (name: string): string => join(folders, String(number), name);
+
+function createSink(kind: Kind, name: string): RowSink {
+  const directory = pathOf(name);
+  if (isLake(kind)) return createLakeRowSink({ target: diskLake({ directory }), format: kind });
+  return createFolderRowSink({ directory, format: kind });
+}
+
+function readersOf(kind: Kind, name: string): TargetReader[] {
+  const directory = pathOf(name);
+  if (kind === 'delta,iceberg') return [deltaReader(directory), icebergReader(directory)];
+  if (kind === 'delta') return [deltaReader(directory)];
+  return [kind === 'iceberg' ? icebergReader(directory) : folderReader(directory, kind)];
+}
+
+async function contents(kind: Kind, name: string): Promise<unknown[]> {
+  const tables = [...libraryModel.tables.map((table) => table.name), '_documents'];
+  const found: unknown[] = [];
+  for (const reader of readersOf(kind, name))
+    for (const table of tables) found.push([table, await reader.read(table)]);
+  return found;
+}
+
+test.each(kinds)('%s: rows, and what is told of them, are those of the sink itself', async (kind) => {
+  const [first, second] = [unitsOf(1, 3), unitsOf(2, 2)];
+  const plans = [libraryPlan(1, { keys: 'hash' }), libraryPlan(2, { keys: 'hash' })] as const;
+  const { published, passes } = await loadUnits(pathOf('work'), createSink(kind, 'units'), plans[0], first);
+  expect(passes).toBe(1);
+  expect(published).toEqual(await loadHere(createSink(kind, 'here'), plans[0], first));
+  expect(published.rows['library']).toBe(3);
+  const more = await loadUnits(pathOf('work'), createSink(kind, 'units'), plans[1], second);
+  expect(more.published).toEqual(await loadHere(createSink(kind, 'here'), plans[1], second));
+  expect(await contents(kind, 'units')).toEqual(await contents(kind, 'here'));
+});
+
+test.each(kinds.filter((kind) => kind === 'parquet' || isLake(kind)))(
+  '%s: values of one unit decide types in all of them, which are written again',
+  async (kind) => {
+    for (const [name, weights] of [
+      // one unit needs another scale, then two together more digits than a number has
+      ['scale', ['0.5', '0.1234567890123456789012345', '12.25']],
+      ['text', ['12345678901234567890123456789', '0.1234567890123456789012345', '7']],
+    ] as const) {
+      const units = unitsOf(1, 3);
+      for (const [unit, rows] of units.entries())
+        for (const book of rows.tables.get(at.book)!) book[weight] = weights[unit]!;
+      units[2]!.tables.get(at.library)![0]![founded] = 'some day';
+      const odd = [{ unit: 2, text: 'some day' }];
+      const plan = libraryPlan(1, { keys: 'hash' });
+      const { passes, published } = await loadUnits(
+        pathOf('work'),
+        createSink(kind, `${name} units`),
+        plan,
+        units,
+        odd,
+      );
+      expect(passes).toBeGreaterThan(1);
+      expect(published).toEqual(await loadHere(createSink(kind, `${name} here`), plan, units, odd));
+      expect(published.changes).toContain('library.founded: widened to text');
+      expect(await contents(kind, `${name} units`)).toEqual(await contents(kind, `${name} here`));
+      if (kind !== 'parquet') continue;
+      const types = await typesIn(pathOf(`${name} units`));
+      expect(types).toEqual(await typesIn(pathOf(`${name} here`)));
+      expect(types['book']).toHaveLength(1);
+    }
+  },
+);
+
+/** By table, the types of its files, each once. */
+async function typesIn(directory: string): Promise<Record<string, readonly string[]>> {
+  const { tables } = JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8')) as {
+    tables: { name: string; files: { types: string[] }[] }[];
+  };
+  return Object.fromEntries(
+    tables.map(({ name, files }) => [name, [...new Set(files.map(({ types }) => types.join()))]]),
+  );
+}
+
+test.each(kinds)('%s: a unit that nobody told of is missed, and nothing is published', async (kind) => {
+  const sink = createSink(kind, 'missing');
+  const units = unitsOf(1, 1);
+  await sink.open(libraryPlan(1, { keys: 'hash' }));
+  const token = (await sink.units!.begin(2)) as UnitToken;
+  const { folder, receipt } = await writeUnit(pathOf('work'), token, units[0]!, 0);
+  await expect(sink.units!.adopt([receipt], () => folder)).rejects.toMatchObject({ code: 'internal_error' });
+  const foreign = { ...receipt, files: [{ ...receipt.files![0]!, name: '../other' }] };
+  await expect(sink.units!.adopt([receipt, foreign], () => folder)).rejects.toMatchObject({
+    code: 'internal_error',
+  });
+  await sink.close();
+  // a folder that the job made goes with it
+  expect(await readdir(pathOf('missing')).catch(() => [])).toEqual([]);
+  expect((await contents(kind, 'missing')).every((table) => (table as [string, unknown])[1] === null)).toBe(
+    true,
+  );
+});
+
+test.each(kinds)('%s: attempts of which nothing is told leave nothing', async (kind) => {
+  const units = unitsOf(1, 2);
+  const sink = createSink(kind, 'attempts');
+  await sink.open(libraryPlan(1, { keys: 'hash' }));
+  const token = (await sink.units!.begin(2)) as UnitToken;
+  const half = pathOf('work/half');
+  await mkdir(half, { recursive: true });
+  const dead = await openUnit(token, { unit: 0, model: libraryModel, folder: half });
+  await dead.writeSide('documents', encodeRows(sink.encoding, units[0]!.documents), 1);
+  const done: DoneUnit[] = [];
+  for (const [unit, rows] of units.entries()) {
+    await writeUnit(pathOf('work'), token, rows, unit);
+    done.push(await writeUnit(pathOf('work'), token, rows, unit));
+  }
+  const receipts = done.map(({ receipt }) => receipt);
+  await sink.units!.adopt(receipts, (unit) => done[unit]!.folder);
+  const published = await sink.publish(async () => true, new Map());
+  await sink.close();
+  // one that wakes now has a folder of its own, which nobody reads
+  expect(JSON.parse(await dead.commit((receipt) => JSON.stringify(receipt)))).toMatchObject({
+    rows: [['documents', 1]],
+  });
+  await dead.close();
+  expect(published).toEqual(
+    await loadHere(createSink(kind, 'here'), libraryPlan(1, { keys: 'hash' }), units),
+  );
+  expect(await contents(kind, 'attempts')).toEqual(await contents(kind, 'here'));
+});
+
+test.each(some(['parquet', 'csv'] as const, 1))(
+  'a bucket of %s has the files of executors',
+  async (format) => {
+    const files = createMemoryFileStore();
+    const inBucket = (name: string, idJob: number): RowSink =>
+      createObjectFolderRowSink({
+        address: `s3://lake/${name}`,
+        files,
+        location: `/memory/1/${name}`,
+        label: name,
+        format,
+        idJob,
+        staging: pathOf(`${name} staging`),
+        lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
+      });
+    for (const job of [1, 2]) {
+      const plan = libraryPlan(job, { keys: 'hash' });
+      const units = unitsOf(job, 2);
+      const { published } = await loadUnits(pathOf('work'), inBucket('units', job), plan, units);
+      expect(published).toEqual(await loadHere(inBucket('here', job), plan, units));
+    }
+    for (const name of ['units', 'here']) {
+      await mkdir(pathOf(name));
+      for await (const { name: file } of files.listFiles(`/memory/1/${name}`)) {
+        const body = await files.read(`/memory/1/${name}/${file}`);
+        await writeFile(join(pathOf(name), file), await new Response(body).bytes());
+      }
+    }
+    const { tables } = (await folderManifest(pathOf('units')))!;
+    expect(tables.find(({ name }) => name === 'book')!.files.map(({ name }) => name)).toEqual(
+      [1, 2].flatMap((job) => [0, 1].map((unit) => `book.${job}.u${unit}.${format}`)),
+    );
+    expect(await contents(format, 'units')).toEqual(await contents(format, 'here'));
+  },
+);
+
+test('a step that an earlier version has decided has its one file', () => {
+  const table = {
+    name: 'book',
+    directory: 'book',
+    comment: '',
+    columns: [],
+    replace: false,
+    keptJobs: [],
+    without: [],
+  };
+  const file = { name: '1-0123456789abcdef.parquet', bytes: 1, stats: '{}' };
+  const step = {
+    format: 'delta',
+    staging: '.svc-staging-1-00000000',
+    job: 1,
+    installation: '',
+    tables: [
+      { ...table, file },
+      { ...table, file: null },
+      { ...table, files: [file, file] },
+    ],
+    manifest: emptyManifest('delta'),
+  };
+  const { tables } = stepOf(JSON.stringify(step));
+  expect(tables).toEqual([
+    { ...table, files: [file] },
+    { ...table, files: [] },
+    { ...table, files: [file, file] },
+  ]);
+  const outside = { ...step, tables: [{ ...table, file: { ...file, name: '../other' } }] };
+  expect(() => stepOf(JSON.stringify(outside))).toThrow(/not a journal/);
+});
