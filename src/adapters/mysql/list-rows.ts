@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 export interface MysqlListTarget {
   /** of the list in the rows */
   readonly column: number;
+  /** keys of rows that are still to come, and have text in its place: one of its items is no value of the type */
+  readonly asText: Set<string>;
   /** takes rows of the list's own table */
   add(rows: Uint8Array, count: number): void;
   /** key of an item */
@@ -17,8 +19,8 @@ export function withoutLists(rows: Uint8Array, lists: readonly MysqlListTarget[]
   const items = lists.map((): string[] => []);
   const owners = lines.map((line) => {
     const cells = line.split('\t');
-    for (const [at, { column, key }] of lists.entries()) {
-      const values = itemsOf(cells[column]!);
+    for (const [at, { column, key, asText }] of lists.entries()) {
+      const values = asText.delete(cells[0]!) ? wordsOf(cells[column]!) : itemsOf(cells[column]!);
       cells[column] = values === null ? '\\N' : String(values.length);
       for (const [position, item] of (values ?? []).entries())
         items[at]!.push(`${key(cells[0]!, position + 1)}\t${cells[0]!}\t${position + 1}\t${escaped(item)}\n`);
@@ -41,11 +43,22 @@ const letters: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
 /** Items of an array literal, `{1,2}` or `{"a b","c"}`, in a cell of COPY text; null for NULL. */
 export function itemsOf(cell: string): string[] | null {
   if (cell === '\\N') return null;
-  const literal = cell.replaceAll(/\\(.)/gs, (_, letter: string) => letters[letter] ?? letter);
+  const literal = unescaped(cell);
   const items: string[] = [];
   for (const match of literal.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/gs))
     items.push(match[1] === undefined ? match[2]! : match[1].replaceAll(/\\(.)/gs, '$1'));
   return items;
+}
+
+/** Items of a list as documents have it. */
+function wordsOf(cell: string): string[] {
+  return unescaped(cell)
+    .split(/[ \t\r\n]+/)
+    .filter((word) => word !== '');
+}
+
+function unescaped(cell: string): string {
+  return cell.replaceAll(/\\(.)/gs, (_, letter: string) => letters[letter] ?? letter);
 }
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

@@ -139,6 +139,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
         ...(targets.get(owner) ?? []),
         {
           column,
+          asText: new Set(),
           add: (rows, count) => this.#staging.add(staged, rows, count, null),
           key: (parent, position) =>
             isHashed
@@ -208,7 +209,12 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     const list = this.#lists.find(({ owner, column }) => owner === value.table && column === value.column);
     if (list === undefined || list.table === null)
       this.#staging.toText(this.#staged[value.table]!, value.column);
-    else this.#staging.toText(this.#staged[list.table]!, this.#staged[list.table]!.columns.length - 1);
+    else {
+      const staged = this.#staged[list.table]!;
+      this.#staging.toText(staged, staged.columns.length - 1);
+      const target = this.#listTargets.get(value.table)!.find(({ column }) => column === value.column)!;
+      target.asText.add(String(value.rowKey));
+    }
   }
 
   override allowNull(table: number, column: number): void {

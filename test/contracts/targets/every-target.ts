@@ -8,9 +8,10 @@ import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metad
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
-import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
+import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
 import { isHere, needs, programOf, type Part } from '../../support/needs.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
+import { freePort } from '../../support/service/external-postgres.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { mysqlReader } from './mysql-reader.ts';
@@ -35,6 +36,7 @@ const scripted = ['csv', 'tsv', 'jsonl'] as const;
 const targets: readonly (readonly [name: string, parts: readonly Part[]])[] = [
   ['duckdb', []],
   ['sqlite', ['sqlite3']],
+  ['mysql', mariadbParts],
   ...formats.map((format) => [format, []] as const),
   ['delta', []],
   ['delta, as deltalake reads it', ['deltalake']],
@@ -91,6 +93,8 @@ async function load(
   // read by SQLite's own shell, when the model is known
   for (const inputs of jobs)
     await convert(home, 'xml2er', ...inputs, '-x', String(origin), '-o', `sqlite:${ofSqlite}`);
+  const mariadb = mariadbParts.every(isHere) ? await loadMariadb(home, origin, jobs) : null;
+  if (mariadb !== null) drops.push(() => mariadb.stop());
   const file = folder('values.duckdb');
   const targets: [name: string, argv: string[], reader: TargetReader][] = [
     ['postgresql', ['-o', 'metadb:targets'], postgresReader(sql, 'targets')],
@@ -126,9 +130,8 @@ async function load(
     readers.set('sqlite', sqliteReader(ofSqlite, model));
     readers.set('load.sqlite.sql of jsonl', sqliteReader(loaded, model));
   }
-  if (mariadbParts.every(isHere)) {
-    const mariadb = await startMariadb();
-    drops.push(() => mariadb.stop());
+  if (mariadb !== null) {
+    readers.set('mysql', mysqlReader(mariadb, 'direct', model));
     await mariadb.run('CREATE DATABASE loaded;');
     const script = await readFile(join(folder('tsv'), 'load.mysql.sql'), 'utf8');
     await mariadb.run(script, folder('tsv'), 'loaded');
@@ -141,6 +144,25 @@ async function load(
     model,
     rows: async (target, table) => canonicalRows(model, table, await readers.get(target)!.read(table)),
   };
+}
+
+/** A server with the documents in its database `direct`, which its reader reads when the model is known. */
+async function loadMariadb(
+  home: ServiceHome,
+  origin: number,
+  jobs: readonly (readonly string[])[],
+): Promise<TestMariadb> {
+  const port = await freePort();
+  const server = await startMariadb({ port });
+  try {
+    await server.run('CREATE DATABASE direct;');
+    const target = ['-o', `mysql://127.0.0.1:${port}/direct`, '-u', 'root'];
+    for (const inputs of jobs) await convert(home, 'xml2er', ...inputs, '-x', String(origin), ...target);
+    return server;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 }
 
 /** What `duckdb -f load.sql FILE` does inside the folder. */
