@@ -8,7 +8,7 @@ import type { DeltaState } from '../../../src/adapters/lake/delta/actions.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { needs } from '../../support/needs.ts';
-import { deltalakeReader } from '../targets/deltalake-reader.ts';
+import { deltalakeReader } from '../targets/readers/deltalake.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 
 /** the first makes version 0 of each table */

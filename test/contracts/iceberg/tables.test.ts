@@ -14,7 +14,7 @@ import { needs } from '../../support/needs.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { deltaReader, icebergFiles, icebergReader } from '../row-sinks/readers.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
-import { pyicebergReader, runPyiceberg } from '../targets/pyiceberg-reader.ts';
+import { pyicebergReader, runPyiceberg } from '../targets/readers/pyiceberg.ts';
 
 let folders = '';
 let directory = '';

@@ -26,7 +26,7 @@ import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { at, libraryModel, oddTable } from '../../unit/engine/sql/library-model.ts';
 import { needs } from '../../support/needs.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
-import { deltalakeReader, runDeltalake } from '../targets/deltalake-reader.ts';
+import { deltalakeReader, runDeltalake } from '../targets/readers/deltalake.ts';
 import { deltaFiles, deltaReader } from './readers.ts';
 
 let folders = '';

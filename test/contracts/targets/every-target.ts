@@ -14,9 +14,9 @@ import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 import { freePort } from '../../support/service/external-postgres.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
-import { mysqlReader } from './mysql-reader.ts';
-import { deltalakeReader } from './deltalake-reader.ts';
-import { pyicebergReader } from './pyiceberg-reader.ts';
+import { mysqlReader } from './readers/mysql.ts';
+import { deltalakeReader } from './readers/deltalake.ts';
+import { pyicebergReader } from './readers/pyiceberg.ts';
 import {
   deltaReader,
   duckDbReader,
@@ -25,7 +25,7 @@ import {
   postgresReader,
   type TargetReader,
 } from '../row-sinks/readers.ts';
-import { sqliteReader } from './sqlite-reader.ts';
+import { sqliteReader } from './readers/sqlite.ts';
 import { canonicalValue } from './values.ts';
 
 export const formats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
@@ -58,6 +58,8 @@ export interface EveryTarget {
   readonly model: RelationalModel;
   /** Rows by what they are, not by where they stand: keys count, the times and numbers of the loads do not. Null: no such table. */
   rows(target: string, table: string): Promise<CanonicalRow[] | null>;
+  /** options of er2xml, by name of those targets that are loaded straight from documents */
+  readonly sources: ReadonlyMap<string, readonly string[]>;
   drop(): Promise<void>;
 }
 
@@ -86,6 +88,7 @@ async function load(
   drops: (() => Promise<unknown>)[],
 ): Promise<Omit<EveryTarget, 'drop'>> {
   const readers = new Map<string, TargetReader>();
+  const sources = new Map<string, readonly string[]>();
   const sql = connectPostgres(await home.databaseUrl(), { applicationName: 'test', max: 2 });
   drops.push(() => sql.end({ timeout: 1 }));
   const folder = (format: string): string => join(home.directory, 'out', format);
@@ -94,7 +97,11 @@ async function load(
   for (const inputs of jobs)
     await convert(home, 'xml2er', ...inputs, '-x', String(origin), '-o', `sqlite:${ofSqlite}`);
   const mariadb = mariadbParts.every(isHere) ? await loadMariadb(home, origin, jobs) : null;
-  if (mariadb !== null) drops.push(() => mariadb.stop());
+  sources.set('sqlite', ['-i', `sqlite:${ofSqlite}`]);
+  if (mariadb !== null) {
+    drops.push(() => mariadb.stop());
+    sources.set('mysql', ['-i', mariadb.target, '-u', 'root']);
+  }
   const file = folder('values.duckdb');
   const targets: [name: string, argv: string[], reader: TargetReader][] = [
     ['postgresql', ['-o', 'metadb:targets'], postgresReader(sql, 'targets')],
@@ -110,6 +117,7 @@ async function load(
   for (const [name, argv, reader] of targets) {
     for (const inputs of jobs) await convert(home, 'xml2er', ...inputs, '-x', String(origin), ...argv);
     readers.set(name, reader);
+    sources.set(name, ['-i', argv[1]!]);
   }
   if (isHere('deltalake')) readers.set('delta, as deltalake reads it', deltalakeReader(folder('delta')));
   if (isHere('pyiceberg')) readers.set('iceberg, as pyiceberg reads it', pyicebergReader(folder('iceberg')));
@@ -142,6 +150,7 @@ async function load(
   readers.set('load.sql of parquet', duckDbReader(loaded));
   return {
     model,
+    sources,
     rows: async (target, table) => canonicalRows(model, table, await readers.get(target)!.read(table)),
   };
 }
@@ -151,14 +160,15 @@ async function loadMariadb(
   home: ServiceHome,
   origin: number,
   jobs: readonly (readonly string[])[],
-): Promise<TestMariadb> {
+): Promise<TestMariadb & { readonly target: string }> {
   const port = await freePort();
   const server = await startMariadb({ port });
   try {
     await server.run('CREATE DATABASE direct;');
-    const target = ['-o', `mysql://127.0.0.1:${port}/direct`, '-u', 'root'];
-    for (const inputs of jobs) await convert(home, 'xml2er', ...inputs, '-x', String(origin), ...target);
-    return server;
+    const target = `mysql://127.0.0.1:${port}/direct`;
+    for (const inputs of jobs)
+      await convert(home, 'xml2er', ...inputs, '-x', String(origin), '-o', target, '-u', 'root');
+    return { ...server, target };
   } catch (error) {
     await server.stop();
     throw error;

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readText } from '../../rules/project-files.ts';
-import { runPyiceberg } from '../../contracts/targets/pyiceberg-reader.ts';
+import { runPyiceberg } from '../../contracts/targets/readers/pyiceberg.ts';
 import { isHere, needs } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { blockIn, readBlocks } from './blocks.ts';

@@ -9,6 +9,7 @@ import { mariadbAddress } from '../../contracts/row-sinks/targets.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { readCorpus } from '../../support/corpus.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
+import { listDocuments, listsXsd } from '../../support/documents/lists.ts';
 import { corpusDirectory, isHere, needs } from '../../support/needs.ts';
 import { corpusGroups, groupModel, groupSource } from '../../support/round-trip/corpus.ts';
 import { loadInto, readFrom } from '../../support/round-trip/postgres.ts';
@@ -139,6 +140,18 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
       await sink.abort();
       await sink.close();
     }
+  });
+
+  it('keeps lists whose items are no values of their type, whatever they look like', async () => {
+    const address = await place('lists');
+    const source = compiled(listsXsd);
+    const model = modelOf(source, 3);
+    const [plain, odd] = listDocuments.map((text) => bytesOf(text));
+    await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, [plain!]);
+    await loadInto(createMysqlRowSink(address), { model, idJob: 2 }, [odd!, plain!]);
+    const written = await readFrom(createMysqlRowSource(address), model);
+    for (const [at, document] of [plain, odd, plain].entries())
+      expect(compareXml(document!, written[at]!, { source })).toEqual([]);
   });
 
   it('knows which columns hold instants, and which hold what was written', async () => {

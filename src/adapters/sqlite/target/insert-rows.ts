@@ -2,6 +2,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { columnId } from '../../row-sinks/staged-rows.ts';
 import { brokenUnique, foldedName } from '../database.ts';
 import { converterFor, listItems, stagedRows, type BoundValue, type Converter } from '../staged-text.ts';
 import { isText } from '../types.ts';
@@ -54,6 +55,7 @@ export async function insertRows(
   for (const list of lists)
     reads[list.column] = { offset: null, convert: (text) => (list.items = listItems(text))?.length ?? null };
   const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
+  keepTexts(publication, index, reads, keyAt);
   const names = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
   const onConflict =
     plan.keys === 'hash' && keyAt >= 0
@@ -103,6 +105,25 @@ export async function insertRows(
   }
   addWaiting();
   return count;
+}
+
+/** Text that only looks like the literal of a list stays as it is, in a column that became text for it. */
+function keepTexts(
+  { plan, notLists }: SqlitePublication,
+  index: number,
+  reads: ColumnReading[],
+  keyAt: number,
+): void {
+  let key = '';
+  for (const at of plan.model.tables[index]!.columns.keys()) {
+    const rows = notLists.get(columnId(index, at));
+    if (rows === undefined) continue;
+    // the key of a row stands before its values
+    const { convert: convertKey } = reads[keyAt]!;
+    reads[keyAt] = { offset: null, convert: (text) => convertKey((key = text)) };
+    const { convert } = reads[at]!;
+    reads[at] = { offset: null, convert: (text) => (rows.has(key) ? text : convert(text)) };
+  }
 }
 
 function insertItems(publication: SqlitePublication, list: ListTarget, parent: BoundValue): void {

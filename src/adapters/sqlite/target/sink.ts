@@ -14,11 +14,13 @@ import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-column
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
-import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
+import type { Published, RowSink, SinkPlan, UnconvertedValue, ZonesThere } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
+import { columnId } from '../../row-sinks/staged-rows.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
 import { readSqliteLoads } from '../ledger.ts';
+import { listItems } from '../staged-text.ts';
 import { readTables, type FoundTables } from '../tables.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
@@ -32,6 +34,8 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   protected readonly sidecars = ['-wal', '-shm', '-journal'];
   protected readonly begin = 'BEGIN IMMEDIATE';
   #drawn!: DrawnModel;
+  /** by `columnId`: rows whose text, in a column of lists, only looks like the literal of one */
+  readonly #notLists = new Map<string, Set<string>>();
 
   constructor(options: DatabaseFileOptions) {
     super('sqlite', options);
@@ -43,6 +47,15 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
 
   protected override readLoads(): Promise<readonly TargetLoad[]> {
     return readSqliteLoads(this.file, this.label, this.options.busyTimeoutMs);
+  }
+
+  override async unconverted(value: UnconvertedValue): Promise<void> {
+    await super.unconverted(value);
+    const { table, column, rowKey, text } = value;
+    if (this.plan.model.tables[table]!.columns[column]!.type.list !== true || listItems(text) === null)
+      return;
+    const id = columnId(table, column);
+    this.#notLists.set(id, (this.#notLists.get(id) ?? new Set()).add(String(rowKey)));
   }
 
   /** Instants are text here, with a time zone or without one: each row says it for itself. */
@@ -114,6 +127,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
       staged,
       nullAllowed: this.nullAllowed,
       widened: this.widened,
+      notLists: this.#notLists,
       signal: this.options.signal,
       known,
       made: new Set(),

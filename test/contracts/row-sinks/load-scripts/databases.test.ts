@@ -19,8 +19,8 @@ import {
   writeLibrary,
 } from '../../targets/library-rows.ts';
 import { duckDbReader, postgresReader } from '../readers.ts';
-import { mysqlReader } from '../../targets/mysql-reader.ts';
-import { sqliteReader } from '../../targets/sqlite-reader.ts';
+import { mysqlReader } from '../../targets/readers/mysql.ts';
+import { sqliteReader } from '../../targets/readers/sqlite.ts';
 import { needs, programOf } from '../../../support/needs.ts';
 
 let folders = '';

@@ -13,6 +13,10 @@ import type { RelationalModel } from '../../../../src/engine/model/relational-mo
 import type { Published, SinkPlan } from '../../../../src/ports/rows/sink.ts';
 import { at, libraryModel } from '../../../unit/engine/sql/library-model.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../../targets/library-rows.ts';
+import { compareXml } from '../../../support/documents/canonical-xml.ts';
+import { listDocuments, listsXsd } from '../../../support/documents/lists.ts';
+import { compiled, modelOf } from '../../../support/models/shredding.ts';
+import { loadInto, readFrom } from '../../../support/round-trip/postgres.ts';
 import { needs, programOf } from '../../../support/needs.ts';
 import { sqliteReader } from './reader.ts';
 
@@ -328,5 +332,17 @@ test("SQLite's own shell reads it", needs('sqlite3'), async () => {
     'PRAGMA integrity_check; PRAGMA foreign_keys = ON; SELECT count(*), min(price), max(weight) FROM book; DELETE FROM section_text WHERE section_text_key = 1',
   ]);
   expect(stdout).toBe('ok\n4|12.5|0.1234567890123456789012345\n');
+  expectSound();
+});
+
+test('lists whose items are no values of their type stay as they are, whatever they look like', async () => {
+  const source = compiled(listsXsd);
+  const model = modelOf(source, 3);
+  const [plain, odd] = listDocuments.map((text) => Buffer.from(text));
+  await loadInto(createSqliteRowSink({ file }), { model, idJob: 1 }, [plain!]);
+  await loadInto(createSqliteRowSink({ file }), { model, idJob: 2 }, [odd!, plain!]);
+  const written = await readFrom(createSqliteRowSource({ file }), model);
+  for (const [at, document] of [plain, odd, plain].entries())
+    expect(compareXml(document!, written[at]!, { source })).toEqual([]);
   expectSound();
 });

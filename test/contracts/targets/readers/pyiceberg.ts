@@ -5,9 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { tableFolder } from '../../../src/adapters/lake/manifest.ts';
-import { duckDbRows, type TargetReader } from '../row-sinks/readers.ts';
-import { programOf } from '../../support/needs.ts';
+import { tableFolder } from '../../../../src/adapters/lake/manifest.ts';
+import { duckDbRows, type TargetReader } from '../../row-sinks/readers.ts';
+import { programOf } from '../../../support/needs.ts';
 
 /** What it reads, written as one file of Parquet, and whether the summary and the manifests agree with the rows. */
 const script = `

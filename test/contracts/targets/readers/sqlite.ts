@@ -1,9 +1,9 @@
 /** Reads back what `load.sqlite.sql` made: the items of lists put together again, as PostgreSQL writes arrays. */
 import { DatabaseSync } from 'node:sqlite';
-import { dialectOf } from '../../../src/engine/sql/dialects/every-dialect.ts';
-import { withListTables } from '../../../src/engine/sql/list-tables.ts';
-import type { ColumnType, RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { TargetReader, TextRow } from '../row-sinks/readers.ts';
+import { dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
+import { withListTables } from '../../../../src/engine/sql/list-tables.ts';
+import type { ColumnType, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+import type { TargetReader, TextRow } from '../../row-sinks/readers.ts';
 
 export function sqliteReader(file: string, model: RelationalModel): TargetReader {
   const { model: drawn, lists } = withListTables(model, dialectOf('sqlite'));
