@@ -3,10 +3,12 @@
  * the one to go on from. May be repeated at any point; a table that has the job's transaction has everything of it.
  */
 import { join } from 'node:path';
-import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
+import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import { dataFolder, openDataFiles, parquet, type DataFiles, type Rewriting } from './data-files.ts';
-import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
+import { dataFolder, openDataFiles, type DataFiles, type Rewriting } from './data-files.ts';
+import { closedValues } from './documents/merged-documents.ts';
+import { keptRows, localFiles, touchedFiles, without } from './documents/touched-files.ts';
+import { formatsOf, numberingFormat } from './formats.ts';
 import type { LakeStep, LakeTable, TableStep } from './manifest.ts';
 import { nextVersion } from './next-version.ts';
 import type { HeldPlace } from './store/place.ts';
@@ -228,8 +230,8 @@ class Rewritten {
   /** Null where no row stays. */
   async of(path: string, rewriting: Rewriting): Promise<NewFile | null> {
     const { place, step, staging, files } = this.#inStep;
-    const { conversions, where, columns, fieldIds } = rewriting;
-    const key = JSON.stringify([path, [...conversions], where, columns, fieldIds]);
+    const { conversions, where, columns, fieldIds, values = [] } = rewriting;
+    const key = JSON.stringify([path, [...conversions], where, columns, fieldIds, [...values]]);
     const known = this.#made.get(key);
     if (known !== undefined) return known;
     const made = await files.rewrite(await place.localFile(path), step.job, rewriting);
@@ -238,12 +240,6 @@ class Rewritten {
     this.#made.set(key, made);
     return made;
   }
-}
-
-/** A file of the table: its path in the place, and below the table's folder. */
-interface PresentFile {
-  readonly path: string;
-  readonly name: string;
 }
 
 type FormatChange = Pick<TableChange, 'fields' | 'operation' | 'removed' | 'added'> &
@@ -274,7 +270,7 @@ async function changeOf(
   const going =
     table.replace || next.there.size > 0
       ? present
-      : await withDocuments(place, files, present, table.without);
+      : await touchedFiles(place, files, present, columns, table);
   if (going.length > 0 && state!.isAppendOnly)
     throw new AppError(
       'conflict',
@@ -283,7 +279,13 @@ async function changeOf(
   const where = table.replace ? await keptRows(place, table, step) : without(table.without);
   const added: NewFile[] = [];
   for (const { path } of next.clears ? [] : going) {
-    const kept = await rewritten.of(path, { conversions: next.there, columns, where, fieldIds });
+    const kept = await rewritten.of(path, {
+      conversions: next.there,
+      columns,
+      where,
+      fieldIds,
+      ...(table.closing === undefined ? {} : { values: closedValues(table.closing) }),
+    });
     if (kept !== null) added.push(kept);
   }
   for (const own of table.files) {
@@ -295,7 +297,7 @@ async function changeOf(
   }
   return {
     fields: next.fields,
-    operation: table.without.length > 0 ? 'delete' : table.replace ? 'overwrite' : 'append',
+    operation: operationOf(table),
     removed: going.map(({ name }) => name),
     added,
     changes: next.changes,
@@ -341,49 +343,13 @@ async function fieldIdsIn(
   return numbering.fieldIds(numbered, fields);
 }
 
-async function localFiles(place: HeldPlace, paths: readonly string[]): Promise<readonly string[]> {
-  const local: string[] = [];
-  for (const path of paths) local.push(await place.localFile(path));
-  return local;
-}
-
 /** Whether the columns of the file have these numbers. */
 function hasFieldIds({ fieldIds = {} }: NewFile, wanted: FieldIds): boolean {
   return Object.entries(fieldIds).every(([name, ids]) => ids.join() === wanted[name]?.join());
 }
 
-/** A condition: the row is of none of these documents; null where it may be of any. */
-function without(keys: readonly string[]): string | null {
-  return keys.length === 0 ? null : `(${fileKeyName} IN (${keys.join(', ')})) IS NOT TRUE`;
-}
-
-/** The files that have rows of these documents. */
-async function withDocuments(
-  place: HeldPlace,
-  files: DataFiles,
-  present: readonly PresentFile[],
-  keys: readonly string[],
-): Promise<readonly PresentFile[]> {
-  const found: PresentFile[] = [];
-  if (keys.length === 0) return found;
-  for (const file of present) {
-    const rows = await files.read(
-      `SELECT 1 FROM ${parquet([await place.localFile(file.path)])} WHERE ${fileKeyName} IN (${keys.join(', ')}) LIMIT 1`,
-    );
-    if (rows.length > 0) found.push(file);
-  }
-  return found;
-}
-
-/** Of a table beside the data: a condition for the rows of documents that stay. */
-async function keptRows(place: HeldPlace, table: TableStep, step: LakeStep): Promise<string> {
-  const jobs = `job IN (${table.keptJobs.join(', ')})`;
-  if (table.name === sideTableNames.documents) return jobs;
-  const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
-  const directory = documents?.directory ?? sideTableNames.documents;
-  const state = await mainFormat(step.format).readTable(place, directory, sideTableNames.documents);
-  const paths = [...(state?.files.keys() ?? [])].map((path) => `${directory}/${path}`);
-  return paths.length === 0
-    ? 'false'
-    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(await localFiles(place, paths))} WHERE ${jobs})`;
+function operationOf({ without, closing, columns, replace }: TableStep): TableChange['operation'] {
+  if (replace) return 'overwrite';
+  if (columns.length === 0) return 'delete';
+  return without.length > 0 || closing !== undefined ? 'merge' : 'append';
 }

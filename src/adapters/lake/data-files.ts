@@ -48,6 +48,8 @@ export interface Rewriting {
   readonly where: string | null;
   /** numbers that the columns have in the new file, where they have any */
   readonly fieldIds: FieldIds | null;
+  /** by column, what takes the place of its values: an expression over all columns of the table; absent: none */
+  readonly values?: ReadonlyMap<string, string>;
 }
 
 export interface DataFiles {
@@ -65,7 +67,8 @@ export interface DataFiles {
   /** digits of a column's decimals in all of the files */
   digits(paths: readonly string[], column: string): Promise<DecimalDigits>;
   read<T>(sql: string): Promise<T[]>;
-  run(sql: string): Promise<void>;
+  /** Rows that it wrote. */
+  run(sql: string): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -105,12 +108,14 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
 
   return {
     statistics,
-    rewrite: async (path, job, { conversions, columns, where, fieldIds }) => {
+    rewrite: async (path, job, { conversions, columns, where, fieldIds, values: settled = new Map() }) => {
       const { read, run } = await database();
-      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet([path])}`);
+      const from = settled.size === 0 ? parquet([path]) : wholeRows([path], columns);
+      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${from}`);
       const present = new Set(described.map(({ column_name: name }) => name));
       const values = described.map(({ column_name: name }) => {
         const column = doubleQuoted(name);
+        if (settled.has(name)) return `${settled.get(name)} AS ${column}`;
         const { from, to } = conversions.get(name) ?? {};
         return from === undefined || to === undefined
           ? column
@@ -121,7 +126,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       const draft = join(scratch, name);
       await makeFolder(scratch);
       const rows = await run(
-        `COPY (SELECT ${values.join(', ')} FROM ${parquet([path])}${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(ids)})`,
+        `COPY (SELECT ${values.join(', ')} FROM ${from}${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(ids)})`,
       );
       if (rows === 0) {
         await rm(draft, { force: true });
@@ -180,7 +185,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       return digits;
     },
     read: async <T>(sql: string) => (await database()).read<T>(sql),
-    run: async (sql) => void (await (await database()).run(sql)),
+    run: async (sql) => (await database()).run(sql),
     close: async () => {
       if (opened !== null) (await opened).close();
     },
@@ -199,4 +204,11 @@ export function isPlain(text: string): boolean {
 /** What stands behind FROM; a column that some of the files do not have is NULL there. */
 export function parquet(paths: readonly string[]): string {
   return `read_parquet([${paths.map(pathLiteral).join(', ')}], union_by_name = true, hive_partitioning = false)`;
+}
+
+/** As `parquet`, with all of the columns, whatever the files have. */
+export function wholeRows(paths: readonly string[], columns: readonly TypedName[]): string {
+  const typed = columns.map(({ name, sqlType }) => `NULL::${sqlType} AS ${doubleQuoted(name)}`);
+  const none = `SELECT ${typed.join(', ')} WHERE false`;
+  return paths.length === 0 ? `(${none})` : `(SELECT * FROM ${parquet(paths)} UNION ALL BY NAME ${none})`;
 }

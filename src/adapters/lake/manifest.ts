@@ -58,10 +58,20 @@ export interface TableStep {
   readonly replace: boolean;
   /** but for those of the documents of these jobs */
   readonly keptJobs: readonly number[];
-  /** rows of the documents of these keys go, decimal digits; no column is told then */
+  /** rows of the documents of these keys go, decimal digits; columns are told only where the job has rows, too */
   readonly without: readonly string[];
+  /** of `_documents`, once documents are merged */
+  readonly closing?: DocumentClosing;
   /** files below the table's folder, each list of which becomes one file with the same rows; nothing else is told then */
   readonly merges?: readonly (readonly string[])[];
+}
+
+/** Documents that others replace, or whose source is gone, while they stay. */
+export interface DocumentClosing {
+  /** their keys, decimal digits; none: all documents have but what merges tell of them */
+  readonly keys: readonly string[];
+  /** the time until which they were valid: ISO 8601 in UTC */
+  readonly until: string;
 }
 
 export interface LakeStep {
@@ -158,8 +168,18 @@ function isTableStep(step: unknown): boolean {
     ) &&
     isList(step['keptJobs'], Number.isSafeInteger) &&
     isList(step['without'], isDigits) &&
+    (step['closing'] === undefined || isClosing(step['closing'])) &&
     (step['merges'] === undefined || isList(step['merges'], (files) => isList(files, isText))) &&
     isList(step['files'], (file) => isObject(file) && isOwnName(file['name']))
+  );
+}
+
+function isClosing(closing: unknown): boolean {
+  return (
+    isObject(closing) &&
+    isList(closing['keys'], isDigits) &&
+    isText(closing['until']) &&
+    /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(closing['until'])
   );
 }
 

@@ -9,10 +9,12 @@ import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { CodeRow } from '../folder/contents/manifest.ts';
 import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
 import { writeParquet } from '../folder/parquet.ts';
-import { openDataFiles } from './data-files.ts';
+import { openDataFiles, type DataFiles } from './data-files.ts';
 import { fileStatistics } from './file-statistics.ts';
 import type { TablesThere } from './tables-there.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
+import { mergedDocumentsFile, mergeLakeColumns, type LakeMerge } from './documents/merged-documents.ts';
+import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
 import {
   tableFolder,
   type LakeJob,
@@ -43,6 +45,8 @@ export interface StagedJob {
   readonly lastKeys: ReadonlyMap<string, number>;
   /** all that `_codes` will have; null: what is there stays */
   readonly codes: readonly CodeRow[] | null;
+  /** null: in other save modes than `merge` */
+  readonly merge: LakeMerge | null;
 }
 
 export interface PlannedStep {
@@ -60,13 +64,14 @@ const sideNames: readonly string[] = [
 ];
 
 export async function nextStep(job: StagedJob): Promise<PlannedStep> {
-  const { plan, before, staging } = job;
+  const { plan, before, staging, merge } = job;
   const { idJob, installation = '', model, saveMode } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
   const stays = keptJobs(job, own);
-  const written = await writeFiles(job);
   const files = openDataFiles(staging, staging);
   try {
+    const written = await withMergedDocuments(job, files, await writeFiles(job));
+    const gone = await rowsOfDocuments(job.known, before, merge?.gone ?? []);
     const isMade = plan.allTables || saveMode === 'write-schema';
     const steps: TableStep[] = [];
     const addStep = async (
@@ -77,7 +82,10 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       const there = job.known.directoryOf(name);
       const added = written.get(name) ?? [];
       const replace = (saveMode === 'overwrite' || name === codesTable.name) && there !== null;
-      if (added.length === 0 && !replace && (there !== null || !isMade || !own.has(name))) return;
+      const closing = name === sideTableNames.documents ? merge?.closing : undefined;
+      const changes = added.length > 0 || replace || (closing?.keys.length ?? 0) > 0;
+      if (!changes && gone.has(name)) steps.push(removalStep(name, there!, merge!.gone));
+      if (!changes && (there !== null || !isMade || !own.has(name))) return;
       const columns = description.columns.map((column, at): LakeColumn => ({
         ...column,
         // of all files the same
@@ -91,22 +99,32 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
         files: added.flatMap((file) => (file.rows === 0 ? [] : [newFile(file)])),
         replace,
         keptJobs: isWhole ? [] : stays,
-        without: [],
+        without: gone.has(name) ? merge!.gone : [],
+        ...(closing === undefined ? {} : { closing }),
       });
     };
     for (const [index, table] of physicalTables(model, duckdb).entries())
       await addStep(model.tables[index]!.name, describeTable(job, index, table));
-    for (const name of sideNames) await addStep(name, sideColumns(name));
+    // of other versions of the model
+    for (const { name, directory } of before.tables)
+      if (gone.has(name) && !own.has(name) && !sideNames.includes(name))
+        steps.push(removalStep(name, directory, merge!.gone));
+    for (const name of sideNames) await addStep(name, sideDescription(name, merge));
     // those of earlier jobs are among them
     if (written.has(codesTable.name)) await addStep(codesTable.name, sideColumns(codesTable.name), true);
-    const record = jobRecord(job, written, own);
+    const record = jobRecord(job, written, own, gone);
     steps.push(await loadsStep(record, job.known, files, staging));
     const known = new Map(before.tables.map((table) => [table.name, table]));
     for (const { name, directory } of steps)
       if (!known.has(name)) known.set(name, { name, directory, version: -1 } satisfies LakeTable);
     const manifest: LakeManifest = {
       ...before,
-      jobs: [...before.jobs.map((one) => afterReplace(one, plan, own)), record],
+      jobs: [
+        ...(await jobsThatStay(job.known, before, merge?.gone ?? [])).map((one) =>
+          afterReplace(one, plan, own),
+        ),
+        record,
+      ],
       keys: highestKeys(job),
       tables: [...known.values()],
       ...(job.codes === null ? {} : { codes: job.codes }),
@@ -128,6 +146,12 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
 interface TableDescription {
   readonly comment: string;
   readonly columns: readonly LakeColumn[];
+}
+
+function sideDescription(name: string, merge: LakeMerge | null): TableDescription {
+  const { comment, columns } = sideColumns(name);
+  const isMerged = merge !== null && name === sideTableNames.documents;
+  return { comment, columns: isMerged ? [...columns, ...mergeLakeColumns] : columns };
 }
 
 function describeTable(
@@ -194,6 +218,20 @@ async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
   return written;
 }
 
+/** The job's documents with what tells them from all others. */
+async function withMergedDocuments(
+  { plan, known, staging, merge }: StagedJob,
+  files: DataFiles,
+  written: WrittenFiles,
+): Promise<WrittenFiles> {
+  const { documents } = sideTableNames;
+  const [staged] = written.get(documents) ?? [];
+  if (merge === null || staged === undefined || staged.rows === 0) return written;
+  const place = { files, known, staging, job: plan.idJob };
+  const told = await mergedDocumentsFile(place, merge, staged, sideColumns(documents).columns);
+  return new Map([...written, [documents, [told]]]);
+}
+
 function newFile({ name, bytes, stats, fieldIds }: UnitFile): NewFile {
   return { name, bytes, stats: stats!, ...(fieldIds === undefined ? {} : { fieldIds }) };
 }
@@ -208,16 +246,23 @@ function afterReplace(job: LakeJob, { saveMode }: SinkPlan, own: ReadonlySet<str
   return saveMode === 'overwrite' ? { ...job, tables: job.tables.filter((name) => !own.has(name)) } : job;
 }
 
-function jobRecord({ plan }: StagedJob, written: WrittenFiles, own: ReadonlySet<string>): LakeJob {
+/** The ledger's sums go on telling what the target holds. `gone`: rows of documents by table. */
+function jobRecord(
+  { plan, merge }: StagedJob,
+  written: WrittenFiles,
+  own: ReadonlySet<string>,
+  gone: ReadonlyMap<string, number>,
+): LakeJob {
   const rows = rowsByTable(written, own);
+  const removed = [...gone].reduce((sum, [name, count]) => sum + (isBesideData(name) ? 0 : count), 0);
   return {
     job: plan.idJob,
     installation: plan.installation ?? '',
     id_sch: plan.idSch,
     id_lschma: plan.idLschma,
     published_at: new Date().toISOString(),
-    documents: rowsOf(written.get(sideTableNames.documents) ?? []),
-    rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
+    documents: rowsOf(written.get(sideTableNames.documents) ?? []) - (merge?.gone.length ?? 0),
+    rows: Object.values(rows).reduce((sum, count) => sum + count, 0) - removed,
     tables: Object.keys(rows),
   };
 }

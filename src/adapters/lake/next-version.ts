@@ -40,7 +40,7 @@ export async function nextVersion(
       changes: [],
     };
   const before = state.fields;
-  if (step.without.length > 0) return { fields: before, there: none, own: none, clears, changes: [] };
+  if (step.columns.length === 0) return { fields: before, there: none, own: none, clears, changes: [] };
   const ours = new Map(step.columns.map((column) => [column.name.toLowerCase(), column]));
   const known = new Set(before.map(({ name }) => name.toLowerCase()));
   const there = new Map<string, TypeChange>();

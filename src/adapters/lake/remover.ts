@@ -14,6 +14,7 @@ import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import { holdPlace } from './store/held-place.ts';
 import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { loadsStep } from './loads-table.ts';
+import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
 import { TablesThere } from './tables-there.ts';
 
 export function createLakeRowRemover(target: LakeTarget): RowRemover {
@@ -59,15 +60,12 @@ async function removeDocuments(
         throw new AppError('conflict', otherKeysMessage(label, name));
     }
     const keys = await documentKeys(tables, manifest, label, plan);
-    const { steps, rows } = await stepsWithout(tables, manifest, keys);
+    const counts = await rowsOfDocuments(tables, manifest, keys);
+    const rows = Object.fromEntries([...counts].filter(([name]) => !isBesideData(name)));
     const removed: Removed = { documents: keys.length, rows, already: false };
     if (plan.dryRun) return removed;
+    const steps = stepsWithout(manifest, new Set(counts.keys()), keys);
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
-    const left = await tables.rows<{ job: bigint }>(
-      sideTableNames.documents,
-      (from) => `SELECT DISTINCT job FROM ${from} WHERE ${fileKeyName} NOT IN (${keys.join(', ')})`,
-    );
-    const jobsLeft = new Set(left.map(({ job }) => Number(job)));
     // the ledger's sums go on telling what the target holds
     const record = {
       job: idJob,
@@ -91,10 +89,7 @@ async function removeDocuments(
       job: idJob,
       installation,
       tables: steps,
-      manifest: {
-        ...manifest,
-        jobs: [...manifest.jobs.map((job) => (jobsLeft.has(job.job) ? job : { ...job, tables: [] })), record],
-      },
+      manifest: { ...manifest, jobs: [...(await jobsThatStay(tables, manifest, keys)), record] },
     };
     await place.handOver(step);
     await place.checkHeld();
@@ -136,37 +131,16 @@ async function documentKeys(
   );
 }
 
-/** `_documents` last; tables of other versions of the model are among them. */
-async function stepsWithout(
-  tables: TablesThere,
+/** `_documents` last. */
+function stepsWithout(
   manifest: LakeManifest,
+  holding: ReadonlySet<string>,
   keys: readonly string[],
-): Promise<{ readonly steps: TableStep[]; readonly rows: Record<string, number> }> {
-  const steps: TableStep[] = [];
-  const rows: Record<string, number> = {};
-  const sides: readonly string[] = Object.values(sideTableNames);
-  const ordered = manifest.tables.toSorted(
-    (a, b) => Number(a.name === sideTableNames.documents) - Number(b.name === sideTableNames.documents),
-  );
-  for (const { name, directory } of ordered) {
-    if ((await tables.columns(name))?.has(fileKeyName) !== true) continue;
-    const [found] = await tables.rows<{ count: bigint }>(
-      name,
-      (from) => `SELECT count(*) AS count FROM ${from} WHERE ${fileKeyName} IN (${keys.join(', ')})`,
-    );
-    const count = Number(found?.count ?? 0n);
-    if (count === 0) continue;
-    if (!sides.includes(name)) rows[name] = count;
-    steps.push({
-      name,
-      directory,
-      comment: '',
-      columns: [],
-      files: [],
-      replace: false,
-      keptJobs: [],
-      without: keys,
-    });
-  }
-  return { steps, rows };
+): TableStep[] {
+  return manifest.tables
+    .filter(({ name }) => holding.has(name))
+    .toSorted(
+      (a, b) => Number(a.name === sideTableNames.documents) - Number(b.name === sideTableNames.documents),
+    )
+    .map(({ name, directory }) => removalStep(name, directory, keys));
 }

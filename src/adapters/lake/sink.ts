@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
+import type { CurrentDocument, MergeOrder } from '../../ports/rows/merge.ts';
+import type { Fence, Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
 import { fileFault } from '../file-staging/faults.ts';
@@ -16,6 +17,7 @@ import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { tableName } from '../folder/units/token.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { currentLakeDocuments, planMerge } from './documents/merged-documents.ts';
 import { finishStep } from './commit-tables.ts';
 import { compactSome, usualMostFiles } from './compaction.ts';
 import { dataFileName } from './data-files.ts';
@@ -122,11 +124,17 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     await this.#write(sideTableNames[table], rows, rowCount);
   }
 
+  async *currentDocuments(): AsyncIterable<CurrentDocument> {
+    yield* await this.guarded(() => currentLakeDocuments(this.#known, this.plan));
+  }
+
   protected override async publishStaged(
-    fence: () => Promise<boolean>,
+    fence: Fence,
     lastKeys: ReadonlyMap<string, number>,
+    order: MergeOrder,
   ): Promise<Published> {
     const place = this.#place!;
+    const merge = this.plan.saveMode === 'merge' ? await planMerge(this.#known, this.plan, order) : null;
     const codes = await this.#writeCodes();
     const { step, rows, changes } = await nextStep({
       plan: this.plan,
@@ -141,11 +149,12 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       isNullAllowed: (table, column) => this.nullAllowed.has(columnId(table, column)),
       lastKeys,
       codes: codes.rows,
+      merge,
     });
     await this.#known.close();
     await place.handOver(step);
     await place.checkHeld();
-    await passFence(fence);
+    await passFence(fence, merge?.counts);
     await place.decide(step);
     // the step needs the staged files now, whatever happens to this process
     this.outcome = 'nothing';
@@ -155,6 +164,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     return {
       rows,
       already: false,
+      ...(merge === null ? {} : { merged: merge.counts }),
       changes: [
         ...codes.changes,
         ...changes,

@@ -50,8 +50,8 @@ export interface TableChange {
   readonly comment: string;
   /** as they will be; those of the version before, the same list, where nothing of them changes */
   readonly fields: readonly LakeField[];
-  /** `compact`: other files with the same rows */
-  readonly operation: 'append' | 'overwrite' | 'delete' | 'compact';
+  /** `merge`: documents go, or are closed, as others come; `compact`: other files with the same rows */
+  readonly operation: 'append' | 'overwrite' | 'merge' | 'delete' | 'compact';
   /** paths below the table's folder */
   readonly removed: readonly string[];
   readonly added: readonly NewFile[];
@@ -62,7 +62,7 @@ export interface TableChange {
   /** a folder of this machine for what is not finished, which statements may write into */
   readonly drafts: string;
   /** runs a statement of DuckDB */
-  readonly run: (sql: string) => Promise<void>;
+  readonly run: (sql: string) => Promise<unknown>;
 }
 
 /** A version of a table. */

@@ -2,7 +2,7 @@
 import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import { dataFolder, isOwnFile, openDataFiles, parquet, type DataFiles } from './data-files.ts';
+import { dataFolder, isOwnFile, openDataFiles, parquet, wholeRows, type DataFiles } from './data-files.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
 import type { LakeManifest } from './manifest.ts';
 import type { LakePlace } from './store/place.ts';
@@ -90,11 +90,33 @@ export class TablesThere {
   /** Of the table's rows; none of a table without. `select`: the query, of what stands behind FROM. */
   async rows<T>(table: string, select: (from: string) => string): Promise<T[]> {
     const state = await this.#state(table);
-    const directory = this.#directories.get(table) ?? '';
-    const paths: string[] = [];
-    for (const path of state?.files.keys() ?? [])
-      paths.push(await this.#place.localFile(`${directory}/${path}`));
+    const paths = state === null ? [] : await this.#localFiles(table, state);
     return paths.length === 0 ? [] : this.#files.read<T>(select(parquet(paths)));
+  }
+
+  async #localFiles(table: string, state: TableVersion): Promise<readonly string[]> {
+    const directory = this.#directories.get(table)!;
+    const paths: string[] = [];
+    for (const path of state.files.keys()) paths.push(await this.#place.localFile(`${directory}/${path}`));
+    return paths;
+  }
+
+  /** Of tables, what stands behind FROM: all of their columns, and no rows of a table that is not there. */
+  async relations(tables: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (const table of tables) {
+      const state = await this.#state(table);
+      if (state === null) continue;
+      const columns = state.fields.flatMap(({ name, sqlType }) =>
+        sqlType === null ? [] : [{ name, sqlType }],
+      );
+      found.set(table, wholeRows(await this.#localFiles(table, state), columns));
+    }
+    return found;
+  }
+
+  read<T>(sql: string): Promise<T[]> {
+    return this.#files.read<T>(sql);
   }
 
   async close(): Promise<void> {

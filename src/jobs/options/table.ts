@@ -166,7 +166,7 @@ export const toolOptions: readonly OptionSpec[] = [
     writers,
     [
       'e|a|o|i|m|w|p',
-      'error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite, DuckDB: a document replaces that of its key), writeschema, printschema',
+      'error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema',
     ],
     oneOf(['e', 'a', 'o', 'i', 'm', 'w', 'p'], (draft, letter) => (draft.saveMode = saveModes[letter])),
   ),

@@ -146,7 +146,7 @@ function requireMerge({ rowTag, key, keys }: ToolSession['request'], sink: RowSi
   if (sink.currentDocuments === undefined)
     throw new AppError(
       'invalid_option',
-      `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB; elsewhere, -S o writes all anew`,
+      `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB, and in tables of Delta and Iceberg; elsewhere, -S o writes all anew`,
     );
   if (rowTag !== undefined && key === undefined)
     throw new AppError(

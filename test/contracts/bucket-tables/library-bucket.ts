@@ -12,9 +12,10 @@ import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 export const prefix = 'lake/';
 
 /** `scratch`: a folder of this machine, another one for each. */
-export function libraryBucket(settings: S3Settings, scratch: string): LakeTarget {
-  const location = `s3://${settings.bucket}/lake`;
-  return bucketLake({ objects: createS3ObjectStore(settings), location, prefix, label: location, scratch });
+export function libraryBucket(settings: S3Settings, scratch: string, folder = 'lake'): LakeTarget {
+  const location = `s3://${settings.bucket}/${folder}`;
+  const objects = createS3ObjectStore(settings);
+  return bucketLake({ objects, location, prefix: `${folder}/`, label: location, scratch });
 }
 
 let tries = 0;

@@ -11,137 +11,60 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDuckDb } from '../../../src/adapters/duckdb/database.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createDuckDbRowSource } from '../../../src/adapters/duckdb/target/source.ts';
+import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
+import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
+import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
+import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';
 import { createMysqlRowSink } from '../../../src/adapters/mysql/sink.ts';
 import { createMysqlRowSource } from '../../../src/adapters/mysql/source.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts';
 import { createSqliteRowSource } from '../../../src/adapters/sqlite/target/source.ts';
-import { defaultEngineLimits } from '../../../src/engine/limits.ts';
-import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
-import type { DocumentVersions } from '../../../src/engine/sql/document-versions.ts';
-import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
-import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
-import type { Published, RowSink } from '../../../src/ports/rows/sink.ts';
-import type { RowSource } from '../../../src/ports/rows/source.ts';
-import { documentNames } from '../../../src/tools/inputs/document-names.ts';
-import { openInputs } from '../../../src/tools/inputs/list-files.ts';
-import { createRejects } from '../../../src/tools/load/rejects.ts';
-import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.ts';
-import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { compiled, modelOf } from '../../support/models/shredding.ts';
 import { isHere, needs } from '../../support/needs.ts';
-import { writeDocuments } from '../../support/round-trip/in-memory.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
+import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+import { libraryBucket } from '../bucket-tables/library-bucket.ts';
+import { deltaReader, icebergReader, type TargetReader } from '../row-sinks/readers.ts';
 import { mariadbAddress } from '../row-sinks/targets.ts';
+import {
+  createDice,
+  expectSame,
+  mergeFolder,
+  orderModel,
+  orderOf,
+  written,
+  type MergeTarget,
+} from './orders.ts';
 
-const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
-  <xs:element name="order"><xs:complexType><xs:sequence>
-    <xs:element name="customer" type="xs:string"/>
-    <xs:element name="tags" minOccurs="0"><xs:simpleType><xs:list itemType="xs:token"/></xs:simpleType></xs:element>
-    <xs:element name="line" minOccurs="0" maxOccurs="unbounded"><xs:complexType><xs:sequence>
-      <xs:element name="quantity" type="xs:decimal"/><xs:element name="part" type="Part" minOccurs="0" maxOccurs="unbounded"/>
-    </xs:sequence></xs:complexType></xs:element>
-  </xs:sequence><xs:attribute name="id" type="xs:string"/></xs:complexType></xs:element>
-  <xs:complexType name="Part"><xs:sequence><xs:element name="part" type="Part" minOccurs="0" maxOccurs="unbounded"/></xs:sequence><xs:attribute name="no" type="xs:int"/></xs:complexType>
-</xs:schema>`);
-
-/** Numbers that look random and are the same in every run (Park and Miller). */
-function createDice(seed: number): (sides: number) => number {
-  let state = seed;
-  return (sides) => (state = (state * 48_271) % 2_147_483_647) % sides;
-}
-
-function orderOf(id: string, dice: (sides: number) => number): string {
-  const lines = Array.from({ length: dice(4) }, () => {
-    const number = dice(100);
-    return `<line><quantity>${number}.${dice(10)}</quantity><part no="${number}"><part no="${-number}"/></part></line>`;
-  });
-  const tags = dice(2) === 0 ? '' : `<tags>a${dice(9)} b${dice(9)}</tags>`;
-  const odd = dice(3) === 0 ? '<remark>odd</remark>' : '';
-  return `<order id="${id}"><customer>customer ${dice(10_000)}</customer>${tags}${lines.join('')}${odd}</order>`;
-}
-
-interface MergeTarget {
-  /** absent: as a load makes them */
-  readonly indexes?: 'none';
-  createSink(): RowSink;
-  createSource(): RowSource;
-  /** rows of a view */
-  count(view: string): Promise<number>;
-}
-
-/** One job, as the tool does it. */
-async function mergeFolder(
-  { createSink, indexes }: MergeTarget,
-  model: RelationalModel,
-  folder: string,
-  idJob: number,
-  more: { readonly history?: true; readonly deleteMissing?: true },
-): Promise<Published & { readonly loaded: number; readonly unchanged: number }> {
-  const sink = createSink();
-  const session: LoaderSession = {
-    request: { ...requestDefaults, tool: 'xml2er', saveMode: 'merge', key: '/order/@id', ...more },
-    limits: defaultEngineLimits,
-    kernels: createTokenizerKernels(),
-    idJob,
-    byHand: true,
-    log: () => undefined,
-    progress: () => undefined,
-  };
-  try {
-    const plan = { model, saveMode: 'merge', idJob, idSch: 1, idLschma: 1, allTables: false } as const;
-    await sink.open({ ...plan, keys: 'sequence', ...(indexes === undefined ? {} : { indexes }) });
-    const inputs = await openInputs([folder], documentNames(false));
-    const rejects = createRejects(() => undefined);
-    const logical = { idSch: 1, idLschma: 1, model } as ConstructorParameters<typeof Loader>[1];
-    const options = { withStatistics: false, rowTag: null, rejects };
-    const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), 0);
-    await loader.leaveOutLoaded(inputs);
-    for await (const member of inputs.members()) await loader.load(member);
-    await loader.flush();
-    const published = await sink.publish(async () => true, loader.lastKeys(), loader.known.merge);
-    return { ...published, loaded: loader.findings().documents, unchanged: loader.skipped };
-  } catch (error) {
-    await sink.abort();
-    throw error;
-  } finally {
-    await sink.close();
-  }
-}
-
-/** By id, all documents of a version. */
-async function written(
-  reader: RowSource,
-  model: RelationalModel,
-  versions?: DocumentVersions,
-): Promise<ReadonlyMap<string, readonly Uint8Array[]>> {
-  const found = new Map<string, Uint8Array[]>();
-  try {
-    await reader.open(model);
-    const keys = (await Array.fromAsync(reader.documents(undefined, versions))).map(({ key }) => key);
-    expect(await reader.documentCount(undefined, versions)).toBe(keys.length);
-    for (const key of keys) {
-      const [document] = await writeDocuments(model, await reader.rowsOf(key), [key]);
-      const id = /\bid="([^"]*)"/.exec(Buffer.from(document!).toString('utf8'))![1]!;
-      found.set(id, [...(found.get(id) ?? []), document!]);
-    }
-  } finally {
-    await reader.close();
-  }
-  return found;
-}
-
-function expectSame(
-  there: ReadonlyMap<string, readonly Uint8Array[]>,
-  model: ReadonlyMap<string, string>,
-): void {
-  expect([...there].map(([id, { length }]) => [id, length]).toSorted()).toEqual(
-    [...model.keys()].map((id) => [id, 1]).toSorted(),
+/** Rows of what a view would show: of a table without views, those of documents that nothing has replaced. */
+async function currentRows(reader: TargetReader, view: string): Promise<number> {
+  const documents = (await reader.read('_documents')) ?? [];
+  const current = new Set(
+    documents.filter((row) => row['valid_to'] === null).map((row) => row['document_key']),
   );
-  for (const [id, text] of model)
-    expect([id, compareXml(Buffer.from(text), there.get(id)![0]!, { source })]).toEqual([id, []]);
+  expect(documents.filter(({ key, valid_from: from }) => key === null || from === null)).toEqual([]);
+  const rows = (await reader.read(view.replace(/_current$/, ''))) ?? [];
+  return rows.filter((row) => current.has(row['document_key']!)).length;
+}
+
+function lakeTarget(
+  format: LakeFormatName,
+  target: () => LakeTarget,
+  readers: () => Promise<readonly TargetReader[]>,
+): MergeTarget {
+  return {
+    createSink: () => createLakeRowSink({ target: target(), format, mostFiles: 9 }),
+    createSource: () => createLakeRowSource({ target: target() }),
+    count: async (view) => {
+      const counts = new Set<number>();
+      for (const reader of await readers()) counts.add(await currentRows(reader, view));
+      expect(counts.size).toBe(1);
+      return [...counts][0]!;
+    },
+  };
 }
 
 /** 1,000 documents in all, or a few of them */
@@ -150,12 +73,14 @@ const [rounds, documentsPerRound] = isHere('whole run') ? [25, 40] : [4, 12];
 describe('merges', { timeout: 600_000 }, () => {
   let database: TestDatabase;
   let mariadb: TestMariadb;
+  let server: ObjectServer;
   let folders: string;
-  const model = modelOf(source, 3);
+  const model = orderModel;
 
   beforeAll(async () => {
     folders = await mkdtemp(join(tmpdir(), 'merges-'));
     database = await createEmptyDatabase();
+    server = await startObjectServer();
     if (mariadbParts.every((part) => isHere(part))) {
       mariadb = await startMariadb();
       for (const name of ['replaced', 'kept']) await mariadb.run(`CREATE DATABASE ${name};`);
@@ -164,8 +89,12 @@ describe('merges', { timeout: 600_000 }, () => {
   afterAll(async () => {
     await mariadb?.stop();
     await database?.drop();
+    await server?.end();
     await rm(folders, { recursive: true, force: true });
   });
+
+  let scratches = 0;
+  const scratch = (): string => join(folders, `scratch-${(scratches += 1)}`);
 
   const targets: Readonly<Record<string, (name: string) => MergeTarget>> = {
     PostgreSQL: (name) => {
@@ -213,6 +142,32 @@ describe('merges', { timeout: 600_000 }, () => {
         },
       };
     },
+    Delta: (name) => {
+      const directory = join(folders, `delta-${name}`);
+      return lakeTarget(
+        'delta',
+        () => diskLake({ directory }),
+        async () => [deltaReader(directory)],
+      );
+    },
+    'Delta and Iceberg': (name) => {
+      const directory = join(folders, `both-${name}`);
+      return lakeTarget(
+        'delta,iceberg',
+        () => diskLake({ directory }),
+        async () => [deltaReader(directory), icebergReader(directory)],
+      );
+    },
+    'Iceberg in a bucket': (name) =>
+      lakeTarget(
+        'iceberg',
+        () => libraryBucket(server.settings, scratch(), name),
+        async () => {
+          const copy = scratch();
+          await server.copyTo(copy, `${name}/`);
+          return [icebergReader(copy)];
+        },
+      ),
     MariaDB: (name) => ({
       createSink: () => createMysqlRowSink(mariadbAddress(mariadb, name)),
       createSource: () => createMysqlRowSource(mariadbAddress(mariadb, name)),

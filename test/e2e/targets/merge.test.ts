@@ -131,7 +131,7 @@ describe('documents of the same name', () => {
     [
       'another kind of target',
       ['-o', 'OUT'],
-      'replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB',
+      'replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB, and in tables of Delta and Iceberg',
     ],
     [
       'parts of documents',

@@ -65,7 +65,7 @@ class Operations(Transport):
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
         - `-f, --format csv|tsv|jsonl|parquet|delta|iceberg|delta,iceberg`: format of files in a folder (default csv); delta, iceberg: tables of Delta Lake, of Iceberg, or both over the same files
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite, DuckDB: a document replaces that of its key), writeschema, printschema
+        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema
         - `--key XPATH,…`: with -S m: what tells a document from others, such as /order/@id (default: its name)
         - `--history`: with -S m: documents that are replaced, or missing, stay, with the time until which they were valid; views TABLE_current show the others
         - `--delete-missing`: with -S m: documents of the target that are not among the inputs any more are removed
@@ -106,7 +106,7 @@ class Operations(Transport):
         - `-o, --out TARGET`: where to write
         - `-u, --out-user USER`: user of the target
         - `-p, --out-password PASSWORD`: password of the target
-        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (PostgreSQL, MySQL, SQLite, DuckDB: a document replaces that of its key), writeschema, printschema
+        - `-S, --savemode e|a|o|i|m|w|p`: error, append (default), overwrite, ignore, merge (databases, Delta and Iceberg: a document replaces that of its key), writeschema, printschema
         - `--on-error fail|skip`: what a bad document does (default fail)
         - `--workers N`: threads (default 1)
 

@@ -65,7 +65,7 @@ export interface CheckpointPlace {
   readonly digits: string;
   /** a folder of this machine for what is not finished */
   readonly drafts: string;
-  readonly run: (sql: string) => Promise<void>;
+  readonly run: (sql: string) => Promise<unknown>;
 }
 
 /** Writes that of the state. Nothing of it is there before all of it is. */

@@ -138,6 +138,7 @@ function addOf({ name, bytes, stats }: NewFile, now: number): NonNullable<Action
 const operations = {
   append: { operation: 'WRITE', operationParameters: { mode: 'Append', partitionBy: '[]' } },
   overwrite: { operation: 'WRITE', operationParameters: { mode: 'Overwrite', partitionBy: '[]' } },
+  merge: { operation: 'MERGE', operationParameters: { predicate: '[]' } },
   delete: { operation: 'DELETE', operationParameters: { predicate: '[]' } },
   compact: { operation: 'OPTIMIZE', operationParameters: { predicate: '[]' } },
 } as const;

@@ -325,8 +325,10 @@ function summaryOf(
     operation:
       operation === 'compact'
         ? 'replace'
-        : operation === 'append' && gone.length > 0
-          ? 'overwrite'
+        : operation === 'append' || operation === 'merge'
+          ? gone.length > 0
+            ? 'overwrite'
+            : 'append'
           : operation,
     'added-data-files': String(added.length),
     'added-records': String(rowsOf(added)),

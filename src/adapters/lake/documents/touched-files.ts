@@ -1,0 +1,62 @@
+/** Which files of a table a job writes anew, and which of their rows stay. */
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { parquet, wholeRows, type DataFiles, type TypedName } from '../data-files.ts';
+import { mainFormat } from '../formats.ts';
+import type { LakeStep, TableStep } from '../manifest.ts';
+import type { HeldPlace } from '../store/place.ts';
+import { unmergedCondition } from './merged-documents.ts';
+
+/** A file of the table: its path in the place, and below the table's folder. */
+export interface PresentFile {
+  readonly path: string;
+  readonly name: string;
+}
+
+export async function localFiles(place: HeldPlace, paths: readonly string[]): Promise<readonly string[]> {
+  const local: string[] = [];
+  for (const path of paths) local.push(await place.localFile(path));
+  return local;
+}
+
+/** A condition: the row is of none of these documents; null where it may be of any. */
+export function without(keys: readonly string[]): string | null {
+  return keys.length === 0 ? null : `(${fileKeyName} IN (${keys.join(', ')})) IS NOT TRUE`;
+}
+
+/** The files with rows that go, or become others. */
+export async function touchedFiles(
+  place: HeldPlace,
+  files: DataFiles,
+  present: readonly PresentFile[],
+  columns: readonly TypedName[],
+  { without: gone, closing }: TableStep,
+): Promise<readonly PresentFile[]> {
+  const found: PresentFile[] = [];
+  const keys = [...gone, ...(closing?.keys ?? [])];
+  const conditions = [
+    ...(keys.length === 0 ? [] : [`${fileKeyName} IN (${keys.join(', ')})`]),
+    ...(closing === undefined ? [] : [unmergedCondition]),
+  ];
+  if (conditions.length === 0) return found;
+  for (const file of present) {
+    const paths = [await place.localFile(file.path)];
+    const rows = await files.read(
+      `SELECT 1 FROM ${closing === undefined ? parquet(paths) : wholeRows(paths, columns)} WHERE ${conditions.join(' OR ')} LIMIT 1`,
+    );
+    if (rows.length > 0) found.push(file);
+  }
+  return found;
+}
+
+/** Of a table beside the data: a condition for the rows of documents that stay. */
+export async function keptRows(place: HeldPlace, table: TableStep, step: LakeStep): Promise<string> {
+  const jobs = `job IN (${table.keptJobs.join(', ')})`;
+  if (table.name === sideTableNames.documents) return jobs;
+  const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
+  const directory = documents?.directory ?? sideTableNames.documents;
+  const state = await mainFormat(step.format).readTable(place, directory, sideTableNames.documents);
+  const paths = [...(state?.files.keys() ?? [])].map((path) => `${directory}/${path}`);
+  return paths.length === 0
+    ? 'false'
+    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(await localFiles(place, paths))} WHERE ${jobs})`;
+}
