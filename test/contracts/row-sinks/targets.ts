@@ -35,21 +35,7 @@ export function targetKinds(
   where: () => { readonly database: TestDatabase; readonly folders: string },
 ): readonly (readonly [kind: string, targetOf: (name: string) => TestTarget])[] {
   return [
-    [
-      'postgres',
-      (name) => ({
-        createSink: () =>
-          createPostgresRowSink({ url: where().database.url, sqlSchema: name, createSchema: true }),
-        reader: postgresReader(where().database.sql, name),
-        list: async () => {
-          const rows = await where().database.sql<{ name: string }[]>`
-          select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-           where c.relkind = 'r' and (n.nspname = ${name} or n.nspname like ${'\\_svc\\_%'} or c.relname like ${'\\_svc\\_%'})
-          union all select nspname from pg_namespace where nspname like ${'\\_svc\\_%'}`;
-          return rows.map((row) => row.name);
-        },
-      }),
-    ],
+    ['postgres', (name) => postgresTarget(() => where().database, name)],
     [
       'duckdb',
       (name) => {
@@ -111,6 +97,24 @@ export function targetKinds(
       },
     ],
   ];
+}
+
+/** A schema of the database, which its first job makes. */
+export function postgresTarget(
+  database: () => Pick<TestDatabase, 'url' | 'sql'>,
+  sqlSchema: string,
+): TestTarget {
+  return {
+    createSink: () => createPostgresRowSink({ url: database().url, sqlSchema, createSchema: true }),
+    reader: { read: (table) => postgresReader(database().sql, sqlSchema).read(table) },
+    list: async () => {
+      const rows = await database().sql<{ name: string }[]>`
+        select n.nspname || '.' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+         where c.relkind = 'r' and (n.nspname = ${sqlSchema} or n.nspname like ${'\\_svc\\_%'} or c.relname like ${'\\_svc\\_%'})
+        union all select nspname from pg_namespace where nspname like ${'\\_svc\\_%'}`;
+      return rows.map((row) => row.name);
+    },
+  };
 }
 
 export function mariadbAddress({ socket }: Pick<TestMariadb, 'socket'>, database: string): MysqlAddress {

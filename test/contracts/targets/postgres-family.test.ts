@@ -10,15 +10,20 @@ describe('a server that is not PostgreSQL', { timeout: 120_000, ...needs('postgr
   beforeAll(async () => void (server = await startExternalPostgres()));
   afterAll(() => server?.stop());
 
-  it('names the product, and what to do', async () => {
+  it.each([
+    ['Amazon Redshift', 'compiled by gcc', 'Redshift 1.0.56'],
+    ['CockroachDB', 'PostgreSQL 1', 'CockroachDB '],
+    ['YugabyteDB', 'compiled by gcc', '15.2-YB-2025.1 '],
+    ['Greenplum', 'compiled by gcc', 'Greenplum 7.1.0'],
+    ['Materialize', 'compiled by gcc', 'Materialize 0.1'],
+  ])('%s is named, with what to do', async (product, real, other) => {
     // the answer of the real server, with the name of another product in it, of the same length
+    expect(other).toHaveLength(real.length);
     const proxy = createServer((client) => {
       const upstream = connect(server.port, '127.0.0.1');
       client.on('data', (data) => upstream.write(data));
       upstream.on('data', (data) =>
-        client.write(
-          Buffer.from(data.toString('latin1').replace('compiled by gcc', 'Redshift 1.0.56'), 'latin1'),
-        ),
+        client.write(Buffer.from(data.toString('latin1').replace(real, other), 'latin1')),
       );
       client.on('close', () => upstream.destroy());
       client.on('error', () => upstream.destroy());
@@ -31,7 +36,10 @@ describe('a server that is not PostgreSQL', { timeout: 120_000, ...needs('postgr
       sqlSchema: 'public',
     });
     try {
-      await expect(sink.loads()).rejects.toThrow(/The target is Amazon Redshift, not PostgreSQL.*-o FOLDER/);
+      await expect(sink.loads()).rejects.toMatchObject({
+        code: 'target_not_allowed',
+        message: expect.stringMatching(`The target is ${product}, not PostgreSQL: .*-o FOLDER`) as string,
+      });
     } finally {
       await sink.close();
       proxy.close();

@@ -36,8 +36,8 @@ function versionOf(folder: string): number {
 /** PostgreSQL refuses to run as root: it gets the user `nobody` there. */
 const nobody = 65_534;
 
-export async function startExternalPostgres(): Promise<ExternalPostgres> {
-  const binaries = binariesFolder();
+/** `binaries`: the folder of `initdb` and `postgres`, which everybody may read. */
+export async function startExternalPostgres(binaries = binariesFolder()): Promise<ExternalPostgres> {
   const isRoot = process.getuid?.() === 0;
   const owner = isRoot ? { uid: nobody, gid: nobody } : {};
   const folder = await mkdtemp(join(tmpdir(), 'external-postgres-'));
@@ -66,8 +66,11 @@ export async function startExternalPostgres(): Promise<ExternalPostgres> {
     if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}`);
     return await sql`select 1`.catch(() => null);
   });
+  const [told] = await sql<
+    { version: number }[]
+  >`select current_setting('server_version_num')::int / 10000 as version`;
   return {
-    version: versionOf(binaries),
+    version: told!.version,
     port,
     address: `127.0.0.1:${port}`,
     url,

@@ -30,6 +30,7 @@ import {
   targetLock,
   type TargetAddress,
 } from './connection/open.ts';
+import { extensionNotes } from './connection/family.ts';
 import { backendAfter, beginSession, quickCompression, sessionSettings } from './connection/session.ts';
 import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './staging/orphaned-staging.ts';
 import { stagingMark } from './staging/mark.ts';
@@ -371,6 +372,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     await staging.copyWithin(tx);
     const oldDocuments = `${doubleQuoted(this.#stagingSchema)}.${doubleQuoted(`${this.#token}_old`)}`;
     const rows = await publishRows(publication, oldDocuments);
+    if (publication.createdTables.size > 0) publication.changes.push(...(await extensionNotes(tx)));
     if (within) {
       const rest = [...staging.entries()].flatMap(([, table]) =>
         table.created && !publication.moved.has(table) ? [table.relation] : [],

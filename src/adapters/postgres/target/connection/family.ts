@@ -1,6 +1,6 @@
-/** Servers that speak PostgreSQL's protocol and are something else: told apart by what `version()` answers. */
+/** Servers that speak PostgreSQL's protocol and are something else: told apart by what `version()` answers, and by their extensions. */
 import { AppError } from '../../../../errors.ts';
-import type { Sql } from '../../client/connect.ts';
+import type { Sql, TransactionSql } from '../../client/connect.ts';
 
 /** What a load needs and these lack, or where it has not been shown that they have it. */
 const others: readonly (readonly [answer: RegExp, product: string, why: string])[] = [
@@ -26,4 +26,21 @@ export async function checkProduct(sql: Sql): Promise<void> {
     'target_not_allowed',
     `The target is ${other.product}, not PostgreSQL: ${other.why}. Load a folder (-o FOLDER -f csv or -f parquet), and have it read the files from there.`,
   );
+}
+
+/** PostgreSQL with more in it is loaded as such; what that means for tables that a load makes. */
+const extensions: Readonly<Record<string, string>> = {
+  citus: 'the new tables are plain ones of this node; loads into distributed tables have not been run',
+  timescaledb: 'the new tables are plain ones; loads into hypertables have not been run',
+};
+
+/** For the log of a job that made tables there: a line for each such extension. */
+export async function extensionNotes(tx: TransactionSql): Promise<string[]> {
+  const found = await tx.unsafe<{ name: string; version: string }[]>(
+    'SELECT extname AS name, extversion AS version FROM pg_catalog.pg_extension ORDER BY extname',
+  );
+  return found.flatMap(({ name, version }) => {
+    const note = extensions[name];
+    return note === undefined ? [] : [`the database has ${name} ${version}: ${note}`];
+  });
 }
