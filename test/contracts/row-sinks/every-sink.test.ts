@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
-import { everyRowSink } from './row-sink-contract.ts';
+import { everyRowSink } from './contract.ts';
 import { mariadbTarget, targetKinds } from './targets.ts';
 import { needs, some } from '../../support/needs.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';

@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { needs, skipFor } from '../../../support/needs.ts';
-import { postgresBinaries, postgresVersions } from '../../../support/servers/postgres-versions.ts';
+import { postgresBinaries, postgresVersions } from '../../../support/servers/embedded-packages.ts';
 import { startExternalPostgres, type ExternalPostgres } from '../../../support/service/external-postgres.ts';
 import { useTrial } from '../../../support/service/trial.ts';
 import { firstLine } from '../../../support/tool-cache.ts';
 import { libraryPlan, loadLibrary } from '../../targets/library-rows.ts';
-import { everyRowSink } from '../row-sink-contract.ts';
+import { everyRowSink } from '../contract.ts';
 import { postgresTarget } from '../targets.ts';
 
 describe.each(postgresVersions)('PostgreSQL %i', needs('whole run'), (version) => {
