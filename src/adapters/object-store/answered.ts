@@ -37,6 +37,8 @@ export async function answered(
       const text = await startOf(answer);
       fault = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? `status ${answer.status}`;
     } catch (error) {
+      // a host that may not be reached, above all
+      if (error instanceof AppError && error.code !== 'service_unavailable') throw error;
       fault = causeOf(error);
     }
     if (answer !== null && number < tries && mend(fault, answer)) continue;
