@@ -70,10 +70,6 @@ function sourceOf(
   const access: AccessTexts = isWeb ? { ...texts, host: new URL(location).host } : texts;
   if (given !== undefined) inWords(() => refuseStrangers(kind, texts));
   if (writable !== 'true' && writable !== 'false') throw new Error('writable: must be true or false');
-  if (kind === 'https' && writable === 'true')
-    throw new Error(
-      'writable: nothing is written to https:// locations, only to s3://BUCKET/PREFIX and az://CONTAINER/PREFIX',
-    );
   return {
     name,
     location: location ?? null,

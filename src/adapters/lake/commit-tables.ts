@@ -30,20 +30,18 @@ export async function finishStep(
   if (step === null) return { changes: [], fileCounts: new Map() };
   const staging = join(place.local, step.staging);
   const files = openDataFiles(place.local, staging);
-  const changes: string[] = [];
-  const versions = new Map<string, number>();
-  const fileCounts = new Map<string, number>();
+  const inStep = { place, step, staging, files };
+  let committed: readonly CommittedTable[] | null = null;
   try {
-    for (const table of step.tables) {
-      const committed = await commitTable({ place, step, staging, files, isRecovery }, table, versions);
-      versions.set(table.name, committed.version);
-      fileCounts.set(table.name, committed.fileCount);
-      changes.push(...committed.changes);
-    }
+    // what an attempt made in vain is like what a dead one left
+    for (let isLater = isRecovery; committed === null; isLater = true)
+      committed = await place.together(() => commitTables({ ...inStep, isRecovery: isLater }));
+    for (const table of committed) await removeUnused(table);
   } finally {
     await files.close();
   }
   const { manifest } = step;
+  const versions = versionsOf(committed);
   await place.conclude(step, {
     ...manifest,
     tables: manifest.tables.map((table): LakeTable => ({
@@ -51,7 +49,22 @@ export async function finishStep(
       version: versions.get(table.name) ?? table.version,
     })),
   });
-  return { changes, fileCounts };
+  return {
+    changes: committed.flatMap(({ main: { changes } }) => changes),
+    fileCounts: new Map(committed.map(({ table, main }) => [table.name, main.fileCount])),
+  };
+}
+
+function versionsOf(committed: readonly CommittedTable[]): ReadonlyMap<string, number> {
+  return new Map(committed.map(({ table, main }) => [table.name, main.version]));
+}
+
+/** All tables of the step, one after the other. */
+async function commitTables(inStep: StepPlace): Promise<readonly CommittedTable[]> {
+  const committed: CommittedTable[] = [];
+  for (const table of inStep.step.tables)
+    committed.push(await commitTable(inStep, table, versionsOf(committed)));
+  return committed;
 }
 
 interface StepPlace {
@@ -63,19 +76,12 @@ interface StepPlace {
   readonly isRecovery: boolean;
 }
 
-interface Committed {
-  /** in the format that tells what is in the table */
-  readonly version: number;
-  readonly fileCount: number;
-  readonly changes: readonly string[];
-}
-
 /** One table, in each of its formats. */
 async function commitTable(
   inStep: StepPlace,
   table: TableStep,
   versions: ReadonlyMap<string, number>,
-): Promise<Committed> {
+): Promise<CommittedTable> {
   const { place, step } = inStep;
   const formats = formatsOf(step.format);
   const { directory } = table;
@@ -90,16 +96,18 @@ async function commitTable(
   const committed: FormatCommitted[] = [];
   for (const format of formats)
     committed.push(await commitInFormat(inStep, { table, format, rewritten }, versions));
-  await removeUnused(inStep, { table, committed, rewritten });
-  const [{ version, fileCount, changes }] = committed as [FormatCommitted];
-  return { version, fileCount, changes };
+  return { inStep, table, committed, main: committed[0]!, rewritten };
 
   function below(folder: string): string {
     return `${directory}/${folder}`;
   }
 }
 
-interface FormatCommitted extends Committed {
+interface FormatCommitted {
+  readonly version: number;
+  readonly fileCount: number;
+  /** in words */
+  readonly changes: readonly string[];
   /** paths that the version has of the job; null where an earlier attempt made it */
   readonly added: ReadonlySet<string> | null;
   /** of all versions before */
@@ -107,16 +115,18 @@ interface FormatCommitted extends Committed {
 }
 
 interface CommittedTable {
+  readonly inStep: StepPlace;
   readonly table: TableStep;
+  /** in each of its formats */
   readonly committed: readonly FormatCommitted[];
+  /** in the format that tells what is in the table */
+  readonly main: FormatCommitted;
   readonly rewritten: Rewritten;
 }
 
 /** Files of this attempt that no version took, and after a dead one whatever of the job no version has. */
-async function removeUnused(
-  { place, step: { job }, isRecovery }: StepPlace,
-  { table, committed, rewritten }: CommittedTable,
-): Promise<void> {
+async function removeUnused({ inStep, table, committed, rewritten }: CommittedTable): Promise<void> {
+  const { place, step, isRecovery } = inStep;
   const data = `${table.directory}/${dataFolder}`;
   const kept = new Set<string>();
   for (const { added, everAdded } of committed) {
@@ -124,7 +134,7 @@ async function removeUnused(
     if (earlier === null) return;
     for (const file of [...earlier, ...(added ?? [])]) kept.add(file);
   }
-  const own = new RegExp(`^${job}-[0-9a-f]{16}\\.parquet$`);
+  const own = new RegExp(`^${step.job}-[0-9a-f]{16}\\.parquet$`);
   const made = [...rewritten.names(), ...table.files.map(({ name }) => name)];
   // what others write has other names
   const candidates = isRecovery ? (await place.list(data)).filter((name) => own.test(name)) : made;
@@ -243,7 +253,7 @@ class Rewritten {
 }
 
 type FormatChange = Pick<TableChange, 'fields' | 'operation' | 'removed' | 'added'> &
-  Pick<Committed, 'changes'>;
+  Pick<FormatCommitted, 'changes'>;
 
 async function changeOf(
   { place, step, files }: StepPlace,

@@ -31,7 +31,7 @@ export async function nextVersion(
 ): Promise<NextVersion> {
   const none: ReadonlyMap<string, TypeChange> = new Map();
   const clears = step.replace && step.keptJobs.length === 0;
-  if (state === null || clears)
+  if (state === null || clears || state.isUnused)
     return {
       fields: step.columns.map(fieldOf),
       there: none,

@@ -77,6 +77,8 @@ export interface TableVersion {
   readonly lastJob: (installation: string) => number | null;
   /** what jobs wrote of the tables' versions when they made this one */
   readonly versionsTold: Readonly<Record<string, unknown>> | null;
+  /** whether it was made for a job that has not come: its columns are nobody’s */
+  readonly isUnused: boolean;
   /** whether rows may only be added */
   readonly isAppendOnly: boolean;
   /** AppError `conflict` where rows could be read wrongly */

@@ -71,11 +71,13 @@ export function checkCombinations(
     if (request.inputs.includes('-'))
       fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   }
-  if (
-    request.credential !== undefined &&
-    ![...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation)
-  )
-    fault('--credential', '--credential is for inputs by address, such as s3://BUCKET/KEY: none is given');
+  const isCatalogue = [request.in, request.out].some((text) => /^iceberg:/i.test(text ?? ''));
+  const isRemote = [...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation);
+  if (request.credential !== undefined && !isRemote && !isCatalogue)
+    fault(
+      '--credential',
+      '--credential is for inputs by address, such as s3://BUCKET/KEY, and catalogues (iceberg:https://…): none is given',
+    );
   if (request.inputs.length > 1 && request.inputs.includes('-'))
     fault(null, 'the standard input (-) must be the only input');
   return faults;

@@ -70,10 +70,10 @@ export const toolOptions: readonly OptionSpec[] = [
   ),
   withValue(
     [null, '--credential'],
-    makers,
+    all,
     [
       'NAME',
-      'what inputs by address are read with: a credential of the organisation, or a source of the operator',
+      'what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator',
     ],
     text('credential', 64, (value) => (credentialName.test(value) ? null : 'is no name of a credential')),
   ),

@@ -13,7 +13,8 @@ import {
 } from '../../files/remote-location.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
-import { isHostAllowed, isReservedSqlSchema, parseTarget } from './target.ts';
+import { isHostAllowed, isReservedSqlSchema, parseTarget, type Target } from './target.ts';
+import { catalogueLogin } from './catalogue-login.ts';
 import { rowSourceOf } from './row-source.ts';
 import { knownOrigins, logicalNamed, originNamed } from '../../catalog/schemas/named.ts';
 import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
@@ -101,6 +102,11 @@ export async function checkAccess(
     else if (target.kind === 'bucket') {
       const isWritten = member === 'out' || request.tool === 'unload';
       const fault = bucketFault(settings.sources ?? [], idOrg, target.location, isWritten);
+      if (fault !== null) faults.push({ pointer, ...fault });
+    } else if (target.kind === 'iceberg') {
+      const isWritten = member === 'out' || request.tool === 'unload';
+      const fault =
+        named === 'unknown' ? null : catalogueFault(settings, idOrg, request, target, named, isWritten);
       if (fault !== null) faults.push({ pointer, ...fault });
     } else if (target.kind === 'folder') await path(pointer, target.path, member === 'in');
     else if (target.kind === 'duckdb' || target.kind === 'sqlite')
@@ -264,6 +270,24 @@ function bucketFault(
     code: 'target_not_allowed',
     detail: `${location}: jobs may read there, and not write: the operator sets svc.sources.NAME.writable=true where they may`,
   };
+}
+
+/** What keeps jobs from a catalogue, as far as it can be told without asking it. */
+function catalogueFault(
+  settings: AccessSettings,
+  idOrg: number,
+  request: ToolRequest,
+  target: Extract<Target, { kind: 'iceberg' }>,
+  credential: Credential | null,
+  isWritten: boolean,
+): { readonly code: ErrorCode; readonly detail: string } | null {
+  try {
+    const login = catalogueLogin(settings.sources ?? [], idOrg, request, target, credential, isWritten);
+    return login.by === 'operator' ? null : hostFault(settings, target);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { code: error.code, detail: error.message };
+  }
 }
 
 function hostFault(

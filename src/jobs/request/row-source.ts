@@ -17,6 +17,8 @@ export function rowSourceOf(text: string): RowSourceLocation | { readonly fault:
   switch (target.kind) {
     case 'metadb':
       return { fault: 'the metadata database holds what is the service’s own: name a database of yours' };
+    case 'iceberg':
+      return { fault: 'a catalogue of Iceberg tables is no place that documents are read from' };
     case 'bucket':
       return fileOf(text, text);
     case 'folder':

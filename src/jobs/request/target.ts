@@ -1,5 +1,6 @@
 /** Where rows go (`-o`) or come from (`-i`), read from its text (docs/decisions/service/request-forms.md). */
 import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
+import { isLoopbackName } from '../../files/remote-location.ts';
 import { hasHiddenCharacters } from './hidden-characters.ts';
 
 export type Target =
@@ -41,6 +42,20 @@ export type Target =
       /** before every key: '' or ending in '/' */
       readonly prefix: string;
     }
+  | {
+      /** tables in a namespace of a catalogue of Iceberg tables */
+      readonly kind: 'iceberg';
+      /** all of it, in one spelling */
+      readonly location: string;
+      /** of the catalogue, without parameters and without a '/' at its end */
+      readonly address: string;
+      /** as of PostgreSQL */
+      readonly host: string;
+      readonly port: number;
+      readonly warehouse: string | null;
+      /** its levels, the outermost first */
+      readonly namespace: readonly string[];
+    }
   | { readonly kind: 'folder'; readonly path: string };
 
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
@@ -61,6 +76,7 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
   if (text.startsWith('metadb:')) return metadb(text.slice('metadb:'.length));
   if (/^postgres(ql)?:/i.test(text)) return postgresql(text);
   if (/^(mysql|mariadb):/i.test(text)) return mysql(text);
+  if (/^iceberg:/i.test(text)) return icebergNamespace(text.slice('iceberg:'.length));
   if (connectionString.test(text))
     return {
       fault: 'looks like a connection string: write postgresql://HOST[:PORT]/DATABASE, with -u and -p',
@@ -75,7 +91,7 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
   if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) {
     return {
       fault:
-        'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or a folder',
+        'must be postgresql://…, mysql://…, metadb:NAME, duckdb:FILE, sqlite:FILE, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, iceberg:https://… or a folder',
     };
   }
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
@@ -116,6 +132,45 @@ function bucketFolder(text: string, store: 's3' | 'az'): Target | { readonly fau
     location: `${store}://${name}/${prefix}`.slice(0, -1),
     bucket: name,
     prefix,
+  };
+}
+
+const icebergForm = 'iceberg:https://HOST[:PORT][/PATH]?warehouse=NAME&namespace=NAME';
+
+/** Answers repeat nothing of the text: a secret may stand anywhere in it. */
+function icebergNamespace(text: string): Target | { readonly fault: string } {
+  const url = /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null;
+  if (url === null || url.hash !== '') return { fault: `must be ${icebergForm}` };
+  if (url.username !== '' || url.password !== '' || text.includes('@'))
+    return { fault: `must be ${icebergForm}: user and password are told by -u and -p` };
+  if (url.protocol === 'http:' && !isLoopbackName(url.hostname))
+    return {
+      fault: 'names a catalogue without TLS: write iceberg:https://, only this machine is asked without',
+    };
+  for (const name of new Set(url.searchParams.keys())) {
+    if (name !== 'warehouse' && name !== 'namespace')
+      return { fault: 'has a parameter other than warehouse and namespace' };
+    if (url.searchParams.getAll(name).length > 1) return { fault: `has the parameter ${name} twice` };
+  }
+  const warehouse = url.searchParams.get('warehouse');
+  const namespace = url.searchParams.get('namespace') ?? '';
+  if (namespace === '')
+    return { fault: 'names no namespace: give one, as in iceberg:https://HOST?namespace=orders' };
+  const levels = namespace.split('.');
+  if (warehouse === '' || levels.some((level) => level.trim() === ''))
+    return { fault: 'has an empty warehouse, or an empty level of its namespace' };
+  if (hasHiddenCharacters(namespace) || hasHiddenCharacters(warehouse ?? ''))
+    return { fault: 'has characters in its warehouse or namespace that are not seen' };
+  const address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const named = new URLSearchParams({ ...(warehouse === null ? {} : { warehouse }), namespace });
+  return {
+    kind: 'iceberg',
+    location: `iceberg:${address}?${named.toString()}`,
+    address,
+    host: url.hostname.toLowerCase(),
+    port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
+    warehouse,
+    namespace: levels,
   };
 }
 

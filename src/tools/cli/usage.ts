@@ -25,13 +25,16 @@ const input =
   'INPUT is a file, a folder, a pattern (* ? […] **), an archive (.gz .zip .tar .tgz), s3://BUCKET/KEY, az://CONTAINER/KEY, https://… or - for stdin.';
 const database =
   "TARGET is metadb:NAME (a SQL schema of the service's own database), postgresql://HOST/DATABASE?schema=NAME,\nmysql://HOST/DATABASE (MySQL, MariaDB)";
-const target = `${database},\nduckdb:FILE, sqlite:FILE, or a folder of files, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX).`;
+const catalogue =
+  'or iceberg:https://HOST/PATH?warehouse=NAME&namespace=NAME, tables of an Iceberg REST catalogue (-p TOKEN, or -u CLIENT -p SECRET).';
+const target = `${database},\nduckdb:FILE, sqlite:FILE, or a folder of files, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX),
+${catalogue}`;
 const placeholders: Readonly<Record<Tool, readonly string[]>> = {
   xsd2er: [input],
   xml2er: [input, target],
   er2xml: [target],
   unload: [
-    `${database},\nor a folder of Delta or Iceberg tables, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX).`,
+    `${database},\na folder of Delta or Iceberg tables, of this machine or in a bucket (s3://BUCKET/PREFIX, az://CONTAINER/PREFIX),\n${catalogue}`,
   ],
 };
 

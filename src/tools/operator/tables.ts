@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { LakeTarget } from '../../adapters/lake/store/place.ts';
+import { openSources } from '../../files/remote-location.ts';
+import { createCredentialFinder } from '../session/credential.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
@@ -11,16 +13,16 @@ import { UsageError, type Command, type Opened } from './specification.ts';
 export const tableCommands: Readonly<Record<string, Command>> = {
   'tables compact': {
     words: ['TARGET'],
-    options: [],
+    options: ['credential'],
     meaning:
-      'small files of a folder of Delta or Iceberg tables, or of s3://BUCKET/PREFIX or az://CONTAINER/PREFIX, become large ones',
-    async run(opened, [text = '']) {
+      'small files of Delta or Iceberg tables become large ones: of a folder, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or iceberg:https://…',
+    async run(opened, [text = ''], { credential }) {
       // loaded when it is used
       const { compactLake } = await import('../../adapters/lake/compaction.ts');
       const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
       const scratch = await mkdtemp(join(tmpdir(), 'tables-compact-'));
       try {
-        const target = await tablesAt(opened, text, scratch);
+        const target = await tablesAt(opened, text, scratch, credential);
         if ((await lakeFormatOf(target)) === null)
           throw new AppError('not_found', `${text}: there are no Delta or Iceberg tables of jobs`);
         const changes = await compactLake(target);
@@ -37,16 +39,30 @@ export const tableCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-async function tablesAt({ config }: Opened, text: string, scratch: string): Promise<LakeTarget> {
+async function tablesAt(
+  { config, adapters }: Opened,
+  text: string,
+  scratch: string,
+  credential: string | undefined,
+): Promise<LakeTarget> {
   const target = parseTarget(text);
   if ('fault' in target) throw new UsageError(`the target ${target.fault}`);
   const { diskLake } = await import('../../adapters/lake/store/disk.ts');
   if (target.kind === 'folder') return diskLake({ directory: resolve(target.path) });
-  if (target.kind !== 'bucket')
-    throw new UsageError('tables compact takes a folder, s3://BUCKET/PREFIX or az://CONTAINER/PREFIX');
-  const { openBucketFolder } = await import('../session/bucket-target.ts');
-  const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
   const person = { home: { config }, byHand: true, idOrg: 1, interrupted: new AbortController().signal };
+  if (target.kind === 'iceberg') {
+    const { openCatalogue } = await import('../session/tables/catalogue.ts');
+    const sources = openSources(config.sources ?? [], null);
+    const find = createCredentialFinder(adapters, sources, person.idOrg, credential, () => undefined);
+    const asker = { ...person, request: { inputs: [] }, credential: find };
+    return openCatalogue(asker, target, 'write', scratch);
+  }
+  if (target.kind !== 'bucket')
+    throw new UsageError(
+      'tables compact takes a folder, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or iceberg:https://…',
+    );
+  const { openBucketFolder } = await import('../session/tables/bucket.ts');
+  const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
   const folder = await openBucketFolder(person, target, 'write');
   return bucketLake({ ...folder, label: target.location, scratch });
 }

@@ -2,12 +2,13 @@
 import { resolve } from 'node:path';
 import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
 import type { ObjectFolderRowSinkOptions } from '../../adapters/folder/object-store-sink.ts';
+import type { LakeFormatName } from '../../adapters/lake/formats.ts';
 import type { LakeTarget } from '../../adapters/lake/store/place.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
-import type { BucketFolder } from './bucket-target.ts';
+import type { BucketFolder } from './tables/bucket.ts';
 import { isRemote, localFolder } from './remote-files.ts';
 import { postgresLocation } from './postgres-target.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -22,7 +23,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   const target = parseTarget((isRemoval ? request.in : request.out)!);
   if ('fault' in target)
     throw new AppError('invalid_option', `${isRemoval ? '-i' : '-o'}: the target ${target.fault}`);
-  if (request.format !== undefined && target.kind !== 'folder' && target.kind !== 'bucket')
+  if (request.format !== undefined && !['folder', 'bucket', 'iceberg'].includes(target.kind))
     session.log(`-f ${request.format} is for folders: it changes nothing here`);
   switch (target.kind) {
     case 'metadb':
@@ -47,7 +48,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'folder': {
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
       if (isRemote(directory)) {
-        const { sharedFolder } = await import('./bucket-target.ts');
+        const { sharedFolder } = await import('./tables/bucket.ts');
         const folder = await sharedFolder(session, directory);
         const lock = await metadbLock(session, directory);
         const files = session.home.adapters.files;
@@ -61,7 +62,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       return createFolderRowSink({ directory, format: folderFormat(request), refuseLinks: !session.byHand });
     }
     case 'bucket': {
-      const { openBucketFolder } = await import('./bucket-target.ts');
+      const { openBucketFolder } = await import('./tables/bucket.ts');
       const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
       const { lockBucket, bucketLockName } = await import('../../adapters/lake/store/bucket/lock.ts');
       const folder = await openBucketFolder(session, target, 'write');
@@ -75,6 +76,19 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         label,
         lock,
       });
+    }
+    case 'iceberg': {
+      if (request.format !== undefined && request.format !== 'iceberg')
+        throw new AppError(
+          'invalid_option',
+          `-f ${request.format}: a catalogue of Iceberg tables has tables of Iceberg; leave -f out`,
+        );
+      const { openCatalogue } = await import('./tables/catalogue.ts');
+      return lakeSink(
+        session,
+        await openCatalogue(session, target, 'write', localFolder(session, 'out')),
+        'iceberg',
+      );
     }
     case 'duckdb':
     case 'sqlite': {
@@ -103,10 +117,13 @@ async function openLakeSink(session: ToolSession, target: LakeTarget): Promise<R
   // of the tables that documents are taken out of
   const format =
     request.tool === 'unload' ? ((await lakeFormatOf(target)) ?? 'delta') : (request.format ?? 'csv');
-  if (!isLakeFormat(format)) return null;
-  if (request.views === true)
+  return isLakeFormat(format) ? lakeSink(session, target, format) : null;
+}
+
+async function lakeSink(session: ToolSession, target: LakeTarget, format: LakeFormatName): Promise<RowSink> {
+  if (session.request.views === true)
     session.log(
-      '--views: a folder of Delta or Iceberg tables has no views; conversion-job-service views NAME writes them for what reads the tables',
+      '--views: Delta and Iceberg tables have no views here; conversion-job-service views NAME writes them for what reads the tables',
     );
   const { createLakeRowSink } = await import('../../adapters/lake/sink.ts');
   return createLakeRowSink({ target, format });
@@ -126,6 +143,7 @@ export function ddlDialectOf({
   if ('fault' in target) throw new AppError('invalid_option', `-o: the target ${target.fault}`);
   if (target.kind === 'sqlite' || target.kind === 'mysql') return target.kind;
   return target.kind === 'duckdb' ||
+    target.kind === 'iceberg' ||
     ((target.kind === 'folder' || target.kind === 'bucket') &&
       format !== undefined &&
       !['csv', 'tsv', 'jsonl'].includes(format))

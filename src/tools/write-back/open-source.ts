@@ -5,7 +5,7 @@ import { parseTarget, type Target } from '../../jobs/request/target.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { LakeTarget } from '../../adapters/lake/store/place.ts';
-import type { BucketFolder } from '../session/bucket-target.ts';
+import type { BucketFolder } from '../session/tables/bucket.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
 import { postgresLocation } from '../session/postgres-target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -13,7 +13,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
   const target = inputTarget(session);
   const isVersioned = session.request.version !== undefined;
-  if (isVersioned && target.kind !== 'folder' && target.kind !== 'bucket') throw noVersions();
+  if (isVersioned && !['folder', 'bucket', 'iceberg'].includes(target.kind)) throw noVersions();
   const installation = await session.home.adapters.catalog.installation();
   const localPath = (path: string): Promise<string> =>
     session.byHand
@@ -34,20 +34,14 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
     case 'folder': {
       const { lake, localDirectory } = await openFolder(session, target, 'read');
       const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
-      if ((await lakeFormatOf(lake)) !== null) {
-        const { createLakeRowSource } = await import('../../adapters/lake/source.ts');
-        const { version } = session.request;
-        return createLakeRowSource({
-          target: lake,
-          installation,
-          ...(version === undefined ? {} : { version }),
-        });
-      }
+      if ((await lakeFormatOf(lake)) !== null) return tablesSource(session, lake, installation);
       if (isVersioned) throw noVersions();
       const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
       const directory = await localDirectory();
       return createFolderRowSource({ directory, refuseLinks: !session.byHand, installation });
     }
+    case 'iceberg':
+      return tablesSource(session, await catalogueAt(session, target, 'read'), installation);
     case 'mysql': {
       const { mysqlLocation } = await import('../session/mysql-target.ts');
       const { createMysqlRowSource } = await import('../../adapters/mysql/source.ts');
@@ -58,6 +52,25 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       return createPostgresRowSource({ ...(await postgresLocation(session, target, 'read')), installation });
     }
   }
+}
+
+async function tablesSource(
+  session: ToolSession,
+  target: LakeTarget,
+  installation: string,
+): Promise<RowSource> {
+  const { createLakeRowSource } = await import('../../adapters/lake/source.ts');
+  const { version } = session.request;
+  return createLakeRowSource({ target, installation, ...(version === undefined ? {} : { version }) });
+}
+
+async function catalogueAt(
+  session: ToolSession,
+  target: Extract<Target, { kind: 'iceberg' }>,
+  use: 'read' | 'write',
+): Promise<LakeTarget> {
+  const { openCatalogue } = await import('../session/tables/catalogue.ts');
+  return openCatalogue(session, target, use, localFolder(session, 'tables'));
 }
 
 interface OpenedFolder {
@@ -72,7 +85,7 @@ async function openFolder(
   target: Extract<Target, { kind: 'folder' | 'bucket' }>,
   use: 'read' | 'write',
 ): Promise<OpenedFolder> {
-  const { sharedFolder, openBucketFolder } = await import('../session/bucket-target.ts');
+  const { sharedFolder, openBucketFolder } = await import('../session/tables/bucket.ts');
   if (target.kind === 'bucket') {
     const folder = await openBucketFolder(session, target, use);
     const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
@@ -106,7 +119,7 @@ async function inBucket(session: ToolSession, folder: BucketFolder, label: strin
 function noVersions(): AppError {
   return new AppError(
     'invalid_option',
-    '--version: earlier versions are there in folders of Delta or Iceberg tables (-f delta, -f iceberg) alone; leave it out',
+    '--version: earlier versions are there of Delta and Iceberg tables alone (-f delta, -f iceberg, iceberg:https://…); leave it out',
   );
 }
 
@@ -116,6 +129,10 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
     const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
     const { createSqliteRowRemover } = await import('../../adapters/sqlite/target/remover.ts');
     return createSqliteRowRemover({ file, refuseLinks: !session.byHand });
+  }
+  if (target.kind === 'iceberg') {
+    const { createLakeRowRemover } = await import('../../adapters/lake/remover.ts');
+    return createLakeRowRemover(await catalogueAt(session, target, 'write'));
   }
   if (target.kind === 'folder' || target.kind === 'bucket') {
     const { lake } = await openFolder(session, target, 'write');
@@ -128,7 +145,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   if (target.kind === 'duckdb' || target.kind === 'folder' || target.kind === 'bucket') {
     throw new AppError(
       'invalid_option',
-      '-i: unload knows targets postgresql://, mysql://, metadb: and sqlite:, and folders of Delta and Iceberg tables; other files are written anew by another load (-S o)',
+      '-i: unload knows targets postgresql://, mysql://, metadb: and sqlite:, and Delta and Iceberg tables (folders, s3://, iceberg:https://…); other files are written anew by another load (-S o)',
     );
   }
   if (target.kind === 'mysql') {

@@ -78,10 +78,6 @@ describe('settings of sources', () => {
       'organisations: must be ids, comma-separated, or * for all',
     ],
     [{ location: 's3://bucket', writable: 'yes', ...keys }, 'writable: must be true or false'],
-    [
-      { location: 'https://host/', writable: 'true' },
-      'writable: nothing is written to https:// locations, only to s3://BUCKET/PREFIX and az://CONTAINER/PREFIX',
-    ],
   ])('that are wrong are told by their name: %j', (given, complaint) => {
     expect(complaints(named('inbox', given))).toEqual([`svc.sources.inbox.${complaint}`]);
   });
@@ -90,8 +86,9 @@ describe('settings of sources', () => {
     const { sources } = readConfig({
       ...named('lake', { location: 's3://bucket/lake', writable: 'true', ...keys }),
       ...named('inbox', { location: 's3://bucket/in', ...keys }),
+      ...named('tables', { location: 'https://catalogue.example/api', writable: 'true', token: 't' }),
     });
-    expect(sources?.map(({ writable }) => writable ?? false)).toEqual([true, false]);
+    expect(sources?.map(({ writable }) => writable ?? false)).toEqual([true, false, true]);
   });
 
   it.each([

@@ -86,6 +86,48 @@ describe('target', () => {
     expect(parseTarget(text)).toHaveProperty('fault');
   });
 
+  it('reads a namespace of a catalogue, however it is spelled', () => {
+    const text =
+      'iceberg:https://Catalogue.example:8443/api/catalog/?namespace=bank.orders&warehouse=s3%3A%2F%2Fw%2Fx';
+    expect(parseTarget(text)).toEqual({
+      kind: 'iceberg',
+      location:
+        'iceberg:https://catalogue.example:8443/api/catalog?warehouse=s3%3A%2F%2Fw%2Fx&namespace=bank.orders',
+      address: 'https://catalogue.example:8443/api/catalog',
+      host: 'catalogue.example',
+      port: 8443,
+      warehouse: 's3://w/x',
+      namespace: ['bank', 'orders'],
+    });
+    expect(parseTarget('iceberg:http://127.0.0.1:8181?namespace=n')).toMatchObject({
+      address: 'http://127.0.0.1:8181',
+      warehouse: null,
+      namespace: ['n'],
+    });
+  });
+
+  it.each([
+    'iceberg:',
+    'iceberg:catalogue.example?namespace=n',
+    'iceberg:ftp://h?namespace=n',
+    'iceberg:http://catalogue.example?namespace=n',
+    'iceberg:https://c4n4ry:c4n4ry@h?namespace=n',
+    'iceberg:https://c4n4ry@h?namespace=n',
+    'iceberg:https://h',
+    'iceberg:https://h?warehouse=w',
+    'iceberg:https://h?namespace=',
+    'iceberg:https://h?namespace=a..b',
+    'iceberg:https://h?namespace=n&warehouse=',
+    'iceberg:https://h?namespace=n&namespace=m',
+    'iceberg:https://h?namespace=n&token=c4n4ry',
+    'iceberg:https://h?namespace=n&c4n4ry',
+    'iceberg:https://h?namespace=n#c4n4ry',
+    'iceberg:https://h?namespace=or%E2%80%8Bders',
+    'iceberg:https://h h?namespace=n',
+  ])('refuses a catalogue that is no such thing, and repeats nothing of it: %s', (text) => {
+    expect(parseTarget(text)).toEqual({ fault: expect.not.stringContaining('c4n4ry') as string });
+  });
+
   it.each([
     "host=db.example password='se cret'",
     'host=db.example user=u PASSWORD = x',

@@ -29,7 +29,7 @@ class AsyncOperations(AsyncTransport):
 
         - `--name NAME`: the origin's name
         - `--parent ID`: make it the next version of that origin
-        - `--credential NAME`: what inputs by address are read with: a credential of the organisation, or a source of the operator
+        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
         - `-a, --use-stats ID,…`: use the statistics of these jobs
         - `-g, --map 0..3`: make the mapping, at this level (default 3)
         - `-s, --skip`: dry run: nothing is saved
@@ -52,7 +52,7 @@ class AsyncOperations(AsyncTransport):
         - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
         - `--xsd PATH`: load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version; may be repeated
-        - `--credential NAME`: what inputs by address are read with: a credential of the organisation, or a source of the operator
+        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
         - `--from SOURCE`: in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV
         - `--query SQL`: with --from: one SELECT, of documents and of what is carried along with them
         - `--xml-column NAME`: with --from: the column of the documents (default: the only one of XML, or else of text)
@@ -98,6 +98,7 @@ class AsyncOperations(AsyncTransport):
 
         - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
+        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
         - `-s, --skip`: dry run: nothing is saved
         - `-i, --in TARGET`: where the rows are
         - `-D, --document NAME`: one document of them
@@ -114,6 +115,7 @@ class AsyncOperations(AsyncTransport):
 
         - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
+        - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
         - `-s, --skip`: dry run: nothing is saved
         - `-i, --in TARGET`: where the rows are
         - `-D, --document NAME`: one document of them

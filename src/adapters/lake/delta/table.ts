@@ -52,6 +52,7 @@ class DeltaVersion implements TableVersion {
   readonly files: ReadonlyMap<string, LakeFile>;
   readonly versionsTold;
   readonly isAppendOnly: boolean;
+  readonly isUnused = false;
   readonly checkReadable: () => void;
   readonly checkWritable: () => void;
 

@@ -1,8 +1,16 @@
 /** The next version of an Iceberg table: manifests first, then the metadata, which is made once or not at all. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { AppError } from '../../../errors.ts';
 import { dataFolder } from '../data-files.ts';
 import type { LakeFiles } from '../store/files.ts';
-import { applicationId, type FieldIds, type LakeField, type TableChange } from '../table-format.ts';
+import {
+  applicationId,
+  fieldOf,
+  type FieldIds,
+  type LakeColumn,
+  type LakeField,
+  type TableChange,
+} from '../table-format.ts';
 import { writeAvro } from './avro.ts';
 import { exactText } from './exact-json.ts';
 import {
@@ -12,15 +20,9 @@ import {
   type ManifestEntry,
   type ListedManifest,
 } from './manifests.ts';
-import {
-  currentSchema,
-  currentSnapshot,
-  metadataFolder,
-  type Schema,
-  type Snapshot,
-  type TableMetadata,
-} from './metadata.ts';
-import { withRetired } from './properties.ts';
+import { currentSchema, currentSnapshot, metadataFolder } from './metadata.ts';
+import { madeProperty, withRetired } from './properties.ts';
+import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 import { dataFileOf } from './statistics.ts';
 import type { IcebergVersion } from './version.ts';
 import { icebergType, numbered } from './types.ts';
@@ -32,9 +34,15 @@ const mostManifests = 32;
 export async function commitIceberg(
   files: LakeFiles,
   directory: string,
+  label: string,
   before: IcebergVersion | null,
   change: TableChange,
 ): Promise<number | null> {
+  if (files.catalogue !== null && before === null)
+    throw new AppError(
+      'conflict',
+      `${label}: somebody took the table out of the catalogue while a job was being published; register its newest metadata again, or take another namespace.`,
+    );
   const folder = `${directory}/${metadataFolder}`;
   const version = (before?.version ?? 0) + 1;
   const owner = ownerOf(change.job, change.installation);
@@ -56,6 +64,16 @@ export async function commitIceberg(
     await discard();
     throw error;
   }
+  if (files.catalogue !== null) {
+    const isTaken = await files.catalogue.commit({
+      directory,
+      before: before!.found.metadata,
+      next,
+      settled: () => sweepManifests(files, directory, owner, new Set(made)),
+      discard,
+    });
+    return isTaken ? next['last-sequence-number'] : null;
+  }
   // where it is not known what became of it, what it names stays
   if (!(await files.create(`${folder}/v${version}.metadata.json`, exactText(next)))) {
     await discard();
@@ -65,6 +83,18 @@ export async function commitIceberg(
   // readers without a catalogue begin there; those that find an older number go on from it
   await files.write(`${folder}/version-hint.text`, String(version));
   return version;
+}
+
+/** What a catalogue is told of a table that a job needs. */
+export function newTable(
+  columns: readonly LakeColumn[],
+  comment: string,
+): { readonly schema: Schema; readonly properties: Readonly<Record<string, string>> } {
+  const { schemas } = columnsOf(null, { fields: columns.map(fieldOf), comment, installation: '', job: 0 });
+  return {
+    schema: schemas[0]!,
+    properties: { 'format-version': '2', ...firstProperties(comment), [madeProperty]: 'true' },
+  };
 }
 
 /** What the names of manifests begin with that a job makes. */
@@ -85,19 +115,18 @@ export async function sweepManifests(
     if (own.test(name) && !named.has(name)) await files.remove(`${folder}/${name}`);
 }
 
+type ToldChange = Pick<TableChange, 'fields' | 'comment' | 'installation' | 'job'>;
+
 /** All but columns and snapshots. */
 function startOf(
   location: string,
   before: IcebergVersion | null,
-  change: TableChange,
+  change: ToldChange,
   now: number,
 ): TableMetadata {
   const base = before?.found.metadata;
   const properties = {
-    ...(base?.properties ?? {
-      'write.parquet.compression-codec': 'zstd',
-      ...(change.comment === '' ? {} : { comment: change.comment }),
-    }),
+    ...(base?.properties ?? firstProperties(change.comment)),
     [applicationId(change.installation)]: String(change.job),
   };
   if (base !== undefined) {
@@ -141,6 +170,10 @@ function startOf(
   };
 }
 
+function firstProperties(comment: string): Readonly<Record<string, string>> {
+  return { 'write.parquet.compression-codec': 'zstd', ...(comment === '' ? {} : { comment }) };
+}
+
 interface Columns extends Pick<TableMetadata, 'schemas' | 'current-schema-id' | 'last-column-id'> {
   readonly fields: readonly LakeField[];
   readonly ids: FieldIds;
@@ -148,7 +181,7 @@ interface Columns extends Pick<TableMetadata, 'schemas' | 'current-schema-id' | 
 }
 
 /** The schema as it will be: one that is there already, or another one. */
-function columnsOf(before: IcebergVersion | null, change: TableChange): Columns {
+function columnsOf(before: IcebergVersion | null, change: ToldChange): Columns {
   const { fields } = change;
   const base = before?.found.metadata;
   const { ids, lastId } = numbered(before?.fields ?? [], base?.['last-column-id'] ?? 0, fields);

@@ -8,48 +8,12 @@ import { isList, isObject } from '../../folder/contents/manifest.ts';
 import type { LakeFiles } from '../store/files.ts';
 import { pathBelow } from '../store/plain-paths.ts';
 import { parseExact } from './exact-json.ts';
-import type { IcebergField } from './types.ts';
+import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 
 export const metadataFolder = 'metadata';
 
-export interface Schema {
-  readonly type: 'struct';
-  readonly 'schema-id': number;
-  readonly 'identifier-field-ids'?: readonly number[];
-  readonly fields: readonly IcebergField[];
-}
-
-export interface Snapshot {
-  readonly 'snapshot-id': number | bigint;
-  readonly 'parent-snapshot-id'?: number | bigint | null;
-  readonly 'sequence-number': number;
-  readonly 'timestamp-ms': number;
-  readonly 'manifest-list': string;
-  readonly summary: Readonly<Record<string, string>>;
-  readonly 'schema-id'?: number;
-}
-
-export interface TableMetadata {
-  readonly 'format-version': number;
-  readonly 'table-uuid': string;
-  readonly location: string;
-  readonly 'last-sequence-number': number;
-  readonly 'last-updated-ms': number;
-  readonly 'last-column-id': number;
-  readonly schemas: readonly Schema[];
-  readonly 'current-schema-id': number;
-  readonly 'partition-specs': readonly { readonly 'spec-id': number; readonly fields: readonly unknown[] }[];
-  readonly 'default-spec-id': number;
-  readonly properties?: Readonly<Record<string, string>>;
-  readonly 'current-snapshot-id'?: number | bigint | null;
-  readonly snapshots?: readonly Snapshot[];
-  readonly 'snapshot-log'?: readonly unknown[];
-  readonly 'metadata-log'?: readonly unknown[];
-  readonly refs?: Readonly<Record<string, unknown>>;
-  readonly [member: string]: unknown;
-}
-
 export interface FoundMetadata {
+  /** of a table of a catalogue: the sequence number of its snapshot */
   readonly version: number;
   readonly fileName: string;
   readonly metadata: TableMetadata;
@@ -62,6 +26,10 @@ export async function readMetadata(
   label: string,
   version = Infinity,
 ): Promise<FoundMetadata | null> {
+  if (files.catalogue !== null) {
+    const metadata = await files.catalogue.read(directory);
+    return metadata === null ? null : versionOf(checkedMetadata(metadata, label), label, version);
+  }
   const folder = `${directory}/${metadataFolder}`;
   const names = await files.list(folder);
   const versions = names
@@ -81,17 +49,42 @@ export async function readMetadata(
   return {
     version: found.version,
     fileName: found.name,
-    metadata: checked(text, `${label}: ${metadataFolder}/${found.name}`),
+    metadata: checkedMetadata(readJson(text), `${label}: ${metadataFolder}/${found.name}`),
   };
 }
 
-function checked(text: string, label: string): TableMetadata {
-  let metadata: unknown;
+/** Of what a catalogue tells: as it was when that snapshot was the newest. */
+function versionOf(metadata: TableMetadata, label: string, version: number): FoundMetadata {
+  const newest = metadata['last-sequence-number'];
+  if (version === Infinity || version === newest) return { version: newest, fileName: '', metadata };
+  if (version === 0) return { version, fileName: '', metadata: { ...metadata, 'current-snapshot-id': -1 } };
+  const snapshot = metadata.snapshots?.find((one) => one['sequence-number'] === version);
+  if (snapshot === undefined)
+    throw new AppError(
+      'not_found',
+      `${label}: the table has no version ${version}; the newest is ${newest}.`,
+    );
+  return {
+    version,
+    fileName: '',
+    metadata: {
+      ...metadata,
+      'current-snapshot-id': snapshot['snapshot-id'],
+      'current-schema-id': snapshot['schema-id'] ?? metadata['current-schema-id'],
+    },
+  };
+}
+
+function readJson(text: string): unknown {
   try {
-    metadata = parseExact(text);
+    return parseExact(text);
   } catch {
-    metadata = null;
+    return null;
   }
+}
+
+/** AppError `conflict` for what is none of a version that is kept to. */
+export function checkedMetadata(metadata: unknown, label: string): TableMetadata {
   if (
     !isObject(metadata) ||
     typeof metadata['location'] !== 'string' ||

@@ -1,4 +1,18 @@
 /** What a table's properties say of our writing. */
+import { applicationId } from '../table-format.ts';
+import type { TableMetadata } from './shape.ts';
+
+/** Of a table that was made in a catalogue for a job to come. */
+export const madeProperty = 'conversion-job-service.made';
+
+/** Whether that job has not come. */
+export function isUnused({ properties = {}, snapshots = [] }: TableMetadata): boolean {
+  return (
+    properties[madeProperty] !== undefined &&
+    snapshots.length === 0 &&
+    Object.keys(properties).every((name) => !name.startsWith(applicationId('')))
+  );
+}
 
 /** Numbers of columns that a job took out of the table with all files that had them. */
 const retiredProperty = 'conversion-job-service.retired-field-ids';

@@ -17,8 +17,8 @@ export const icebergFormat: TableFormat = {
     return numbered(before?.fields ?? [], last, fields).ids;
   },
   readTable: readIcebergTable,
-  commit: (files, directory, _, before, change) =>
-    commitIceberg(files, directory, before instanceof IcebergVersion ? before : null, change),
+  commit: (files, directory, label, before, change) =>
+    commitIceberg(files, directory, label, before instanceof IcebergVersion ? before : null, change),
   sweep: async (files, directory, version, job, installation) => {
     const named = version instanceof IcebergVersion ? await version.manifestNames() : null;
     if (named !== null) await sweepManifests(files, directory, ownerOf(job, installation), named);

@@ -2,6 +2,7 @@
 import { AppError } from '../../../errors.ts';
 import { isObject } from '../../folder/contents/manifest.ts';
 import type { FieldIds, LakeField } from '../table-format.ts';
+import type { IcebergField } from './shape.ts';
 
 const names: Readonly<Record<string, string>> = {
   VARCHAR: 'string',
@@ -53,15 +54,6 @@ export function promotes(from: string, to: string): boolean {
   return ours?.[2] !== undefined && ours[2] === theirs?.[2] && Number(ours[1]) <= Number(theirs[1]);
 }
 
-/** A field of a schema. */
-export interface IcebergField {
-  readonly id: number;
-  readonly name: string;
-  readonly required: boolean;
-  readonly type: unknown;
-  readonly doc?: string;
-}
-
 export function lakeFieldOf(field: IcebergField, keys: readonly number[]): LakeField {
   const { id, name, type, required, doc = '' } = field;
   return {
@@ -83,6 +75,8 @@ export function numbered(
   const known = new Map(before.map((field) => [field.name, field]));
   const ids: Record<string, readonly [number, number?]> = {};
   let last = lastId;
+  // items after all columns, as catalogues number those of a new table
+  const lists: string[] = [];
   for (const { name, sqlType } of fields) {
     const there = known.get(name);
     const stored = there?.stored as unknown as IcebergField | undefined;
@@ -90,8 +84,12 @@ export function numbered(
       stored !== undefined && (there!.sqlType === sqlType || promotes(there!.sqlType ?? '', sqlType ?? ''));
     const item = isObject(stored?.type) ? Number(stored.type['element-id']) : undefined;
     if (isKept) ids[name] = item === undefined || Number.isNaN(item) ? [stored.id] : [stored.id, item];
-    else ids[name] = sqlType?.endsWith('[]') === true ? [(last += 1), (last += 1)] : [(last += 1)];
+    else {
+      ids[name] = [(last += 1)];
+      if (sqlType?.endsWith('[]') === true) lists.push(name);
+    }
   }
+  for (const name of lists) ids[name] = [ids[name]![0], (last += 1)];
   return { ids, lastId: last };
 }
 

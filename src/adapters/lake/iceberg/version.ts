@@ -4,16 +4,10 @@ import type { LakeFiles } from '../store/files.ts';
 import { applicationId, type LakeFile, type TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
 import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
-import {
-  currentSchema,
-  currentSnapshot,
-  pathInTable,
-  readMetadata,
-  type FoundMetadata,
-  type Snapshot,
-} from './metadata.ts';
+import { currentSchema, currentSnapshot, pathInTable, readMetadata, type FoundMetadata } from './metadata.ts';
+import type { Snapshot } from './shape.ts';
 import { lakeFieldOf } from './types.ts';
-import { retiredIds } from './properties.ts';
+import { isUnused, retiredIds } from './properties.ts';
 import { parsed } from '../../folder/contents/manifest.ts';
 
 /** The newest version, or that one; null where there is no table. */
@@ -50,6 +44,7 @@ export class IcebergVersion implements TableVersion {
   readonly files: ReadonlyMap<string, LakeFile>;
   readonly versionsTold;
   readonly isAppendOnly = false;
+  readonly isUnused: boolean;
   readonly #files: LakeFiles;
   readonly #directory: string;
   readonly #label: string;
@@ -71,6 +66,7 @@ export class IcebergVersion implements TableVersion {
     this.manifests = manifests;
     this.entries = entries;
     this.version = found.version;
+    this.isUnused = isUnused(metadata);
     this.fields = schema.fields.map((field) => lakeFieldOf(field, schema['identifier-field-ids'] ?? []));
     this.files = new Map(
       entries.map((entry) => [

@@ -59,6 +59,7 @@ export function diskLake({
 }
 
 class DiskPlace implements LakePlace {
+  readonly catalogue = null;
   readonly label: string;
   readonly local: string;
   /** where what is not finished is made: a folder inside */
@@ -187,6 +188,10 @@ class HeldDiskPlace extends DiskPlace implements HeldPlace {
   async decide(step: LakeStep): Promise<void> {
     await writeDurably(this.local, journalName, JSON.stringify(step));
     this.#isUsed = true;
+  }
+
+  together<T>(work: () => Promise<T>): Promise<T> {
+    return work();
   }
 
   async settle({ staging }: LakeStep, names: readonly string[], folder: string): Promise<void> {

@@ -1,7 +1,11 @@
 /** The files of a folder of tables, on a disk or in a bucket, as formats read and make them. */
 
+import type { TableCatalogue } from '../iceberg/shape.ts';
+
 /** Paths are '/'-separated, below the folder. */
 export interface LakeFiles {
+  /** null: files beside the rows tell the versions of tables */
+  readonly catalogue: TableCatalogue | null;
   /** names of what lies in a folder; none where it is not there */
   list(folder: string): Promise<readonly string[]>;
   /** null: there is no such file */
@@ -20,7 +24,7 @@ export interface LakeFiles {
   localFile(path: string): Promise<string>;
   /** so that files can be made there */
   makeFolder(path: string): Promise<void>;
-  /** Whether anything lies there. */
+  /** Whether anything lies there; of a table that a catalogue has: whether it is somebody else’s. */
   isThere(path: string): Promise<boolean>;
   /** what other programs open it by */
   locationOf(path: string): Promise<string>;

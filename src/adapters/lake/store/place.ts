@@ -29,6 +29,8 @@ export interface HeldPlace extends LakePlace {
   handOver(step: LakeStep): Promise<void>;
   /** From here on the job is published, also if this process dies. AppError `service_unavailable` where another one was first. */
   decide(step: LakeStep): Promise<void>;
+  /** What `work` commits is there at once, where the place can do that; null: somebody else’s version of a table came first, and `work` is to be done anew. */
+  together<T>(work: () => Promise<T>): Promise<T | null>;
   /** Files that were handed over lie in that folder. */
   settle(step: LakeStep, names: readonly string[], folder: string): Promise<void>;
   /** The step is done. */

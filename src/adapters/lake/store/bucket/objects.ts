@@ -12,9 +12,10 @@ import { AppError } from '../../../../errors.ts';
 import { isList, isObject, parsed, stagingPrefix } from '../../../folder/contents/manifest.ts';
 import type { DecidingStore } from '../../../../ports/files/objects.ts';
 import { dataFolder } from '../../data-files.ts';
-import { emptyManifest, type LakeManifest, type LakeStep } from '../../manifest.ts';
+import { emptyManifest, type LakeManifest, type LakeStep, type TableStep } from '../../manifest.ts';
 import { isLakeFormat } from '../../formats.ts';
 import type { HeldPlace, LakeTarget, SteadyPlace } from '../place.ts';
+import type { TableCatalogue } from '../../iceberg/shape.ts';
 import { pathBelow } from '../plain-paths.ts';
 import { bucketLockName, lockBucket, type BucketLock } from './lock.ts';
 import { BucketSteps, lostStep, type StepsThere } from './steps.ts';
@@ -27,10 +28,25 @@ export interface BucketLakeOptions {
   readonly prefix: string;
   /** what it is called in messages */
   readonly label: string;
+  /** tells the versions of tables, and where each lies; absent: what lies below the prefix does */
+  readonly catalogue?: BucketCatalogue;
   /** a folder of this machine, for this job alone; whoever gives it removes it */
   readonly scratch: string;
   /** how long to wait for another job that writes there (15 minutes) */
   readonly lockTimeoutMs?: number;
+}
+
+export interface BucketCatalogue extends TableCatalogue {
+  /** What other programs open a table by. */
+  locationOf(directory: string): Promise<string>;
+  /** Whether somebody else has a table of that name. */
+  isForeign(directory: string): Promise<boolean>;
+  /** Where jobs keep what they decide is there. */
+  prepare(): Promise<void>;
+  /** Tables that the step needs are there, new ones without rows. */
+  makeTables(tables: readonly TableStep[]): Promise<void>;
+  /** As `HeldPlace.together`. */
+  together<T>(work: () => Promise<T>): Promise<T | null>;
 }
 
 const readTries = 4;
@@ -41,8 +57,9 @@ export function bucketLake(options: BucketLakeOptions): LakeTarget {
     label,
     look: async (work) => work(new BucketPlace(options)),
     openSteady: async () => new BucketPlace(options),
-    hold: async () => {
+    hold: async (makes) => {
       await mkdir(options.scratch, { recursive: true, mode: 0o700 });
+      if (makes) await options.catalogue?.prepare();
       const lock = await lockBucket(objects, prefix + bucketLockName, lockTimeoutMs, label);
       return new HeldBucketPlace(options, lock);
     },
@@ -55,15 +72,17 @@ class BucketPlace implements SteadyPlace {
   protected readonly objects: DecidingStore;
   protected readonly prefix: string;
   protected readonly steps: BucketSteps;
+  readonly catalogue: BucketCatalogue | null;
   readonly #location: string;
   protected found: Promise<StepsThere> | null = null;
 
-  constructor({ objects, prefix, label, scratch, location }: BucketLakeOptions) {
+  constructor({ objects, prefix, label, scratch, location, catalogue }: BucketLakeOptions) {
     this.objects = objects;
     this.prefix = prefix;
     this.label = label;
     this.local = scratch;
     this.#location = location;
+    this.catalogue = catalogue ?? null;
     this.steps = new BucketSteps(objects, prefix);
   }
 
@@ -134,12 +153,13 @@ class BucketPlace implements SteadyPlace {
   }
 
   async isThere(path: string): Promise<boolean> {
+    if (this.catalogue !== null) return this.catalogue.isForeign(path);
     for await (const _ of this.objects.listObjects(`${this.#key(path)}/`)) return true;
     return (await this.objects.head(this.#key(path))) !== null;
   }
 
   locationOf(path: string): Promise<string> {
-    return Promise.resolve(`${this.#location}/${path}`);
+    return this.catalogue?.locationOf(path) ?? Promise.resolve(`${this.#location}/${path}`);
   }
 
   async readManifest(): Promise<LakeManifest | null> {
@@ -219,6 +239,7 @@ class HeldBucketPlace extends BucketPlace implements HeldPlace {
   }
 
   async handOver(step: LakeStep): Promise<void> {
+    await this.catalogue?.makeTables(step.tables);
     const files = step.tables.flatMap(({ directory, files: added }) =>
       added.map(({ name }) => ({ name, path: `${directory}/${dataFolder}/${name}` })),
     );
@@ -241,6 +262,10 @@ class HeldBucketPlace extends BucketPlace implements HeldPlace {
     this.#number = next;
     this.found = Promise.resolve({ number: next, pending: step, manifest: (await this.newest()).manifest });
     this.#undecided.add(step.staging);
+  }
+
+  together<T>(work: () => Promise<T>): Promise<T | null> {
+    return this.catalogue?.together(work) ?? work();
   }
 
   async settle(): Promise<void> {

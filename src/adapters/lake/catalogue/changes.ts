@@ -1,0 +1,83 @@
+/** From one version of a table's metadata to the next in the words of a catalogue (Iceberg REST catalog API, `CommitTableRequest`). */
+import { currentSnapshot } from '../iceberg/metadata.ts';
+import { exactText } from '../iceberg/exact-json.ts';
+import type { NextTableVersion, Snapshot, TableMetadata } from '../iceberg/shape.ts';
+
+/** What must hold for the change to be made: that nobody made another version meanwhile. */
+export function requirementsOf(before: TableMetadata): readonly object[] {
+  return [
+    { type: 'assert-table-uuid', uuid: before['table-uuid'] },
+    {
+      type: 'assert-ref-snapshot-id',
+      ref: 'main',
+      'snapshot-id': currentSnapshot(before)?.['snapshot-id'] ?? null,
+    },
+    { type: 'assert-current-schema-id', 'current-schema-id': before['current-schema-id'] },
+    { type: 'assert-last-assigned-field-id', 'last-assigned-field-id': before['last-column-id'] },
+  ];
+}
+
+/** Whether the catalogue tells another version than the one that the change was made of. */
+export function isMoved({ before }: Pick<NextTableVersion, 'before'>, now: TableMetadata): boolean {
+  return exactText(requirementsOf(before)) !== exactText(requirementsOf(now));
+}
+
+export function updatesOf({ before, next }: Pick<NextTableVersion, 'before' | 'next'>): readonly object[] {
+  const updates: object[] = [];
+  const known = new Set(before.schemas.map((schema) => schema['schema-id']));
+  const schema = next.schemas.find((one) => !known.has(one['schema-id']));
+  if (schema !== undefined)
+    updates.push({ action: 'add-schema', schema, 'last-column-id': next['last-column-id'] });
+  if (next['current-schema-id'] !== before['current-schema-id'])
+    updates.push({
+      action: 'set-current-schema',
+      // the one that was added last
+      'schema-id': schema === undefined ? next['current-schema-id'] : -1,
+    });
+  const properties = changedProperties(before, next);
+  if (Object.keys(properties).length > 0) updates.push({ action: 'set-properties', updates: properties });
+  const snapshot = newSnapshot(before, next);
+  if (snapshot !== null)
+    updates.push(
+      { action: 'add-snapshot', snapshot },
+      {
+        action: 'set-snapshot-ref',
+        'ref-name': 'main',
+        type: 'branch',
+        'snapshot-id': snapshot['snapshot-id'],
+      },
+    );
+  return updates;
+}
+
+/** Whether what a catalogue tells of the table has that version, whatever came after it. */
+export function isTaken(
+  { before, next }: Pick<NextTableVersion, 'before' | 'next'>,
+  now: TableMetadata,
+): boolean {
+  if (now['table-uuid'] !== next['table-uuid']) return false;
+  const snapshot = newSnapshot(before, next);
+  if (snapshot !== null)
+    return (now.snapshots ?? []).some(
+      (one) => String(one['snapshot-id']) === String(snapshot['snapshot-id']),
+    );
+  return Object.entries(changedProperties(before, next)).every(
+    ([name, value]) => now.properties?.[name] === value,
+  );
+}
+
+function newSnapshot(before: TableMetadata, next: TableMetadata): Snapshot | null {
+  const snapshot = currentSnapshot(next);
+  const there = currentSnapshot(before);
+  return snapshot === null || String(snapshot['snapshot-id']) === String(there?.['snapshot-id'])
+    ? null
+    : snapshot;
+}
+
+function changedProperties(before: TableMetadata, next: TableMetadata): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(next.properties ?? {}).filter(
+      ([name, value]) => exactText(value) !== exactText(before.properties?.[name] ?? null),
+    ),
+  );
+}

@@ -1,0 +1,65 @@
+/** What metadata of a table is made of (Iceberg table specification, version 2, "Table Metadata"). */
+
+/** A field of a schema. */
+export interface IcebergField {
+  readonly id: number;
+  readonly name: string;
+  readonly required: boolean;
+  readonly type: unknown;
+  readonly doc?: string;
+}
+
+export interface Schema {
+  readonly type: 'struct';
+  readonly 'schema-id': number;
+  readonly 'identifier-field-ids'?: readonly number[];
+  readonly fields: readonly IcebergField[];
+}
+
+export interface Snapshot {
+  readonly 'snapshot-id': number | bigint;
+  readonly 'parent-snapshot-id'?: number | bigint | null;
+  readonly 'sequence-number': number;
+  readonly 'timestamp-ms': number;
+  readonly 'manifest-list': string;
+  readonly summary: Readonly<Record<string, string>>;
+  readonly 'schema-id'?: number;
+}
+
+export interface TableMetadata {
+  readonly 'format-version': number;
+  readonly 'table-uuid': string;
+  readonly location: string;
+  readonly 'last-sequence-number': number;
+  readonly 'last-updated-ms': number;
+  readonly 'last-column-id': number;
+  readonly schemas: readonly Schema[];
+  readonly 'current-schema-id': number;
+  readonly 'partition-specs': readonly { readonly 'spec-id': number; readonly fields: readonly unknown[] }[];
+  readonly 'default-spec-id': number;
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly 'current-snapshot-id'?: number | bigint | null;
+  readonly snapshots?: readonly Snapshot[];
+  readonly 'snapshot-log'?: readonly unknown[];
+  readonly 'metadata-log'?: readonly unknown[];
+  readonly refs?: Readonly<Record<string, unknown>>;
+  readonly [member: string]: unknown;
+}
+
+/** Versions of tables that a catalogue tells, where no files beside their rows do. Tables are named by their folders. */
+export interface TableCatalogue {
+  /** The newest metadata of a table, as the catalogue has it; null: there is no such table. */
+  read(directory: string): Promise<unknown>;
+  /** False where somebody else’s version came first. Inside of `HeldPlace.together` it only waits for the others. */
+  commit(version: NextTableVersion): Promise<boolean>;
+}
+
+export interface NextTableVersion {
+  readonly directory: string;
+  readonly before: TableMetadata;
+  readonly next: TableMetadata;
+  /** once it is there */
+  settled(): Promise<void>;
+  /** once it is certain that it never will be */
+  discard(): Promise<void>;
+}

@@ -1,0 +1,93 @@
+/** A namespace of a catalogue of Iceberg tables as a target: how a job reaches the catalogue, and the stores that its tables lie in. */
+import type { CatalogueLogin } from '../../../adapters/lake/catalogue/login.ts';
+import type { CatalogueTransport } from '../../../adapters/lake/catalogue/requests.ts';
+import type { OpenTableStore } from '../../../adapters/lake/catalogue/tables.ts';
+import type { LakeTarget } from '../../../adapters/lake/store/place.ts';
+import { AppError } from '../../../errors.ts';
+import { isLoopbackName, sourceAt } from '../../../files/remote-location.ts';
+import { catalogueLogin, type CatalogueAccess } from '../../../jobs/request/catalogue-login.ts';
+import type { Target } from '../../../jobs/request/target.ts';
+import type { ToolRequest } from '../../../jobs/request/tool-request.ts';
+import { checkedRequests, openBucketFolder, s3Transport } from './bucket.ts';
+import type { Asker } from '../remote-sources.ts';
+import type { ToolSession } from '../tool-session.ts';
+
+/** Who asks, and what is known of their request. */
+export interface CatalogueAsker extends Asker {
+  readonly request: Pick<ToolRequest, 'outUser' | 'outPassword' | 'inputs' | 'xsd'>;
+  readonly credential: ToolSession['credential'];
+}
+
+/** AppErrors: `invalid_option`, `host_not_allowed`, `target_not_allowed`. `scratch`: a folder of this machine for this job alone. */
+export async function openCatalogue(
+  asker: CatalogueAsker,
+  target: Extract<Target, { kind: 'iceberg' }>,
+  use: 'read' | 'write',
+  scratch: string,
+): Promise<LakeTarget> {
+  const access = catalogueLogin(
+    asker.home.config.sources ?? [],
+    asker.byHand ? null : asker.idOrg,
+    asker.request,
+    target,
+    await asker.credential(),
+    use === 'write',
+  );
+  const { catalogueLake } = await import('../../../adapters/lake/catalogue/target.ts');
+  return catalogueLake({
+    address: target.address,
+    warehouse: target.warehouse,
+    namespace: target.namespace,
+    label: target.location,
+    login: loginOf(access),
+    transport: await catalogueTransport(asker, access.by),
+    openStore: storesOf(asker, use),
+    scratch,
+  });
+}
+
+function loginOf({ secret, user }: CatalogueAccess): CatalogueLogin {
+  if (secret === null) return { kind: 'none' };
+  return user === null ? { kind: 'token', token: secret } : { kind: 'client', id: user, secret };
+}
+
+async function catalogueTransport(asker: Asker, by: CatalogueAccess['by']): Promise<CatalogueTransport> {
+  const send = await checkedRequests(asker, by);
+  return (method, url, headers, body) => send({ method, url, headers, body }, asker.interrupted);
+}
+
+/** By a source of the operator that jobs may use, else by what the catalogue gives. */
+function storesOf(asker: Asker, use: 'read' | 'write'): OpenTableStore {
+  const sources = asker.home.config.sources ?? [];
+  return async (text, vended) => {
+    const [, bucket, path = ''] = /^s3[an]?:\/\/([^/?#]+)(?:\/+(.*?))?\/*$/.exec(text) ?? [];
+    if (bucket === undefined)
+      throw new AppError(
+        'target_not_allowed',
+        `${shown(text)}: the catalogue keeps its tables there, and this version writes to s3:// locations alone; take a warehouse that lies in one`,
+      );
+    const prefix = path === '' ? '' : `${path}/`;
+    const location = `s3://${bucket}/${path}`;
+    const source = sourceAt(sources, location, asker.byHand ? null : asker.idOrg);
+    const isOperators = source !== undefined && (asker.byHand || use === 'read' || source.writable === true);
+    if (vended === null || isOperators)
+      return openBucketFolder(asker, { kind: 'bucket', store: 's3', location, bucket, prefix }, use);
+    const url = URL.parse(vended.endpoint);
+    if (url?.protocol !== 'https:' && !isLoopbackName(url?.hostname ?? ''))
+      throw new AppError(
+        'host_not_allowed',
+        `${location}: the catalogue names a store without TLS; only this machine is written to without`,
+      );
+    const { createS3ObjectStore } = await import('../../../adapters/object-store/s3.ts');
+    const send = await checkedRequests(asker, 'request');
+    return { objects: createS3ObjectStore({ ...vended, bucket }, s3Transport(send)), prefix };
+  };
+}
+
+/** An address of somebody else’s making: without what may be a secret in it. */
+function shown(text: string): string {
+  return text
+    .replace(/\/\/[^/@]*@/, '//')
+    .replace(/[?#].*$/s, '')
+    .slice(0, 200);
+}

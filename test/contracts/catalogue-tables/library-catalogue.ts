@@ -1,0 +1,65 @@
+/** Loads of the library's documents into tables of a catalogue. */
+import { join } from 'node:path';
+import { catalogueLake, type CatalogueLakeOptions } from '../../../src/adapters/lake/catalogue/target.ts';
+import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';
+import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
+import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { ObjectServer } from '../../support/servers/object-server.ts';
+import { expectJobs } from '../bucket-tables/expected-jobs.ts';
+import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
+
+/** `scratch`: a folder of this machine, another one for each. */
+export function libraryCatalogue(
+  address: string,
+  settings: S3Settings,
+  scratch: string,
+  more: Partial<CatalogueLakeOptions> = {},
+): LakeTarget {
+  return catalogueLake({
+    address,
+    warehouse: null,
+    namespace: ['trial', 'library'],
+    label: `iceberg:${address}?namespace=trial.library`,
+    login: { kind: 'none' },
+    transport: (method, url, headers, body) =>
+      fetch(url, { method, headers, redirect: 'manual', ...(body === undefined ? {} : { body }) }),
+    openStore: async (location, vended) => {
+      const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]+)\/(.*)$/.exec(location) ?? [];
+      return { objects: createS3ObjectStore({ ...settings, ...vended, bucket }), prefix: `${prefix}/` };
+    },
+    scratch,
+    ...more,
+  });
+}
+
+let tries = 0;
+
+export async function loadCatalogue(
+  address: string,
+  settings: S3Settings,
+  folder: string,
+  plan: SinkPlan = libraryPlan(1),
+  more: Partial<CatalogueLakeOptions> = {},
+): Promise<Published> {
+  tries += 1;
+  const target = libraryCatalogue(address, settings, join(folder, `try-${tries}`), more);
+  const sink = createLakeRowSink({ target, format: 'iceberg' });
+  try {
+    return await loadLibrary(sink, plan, 1);
+  } finally {
+    await sink.close();
+  }
+}
+
+/** As `expectJobs`, of the tables below `lake/` that a catalogue in this process has. */
+export async function expectCatalogueJobs(
+  server: ObjectServer,
+  folder: string,
+  jobs: readonly number[],
+  options: { readonly isCompacted?: boolean } = {},
+): Promise<void> {
+  server.put('lake/manifest.json', server.objects.get('lake/_loads/.svc/manifest.json')!.toString());
+  await expectJobs(server, folder, 'iceberg', jobs, options);
+}

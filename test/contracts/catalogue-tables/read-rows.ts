@@ -1,0 +1,42 @@
+/** Tables of a catalogue as PyIceberg reads them through it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import { duckDbRows, type TextRow } from '../row-sinks/readers.ts';
+import { runPyiceberg } from '../targets/readers/pyiceberg.ts';
+
+const script = `
+import sys
+import pyarrow.parquet as pq
+from pyiceberg.catalog import load_catalog
+address, endpoint, access, secret, name, out = sys.argv[1:7]
+catalogue = load_catalog("ours", uri=address, **{"s3.endpoint": endpoint, "s3.region": "us-east-1",
+    "s3.access-key-id": access, "s3.secret-access-key": secret})
+table = catalogue.load_table(name)
+rows = table.scan().to_arrow()
+snapshot = table.current_snapshot()
+if snapshot is not None:
+    assert int(snapshot.summary["total-records"]) == rows.num_rows
+pq.write_table(rows, out)
+`;
+
+/** Rows of a table, `NAMESPACE.TABLE`, every value as text. */
+export async function catalogueRows(address: string, store: S3Settings, table: string): Promise<TextRow[]> {
+  const scratch = await mkdtemp(join(tmpdir(), 'catalogue-reader-'));
+  try {
+    const file = join(scratch, 'rows.parquet');
+    await runPyiceberg(
+      script,
+      address,
+      store.endpoint,
+      store.accessKeyId,
+      store.secretAccessKey,
+      table,
+      file,
+    );
+    return await duckDbRows(':memory:', `read_parquet('${file}')`);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
