@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts';
 import { allScopes, type AccessStore, type Scope } from '../../ports/stores/access.ts';
 import { textTable } from '../cli/text-table.ts';
 import { number, time, UsageError, type Command } from './specification.ts';
+import { plainKinds } from './target-kinds.ts';
 
 export const accessCommands: Readonly<Record<string, Command>> = {
   'keys issue': {
@@ -99,6 +100,16 @@ export const accessCommands: Readonly<Record<string, Command>> = {
       const targets = await catalog.listTargetSchemas(number('--org', org, 1));
       const rows = targets.map(({ name, created }) => [name, time(created)]);
       return { text: textTable(['TARGET', 'CREATED'], rows), json: targets };
+    },
+  },
+  'targets kinds': {
+    words: [],
+    meaning: 'what rows can go to: by which driver, in what transaction, and what that was run against',
+    options: [],
+    async run() {
+      const kinds = plainKinds();
+      const rows = kinds.map((kind) => [kind.target, kind.driver, kind.transaction, kind.run_against]);
+      return { text: textTable(['TARGET', 'DRIVER', 'TRANSACTION', 'RUN AGAINST'], rows), json: kinds };
     },
   },
   'targets remove': {

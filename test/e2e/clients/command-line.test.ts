@@ -47,6 +47,7 @@ describe('conversion-job-service', { timeout: 120_000 }, () => {
     for (const follow of [[], ['--follow']])
       expect((await run('log', job, ...follow)).stdout).toMatch(/^xml2er started, job \d+\n[^]*loaded 1, /);
     expect((await run('targets')).stdout).toMatch(/^fleet /m);
+    expect((await run('targets', 'kinds')).stdout).toMatch(/^MySQL, MariaDB +mysql2 .*MariaDB 10\.11/m);
   });
 
   it('tells schemas by name and id: tables, statements, drawing', async () => {

@@ -1,0 +1,34 @@
+/** What is said of targets: the page has the same, and versions are those that are installed. */
+import { describe, expect, it } from 'vitest';
+import { plainKinds, targetKinds } from '../../src/tools/operator/target-kinds.ts';
+import { readText } from './project-files.ts';
+
+describe('kinds of targets', () => {
+  it('are those of docs/targets.md', () => {
+    const section = readText('docs/targets.md').split('## What was run\n')[1]!.split('\n## ')[0]!;
+    const [, , ...rows] = section.split('\n').filter((line) => line.startsWith('|'));
+    const cells = rows.map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+    expect(cells).toEqual(
+      targetKinds.map((kind) => [kind.target, kind.driver, kind.transaction, kind.run_against]),
+    );
+  });
+
+  it('name drivers by the versions that are installed', () => {
+    const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> };
+    const named = targetKinds.flatMap(({ driver }) => [...driver.matchAll(/`([^`]+)` (\d[\d.]*)/g)]);
+    expect(named.map(([, name]) => name)).toEqual(['postgres', 'mysql2', '@duckdb/node-api', 'avsc', 'avsc']);
+    for (const [, name, version] of named) expect(dependencies[name!]!.split('-')[0]).toBe(version);
+  });
+
+  it('are printed without the marks of the page', () => {
+    const text = JSON.stringify(plainKinds());
+    expect(text).not.toMatch(/`|\]\(/);
+    expect(text).toContain('metadb:');
+    expect(text).toContain('(Delta, Iceberg)');
+  });
+});
