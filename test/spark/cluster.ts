@@ -1,9 +1,9 @@
 /** A standalone Spark cluster on loopback, from the package that spark-submit came with. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, readdir, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { endProcess, processesIn } from './processes.ts';
 
 export interface SparkCluster {
   /** spark://… */
@@ -46,7 +46,7 @@ export async function startSparkCluster(submit: string, workers: number): Promis
     });
   };
   const stop = async (): Promise<void> => {
-    await Promise.all(children.map(end));
+    await Promise.all(children.map(endProcess));
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
@@ -57,32 +57,10 @@ export async function startSparkCluster(submit: string, workers: number): Promis
         ['--cores', '1', '--memory', '600m', '--work-dir', join(folder, String(worker)), master],
         /Successfully registered with master/,
       );
-    const executors = () => processesIn(folder);
-    return { master, executors, log: () => log, killWorker: () => end(children[1]!), stop };
+    const executors = () => processesIn(folder, 'CoarseGrainedExecutorBackend');
+    return { master, executors, log: () => log, killWorker: () => endProcess(children[1]!), stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-/** Processes of this machine that work in a folder below. */
-async function processesIn(folder: string): Promise<number[]> {
-  const found: number[] = [];
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const [line, place] = await Promise.all([
-      readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => ''),
-      readlink(`/proc/${name}/cwd`).catch(() => ''),
-    ]);
-    if (line.includes('CoarseGrainedExecutorBackend') && place.startsWith(`${folder}/`))
-      found.push(Number(name));
-  }
-  return found;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
 }

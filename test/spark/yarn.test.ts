@@ -1,0 +1,97 @@
+/** Jobs on Spark on a real YARN, in both modes of deployment: `npm run test:spark` with SPARK_SUBMIT and HADOOP_MINICLUSTER. */
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceHome } from '../support/service/start.ts';
+import { convert, startTool } from '../support/service/tools.ts';
+import { eventually } from '../support/service/waiting.ts';
+import { needs, programOf } from '../support/needs.ts';
+import { useTrial } from '../support/service/trial.ts';
+import { loadedTables, targetArguments } from './loaded-tables.ts';
+import { startYarnCluster, type YarnCluster } from './yarn-cluster.ts';
+
+const submit = programOf('spark');
+const kinds = ['metadb', 'iceberg'] as const;
+const parts = ['whole run', 'spark', 'hadoop minicluster'] as const;
+
+describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
+  const trial = useTrial();
+  let home: ServiceHome;
+  let cluster: YarnCluster;
+  let work: string;
+  let input: string;
+  let origin: string;
+
+  beforeAll(async () => {
+    work = await trial.folder('spark-yarn-');
+    home = await trial.home();
+    await mkdir(join(home.directory, 'documents'));
+    input = join(home.directory, 'documents', 'orders.xml');
+    const orders = Array.from(
+      { length: 16_000 },
+      (_, index) => `<order id="${index}"><customer>C${index % 97}</customer><line>${index}</line></order>\n`,
+    );
+    await writeFile(input, `<orders>${orders.join('')}</orders>`);
+    const [first, second] = kinds;
+    origin = String((await convert(home, 'xml2er', ...argv(first, 'here'))).origin);
+    await convert(home, 'xml2er', ...argv(second, 'here'), '-x', origin);
+    cluster = await startYarnCluster(submit!, process.env['HADOOP_MINICLUSTER']!, 2);
+  }, 200_000);
+
+  afterAll(async () => {
+    await cluster?.stop();
+  });
+
+  function argv(kind: (typeof kinds)[number], name: string): string[] {
+    const target = targetArguments(home, kind, `${name}_${kind}`);
+    return [input, '--row-tag', 'order', '--keys', 'hash', ...target];
+  }
+
+  /** Node as the executors start it, which does all units but the first when that path is there. */
+  async function nodeAfter(mark: string): Promise<string> {
+    const path = join(home.directory, `${basename(mark)}.sh`);
+    const waits = `[ "$3" = 0 ] || until [ -e '${mark}' ]; do sleep 0.1; done`;
+    await writeFile(path, `#!/bin/bash\n${waits}\nexec '${process.execPath}' "$@"\n`);
+    await chmod(path, 0o755);
+    return path;
+  }
+
+  /** A unit of the job is done; it cannot end before. */
+  async function underWay(): Promise<true | null> {
+    const [name = ''] = await readdir(work);
+    const done = await readdir(join(work, name, 'done')).catch(() => []);
+    return done.length > 0 ? true : null;
+  }
+
+  it.each((['client', 'cluster'] as const).flatMap((mode) => kinds.map((kind) => [mode, kind] as const)))(
+    'in mode %s, an executor of which is killed, give the rows of the local engine in %s',
+    async (mode, kind) => {
+      const mark = join(home.directory, `killed-${mode}-${kind}`);
+      await home.configure({
+        'svc.spark.node': await nodeAfter(mark),
+        'svc.spark.submit': submit!,
+        'svc.spark.work': work,
+        'svc.spark.range_bytes': '300 KiB',
+        'svc.spark.master': 'yarn',
+        'svc.spark.memory': '512m',
+        'svc.spark.conf': [...cluster.conf, `spark.submit.deployMode=${mode}`].join(' '),
+      });
+      const arguments_ = [...argv(kind, mode), '-x', origin, '--engine', 'spark', '--json'];
+      const started = startTool(home, 'xml2er', arguments_, '', cluster.environment);
+      await Promise.race([eventually('a unit is done', underWay), started.ended]);
+      const [executor] = await cluster.executors();
+      if (executor !== undefined) process.kill(executor, 'SIGKILL');
+      await writeFile(mark, '');
+      const run = await started.ended;
+      const output = run.stdout + run.stderr;
+      expect(run.code, output).toBe(0);
+      expect(executor, output).toBeDefined();
+      expect(output).toMatch(/Spark application application_\d+_\d+ on yarn/);
+      expect(Number(/(\d+) units of work/.exec(output)?.[1])).toBeGreaterThan(2);
+      const found = await loadedTables(home, kind, `${mode}_${kind}`);
+      expect(found['_documents']).toHaveLength(16_000);
+      expect(found).toEqual(await loadedTables(home, kind, `here_${kind}`));
+      expect(await readdir(work)).toEqual([]);
+    },
+  );
+});
