@@ -54,6 +54,11 @@ export function createOutgoingGuard(allowedHosts: readonly string[], resolver: H
   };
 }
 
+/** Checks the host of an address that inputs are fetched from: also that of an `sftp:` one, which names its port. */
+export function checkAddress(guard: OutgoingGuard, url: URL): Promise<CheckedHost> {
+  return url.protocol === 'sftp:' ? guard.check(url.hostname, Number(url.port)) : guard.checkUrl(url);
+}
+
 function notAllowed(host: string, reason?: string): AppError {
   const why = reason === undefined ? '' : ` (${reason})`;
   return new AppError(

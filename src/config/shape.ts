@@ -60,6 +60,21 @@ const sourceAccess = z.discriminatedUnion('kind', [
       password: z.string().nullable(),
     })
     .readonly(),
+  z
+    .object({
+      kind: z.literal('sftp'),
+      /** the only one that gets what is secret; `host` or `host:port` (22), lower case, IPv6 in brackets */
+      host: z.string(),
+      /** null: the address says it */
+      user: z.string().nullable(),
+      password: z.string().nullable(),
+      /** a private key itself, and a file of this machine that holds one */
+      key: z.string().nullable(),
+      keyFile: z.string().nullable(),
+      /** `ssh-ed25519 AAAA…`; null: as known_hosts of the service's user has it */
+      hostKey: z.string().nullable(),
+    })
+    .readonly(),
 ]);
 export type SourceAccess = z.infer<typeof sourceAccess>;
 

@@ -7,13 +7,14 @@ export const accessKinds = {
   s3: ['endpoint', 'region', 'access_key', 'secret_key', 'session_token'],
   az: ['endpoint', 'access_key', 'secret_key', 'token'],
   https: ['host', 'token', 'user', 'password'],
+  sftp: ['host', 'user', 'password', 'key_file', 'secret_key', 'host_key'],
 } as const satisfies Readonly<Record<SourceAccess['kind'], readonly string[]>>;
 
 export type AccessKind = keyof typeof accessKinds;
 export type AccessMember = (typeof accessKinds)[AccessKind][number];
 export type AccessTexts = Readonly<Partial<Record<AccessMember, string>>>;
 
-export const kindNames = ['s3', 'az', 'https'] as const satisfies readonly AccessKind[];
+export const kindNames = ['s3', 'az', 'https', 'sftp'] as const satisfies readonly AccessKind[];
 export const accessMembers: readonly AccessMember[] = [...new Set(Object.values(accessKinds).flat())];
 
 /** What is wrong with a member; the message repeats no secret. */
@@ -45,9 +46,16 @@ export function secretsOfAccess(access: SourceAccess): string[] {
     s3: (one: SourceAccess) => (one.kind === 's3' ? [one.secretAccessKey, one.sessionToken] : []),
     az: (one: SourceAccess) => (one.kind === 'az' ? [one.key, ...signaturesIn(one.token)] : []),
     https: (one: SourceAccess) => (one.kind === 'https' ? [one.token, one.password] : []),
+    sftp: (one: SourceAccess) =>
+      one.kind === 'sftp'
+        ? [one.password, ...(one.key?.split('\n').filter((line) => line.length > 16) ?? [])]
+        : [],
   }[access.kind](access);
   return secrets.filter((secret) => typeof secret === 'string');
 }
+
+/** What can stand in front of a host, and is no option of a program. */
+export const sftpUser = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}$/;
 
 const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAccess } = {
   s3({ endpoint, region = 'us-east-1', access_key: accessKeyId, secret_key: secretAccessKey, ...rest }) {
@@ -95,6 +103,28 @@ const readers: { readonly [Kind in AccessKind]: (given: AccessTexts) => SourceAc
     if (/[^\x21-\x7e]/.test(token ?? '')) throw new MemberFault('token', 'must be ASCII, without blanks');
     if (user?.includes(':') === true) throw new MemberFault('user', 'must not hold a colon');
     return { kind: 'https', host: hostOf(host), token, user, password };
+  },
+  sftp({ host, user = null, password = null, key_file: keyFile = null, secret_key, ...rest }) {
+    const key = secret_key?.replaceAll('\r\n', '\n') ?? null;
+    if (host === undefined)
+      throw new MemberFault('host', 'is needed: what is secret goes to that host alone');
+    if (user !== null && !sftpUser.test(user)) throw new MemberFault('user', 'is no name of a user');
+    if (password === null && key === null && keyFile === null)
+      throw new MemberFault('password', 'is needed, or a private key: key_file or secret_key');
+    if (key !== null && keyFile !== null)
+      throw new MemberFault('secret_key', 'stands in place of key_file: give one of the two');
+    if (key !== null && !/^-----BEGIN [A-Z ]*PRIVATE KEY-----\n/.test(key))
+      throw new MemberFault(
+        'secret_key',
+        'must be a private key in PEM form, -----BEGIN OPENSSH PRIVATE KEY-----',
+      );
+    if (keyFile !== null && !/^\/[^\p{Cc}]+$/u.test(keyFile))
+      throw new MemberFault('key_file', 'must be an absolute path');
+    const { host_key: hostKey = null } = rest;
+    if (hostKey !== null && !/^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}(?: [^\p{Cc}]*)?$/u.test(hostKey))
+      throw new MemberFault('host_key', 'must be a public key as ssh-keyscan shows it: ssh-ed25519 AAAA…');
+    if (/[\n\r\0]/.test(password ?? '')) throw new MemberFault('password', 'must be one line');
+    return { kind: 'sftp', host: hostOf(host).replace(/:22$/, ''), user, password, key, keyFile, hostKey };
   },
 };
 

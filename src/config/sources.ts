@@ -67,7 +67,11 @@ function sourceOf(
   const kind = kindOf(location, given);
   const isWeb = kind === 'https' && location !== undefined;
   // of what a location says by itself nothing is asked for
-  const access: AccessTexts = isWeb ? { ...texts, host: new URL(location).host } : texts;
+  const access: AccessTexts = isWeb
+    ? { ...texts, host: new URL(location).host }
+    : kind === 'sftp' && location !== undefined
+      ? { ...texts, ...serverIn(location) }
+      : texts;
   if (given !== undefined) inWords(() => refuseStrangers(kind, texts));
   if (writable !== 'true' && writable !== 'false') throw new Error('writable: must be true or false');
   return {
@@ -87,16 +91,27 @@ function kindOf(location: string | undefined, given: string | undefined): Access
   if (location === undefined && named !== undefined) return named;
   const found = locationForms.find(([, isOne]) => isOne(location ?? ''))?.[0];
   if (found === undefined)
-    throw new Error('location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH');
+    throw new Error(
+      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, https://HOST/PATH or sftp://USER@HOST/PATH',
+    );
   if (named !== undefined && named !== found)
     throw new Error(`kind: ${named} is not that of ${found}:// locations`);
   return found;
+}
+
+/** `sftp://USER@HOST:PORT/PATH` */
+const sftpForm = /^sftp:\/\/(?:([^/@]+)@)?([^/@]+)(?:\/|$)/;
+
+function serverIn(location: string): AccessTexts {
+  const [, user, host = ''] = sftpForm.exec(location) ?? [];
+  return { host, ...(user === undefined ? {} : { user }) };
 }
 
 const locationForms: readonly (readonly [AccessKind, (location: string) => boolean])[] = [
   ['s3', (location) => /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/|$)/.test(location)],
   ['az', (location) => /^az:\/\/[a-z0-9$][a-z0-9-]{2,62}(?:\/|$)/.test(location)],
   ['https', (location) => location.startsWith('https://') && URL.canParse(location)],
+  ['sftp', (location) => sftpForm.test(location)],
 ];
 
 /** The member in front of what is wrong with it. */

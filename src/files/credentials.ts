@@ -12,7 +12,7 @@ import {
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CredentialRecord } from '../ports/stores/credentials.ts';
-import { isBelow, kindOfLocation, storeLocation, type RemoteLocation } from './remote-location.ts';
+import { isBelow, kindOfLocation, serverOf, storeLocation, type RemoteLocation } from './remote-location.ts';
 
 export interface NewCredential {
   readonly name: string;
@@ -37,6 +37,11 @@ export async function createCredential(
 ): Promise<CredentialRecord> {
   try {
     refuseStrangers(kind, texts);
+    if (texts.key_file !== undefined)
+      throw new MemberFault(
+        'key_file',
+        'is for sources of the operator, whose machine it is on: give the key itself as secret_key',
+      );
     if (secretsOfAccess(readAccess(kind, texts)).length === 0)
       throw new MemberFault('token', 'is needed, or user and password');
   } catch (error) {
@@ -84,6 +89,11 @@ export function credentialMisfit(
     return `${at.text}: the credential ${name} is for ${access.kind}:// addresses`;
   if (access.kind === 'https' && at.kind === 'http' && at.url.host !== access.host)
     return `${at.text}: the credential ${name} is for another host`;
+  if (access.kind === 'sftp' && at.kind === 'sftp') {
+    if (serverOf(at) !== access.host) return `${at.text}: the credential ${name} is for another host`;
+    if (at.user !== null && access.user !== null && at.user !== access.user)
+      return `${at.text}: the credential ${name} is for another user`;
+  }
   if (location !== null && !isBelow(at.text, location))
     return `${at.text}: the credential ${name} is for another place`;
   return null;

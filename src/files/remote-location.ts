@@ -1,5 +1,6 @@
 /** Inputs that are no paths: `s3://BUCKET/KEY` and addresses of files on the web. */
 import type { SourceAccess, SourceConfig } from '../config/shape.ts';
+import { sftpUser } from '../config/source-access.ts';
 import { AppError } from '../errors.ts';
 
 export type RemoteLocation =
@@ -11,6 +12,17 @@ export type RemoteLocation =
       readonly bucket: string;
       /** an object, a prefix or a pattern; '' for all of the bucket */
       readonly key: string;
+    }
+  | {
+      readonly kind: 'sftp';
+      readonly text: string;
+      /** lower case, IPv6 in brackets */
+      readonly host: string;
+      readonly port: number;
+      /** null: the credential says it */
+      readonly user: string | null;
+      /** a file, a folder or a pattern, from the root on, or below the user's home where it does not begin with '/' */
+      readonly path: string;
     }
   | { readonly kind: 'http'; readonly text: string; readonly url: URL };
 
@@ -41,15 +53,15 @@ export function parseRemoteLocation(text: string): RemoteLocation {
       throw refused(shown(text), 'must be az://CONTAINER/KEY, az://CONTAINER/PREFIX/ or a pattern');
     return { kind: 'az', text, bucket: bucket.toLowerCase(), key };
   }
+  if (scheme === 'sftp') return sftpLocation(text);
   if (scheme !== 'https' && scheme !== 'http')
-    throw refused(shown(text), 'inputs are paths, s3://BUCKET/KEY, az://CONTAINER/KEY or https:// addresses');
-  if (!URL.canParse(text)) throw refused(shown(text), 'that is no address');
-  const url = new URL(text);
-  if (url.username !== '' || url.password !== '')
     throw refused(
       shown(text),
-      'a password in an address would stand in the job’s record: name what holds it (--credential NAME, or a source of the operator: svc.sources.NAME.*)',
+      'inputs are paths, s3://BUCKET/KEY, az://CONTAINER/KEY, https:// or sftp:// addresses',
     );
+  if (!URL.canParse(text)) throw refused(shown(text), 'that is no address');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') throw refused(shown(text), passwordAdvice);
   const secret = [...url.searchParams.keys()].find((name) => signature.test(name));
   if (secret !== undefined)
     throw refused(
@@ -60,6 +72,37 @@ export function parseRemoteLocation(text: string): RemoteLocation {
     throw refused(shown(text), 'only this machine is read without TLS: write https://');
   url.hash = '';
   return { kind: 'http', text, url };
+}
+
+const passwordAdvice =
+  'a password in an address would stand in the job’s record: name what holds it (--credential NAME, or a source of the operator: svc.sources.NAME.*)';
+
+/** The path is what it is, without escapes, as keys of buckets are. */
+function sftpLocation(text: string): RemoteLocation {
+  const [, user, host, port = '22', path = ''] =
+    /^sftp:\/\/(?:([^/@]*)@)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(\/.*)?$/is.exec(text) ?? [];
+  if (user?.includes(':') === true) throw refused(shown(text), passwordAdvice);
+  const isPort = Number(port) >= 1 && Number(port) <= 65_535;
+  if (host === undefined || !isPort || (user !== undefined && !sftpUser.test(user)))
+    throw refused(
+      shown(text),
+      'must be sftp://USER@HOST/PATH: a file, a folder, a prefix that ends with /, or a pattern; /~/ is the user’s home',
+    );
+  if (path.split('/').includes('..'))
+    throw refused(shown(text), '.. does not stand in the path of an address');
+  return {
+    kind: 'sftp',
+    text,
+    host: host.toLowerCase(),
+    port: Number(port),
+    user: user ?? null,
+    path: path.startsWith('/~/') ? path.slice(3) : path === '/~' ? '' : path === '' ? '/' : path,
+  };
+}
+
+/** `host`, or `host:port` where that is not the usual one. */
+export function serverOf({ host, port }: Extract<RemoteLocation, { kind: 'sftp' }>): string {
+  return port === 22 ? host : `${host}:${port}`;
 }
 
 /** What all keys below a location of a store begin with: the whole bucket, or a prefix that ends as folders do. */
@@ -111,7 +154,9 @@ export function storeLocation(location: RemoteLocation, access: SourceAccess | n
 /** The first host that is asked for it: that of the store, or of the address; `access`: null without credentials. */
 export function addressOfLocation(location: RemoteLocation, access: SourceAccess | null): URL | null {
   if (location.kind === 'http') return location.url;
-  return access === null || access.kind === 'https' ? null : new URL(access.endpoint);
+  if (location.kind === 'sftp')
+    return access === null ? null : new URL(`sftp://${location.host}:${location.port}`);
+  return access?.kind === 's3' || access?.kind === 'az' ? new URL(access.endpoint) : null;
 }
 
 /** The operator's sources that an organisation may read; null: a person, who may read all. */

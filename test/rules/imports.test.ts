@@ -118,6 +118,7 @@ const areas: readonly Area[] = [
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
   onNode('outgoing'),
+  onNode('sftp', [], ['file-staging']),
   onNode('remote-inputs', ['@azure/storage-blob', 'aws4fetch'], ['file-staging', 'object-store']),
   onNode('transfer', ['@azure/storage-blob'], ['file-staging', 'outgoing', 'processes']),
   onNode('schema-compiler', [], ['local-files']),

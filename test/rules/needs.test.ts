@@ -15,6 +15,7 @@ const programs: readonly (readonly [Part, string])[] = [
   ['psql', 'psql'],
   ['s3 server', 'moto_server'],
   ['setpriv', 'setpriv'],
+  ['sshd', 'sshd'],
   ['sqlite3', 'sqlite3'],
   ['xmllint', 'xmllint'],
 ];

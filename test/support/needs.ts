@@ -94,6 +94,7 @@ const parts = {
     how: 'ADMIN_SERVER=1, with Java 17, Maven and its central repository',
     find: () => process.env['ADMIN_SERVER'] === '1',
   },
+  sshd: { how: 'Debian: openssh-server', programs: ['sshd'] },
   setpriv: { how: 'Debian: util-linux', programs: ['setpriv'] },
   sqlite3: { how: 'Debian: sqlite3', programs: ['sqlite3'], variable: 'SQLITE3' },
   'systemd-analyze': { how: 'Debian: systemd', programs: ['systemd-analyze'] },

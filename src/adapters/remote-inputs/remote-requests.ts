@@ -35,7 +35,7 @@ export function createRemoteRequests(
   if (given?.access.kind === 's3') return signedRequests(given.access, given.by, { check, http, signal });
   if (given?.access.kind === 'az')
     return blobRequests(createBlobSignatures(given.access, bucket), given.by, { check, http, signal });
-  const access = given?.access;
+  const access = given?.access.kind === 'https' ? given.access : undefined;
   return async (first, headers = {}) => {
     let url = first;
     for (let number = 0; ; number += 1) {

@@ -5,6 +5,8 @@ import { listContainer } from './azure-container.ts';
 import type { SendGet } from './remote-requests.ts';
 import { listBucket, objectUrl } from './s3-listing.ts';
 
+export type StoreAccess = Extract<SourceAccess, { kind: 's3' | 'az' }>;
+
 export interface RemoteStore {
   /** Objects whose keys begin so. `label`: the place as the person knows it. AppError `input_not_found`, `unprocessable_input` or `service_unavailable`. */
   list(prefix: string, label: string): AsyncIterable<StoredObject>;
@@ -12,11 +14,7 @@ export interface RemoteStore {
 }
 
 /** `bucket`: or container. */
-export function openRemoteStore(
-  send: SendGet,
-  access: Exclude<SourceAccess, { kind: 'https' }>,
-  bucket: string,
-): RemoteStore {
+export function openRemoteStore(send: SendGet, access: StoreAccess, bucket: string): RemoteStore {
   if (access.kind === 'az')
     return {
       list: (prefix, label) => listContainer(send, access, bucket, prefix, label),

@@ -16,6 +16,14 @@ const tags = ['admin'];
 const example = { name: 'bank-inbox', kind: 's3' as const, created: 1790000000000 };
 const kind = z.enum(kindNames);
 const text = plainText(4096).optional();
+/** A private key has lines. */
+const lines = z
+  .string()
+  .min(1)
+  .max(16_384)
+  // oxlint-disable-next-line no-control-regex -- what no key has
+  .regex(/^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f]*$/, { error: 'must not hold control characters' })
+  .optional();
 
 const CredentialInfo = z
   .object({
@@ -38,16 +46,17 @@ const NewCredential = z
     endpoint: text,
     region: text,
     access_key: text,
-    secret_key: text,
+    secret_key: lines,
     session_token: text,
     host: text,
     token: text,
     user: text,
     password: text,
+    host_key: text,
   })
   .openapi('NewCredential', {
     description:
-      'Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused.',
+      'Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`; of `sftp`: `host`, `user`, and `password` or `secret_key`, a private key, with `host_key`, the public key of the server. What a kind does not have is refused.',
     example: {
       name: example.name,
       kind: example.kind,

@@ -1,15 +1,11 @@
-/** Files that lie in buckets and on the web, brought to a folder of this machine. */
+/** Files that lie in buckets, on servers and on the web, brought to a folder of this machine. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { downloadFile, isChange } from '../../adapters/remote-inputs/download.ts';
-import {
-  createRemoteRequests,
-  type PlaceAccess,
-  type RemoteRequestOptions,
-} from '../../adapters/remote-inputs/remote-requests.ts';
-import { openRemoteStore, type RemoteStore } from '../../adapters/remote-inputs/stores.ts';
-import type { SourceAccess } from '../../config/shape.ts';
+import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
+import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
+import type { SftpPlace } from '../../adapters/sftp/place.ts';
 import { AppError } from '../../errors.ts';
 import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
 import { fileNameOf, keyPrefix, storeLocation, type RemoteLocation } from '../../files/remote-location.ts';
@@ -18,17 +14,14 @@ import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { archiveKind } from '../../tools/inputs/archive-members.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
+import { folderOf, noSource, openSftpLocation, sftpLabel, type PlaceOptions } from './sftp.ts';
 
 /** files of one place that are brought at the same time */
 const atOnce = 16;
 
-export interface FetchOptions {
-  readonly check: RemoteRequestOptions['check'];
-  /** what the place is read with; null: nothing */
-  readonly access: PlaceAccess | null;
+export interface FetchOptions extends PlaceOptions {
   /** made where it is not there */
   readonly directory: string;
-  readonly signal: AbortSignal;
   /** told of bytes as they come; what it throws ends all of it */
   readonly onBytes: (count: number) => void;
   /** those files below the location, as they were when they had that version; null: what it leads to */
@@ -41,57 +34,84 @@ export interface FetchedFiles {
   readonly files: number;
 }
 
-/** AppErrors of `downloadFile` and `RemoteStore`. */
-export async function fetchLocation(
-  parsed: RemoteLocation,
-  { check, access, directory, signal, onBytes, wanted }: FetchOptions,
-): Promise<FetchedFiles> {
+/** AppErrors of `downloadFile`, `RemoteStore` and `SftpPlace`. */
+export async function fetchLocation(parsed: RemoteLocation, options: FetchOptions): Promise<FetchedFiles> {
+  const { access, directory, wanted, signal, onBytes } = options;
   const location = storeLocation(parsed, access?.access ?? null);
   const { text } = location;
-  if (access === null && location.kind !== 'http')
-    throw new AppError(
-      'path_not_allowed',
-      `${text}: the operator has set no source for it (svc.sources.NAME.location), and no credential is named`,
-    );
-  const send = createRemoteRequests(
-    { check, http: createPinnedHttp({ keepsConnections: true }), signal },
-    access,
-    location.kind === 'http' ? undefined : location.bucket,
-  );
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const options = { signal, onBytes };
-  if (location.kind === 'http') {
-    const path = join(directory, plainName(fileNameOf(location.url), text));
-    const version = wanted?.[0]?.version;
-    await downloadFile(send, location.url, path, {
-      ...options,
-      ...(version === undefined ? {} : { version }),
-      label: text,
-    }).catch(ofWatch(wanted?.[0]?.name));
-    return { paths: [path], files: 1 };
+  if (location.kind === 'sftp') {
+    const place = await openSftpLocation(location, options);
+    try {
+      const folder = folderOf(location.path);
+      return await bring(
+        options,
+        wanted === null ? await filesAt(place, location) : named(folder, wanted),
+        (file, to) =>
+          place.download(file.key, to, {
+            ...file.options,
+            signal,
+            onBytes,
+            label: sftpLabel(location, file.key),
+          }),
+      );
+    } finally {
+      place.close();
+    }
   }
+  const http = createPinnedHttp({ keepsConnections: true });
+  if (location.kind === 'http') {
+    const send = createRemoteRequests({ ...options, http }, access);
+    const name = fileNameOf(location.url);
+    const file = {
+      key: text,
+      name,
+      matched: name,
+      ...(wanted === null ? {} : { version: wanted[0]!.version }),
+    };
+    return bring(options, [file], (one, to) =>
+      downloadFile(send, location.url, to, { ...one.options, signal, onBytes, label: text }),
+    );
+  }
+  if (access === null) throw noSource(text);
   const { bucket } = location;
-  const store = openRemoteStore(send, access!.access as Exclude<SourceAccess, { kind: 'https' }>, bucket);
-  const found: readonly FoundObject[] =
-    wanted === null
-      ? await objectsAt(store, location)
-      : wanted.map(({ name, version }) => ({
-          key: keyPrefix(location) + name,
-          name,
-          matched: name,
-          version,
-        }));
+  const send = createRemoteRequests({ ...options, http }, access, bucket);
+  const store = openRemoteStore(send, access.access as StoreAccess, bucket);
+  const found = wanted === null ? await objectsAt(store, location) : named(keyPrefix(location), wanted);
+  return bring(options, found, (one, to) =>
+    downloadFile(send, store.urlOf(one.key), to, {
+      ...one.options,
+      signal,
+      onBytes,
+      label: `${location.kind}://${bucket}/${one.key}`,
+    }),
+  );
+}
+
+/** Files below a prefix, each of one version alone. */
+function named(prefix: string, wanted: WatchedFiles['files']): FoundObject[] {
+  return wanted.map(({ name, version }) => ({ key: prefix + name, name, matched: name, version }));
+}
+
+interface OneDownload {
+  readonly key: string;
+  readonly options: { readonly version?: string };
+}
+
+async function bring(
+  { directory, wanted }: FetchOptions,
+  found: readonly FoundObject[],
+  download: (file: OneDownload, to: string) => Promise<number>,
+): Promise<FetchedFiles> {
   for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
   const folders = new Set(found.map(({ name }) => dirname(join(directory, name))));
   for (const one of folders) await mkdir(one, { recursive: true, mode: 0o700 });
   const waiting = found.values();
   const worker = async (): Promise<void> => {
-    for (const object of waiting)
-      await downloadFile(send, store.urlOf(object.key), join(directory, object.name), {
-        ...options,
-        ...(object.version === undefined ? {} : { version: object.version }),
-        label: `${location.kind}://${bucket}/${object.key}`,
-      }).catch(ofWatch(wanted === null ? undefined : object.name));
+    for (const { key, name, version } of waiting)
+      await download({ key, options: version === undefined ? {} : { version } }, join(directory, name)).catch(
+        ofWatch(wanted === null ? undefined : name),
+      );
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return { paths: [...new Set(found.map(({ matched }) => join(directory, matched)))], files: found.length };
@@ -143,12 +163,48 @@ async function objectsAt(
     const length = pattern === null ? 0 : matchedLength(pattern, below);
     if (length !== null) found.push({ key: object.key, name: below, matched: below.slice(0, length) });
   }
-  if (found.length === 0)
-    throw new AppError(
-      'input_not_found',
-      `${text}: there is no such object, and nothing below it that this tool reads`,
+  return requireSome(text, found);
+}
+
+/** The file itself, whatever its name; else as of a store. */
+async function filesAt(
+  place: SftpPlace,
+  { path, text }: Extract<RemoteLocation, { kind: 'sftp' }>,
+): Promise<readonly FoundObject[]> {
+  const pattern = parsePathPattern(path);
+  const facts = pattern === null && path !== '' ? await place.stat(path) : null;
+  if (facts?.kind === 'file') {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    return [{ key: path, name, matched: name }];
+  }
+  const folder = pattern === null ? path : pattern.folder;
+  const budget = createLookBudget();
+  const found: FoundObject[] = [];
+  const enter = (below: string): boolean => {
+    budget();
+    return (
+      pattern === null ||
+      pattern.segments.includes('folders') ||
+      below.split('/').length < pattern.segments.length ||
+      matchedLength(pattern, `${below}/file`) !== null
     );
-  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  };
+  if (facts !== null || pattern !== null || path === '')
+    for await (const { key } of place.list(folder === '' ? '.' : folder, enter)) {
+      budget();
+      const length = !isWanted(key) ? null : pattern === null ? 0 : matchedLength(pattern, key);
+      if (length !== null)
+        found.push({ key: folderOf(folder) + key, name: key, matched: key.slice(0, length) });
+    }
+  return requireSome(text, found);
+}
+
+function requireSome(text: string, found: readonly FoundObject[]): readonly FoundObject[] {
+  if (found.length > 0) return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  throw new AppError(
+    'input_not_found',
+    `${text}: there is no such object, and nothing below it that this tool reads`,
+  );
 }
 
 function isWanted(name: string): boolean {

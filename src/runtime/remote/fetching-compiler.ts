@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
+import { checkAddress, createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import { AppError } from '../../errors.ts';
@@ -66,10 +66,12 @@ async function fetchAll(
       }
       const location = parseRemoteLocation(text);
       const found = await fetchLocation(location, {
-        check: (url, by) => guards[by].checkUrl(url),
+        check: (url, by) => checkAddress(guards[by], url),
         access: await accessOfOrganisation(options, { idOrg, credential: credential ?? null }, location),
         directory: join(directory, String((serial += 1))),
         signal,
+        scratch: directory,
+        ownKeys: false,
         onBytes,
         wanted: null,
       });

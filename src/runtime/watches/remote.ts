@@ -1,8 +1,9 @@
-/** A bucket or an address on the web as the location of a watch. */
+/** A bucket, a server or an address on the web as the location of a watch. */
 import { createHash } from 'node:crypto';
 import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
-import { openRemoteStore } from '../../adapters/remote-inputs/stores.ts';
-import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
+import type { SftpPlace } from '../../adapters/sftp/place.ts';
+import { openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
+import { checkAddress, type OutgoingGuard } from '../../access/outgoing-guard.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
@@ -13,7 +14,9 @@ import {
   storeLocation,
   type RemoteLocation,
 } from '../../files/remote-location.ts';
+import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { accessOfOrganisation } from '../remote/access.ts';
+import { folderOf, noSource, openSftpLocation, type PlaceOptions } from '../remote/sftp.ts';
 import type { OutgoingHttp } from '../../ports/network/outgoing.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
@@ -25,6 +28,8 @@ export interface RemoteLocationOptions {
   /** hosts that requests name, and those of the operator's own sources */
   readonly guards: { readonly request: OutgoingGuard; readonly operator: OutgoingGuard };
   readonly http: OutgoingHttp;
+  /** see `PlaceOptions` */
+  readonly scratch: string;
 }
 
 /** AppErrors `invalid_option`, `path_not_allowed` where no source is set, and those of the guards. */
@@ -38,18 +43,23 @@ export async function openRemote(
   const parsed = parseRemoteLocation(text);
   const access = await accessOfOrganisation(options, place, parsed);
   const location = storeLocation(parsed, access?.access ?? null);
+  const check = (url: URL, by: 'request' | 'operator') => checkAddress(guards[by], url);
+  if (location.kind === 'sftp')
+    return serverFolder(location, pattern, {
+      check,
+      access,
+      signal,
+      scratch: options.scratch,
+      ownKeys: false,
+    });
   const send = createRemoteRequests(
-    { check: (url, by) => guards[by].checkUrl(url), http, signal },
+    { check, http, signal },
     access,
     location.kind === 'http' ? undefined : location.bucket,
   );
   if (location.kind === 'http') return webFile(send, location);
-  if (access === null || access.access.kind === 'https')
-    throw new AppError(
-      'path_not_allowed',
-      'the operator has set no source for it (svc.sources.NAME.location)',
-    );
-  const store = openRemoteStore(send, access.access, location.bucket);
+  if (access === null) throw noSource(text);
+  const store = openRemoteStore(send, access.access as StoreAccess, location.bucket);
   const prefix = keyPrefix(location);
   const accept = nameTest(pattern);
   return {
@@ -62,6 +72,41 @@ export async function openRemote(
       }
     },
     digest: ({ name }) => digestOf(send, store.urlOf(prefix + name), name),
+  };
+}
+
+/** Files below a folder of a server, on one connection, which ends when it has rested for a while. */
+function serverFolder(
+  location: Extract<RemoteLocation, { kind: 'sftp' }>,
+  pattern: string | null,
+  options: PlaceOptions,
+): WatchedLocation {
+  const folder = folderOf(location.path);
+  const accept = nameTest(pattern);
+  let opened: Promise<SftpPlace> | null = null;
+  const open = (): Promise<SftpPlace> => (opened ??= openSftpLocation(location, options));
+  return {
+    async *objects() {
+      const budget = createLookBudget();
+      const enter = (): boolean => {
+        budget();
+        return true;
+      };
+      for await (const object of (await open()).list(folder === '' ? '.' : folder, enter)) {
+        budget();
+        const { key: name, bytes, modified, version } = object;
+        if (accept(name)) yield { name, version, bytes, modified: Number.isNaN(modified) ? null : modified };
+      }
+    },
+    async digest({ name, modified }) {
+      const place = await open();
+      let hash = createHash('sha256');
+      const begin = (): void => void (hash = createHash('sha256'));
+      const found = await place.read(folder + name, begin, (bytes) => hash.update(bytes));
+      if (found === null) return null;
+      const { version, bytes } = found;
+      return { sha256: hash.digest('hex'), object: { name, version, bytes, modified } };
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** The scheduler of watches in this process, beside its worker: only where commands may be run. */
+import { join } from 'node:path';
 import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
@@ -26,7 +27,7 @@ export function createWatchScheduler(opened: OpenedInstallation): Scheduler | nu
   });
 }
 
-function createLocations({ adapters, config }: OpenedInstallation): WatchedLocations {
+function createLocations({ adapters, config, home }: OpenedInstallation): WatchedLocations {
   const resolver = createHostResolver();
   const guards = {
     request: createOutgoingGuard(config.allowedHosts, resolver),
@@ -37,7 +38,7 @@ function createLocations({ adapters, config }: OpenedInstallation): WatchedLocat
   return {
     open: async (place, signal) =>
       isRemoteLocation(place.location)
-        ? openRemote({ adapters, sources, guards, http }, place, signal)
+        ? openRemote({ adapters, sources, guards, http, scratch: join(home.directory, 'tmp') }, place, signal)
         : openFolder(adapters.files, place, signal),
   };
 }

@@ -25,6 +25,8 @@ export async function fetchRemote(
     access: await accessFor(session, location),
     directory: localFolder(session, folder),
     signal: session.interrupted,
+    scratch: localFolder(session, 'ssh'),
+    ownKeys: session.byHand,
     onBytes: (count) => {
       bytes += count;
       session.progress(0);

@@ -1,5 +1,5 @@
 /** The places of the operator that inputs are fetched from and targets lie in, and how a job reaches them. */
-import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
+import { checkAddress, createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SourceConfig } from '../../config/shape.ts';
@@ -8,6 +8,7 @@ import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { AppError } from '../../errors.ts';
 import { credentialMisfit } from '../../files/credentials.ts';
 import { sourceAt, type RemoteLocation } from '../../files/remote-location.ts';
+import { noSource } from '../../runtime/remote/sftp.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /** `by`: who named the host. AppError `host_not_allowed` where it may not be reached. */
@@ -26,9 +27,9 @@ export function checksOf({ home, byHand }: Asker): CheckHost {
   // looked up once a run: its connections are used again
   const checked = new Map<string, Promise<CheckedHost>>();
   return (url, by) => {
-    const key = `${by} ${url.origin}`;
+    const key = `${by} ${url.protocol}//${url.host}`;
     let found = checked.get(key);
-    if (found === undefined) checked.set(key, (found = (by === 'operator' ? free : guard).checkUrl(url)));
+    if (found === undefined) checked.set(key, (found = checkAddress(by === 'operator' ? free : guard, url)));
     return found;
   };
 }
@@ -40,6 +41,11 @@ export function sourceFor(
 ): SourceConfig | undefined {
   const found = sourceAt(home.config.sources ?? [], location.text, byHand ? null : idOrg);
   if (found !== undefined || location.kind === 'http') return found;
+  if (location.kind === 'sftp') {
+    // a person has keys and known hosts of their own
+    if (byHand) return undefined;
+    throw noSource(location.text);
+  }
   const own = byHand ? environmentSources[location.kind](process.env) : undefined;
   if (own !== undefined) return own;
   throw new AppError(

@@ -66,13 +66,16 @@ describe('settings of sources', () => {
     ],
     [
       { location: '/in', ...keys },
-      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH',
+      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, https://HOST/PATH or sftp://USER@HOST/PATH',
     ],
     [
       { location: 'http://host/', token: 't' },
-      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH',
+      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, https://HOST/PATH or sftp://USER@HOST/PATH',
     ],
-    [{ token: 't' }, 'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or https://HOST/PATH'],
+    [
+      { token: 't' },
+      'location: must be s3://BUCKET/PREFIX, az://CONTAINER/PREFIX, https://HOST/PATH or sftp://USER@HOST/PATH',
+    ],
     [
       { location: 's3://bucket', organisations: '1,x', ...keys },
       'organisations: must be ids, comma-separated, or * for all',
@@ -93,7 +96,7 @@ describe('settings of sources', () => {
 
   it.each([
     [{ kind: 's3' }, 'access_key: a source in an S3-compatible store needs access_key and secret_key'],
-    [{ kind: 'gopher' }, 'kind: must be one of s3, az, https'],
+    [{ kind: 'gopher' }, 'kind: must be one of s3, az, https, sftp'],
     [{ kind: 's3', location: 'https://host/' }, 'kind: s3 is not that of https:// locations'],
     [{ kind: 'https', token: 't' }, 'host: is needed: what is secret goes to that host alone'],
     [{ kind: 'https', host: 'a/b' }, 'host: must be HOST or HOST:PORT'],
@@ -101,6 +104,14 @@ describe('settings of sources', () => {
     [
       { kind: 'https', host: 'h', ...keys },
       'access_key: a source of kind https has none: it takes host, token, user, password',
+    ],
+    [{ kind: 'sftp', password: 'p' }, 'host: is needed: what is secret goes to that host alone'],
+    [{ kind: 'sftp', host: 'h', user: '-x', password: 'p' }, 'user: is no name of a user'],
+    [{ kind: 'sftp', host: 'h' }, 'password: is needed, or a private key: key_file or secret_key'],
+    [{ kind: 'sftp', host: 'h', key_file: 'key' }, 'key_file: must be an absolute path'],
+    [
+      { kind: 'sftp', host: 'h', key_file: '/key', host_key: 'SHA256:x' },
+      'host_key: must be a public key as ssh-keyscan shows it: ssh-ed25519 AAAA…',
     ],
     [{ kind: 'az' }, 'access_key: is the name of the account, and needed'],
     [

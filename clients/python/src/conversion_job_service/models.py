@@ -1272,11 +1272,11 @@ class CredentialInfo(TypedDict):
 
 
 class NewCredential(TypedDict):
-    """Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`. What a kind does not have is refused."""
+    """Of `s3`: `access_key` and `secret_key`, with `endpoint`, `region` and `session_token`; of `az`: `access_key`, the name of the account, and `secret_key`, its key, or `token`, a shared access signature, with `endpoint`; of `https`: `host`, and `token` or `user` and `password`; of `sftp`: `host`, `user`, and `password` or `secret_key`, a private key, with `host_key`, the public key of the server. What a kind does not have is refused."""
 
     name: str
     """What jobs call it by."""
-    kind: Literal["s3", "az", "https"]
+    kind: Literal["s3", "az", "https", "sftp"]
     """The scheme of the addresses that it is for."""
     endpoint: NotRequired[str]
     """Address of an S3-compatible store, or of a storage account; without it, that of Amazon or Azure."""
@@ -1296,6 +1296,8 @@ class NewCredential(TypedDict):
     """Sent with the password as `Authorization: Basic`."""
     password: NotRequired[str]
     """The password."""
+    host_key: NotRequired[str]
+    """Of `sftp`: the public key of the server, `ssh-ed25519 AAAA…`; without it, what `known_hosts` of the service has."""
 
 
 class Extensions(TypedDict):

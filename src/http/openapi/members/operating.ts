@@ -35,6 +35,8 @@ export const operatingMembers: MemberTexts = {
     token: 'Sent as `Authorization: Bearer`; of `az`, a shared access signature.',
     user: 'Sent with the password as `Authorization: Basic`.',
     password: 'The password.',
+    host_key:
+      'Of `sftp`: the public key of the server, `ssh-ed25519 AAAA…`; without it, what `known_hosts` of the service has.',
   },
   Org: {
     id_org: 'The organisation.',

@@ -1,0 +1,211 @@
+/** Files of an SFTP server: listed, and brought here, on one connection, which is made anew where it breaks. */
+import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../../errors.ts';
+import type { StoredObject } from '../../ports/files/objects.ts';
+import { fileFault } from '../file-staging/faults.ts';
+import { ProtocolFault, statuses, type FileAttributes } from './messages.ts';
+import { StatusFault, type SftpFile, type SftpSession } from './session.ts';
+import { openSftp, type OpenSftp, type SftpAddress } from './ssh.ts';
+
+export interface SftpDownload {
+  readonly signal: AbortSignal;
+  readonly onBytes?: (count: number) => void;
+  /** the version that is wanted; absent: the one that is there */
+  readonly version?: string;
+  readonly label: string;
+}
+
+export interface SftpPlace {
+  /** Null: there is nothing. */
+  stat(path: string): Promise<(FileAttributes & { readonly version: string }) | null>;
+  /** Files below a folder, at any depth, links left out; `enter`: which folders are looked into. Keys are below the folder. */
+  list(folder: string, enter: (path: string) => boolean): AsyncIterable<StoredObject>;
+  /**
+   * Answers the file's bytes. AppError `input_not_found`; `unprocessable_input` with the cause `changed` where it changes meanwhile;
+   * `service_unavailable` where it cannot be read now.
+   */
+  download(path: string, to: string, options: SftpDownload): Promise<number>;
+  /** All of a file, and what it was from its first byte to its last; null: it is gone. `begin` is called again where it has to be read anew. */
+  read(
+    path: string,
+    begin: () => void,
+    take: (bytes: Uint8Array) => void,
+  ): Promise<(FileAttributes & { readonly version: string }) | null>;
+  close(): void;
+}
+
+/** tries without a byte more between them */
+const tries = 5;
+const firstPauseMs = 200;
+/** characters, as Linux has it */
+const longestPath = 4096;
+
+/** A server tells size and time of a change. */
+export function versionOf({ bytes, modified }: FileAttributes): string {
+  return `${modified ?? 'never'}-${bytes}`;
+}
+
+export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace {
+  let open: Promise<OpenSftp> | null = null;
+  const connected = (): Promise<OpenSftp> => {
+    if (open !== null) return open;
+    const opening = openSftp(address, signal);
+    open = opening;
+    const forget = (): void => void (open === opening && (open = null));
+    opening.then(({ ended }) => ended.catch(forget), forget);
+    return opening;
+  };
+  /** Once more where the connection breaks; `progress`: anything by which a further try is told to be worth it. */
+  const tried = async <T>(
+    label: string,
+    work: (session: SftpSession) => Promise<T>,
+    progress = () => 0,
+  ): Promise<T> => {
+    for (let failures = 1, before = 0; ; failures += 1) {
+      try {
+        return await work((await connected()).session);
+      } catch (error) {
+        signal.throwIfAborted();
+        const fault = faultOf(error, label);
+        if (fault.code !== 'service_unavailable') throw fault;
+        if (progress() > before) failures = 1;
+        before = progress();
+        if (failures >= tries) throw fault;
+      }
+      await pause(firstPauseMs * 2 ** (failures - 1), undefined, { signal });
+    }
+  };
+  return {
+    stat: (path) =>
+      tried(address.label, async (session) => {
+        const found = await orNull(session.stat(path));
+        return found === null ? null : { ...found, version: versionOf(found) };
+      }),
+    async *list(folder, enter) {
+      const waiting = [''];
+      for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
+        const path = below === '' ? folder : `${folder.replace(/\/$/, '')}/${below}`;
+        const entries = await tried(address.label, (session) => Array.fromAsync(session.list(path)));
+        for (const entry of entries) {
+          const key = below === '' ? entry.name : `${below}/${entry.name}`;
+          if (entry.name.includes('/') || key.length > longestPath)
+            throw faultOf(new ProtocolFault('names a file as none can be named'), address.label);
+          if (entry.kind === 'folder' && enter(key)) waiting.push(key);
+          if (entry.kind === 'file')
+            yield {
+              key,
+              bytes: entry.bytes,
+              modified: (entry.modified ?? Number.NaN) * 1000,
+              version: versionOf(entry),
+            };
+        }
+      }
+    },
+    async download(path, to, { version, label, onBytes }) {
+      let pinned: string | null = version ?? null;
+      let received = 0;
+      return tried(
+        label,
+        async (session) => {
+          // what has reached the file counts, not what has come
+          received = received === 0 ? 0 : (await stat(to)).size;
+          const file = await session.open(path);
+          try {
+            const facts = await file.attributes();
+            if (facts.kind !== 'file') throw new AppError('input_not_found', `${label}: is no file`);
+            if (pinned !== null && versionOf(facts) !== pinned) throw changed(label);
+            pinned = versionOf(facts);
+            const counted = async function* (): AsyncIterable<Uint8Array> {
+              for await (const bytes of file.read(received, facts.bytes - received)) {
+                onBytes?.(bytes.length);
+                yield bytes;
+                received += bytes.length;
+              }
+            };
+            await pipeline(
+              counted(),
+              createWriteStream(to, received === 0 ? { mode: 0o600 } : { flags: 'r+', start: received }),
+            );
+            await requireSame(file, facts, received, label);
+            return received;
+          } finally {
+            await file.close();
+          }
+        },
+        () => received,
+      );
+    },
+    read: (path, begin, take) =>
+      tried(address.label, async (session) => {
+        const file = await orNull(session.open(path));
+        if (file === null) return null;
+        try {
+          const facts = await file.attributes();
+          let bytes = 0;
+          begin();
+          for await (const chunk of file.read(0, facts.bytes)) {
+            bytes += chunk.length;
+            take(chunk);
+          }
+          const after = await file.attributes();
+          // what was read is of neither version: it is met anew
+          const isSame = versionOf(after) === versionOf(facts) && bytes === facts.bytes;
+          return { ...after, version: isSame ? versionOf(after) : `${versionOf(after)} changes` };
+        } finally {
+          await file.close();
+        }
+      }),
+    // one that never opened has nothing to close
+    close: () => void open?.then((one) => one.close()).catch(() => undefined),
+  };
+}
+
+/** Null where the server has no such file. */
+async function orNull<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StatusFault && error.status === statuses.noSuchFile) return null;
+    throw error;
+  }
+}
+
+async function requireSame(
+  file: SftpFile,
+  facts: FileAttributes,
+  received: number,
+  label: string,
+): Promise<void> {
+  const after = await file.attributes();
+  if (versionOf(after) !== versionOf(facts) || received !== facts.bytes) throw changed(label);
+}
+
+function changed(label: string): AppError {
+  return new AppError(
+    'unprocessable_input',
+    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
+    { cause: 'changed' },
+  );
+}
+
+/** In the words of the service. */
+function faultOf(error: unknown, label: string): AppError {
+  const told = fileFault(error, label, 'read');
+  if (told instanceof AppError) return told;
+  if (error instanceof StatusFault)
+    return error.status === statuses.noSuchFile
+      ? new AppError('input_not_found', `${label}: there is no such file or folder`)
+      : new AppError(
+          'unprocessable_input',
+          `${label}: ${error.status === statuses.permissionDenied ? 'may not be read by this user' : `the server refuses it (status ${error.status})`}`,
+        );
+  if (error instanceof ProtocolFault)
+    return new AppError(
+      'unprocessable_input',
+      `${label}: is no server of SFTP that can be trusted: it ${error.message}`,
+    );
+  return new AppError('service_unavailable', `${label}: cannot be read now`, { cause: error });
+}

@@ -1,0 +1,198 @@
+/** One session of SFTP over the two pipes of a program: many requests at a time, each answered under its number. */
+import type { Readable, Writable } from 'node:stream';
+import { fixedLimits } from '../../config/limits.ts';
+import {
+  message,
+  MessageReader,
+  ProtocolFault,
+  statuses,
+  types,
+  type DirectoryEntry,
+  type FileAttributes,
+} from './messages.ts';
+
+/** The server refuses a request: its status, and what it says. */
+export class StatusFault extends Error {
+  readonly status: number;
+
+  constructor(status: number, text: string) {
+    super(text);
+    this.status = status;
+  }
+}
+
+export interface SftpSession {
+  stat(path: string): Promise<FileAttributes>;
+  /** Everything in a folder but itself and the one above it. */
+  list(path: string): AsyncIterable<DirectoryEntry>;
+  open(path: string): Promise<SftpFile>;
+}
+
+export interface SftpFile {
+  attributes(): Promise<FileAttributes>;
+  /** Bytes from `from` to the end, as they lie there; `toRead`: how many there are, which are asked for ahead. */
+  read(from: number, toRead: number): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly type: number;
+  readonly body: MessageReader;
+}
+
+/** longest message; servers answer a read with 256 KiB at most */
+const longest = 1024 * 1024;
+const readBytes = 64 * 1024;
+/** reads that are under way of one file */
+const ahead = 16;
+
+/** `onBytes`: told of every sign of life. Rejects with what the program ends by, or a ProtocolFault. */
+export async function openSession(
+  input: Readable,
+  output: Writable,
+  ended: Promise<never>,
+  onBytes: () => void,
+): Promise<SftpSession> {
+  const waiting = new Map<number, { resolve(answer: Answer): void; reject(error: unknown): void }>();
+  const hello = Promise.withResolvers<void>();
+  let fault: unknown = null;
+  let number = 0;
+  const fail = (error: unknown): void => {
+    fault ??= error;
+    hello.reject(fault);
+    for (const { reject } of waiting.values()) reject(fault);
+    waiting.clear();
+  };
+  ended.catch(fail);
+  input.on('error', fail);
+  output.on('error', () => undefined);
+  let rest: Uint8Array = new Uint8Array(0);
+  input.on('data', (chunk: Uint8Array) => {
+    onBytes();
+    if (fault !== null) return;
+    try {
+      rest = takeMessages(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), (type, body) => {
+        if (type === types.version) return hello.resolve();
+        const asked = body.number();
+        waiting.get(asked)?.resolve({ type, body });
+        waiting.delete(asked);
+      });
+    } catch (error) {
+      fail(error);
+    }
+  });
+  const ask = (
+    type: number,
+    ...parts: readonly (number | bigint | string | Uint8Array)[]
+  ): Promise<Answer> => {
+    if (fault !== null) return Promise.reject(fault as Error);
+    number = (number + 1) >>> 0;
+    const answer = new Promise<Answer>((resolve, reject) => waiting.set(number, { resolve, reject }));
+    output.write(message(type, number, ...parts));
+    return answer;
+  };
+  const close = async (handle: Uint8Array): Promise<void> => {
+    // what is lost has no handles
+    await ask(types.close, handle).catch(() => undefined);
+  };
+  output.write(message(types.init, 3));
+  await hello.promise;
+  return {
+    stat: async (path) => (await expect(types.attributes, ask(types.stat, path))).attributes(),
+    async *list(path) {
+      const handle = (await expect(types.handle, ask(types.openDirectory, path))).bytes().slice();
+      let entries = 0;
+      try {
+        for (;;) {
+          const body = await expect(types.name, ask(types.readDirectory, handle)).catch(atEnd);
+          if (body === null) return;
+          for (let left = body.number(); left > 0; left -= 1) {
+            const name = body.text();
+            body.bytes();
+            const entry = { name, ...body.attributes() };
+            entries += 1;
+            if (entries > fixedLimits.patternEntries)
+              throw new ProtocolFault(`tells of more than ${fixedLimits.patternEntries} files in one folder`);
+            if (name !== '.' && name !== '..') yield entry;
+          }
+        }
+      } finally {
+        await close(handle);
+      }
+    },
+    async open(path) {
+      const handle = (await expect(types.handle, ask(types.open, path, 1, 0))).bytes().slice();
+      const read = (at: number, length: number): Promise<Uint8Array | null> => {
+        const answer = expect(types.data, ask(types.read, handle, BigInt(at), length)).then(
+          (body) => body.bytes().slice(),
+          atEnd,
+        );
+        // it may fail before its turn comes
+        answer.catch(() => undefined);
+        return answer;
+      };
+      return {
+        attributes: async () => (await expect(types.attributes, ask(types.fstat, handle))).attributes(),
+        async *read(from, toRead) {
+          const pieces: {
+            readonly at: number;
+            readonly length: number;
+            readonly answer: ReturnType<typeof read>;
+          }[] = [];
+          let next = from;
+          for (;;) {
+            while (pieces.length < ahead && next < from + toRead) {
+              const length = Math.min(readBytes, from + toRead - next);
+              pieces.push({ at: next, length, answer: read(next, length) });
+              next += length;
+            }
+            const piece = pieces.shift();
+            if (piece === undefined) return;
+            let got = 0;
+            // a server may answer less than was asked for
+            for (
+              let bytes = await piece.answer;
+              got < piece.length;
+              bytes = await read(piece.at + got, piece.length - got)
+            ) {
+              if (bytes === null || bytes.length === 0) return;
+              if (bytes.length > piece.length - got) throw new ProtocolFault('sends more than was asked for');
+              got += bytes.length;
+              yield bytes;
+              if (got === piece.length) break;
+            }
+          }
+        },
+        close: () => close(handle),
+      };
+    },
+  };
+}
+
+/** The body of an answer of that type. StatusFault, ProtocolFault for another. */
+async function expect(wanted: number, answer: Promise<Answer>): Promise<MessageReader> {
+  const { type, body } = await answer;
+  if (type === wanted) return body;
+  if (type !== types.status) throw new ProtocolFault('answers something else than was asked');
+  throw new StatusFault(body.number(), body.text());
+}
+
+/** Null at the end of a file or of a folder. */
+function atEnd(error: unknown): null {
+  if (error instanceof StatusFault && error.status === statuses.end) return null;
+  throw error;
+}
+
+/** Answers what is left of the bytes: the beginning of a message. ProtocolFault for one that is too long. */
+function takeMessages(bytes: Uint8Array, take: (type: number, body: MessageReader) => void): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  while (bytes.length - at >= 5) {
+    const length = view.getUint32(at);
+    if (length < 1 || length > longest) throw new ProtocolFault('sends a message of a length that none has');
+    if (bytes.length - at - 4 < length) break;
+    take(bytes[at + 4]!, new MessageReader(bytes.subarray(at + 5, at + 4 + length)));
+    at += 4 + length;
+  }
+  return bytes.subarray(at);
+}

@@ -1,0 +1,195 @@
+/** The system's ssh, which reaches a server and proves both sides: no host is taken for another, and no secret is a word of a command. */
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../errors.ts';
+import { openSession, type SftpSession } from './session.ts';
+
+export interface SftpAddress {
+  /** as the person named it, lower case, IPv6 in brackets: the name that its key is known by */
+  readonly host: string;
+  readonly port: number;
+  /** the only ones to connect to, in the order to try them */
+  readonly addresses: readonly string[];
+  readonly user: string;
+  readonly password: string | null;
+  /** a private key, or a file that holds one */
+  readonly key: string | null;
+  readonly keyFile: string | null;
+  /** `ssh-ed25519 AAAA…`; null: as known_hosts of this user has it */
+  readonly hostKey: string | null;
+  /** where nothing of these is given: the keys and the agent of whoever runs this (true), or nothing */
+  readonly ownKeys: boolean;
+  /** a folder of this user for what ssh reads from files; each goes once the session is open */
+  readonly scratch: string;
+  /** as messages call it */
+  readonly label: string;
+}
+
+export interface OpenSftp {
+  readonly session: SftpSession;
+  /** Rejects when the connection has ended, with its reason. */
+  readonly ended: Promise<never>;
+  close(): void;
+}
+
+/** silence of a server that owes an answer, after which the connection is given up */
+const idleMs = 30_000;
+const askpass = '#!/bin/sh\nprintf \'%s\\n\' "$SVC_SFTP_PASSWORD"\n';
+
+/** AppErrors: `service_unavailable` where the server cannot be reached now, `unprocessable_input` where it is another or lets nobody in. */
+export async function openSftp(address: SftpAddress, signal: AbortSignal): Promise<OpenSftp> {
+  let last: unknown = null;
+  for (const to of address.addresses)
+    try {
+      return await connect(address, to, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof AppError) || error.code !== 'service_unavailable') throw error;
+      last = error;
+    }
+  throw last;
+}
+
+async function connect(address: SftpAddress, to: string, signal: AbortSignal): Promise<OpenSftp> {
+  const { label } = address;
+  await mkdir(address.scratch, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(address.scratch, 'ssh-'));
+  try {
+    const { argv, environment } = await prepare(address, to, folder);
+    const child = spawn('ssh', argv, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
+    const stop = (): void => void child.kill('SIGKILL');
+    signal.addEventListener('abort', stop);
+    let complaints = '';
+    child.stderr.on('data', (chunk: Buffer) => (complaints = (complaints + chunk.toString()).slice(-4096)));
+    let timer: NodeJS.Timeout | undefined;
+    const alive = (): void => void (timer?.refresh() ?? (timer = setTimeout(stop, idleMs)));
+    const ended = new Promise<never>((_, reject) => {
+      child.once('error', (error: NodeJS.ErrnoException) => reject(missing(error, label)));
+      child.once('close', () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+        reject(reasonOf(complaints, label));
+      });
+    });
+    // it is told to whoever asks, and to the requests that wait
+    ended.catch(() => undefined);
+    alive();
+    const session = await openSession(child.stdout, child.stdin, ended, alive).catch((error: unknown) => {
+      stop();
+      throw error;
+    });
+    return { session, ended, close: stop };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function prepare(
+  address: SftpAddress,
+  to: string,
+  folder: string,
+): Promise<{ readonly argv: readonly string[]; readonly environment: NodeJS.ProcessEnv }> {
+  const { host, port, user, password, key, keyFile, hostKey, ownKeys } = address;
+  const alias =
+    port === 22 ? host.replaceAll(/^\[|\]$/g, '') : `[${host.replaceAll(/^\[|\]$/g, '')}]:${port}`;
+  const settings: Record<string, string> = {
+    User: user,
+    Port: String(port),
+    HostName: to,
+    HostKeyAlias: alias,
+    StrictHostKeyChecking: 'yes',
+    CheckHostIP: 'no',
+    UpdateHostKeys: 'no',
+    ConnectTimeout: '10',
+    ServerAliveInterval: '10',
+    ServerAliveCountMax: '3',
+    ClearAllForwardings: 'yes',
+    PermitLocalCommand: 'no',
+    ControlPath: 'none',
+    LogLevel: 'ERROR',
+    BatchMode: password === null ? 'yes' : 'no',
+    NumberOfPasswordPrompts: '1',
+  };
+  const environment: NodeJS.ProcessEnv = { PATH: process.env['PATH'], LANG: 'C' };
+  if (hostKey !== null) {
+    const known = join(folder, 'known_hosts');
+    await writeFile(known, `${alias} ${hostKey}\n`, { mode: 0o600 });
+    Object.assign(settings, { UserKnownHostsFile: path(known), GlobalKnownHostsFile: '/dev/null' });
+  }
+  let identity = keyFile;
+  if (key !== null) {
+    identity = join(folder, 'key');
+    await writeFile(identity, key.endsWith('\n') ? key : `${key}\n`, { mode: 0o600 });
+  }
+  if (password !== null) {
+    const program = join(folder, 'askpass');
+    await writeFile(program, askpass, { mode: 0o700 });
+    Object.assign(settings, { PubkeyAuthentication: identity === null ? 'no' : 'yes' });
+    Object.assign(environment, {
+      SSH_ASKPASS: program,
+      SSH_ASKPASS_REQUIRE: 'force',
+      DISPLAY: 'none',
+      SVC_SFTP_PASSWORD: password,
+    });
+  }
+  if (identity !== null || !ownKeys)
+    Object.assign(settings, {
+      IdentityAgent: 'none',
+      IdentitiesOnly: 'yes',
+      IdentityFile: identity === null ? 'none' : path(identity),
+    });
+  else environment['SSH_AUTH_SOCK'] = process.env['SSH_AUTH_SOCK'];
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${quoted(value)}`]);
+  // settings of whoever runs this could send it elsewhere
+  return { argv: ['-F', 'none', '-T', '-x', '-a', ...options, '-s', '--', 'server', 'sftp'], environment };
+}
+
+/** A word as in ssh_config. */
+function quoted(value: string): string {
+  return `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
+/** In paths, % begins what ssh puts in. */
+function path(name: string): string {
+  return name.replaceAll('%', '%%');
+}
+
+function missing(error: NodeJS.ErrnoException, label: string): unknown {
+  if (error.code !== 'ENOENT') return error;
+  return new AppError(
+    'unprocessable_input',
+    `${label}: the program ssh is needed, and is not there; install it (Debian: openssh-client)`,
+  );
+}
+
+const reasons: readonly (readonly [RegExp, 'service_unavailable' | 'unprocessable_input', string])[] = [
+  [
+    /Host key verification failed|host key is known|HOST IDENTIFICATION HAS CHANGED/i,
+    'unprocessable_input',
+    'the key of the server is not the one that is known, or none is: set host_key of its credential or source, or put it into known_hosts of the user that runs this (ssh-keyscan HOST shows it)',
+  ],
+  [
+    /Permission denied|Too many authentication failures|no such identity|Load key|invalid format|UNPROTECTED/i,
+    'unprocessable_input',
+    'the server lets this user not in: look at user, password and key of its credential or source',
+  ],
+  [/subsystem request failed/i, 'unprocessable_input', 'the server has no SFTP'],
+  [
+    /no matching|unsupported/i,
+    'unprocessable_input',
+    'ssh and the server agree on no method; the server is too old',
+  ],
+];
+
+/** Of what ssh complained about: nothing of it that a server says is repeated. */
+function reasonOf(complaints: string, label: string): AppError {
+  const known = reasons.find(([pattern]) => pattern.test(complaints));
+  if (known !== undefined) return new AppError(known[1], `${label}: ${known[2]}`);
+  const why = /refused/i.test(complaints)
+    ? 'no server listens there'
+    : /timed out|Timeout/i.test(complaints)
+      ? 'no answer in time'
+      : 'the connection ended';
+  return new AppError('service_unavailable', `${label}: cannot be reached now (${why})`);
+}
