@@ -11,6 +11,9 @@ interface Cursor {
   afterCr: boolean;
 }
 
+/** From here on words and vectors count faster than a look at each byte. */
+const longWay = 256;
+
 /**
  * Lines and columns of offsets in the window. Nothing is counted while scanning: what leaves the window is counted in one go,
  * and places within it when they are asked for.
@@ -28,6 +31,13 @@ export class LocationCounter {
   /** The first `count` bytes leave the window; `words` is the same memory in words of four bytes. */
   advance(bytes: Uint8Array, words: Uint32Array, count: number): void {
     if (count === 0) return;
+    Object.assign(this.windowStart, this.behind(bytes, words, count), { at: 0 });
+    Object.assign(this.latest, this.windowStart);
+    this.offset += count;
+  }
+
+  /** The place behind the first `count` bytes of the window. */
+  private behind(bytes: Uint8Array, words: Uint32Array, count: number): Cursor {
     const start = this.windowStart;
     const gone = bytes.subarray(0, count);
     let lastLineEnd = gone.lastIndexOf(LF);
@@ -38,12 +48,12 @@ export class LocationCounter {
     } else if (lines < 0) {
       lines = countLineFeeds(bytes, words, count);
     }
-    if (lastLineEnd >= 0) start.column = 0;
-    start.column += countCharacters(bytes, words, lastLineEnd + 1, count);
-    start.line += lines;
-    start.afterCr = bytes[count - 1] === CR;
-    this.offset += count;
-    Object.assign(this.latest, start);
+    return {
+      at: count,
+      line: start.line + lines,
+      column: (lastLineEnd < 0 ? start.column : 0) + countCharacters(bytes, words, lastLineEnd + 1, count),
+      afterCr: bytes[count - 1] === CR,
+    };
   }
 
   /** Bytes that are not part of the text, such as a byte order mark. */
@@ -51,8 +61,11 @@ export class LocationCounter {
     this.offset += count;
   }
 
-  locate(bytes: Uint8Array, at: number): TextLocation {
+  /** `words`: as in `advance`; without it, every byte is looked at. */
+  locate(bytes: Uint8Array, at: number, words?: Uint32Array): TextLocation {
     if (at < this.latest.at) Object.assign(this.latest, this.windowStart);
+    if (words !== undefined && at - this.latest.at >= longWay)
+      Object.assign(this.latest, this.behind(bytes, words, at));
     moveOn(this.latest, bytes, at);
     return { line: this.latest.line + 1, column: this.latest.column + 1, offset: this.offset + at };
   }

@@ -58,11 +58,13 @@ async function walkWhole(
       const piece = chunk.subarray(at, Math.min(at + pieceBytes, chunk.length));
       tokenizer.write(piece);
       bytes += piece.length;
-      await reader.afterChunk(piece.length, bytes);
+      const pause = reader.afterChunk(piece.length, bytes);
+      if (pause !== undefined) await pause;
     }
   }
   tokenizer.end();
-  await reader.afterChunk(0, bytes);
+  const pause = reader.afterChunk(0, bytes);
+  if (pause !== undefined) await pause;
   return bytes;
 }
 

@@ -17,7 +17,7 @@ export interface DrainedRows {
   readonly byTable: readonly number[];
   readonly count: number;
   /** Hands over what is finished. */
-  drain(): Promise<void>;
+  drain(): Promise<void> | undefined;
   /** Finishes what has been begun, and hands it over. */
   flush(): Promise<void>;
 }
@@ -28,7 +28,12 @@ export function createDrainedRows(
 ): DrainedRows {
   const byTable: number[] = [];
   let count = 0;
-  async function drain(): Promise<void> {
+  function drain(): Promise<void> | undefined {
+    // of small documents, most end without anything to hand over
+    if (output.chunks.length + unconvertedValues.length + nullAllowed.length > 0) return handOver();
+    return undefined;
+  }
+  async function handOver(): Promise<void> {
     // what leaves a cell empty is known before the row comes
     for (const unconverted of unconvertedValues.splice(0)) await sink.unconverted(unconverted);
     for (const { table, column } of nullAllowed.splice(0)) sink.allowNull(table, column);

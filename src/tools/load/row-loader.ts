@@ -149,6 +149,7 @@ export class Loader {
     const identity = this.#identity;
     const present = this.#present;
     const { keys } = this.#context.session.request;
+    const timeText = createTimeTexts();
     return {
       begin: (file, number, inherited) => {
         present.documentSha256 = present.sha256 === null ? null : partHash(present.sha256, number);
@@ -166,7 +167,7 @@ export class Loader {
         shredder.endDocument({
           sha256: present.documentSha256!,
           bytes,
-          loadedAt: new Date().toISOString(),
+          loadedAt: timeText(Date.now()),
         });
         this.#collector?.endDocument(bytes);
       },
@@ -254,10 +255,10 @@ export class Loader {
       limits: session.limits,
       kernels: this.#shredder.tokenizerKernels(),
       onBatch: (batch, locate) => this.#cut.consume(batch, locate),
-      afterChunk: async (size) => {
+      afterChunk: (size) => {
         readBytes += size;
-        await this.#rows.drain();
-        this.#tellProgress(readBytes, member.diskBytes);
+        const tell = () => this.#tellProgress(readBytes, member.diskBytes);
+        return this.#rows.drain()?.then(tell) ?? tell();
       },
     });
     if (sha256 !== undefined && sha256 !== document.sha256)
@@ -348,4 +349,15 @@ export class Loader {
     const counts = { documents, outside, bytes: this.#read.bytes };
     return findingsOf(counts, this.#shredder.deviations, captures, this.#identity);
   }
+}
+
+/** Times as `2026-01-31T12:00:00.000Z`, made once for all documents that ended in the same millisecond. */
+function createTimeTexts(): (time: number) => string {
+  let last = Number.NaN;
+  let text = '';
+  return (time) => {
+    if (time !== last) text = new Date(time).toISOString();
+    last = time;
+    return text;
+  };
 }

@@ -102,13 +102,15 @@ class RowElementCutter implements RowElements {
 
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void {
     const { events, count } = batch;
-    let from = this.#depth > 0 ? 0 : -1;
+    // a field that is read and written for every record would cost more than all else here
+    let depth = this.#depth;
+    let from = depth > 0 ? 0 : -1;
     for (let at = 0; at < count; at += 1) {
       const flags = events[at * RECORD_INTS]!;
       const kind = flags & KIND_MASK;
-      if (this.#depth > 0) {
-        if (kind === KIND_START) this.#depth += 1;
-        else if (kind === KIND_END && (this.#depth -= 1) === 0) {
+      if (depth > 0) {
+        if (kind === KIND_START) depth += 1;
+        else if (kind === KIND_END && (depth -= 1) === 0) {
           this.#reader.consume(slice(batch, from, at + 1), (index) => locate(from + index));
           this.#reader.end(this.#bytes(batch, from, at, locate));
           this.#beganAt = -1;
@@ -118,7 +120,7 @@ class RowElementCutter implements RowElements {
         this.#inText = false;
         if (this.#isRow(events[at * RECORD_INTS + 1]!)) {
           this.#reader.begin(this.#scope.declared());
-          this.#depth = 1;
+          depth = 1;
           from = at;
         } else this.#marks.push(this.#scope.size);
       } else if (kind === KIND_END) {
@@ -132,7 +134,8 @@ class RowElementCutter implements RowElements {
         this.outside += 1;
       }
     }
-    if (this.#depth === 0) return;
+    this.#depth = depth;
+    if (depth === 0) return;
     if (this.#beganAt < 0) this.#beganAt = locate(from).offset;
     const first = from;
     this.#reader.consume(slice(batch, first, count), (index) => locate(first + index));

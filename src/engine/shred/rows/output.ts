@@ -16,6 +16,8 @@ const allBuffersBytes = 24 * 1024 * 1024;
 const spareBuffers = 32;
 
 const utf8 = new TextEncoder();
+/** characters of a text that is encoded in place: names, hashes and times are shorter */
+const shortText = 1024;
 
 export class RowOutput {
   /** full buffers, oldest first; the consumer empties it */
@@ -32,6 +34,7 @@ export class RowOutput {
   #lent: readonly Uint8Array<ArrayBuffer>[] = [];
   readonly #sides = new Map<Exclude<RowChunk['table'], number>, { buffer: ByteBuffer; rows: number }>();
   readonly #threshold: number;
+  readonly #short = new Uint8Array(shortText * 3);
 
   constructor(tableCount: number, encoder: RowEncoder) {
     this.rowCounts = new Float64Array(tableCount);
@@ -94,6 +97,8 @@ export class RowOutput {
       if (index > 0) buffer.pushByte(this.#encoder.separator);
       if (value === null) this.#encoder.pushNull(buffer);
       else if (typeof value === 'number') buffer.pushInteger(value);
+      else if (typeof value === 'string' && value.length <= shortText)
+        this.#encoder.pushText(buffer, this.#short, 0, utf8.encodeInto(value, this.#short).written);
       else {
         const bytes = typeof value === 'string' ? utf8.encode(value) : value;
         this.#encoder.pushText(buffer, bytes, 0, bytes.length);

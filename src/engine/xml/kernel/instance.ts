@@ -2,8 +2,9 @@
 import type { ByteInterner } from '../names/byte-interner.ts';
 import { nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
-import { DECODED_BATCH_BYTES } from '../tokenizer/state.ts';
-import type { TokenizerState } from '../tokenizer/state.ts';
+import { areAlike, isReusable, restart } from '../tokenizer/next-document.ts';
+import { DECODED_BATCH_BYTES, TokenizerState } from '../tokenizer/state.ts';
+import type { TokenizerSettings } from '../tokenizer/state.ts';
 import {
   WINDOW,
   END,
@@ -73,6 +74,10 @@ export interface ScanKernel {
   scan(s: TokenizerState): number;
   readonly textStart: number;
   readonly textAt: number;
+  /** The state of a document that begins: that of the one before, where it was kept and suits. */
+  begin(settings: TokenizerSettings): TokenizerState;
+  /** The document has ended well: what was learnt of its names is of use to the next one. */
+  keep(s: TokenizerState): void;
   /** Forgets the document: the next one may begin. */
   reset(): void;
 }
@@ -113,6 +118,8 @@ class SharedKernel implements ScanKernel {
   #interner: ByteInterner | null = null;
   #tags: Uint8Array | null = null;
   #expanded: Int32Array | null = null;
+  /** of the document before */
+  #kept: TokenizerState | null = null;
 
   constructor(module: WebAssembly.Module, memory: WebAssembly.Memory) {
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
@@ -144,7 +151,24 @@ class SharedKernel implements ScanKernel {
     return this.#control[TEXT_AT]!;
   }
 
+  begin(settings: TokenizerSettings): TokenizerState {
+    const kept = this.#kept;
+    this.#kept = null;
+    if (kept !== null && areAlike(kept.settings, settings)) {
+      restart(kept, settings);
+      return kept;
+    }
+    if (kept !== null) this.reset();
+    return new TokenizerState(settings);
+  }
+
+  keep(s: TokenizerState): void {
+    if (isReusable(s) && this.serves(s)) this.#kept = s;
+    else this.reset();
+  }
+
   reset(): void {
+    this.#kept = null;
     this.#control.fill(0);
     const seenNames = Math.min(this.#interner?.size ?? 0, NAMES);
     this.#tags?.fill(0, 0, seenNames * TAG_BYTES);

@@ -91,7 +91,6 @@ export function kernelsAround(own: ScanKernel): TokenizerKernels {
         others.giveBack(kernel);
         return;
       }
-      kernel.reset();
       free = true;
     },
   };

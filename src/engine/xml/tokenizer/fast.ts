@@ -1,7 +1,8 @@
 /** The tokenizer with its kernel in WebAssembly, and when that pays. */
 import { createNameTable } from '../names/expanded-names.ts';
-import { createTokenizerOn, createXmlTokenizer } from './portable.ts';
+import { createTokenizerOn, createXmlTokenizer, settingsOf } from './portable.ts';
 import type { XmlTokenizerOptions } from './portable.ts';
+import type { TokenizerState } from './state.ts';
 import type { XmlTokenizer } from '../tokens.ts';
 import { scanContentFast } from '../kernel/fast-content.ts';
 import { compileKernel, createScanKernel } from '../kernel/instance.ts';
@@ -15,7 +16,7 @@ export interface TokenizerKernels {
    * so short that they would be done before one is ready.
    */
   take(firstBytes: number): ScanKernel | null;
-  /** the document has ended */
+  /** the document has ended, and the kernel was made ready for another */
   giveBack(kernel: ScanKernel): void;
 }
 
@@ -42,7 +43,6 @@ export function createTokenizerKernels(fromBytes?: number): TokenizerKernels {
       return compiled.module === null ? null : createScanKernel(compiled.module);
     },
     giveBack(kernel) {
-      kernel.reset();
       free.push(kernel);
     },
   };
@@ -58,6 +58,7 @@ export function createFastXmlTokenizer(
 ): XmlTokenizer {
   const names = options.names ?? createNameTable();
   let kernel: ScanKernel | null = null;
+  let state: TokenizerState | null = null;
   let chosen: XmlTokenizer | null = null;
 
   function choose(firstBytes: number): XmlTokenizer {
@@ -65,16 +66,16 @@ export function createFastXmlTokenizer(
     if (kernel === null) return createXmlTokenizer({ ...options, names });
     const serving = kernel;
     const windowBytes = Math.min(options.windowBytes ?? KERNEL_WINDOW_BYTES, KERNEL_WINDOW_BYTES);
-    return createTokenizerOn(serving.memory, (s) => scanContentFast(s, serving), {
-      ...options,
-      names,
-      windowBytes,
-    });
+    state = serving.begin(settingsOf({ ...options, names, windowBytes }, serving.memory));
+    return createTokenizerOn(state, (s) => scanContentFast(s, serving), options);
   }
 
-  /** Whether it is done or has failed: the document needs its kernel no more. */
-  function giveBack(): void {
-    if (kernel !== null) kernels.giveBack(kernel);
+  /** The document needs its kernel no more. Of one that has failed nothing is kept. */
+  function giveBack(ended: boolean): void {
+    if (kernel === null) return;
+    if (ended && state !== null) kernel.keep(state);
+    else kernel.reset();
+    kernels.giveBack(kernel);
     kernel = null;
   }
 
@@ -88,7 +89,7 @@ export function createFastXmlTokenizer(
       try {
         chosen.write(chunk);
       } catch (error) {
-        giveBack();
+        giveBack(false);
         throw error;
       }
     },
@@ -97,17 +98,19 @@ export function createFastXmlTokenizer(
       try {
         return chosen.room();
       } catch (error) {
-        giveBack();
+        giveBack(false);
         throw error;
       }
     },
     filled: (length) => chosen!.filled(length),
     end() {
       chosen ??= choose(0);
+      let ended = false;
       try {
         chosen.end();
+        ended = true;
       } finally {
-        giveBack();
+        giveBack(ended);
       }
     },
     locate: (recordIndex) => chosen!.locate(recordIndex),

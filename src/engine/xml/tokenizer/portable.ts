@@ -17,7 +17,7 @@ import {
   NEEDS_INPUT,
   TokenizerState,
 } from './state.ts';
-import type { Outcome } from './state.ts';
+import type { Outcome, TokenizerSettings } from './state.ts';
 import { plainMemory } from './memory.ts';
 import type { TokenizerMemory } from './memory.ts';
 import { FLAG_DECODED, RECORD_INTS } from '../tokens.ts';
@@ -50,26 +50,30 @@ export type ScanContent = (s: TokenizerState) => Outcome;
  * Documents of version 1.1 are read by the rules of 1.0. After an `InputError` the tokenizer is of no further use.
  */
 export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
-  return createTokenizerOn(plainMemory, scanContent, options);
+  return createTokenizerOn(new TokenizerState(settingsOf(options, plainMemory)), scanContent, options);
 }
 
-/** As `createXmlTokenizer`, with the memory and the way of reading content that are given. */
-export function createTokenizerOn(
-  memory: TokenizerMemory,
-  scanContent: ScanContent,
-  options: XmlTokenizerOptions,
-): XmlTokenizer {
-  const names = options.names ?? createNameTable();
-  const state = new TokenizerState({
-    names,
+/** What is left out is as it is by default. */
+export function settingsOf(options: XmlTokenizerOptions, memory: TokenizerMemory): TokenizerSettings {
+  return {
+    names: options.names ?? createNameTable(),
     limits: options.limits ?? defaultEngineLimits,
     fileName: options.fileName,
     comments: options.comments ?? false,
     windowBytes: options.windowBytes ?? WINDOW_BYTES,
     memory,
     onBatch: options.onBatch,
-  });
-  const encodingReader = createEncodingReader(options.encoding, {
+  };
+}
+
+/** As `createXmlTokenizer`, with the state of no document yet and the way of reading content that are given. */
+export function createTokenizerOn(
+  state: TokenizerState,
+  scanContent: ScanContent,
+  { encoding }: Pick<XmlTokenizerOptions, 'encoding'>,
+): XmlTokenizer {
+  const { names } = state.settings;
+  const encodingReader = createEncodingReader(encoding, {
     take: (bytes, from, to) => feed(state, scanContent, bytes, from, to),
     skip: (bytes) => state.locations.skip(bytes),
     fail(code, message) {

@@ -70,7 +70,7 @@ export interface TokenizerSettings {
  * before they call anything that reads it.
  */
 export class TokenizerState {
-  readonly settings: TokenizerSettings;
+  settings: TokenizerSettings;
   readonly limits: EngineLimits;
   readonly comments: boolean;
 
@@ -110,7 +110,7 @@ export class TokenizerState {
   context: number;
   /** where the next element name is predicted */
   predictor = 0;
-  /** serial of start tags, for the uniqueness of attributes */
+  /** serial of start tags, for the uniqueness of attributes: goes on from document to document */
   serial = 0;
   /** where attribute lists are to be applied: raw names of the tag's attributes, by record from 1 */
   readonly tagNames: number[] = [];
@@ -136,7 +136,7 @@ export class TokenizerState {
 
   private window: Uint8Array;
   private words: Uint32Array;
-  readonly locations: LocationCounter;
+  locations: LocationCounter;
 
   constructor(settings: TokenizerSettings) {
     this.settings = settings;
@@ -365,7 +365,11 @@ export class TokenizerState {
   /** Place of an offset in `bytes`; inside an entity, that of the reference in the document. */
   locate(at: number): TextLocation {
     const reference = this.suspended[0];
-    return this.locations.locate(this.window, reference === undefined ? at : reference.referenceAt);
+    return this.locations.locate(
+      this.window,
+      reference === undefined ? at : reference.referenceAt,
+      this.words,
+    );
   }
 
   fail(at: number, code: string, message: string): never {
