@@ -53,6 +53,13 @@ export async function loadCatalogue(
   }
 }
 
+/** Tables of a catalogue in this process as a folder of tables. */
+export async function copyCatalogue(server: ObjectServer, folder: string, prefix: string): Promise<void> {
+  const manifest = server.objects.get(`${prefix}_loads/.svc/manifest.json`)!.toString();
+  server.put(`${prefix}manifest.json`, manifest);
+  await server.copyTo(folder, prefix);
+}
+
 /** As `expectJobs`, of the tables below `lake/` that a catalogue in this process has. */
 export async function expectCatalogueJobs(
   server: ObjectServer,

@@ -16,7 +16,7 @@ import { startIcebergCatalogue, type IcebergCatalogue } from '../../support/serv
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { duckDbRows, icebergReader } from '../row-sinks/readers.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
-import { expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
+import { copyCatalogue, expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
 
 let server: ObjectServer;
 let catalogue: IcebergCatalogue;
@@ -55,8 +55,7 @@ const post = (url: string, body: object): Promise<Response> =>
 
 async function rowsOf(table: string, name: string): Promise<unknown> {
   const copy = join(folder, name);
-  server.put('lake/manifest.json', server.objects.get('lake/_loads/.svc/manifest.json')!.toString());
-  await server.copyTo(copy, 'lake/');
+  await copyCatalogue(server, copy, 'lake/');
   return icebergReader(copy).read(table);
 }
 
@@ -180,6 +179,17 @@ test('a catalogue that numbers columns its own way has files with its numbers', 
     expect(columns.length).toBe(wanted.size);
     for (const { name, field_id: id } of columns) expect([name, id]).toEqual([name, wanted.get(name)]);
   }
+});
+
+test('locations that end with a slash are those without it', async () => {
+  await catalogue.end();
+  catalogue = await startIcebergCatalogue(server, { slashes: true });
+  for (const id of [1, 2]) await job(id);
+  expect(catalogue.tables.get('book')!.location).toMatch(/book\/$/);
+  expect([...server.objects.keys()].filter((key) => key.includes('//'))).toEqual([]);
+  expect(await documentsAt()).toEqual([1, 2]);
+  const lists = catalogue.tables.get('book')!.snapshots.map((snapshot) => String(snapshot['manifest-list']));
+  expect(lists.filter((list) => !/^s3:\/\/[^/]+\/lake\/book\/metadata\/snap-/.test(list))).toEqual([]);
 });
 
 test('a table that somebody else has under that name is left alone', async () => {

@@ -24,9 +24,11 @@ import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts
 import { createSqliteRowSource } from '../../../src/adapters/sqlite/target/source.ts';
 import { isHere, needs } from '../../support/needs.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
+import { startIcebergCatalogue, type IcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 import { libraryBucket } from '../bucket-tables/library-bucket.ts';
+import { copyCatalogue, libraryCatalogue } from '../catalogue-tables/library-catalogue.ts';
 import { deltaReader, icebergReader, type TargetReader } from '../row-sinks/readers.ts';
 import { mariadbAddress } from '../row-sinks/targets.ts';
 import {
@@ -74,6 +76,7 @@ describe('merges', { timeout: 600_000 }, () => {
   let database: TestDatabase;
   let mariadb: TestMariadb;
   let server: ObjectServer;
+  const catalogues = new Map<string, IcebergCatalogue>();
   let folders: string;
   const model = orderModel;
 
@@ -81,6 +84,8 @@ describe('merges', { timeout: 600_000 }, () => {
     folders = await mkdtemp(join(tmpdir(), 'merges-'));
     database = await createEmptyDatabase();
     server = await startObjectServer();
+    for (const name of ['replaced', 'kept'])
+      catalogues.set(name, await startIcebergCatalogue(server, { prefix: `${name}-catalogue/` }));
     if (mariadbParts.every((part) => isHere(part))) {
       mariadb = await startMariadb();
       for (const name of ['replaced', 'kept']) await mariadb.run(`CREATE DATABASE ${name};`);
@@ -89,6 +94,7 @@ describe('merges', { timeout: 600_000 }, () => {
   afterAll(async () => {
     await mariadb?.stop();
     await database?.drop();
+    for (const catalogue of catalogues.values()) await catalogue.end();
     await server?.end();
     await rm(folders, { recursive: true, force: true });
   });
@@ -165,6 +171,16 @@ describe('merges', { timeout: 600_000 }, () => {
         async () => {
           const copy = scratch();
           await server.copyTo(copy, `${name}/`);
+          return [icebergReader(copy)];
+        },
+      ),
+    'Iceberg in a catalogue': (name) =>
+      lakeTarget(
+        'iceberg',
+        () => libraryCatalogue(catalogues.get(name)!.address, server.settings, scratch()),
+        async () => {
+          const copy = scratch();
+          await copyCatalogue(server, copy, `${name}-catalogue/`);
           return [icebergReader(copy)];
         },
       ),

@@ -1,6 +1,6 @@
 /**
  * The parts of a catalogue of Iceberg tables that jobs need, in this process, with whatever faults a test wants of it. Tables lie in the bucket of an
- * object server, below `lake/`; each version is copied there as `v<N>.metadata.json`, so that what reads folders of tables reads these.
+ * object server; each version is copied there as `v<N>.metadata.json`, so that what reads folders of tables reads these.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -40,6 +40,8 @@ export interface Metadata extends Json {
 }
 
 export interface IcebergCatalogueOptions {
+  /** of the keys of tables (`lake/`) */
+  readonly prefix?: string;
   /** how it says that it changes several tables at once: in its list of what it offers, not at all, or that it does not */
   readonly together?: 'told' | 'untold' | 'never';
   /** the client whose secret is taken for tokens, which end after so many uses; absent: nobody is asked */
@@ -51,6 +53,8 @@ export interface IcebergCatalogueOptions {
   };
   /** what is told of the store with each table */
   readonly storeConfig?: () => Readonly<Record<string, string>>;
+  /** ends locations with a slash */
+  readonly slashes?: boolean;
   /** numbers columns from the last one on */
   readonly numbersBackwards?: boolean;
 }
@@ -89,6 +93,8 @@ export async function startIcebergCatalogue(
     client,
     storeConfig = () => ({}),
     numbersBackwards = false,
+    slashes = false,
+    prefix: keyPrefix = 'lake/',
   }: IcebergCatalogueOptions = {},
 ): Promise<IcebergCatalogue> {
   const tables = new Map<string, Metadata>();
@@ -102,7 +108,7 @@ export async function startIcebergCatalogue(
     tables.set(name, metadata);
     const version = (versions.get(name) ?? 0) + 1;
     versions.set(name, version);
-    const folder = `${metadata.location.replace(/^s3:\/\/[^/]+\//, '')}/metadata`;
+    const folder = `${metadata.location.replace(/^s3:\/\/[^/]+\/|\/$/g, '')}/metadata`;
     store.put(`${folder}/v${version}.metadata.json`, exactText(metadata));
     store.put(`${folder}/version-hint.text`, String(version));
   };
@@ -223,7 +229,7 @@ export async function startIcebergCatalogue(
     return {
       'format-version': 2,
       'table-uuid': randomUUID(),
-      location: `s3://${store.settings.bucket}/lake/${name}`,
+      location: `s3://${store.settings.bucket}/${keyPrefix}${name}${slashes ? '/' : ''}`,
       'last-sequence-number': 0,
       'last-updated-ms': 0,
       'last-column-id': last,

@@ -202,7 +202,9 @@ export class CatalogueTables implements BucketCatalogue {
   async #load(directory: string): Promise<LoadedTable | null> {
     const loaded = await this.#rest.loadTable(directory);
     if (loaded === null) return null;
-    const { location } = checkedMetadata(loaded.metadata, `${this.#label}: ${directory}`);
+    const told = checkedMetadata(loaded.metadata, `${this.#label}: ${directory}`);
+    // paths are made of it
+    const location = told.location.replace(/\/+$/, '');
     const known = this.#stores.get(directory);
     if (this.#locations.get(directory) !== location || known === undefined || Date.now() >= known.until) {
       const vended = vendedFor(location, loaded);
@@ -213,6 +215,6 @@ export class CatalogueTables implements BucketCatalogue {
       this.#stores.set(directory, { store, until: Math.max(until, Date.now() + 1000) });
       this.#locations.set(directory, location);
     }
-    return loaded;
+    return { ...loaded, metadata: { ...told, location } };
   }
 }
