@@ -161,4 +161,29 @@ describe('children that stand once in tables that several places share', { timeo
       select is_nullable as nullable from information_schema.columns where table_schema = 'enforced' and table_name = 'trade' and column_name = 'buyer_key'`;
     expect(column).toEqual({ nullable: 'NO' });
   });
+
+  it('that a later version adds between tables that are there are enforced, too', async () => {
+    const later = join(folder, 'later');
+    await mkdir(later);
+    await writeFile(
+      join(later, 'trade.xsd'),
+      xsd.replace('<xs:element name="seller"', '<xs:element name="broker" type="Party" minOccurs="0"/>$&'),
+    );
+    await write('brokered', trade('k').replace('<seller>', `${party('broker', 'kk')}<seller>`));
+    await convert(home, 'xml2er', file('m'), '-x', origin, '-o', 'metadb:added');
+    const made = await convert(home, 'xsd2er', join(later, 'trade.xsd'), '--parent', origin);
+    await convert(home, 'xml2er', file('brokered'), '-x', String(made.origin), '-o', 'metadb:added');
+    const names = await sql`
+      select p.name from added.trade t join added.party p on p.party_key = t.broker_key`;
+    expect(names.map(({ name }) => name as string)).toEqual(['kk']);
+    const [key] = await sql<{ definition: string; valid: boolean }[]>`
+      select pg_get_constraintdef(oid) as definition, convalidated as valid from pg_constraint
+       where conrelid = 'added.trade'::regclass and contype = 'f' and pg_get_constraintdef(oid) like '%broker_key%'`;
+    expect(key).toMatchObject({
+      definition: expect.stringContaining(
+        'FOREIGN KEY (broker_key) REFERENCES added.party(party_key)',
+      ) as string,
+      valid: true,
+    });
+  });
 });

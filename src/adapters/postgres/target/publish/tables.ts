@@ -187,9 +187,12 @@ async function addUniqueKeys(publication: Publication, table: PhysicalTable): Pr
   }
 }
 
-/** Foreign keys of which one end is new; a key whose parent does not exist yet waits for the job that makes it. */
+/**
+ * Foreign keys of which one end is new, be it the column alone; a key whose parent does not exist yet waits for the job that makes it. Others
+ * that are missing stay so: who took one away has a reason.
+ */
 async function addForeignKeys(publication: Publication): Promise<void> {
-  const { createdTables, present, target } = publication;
+  const { createdTables, addedColumns, present, rekeyed, target } = publication;
   const known = new Set(target.foreignKeys.map((key) => JSON.stringify([key.table, key.column, key.parent])));
   const statements: string[] = [];
   for (const [index, table] of publication.tables.entries()) {
@@ -199,7 +202,9 @@ async function addForeignKeys(publication: Publication): Promise<void> {
     for (const key of table.foreignKeys) {
       if (key.parent !== -1 && brought.includes(key.column)) continue;
       if (!createdTables.has(table.name)) {
-        if (!createdTables.has(key.parentTable) && !publication.rekeyed.has(table.name)) continue;
+        const at = table.columns.findIndex(({ name }) => name === key.column);
+        const isNew = createdTables.has(key.parentTable) || addedColumns.has(columnId(index, at));
+        if (!isNew && !rekeyed.has(table.name)) continue;
         if (known.has(JSON.stringify([table.name, key.column, key.parentTable]))) continue;
       }
       if (key.parent !== -1 && !present.has(key.parentTable)) continue;
