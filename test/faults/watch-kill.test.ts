@@ -1,0 +1,96 @@
+/** Files that come while schedulers, workers and the database of a watch are killed: each is loaded once. All of 10,000 with `npm run test:all`. */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { WatchRecord } from '../../src/ports/stores/watches.ts';
+import { isHere } from '../support/needs.ts';
+import { shortLeases } from '../support/service/leases.ts';
+import type { RunningService, ServiceHome } from '../support/service/start.ts';
+import { useTrial } from '../support/service/trial.ts';
+import { eventually } from '../support/service/waiting.ts';
+import { watchClient } from '../support/service/watches.ts';
+
+const [files, rounds] = isHere('whole run') ? [10_000, 12] : [90, 3];
+const perRound = files / rounds;
+
+describe('a watch whose schedulers, workers and database are killed', { timeout: 1_800_000 }, () => {
+  const trial = useTrial();
+  let home: ServiceHome;
+  let inbox: string;
+  const services: RunningService[] = [];
+
+  beforeAll(async () => {
+    home = await trial.home({ 'cmd.enabled': 'true', ...shortLeases });
+    inbox = join(home.directory, 'files', '1', 'inbox');
+    await mkdir(inbox, { recursive: true });
+    for (let at = 0; at < 2; at += 1) services.push(await trial.service(home));
+  });
+
+  const restart = async (at: number): Promise<void> => {
+    await services[at]!.end('SIGKILL');
+    services[at] = await trial.service(home);
+  };
+  const killDatabase = async (): Promise<void> => {
+    const [pid] = (await readFile(join(home.directory, 'db', 'data', 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+  };
+  /** As programs do that know of watches: written elsewhere, and moved there whole. */
+  const put = async (id: number): Promise<void> => {
+    const part = join(home.directory, 'files', '1', 'part');
+    await writeFile(part, `<order><id>${id}</id><city>Ghent</city></order>`);
+    await rename(part, join(inbox, `${id}.xml`));
+  };
+
+  it('loads each file once', async () => {
+    const { id_watch: id } = await watchClient(services[0]!.client).create({
+      name: 'inbox',
+      location: 'inbox',
+      target: 'metadb:watched',
+      every: '1s',
+      settle: '0s',
+      max_files: isHere('whole run') ? 400 : 12,
+    });
+    /** Null while the service or its database is not there. */
+    const record = (): Promise<WatchRecord | null> =>
+      watchClient(services[0]!.client)
+        .get(id)
+        .catch(() => null);
+    const reached = (what: string, is: (found: WatchRecord['files']) => boolean): Promise<WatchRecord> =>
+      eventually(what, async () => {
+        const found = await record();
+        return found !== null && is(found.files) ? found : null;
+      });
+    let before = 0;
+    let next = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      for (; next < Math.round((round + 1) * perRound); next += 1) await put(next);
+      // wherever in its work it is then
+      await reached('something new is loaded', ({ loading, loaded }) => loading + loaded > before);
+      if (round % 3 === 0) await restart(1);
+      else {
+        await killDatabase();
+        if (round % 3 === 1) await restart(1);
+      }
+      // a start makes the database ready, too
+      await restart(0);
+      const found = await eventually('the watch is there again', record);
+      before = found.files.loaded;
+    }
+    for (let loaded = before; loaded < files;)
+      ({ loaded } = (await reached('more is loaded', (found) => found.loaded > loaded)).files);
+    expect((await record())!.files).toEqual({
+      waiting: 0,
+      loading: 0,
+      loaded: files,
+      rejected: 0,
+      ignored: 0,
+    });
+    const sql = await trial.metadb(home);
+    const [rows] =
+      await sql`select count(*)::int as rows, count(distinct id)::int as ids from watched."order"`;
+    expect(rows).toEqual({ rows: files, ids: files });
+    const [documents] = await sql`
+      select count(*)::int as documents, count(distinct name)::int as names from watched._documents`;
+    expect(documents).toEqual({ documents: files, names: files });
+  });
+});
