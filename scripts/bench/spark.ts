@@ -29,6 +29,14 @@ interface SparkRun {
   /** of these, the life of the Spark application; 0 for the local engine */
   readonly application: number;
   readonly tasks: number;
+  /** processor time of the tool, as it tells of its steps: that of the machine that publishes */
+  readonly publishing: number;
+}
+
+/** What a job tells of itself at its end, as far as it is read here. */
+interface Summary {
+  readonly rows: number;
+  readonly steps: readonly { readonly name: string; readonly cpu_seconds: number }[];
 }
 
 interface Input {
@@ -113,6 +121,14 @@ export async function benchSpark(
   const size = { SVC_SPARK_RANGE_BYTES: String(Math.ceil(large.bytes / middle) + 1) };
   const statistics = await measure(cut, ['-e', 's', ...onSpark], size);
   const costs = costsOf(job, files, ranges, large.bytes / 1e6);
+  const targetRows: string[][] = [];
+  for (const format of ['csv', 'jsonl', 'parquet', 'delta', 'iceberg']) {
+    console.error(`  a folder of ${format}`);
+    const target = ['-o', join(directory, `spark-${format}`), '-f', format, '-S', 'o', '--keys', 'hash'];
+    const run = await measure(cut, [...target, ...onSpark], size);
+    const here = (run.publishing - job.publishing) / (large.bytes / 1e6);
+    targetRows.push([format, significant(run.seconds), ms(Math.max(0, here))]);
+  }
   return [
     ...renderTable(
       ['files, 10 MB in all', 'tasks', 'here, s', 'on Spark, s', 'of it in Spark, s'],
@@ -127,6 +143,10 @@ export async function benchSpark(
     `Without Spark a small file takes ${significant(jobHere.seconds)} s and this large one ${significant(whole.seconds)} s; statistics of it alone take ${significant(statistics.seconds)} s on Spark, in ${middle} ranges.`,
     '',
     ...renderCosts(costs),
+    '',
+    `Into folders, in ${middle} ranges:`,
+    '',
+    ...renderTable(['format', 'load, s', 'a MB of input on the machine that publishes'], targetRows),
   ];
 }
 
@@ -159,7 +179,7 @@ function costsOf(
     last[0] > first[0] ? (last[1].seconds - first[1].seconds - tasksOfFiles) / (last[0] - first[0]) : 0;
   const busyCores = Math.min(cores, few.tasks);
   const there = ((few.application - job.application) * busyCores - few.tasks * task) / megabytes;
-  const here = median(ranges.map((run) => run.seconds - run.application - (job.seconds - job.application)));
+  const here = median(ranges.map((run) => run.publishing - job.publishing));
   return {
     job: job.seconds,
     task: Math.max(0, task),
@@ -178,7 +198,7 @@ function renderCosts({ job, task, file, megabyteThere, megabyteHere }: Costs): s
     job + (tasks * task + (terabyte / 1e6) * megabyteThere) / executorCores;
   const publishing = (terabyte / 1e6) * megabyteHere;
   return [
-    `A job ${significant(job)} s; a task ${ms(task)} and a MB ${ms(megabyteThere)} of one core; a file ${ms(file)}; a MB of input ${ms(megabyteHere)} on the machine that publishes.`,
+    `A job ${significant(job)} s; a task ${ms(task)} and a MB ${ms(megabyteThere)} of one core; a file ${ms(file)}; a MB of input ${ms(megabyteHere)} of one core of the machine that publishes.`,
     '',
     `One TB in ${tasks} ranges of 256 MiB:`,
     '',
@@ -211,7 +231,7 @@ async function runOnce(
     maxBuffer: 2 ** 28,
   });
   const seconds = (performance.now() - started) / 1000;
-  const summary = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as { rows: number };
+  const summary = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Summary;
   if (more.includes('-o') && summary.rows !== rows) disagree(`${path}: ${summary.rows} rows, not ${rows}`);
   const uptimes = [...stdout.matchAll(/stopped SparkContext \(Uptime: (\d+) ms\)/g)];
   const tasks = [...stdout.matchAll(/(\d+) units of work for Spark/g)].at(-1)?.[1] ?? '0';
@@ -219,6 +239,7 @@ async function runOnce(
     seconds,
     application: uptimes.reduce((sum, [, uptime]) => sum + Number(uptime) / 1000, 0),
     tasks: Number(tasks),
+    publishing: summary.steps.reduce((sum, step) => sum + step.cpu_seconds, 0),
   };
 }
 
