@@ -11,6 +11,7 @@ import { schemaView } from './schemas/details.ts';
 import { healthSign } from './shell/health.ts';
 import { keyDialog, keyForm, whoAsks } from './shell/sign-in.ts';
 import { linkTo, readAddress, type View } from './shell/views.ts';
+import { watchListView } from './watches/listing.ts';
 
 const sections: readonly {
   readonly name: string;
@@ -20,6 +21,7 @@ const sections: readonly {
   { name: 'convert', label: 'Convert', view: () => convertView },
   { name: 'jobs', label: 'Jobs', view: (path) => (path.length > 1 ? jobView : jobListView) },
   { name: 'schemas', label: 'Schemas', view: (path) => (path.length > 1 ? schemaView : schemaListView) },
+  { name: 'watches', label: 'Watches', view: () => watchListView },
 ];
 
 const main = h('main', { id: 'content', tabindex: '-1' });

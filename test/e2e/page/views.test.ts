@@ -6,6 +6,7 @@ import { execution } from '../../support/service/client.ts';
 import { convertFreight, type Conversion } from '../../support/service/conversion.ts';
 import { needs } from '../../support/needs.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { watchClient } from '../../support/service/watches.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { allRules, barriers, colours, goTo, openBrowser, openPage } from './chromium.ts';
 
@@ -42,6 +43,13 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
     ];
     for (const { jobs } of runs) await service.client.ended(jobs[0]!);
     hostileJob = runs[0]!.jobs[0]!;
+    await watchClient(service.client).create({
+      name: hostile,
+      location: 'uploads',
+      target: 'metadb:watched',
+      every: '1h',
+      paused: true,
+    });
   }, 120_000);
 
   afterAll(async () => {
@@ -58,6 +66,7 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
       ...['overview', 'tables', 'diagram', 'mappings', 'statistics', 'ddl', 'compare'].map(
         (part) => `#/schemas/${idSch}/${part}`,
       ),
+      '#/watches',
       '#/nothing-like-this',
     ];
   };
@@ -207,6 +216,10 @@ describe('the page in a browser', { timeout: 120_000, ...needs('chromium') }, ()
     await goTo(page, '#/schemas');
     await page.getByRole('link', { name: '<img src=x' }).click();
     await page.getByRole('heading', { name: '<img src=x' }).waitFor();
+    await goTo(page, '#/watches');
+    await page.getByRole('heading', { name: 'Watches' }).waitFor();
+    const cells = await page.locator('table tbody td').allTextContents();
+    expect(cells.slice(0, 4)).toEqual([hostile, 'paused', 'uploads', 'metadb:watched']);
     await goTo(page, '#/convert');
     await page
       .getByLabel('Choose files')
