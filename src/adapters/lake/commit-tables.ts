@@ -11,6 +11,7 @@ import { keptRows, localFiles, touchedFiles, without } from './documents/touched
 import { formatsOf, numberingFormat } from './formats.ts';
 import type { LakeStep, LakeTable, TableStep } from './manifest.ts';
 import { nextVersion } from './next-version.ts';
+import type { PartitionValues } from './partitions/fields.ts';
 import type { HeldPlace } from './store/place.ts';
 import type { FieldIds, NewFile, TableChange, TableFormat, TableVersion } from './table-format.ts';
 
@@ -178,6 +179,7 @@ async function commitInFormat(
       ...parts,
       name: table.name,
       comment: table.comment,
+      partitioning: table.partitioning ?? [],
       job: step.job,
       installation: step.installation,
       versions: table.name === sideTableNames.loads ? toldVersions(step, versions) : null,
@@ -288,7 +290,7 @@ async function changeOf(
     );
   const where = table.replace ? await keptRows(place, table, step) : without(table.without);
   const added: NewFile[] = [];
-  for (const { path } of next.clears ? [] : going) {
+  for (const { path, name } of next.clears ? [] : going) {
     const kept = await rewritten.of(path, {
       conversions: next.there,
       columns,
@@ -296,14 +298,14 @@ async function changeOf(
       fieldIds,
       ...(table.closing === undefined ? {} : { values: closedValues(table.closing) }),
     });
-    if (kept !== null) added.push(kept);
+    if (kept !== null) added.push(inPartition(kept, state!.files.get(name)!.partition));
   }
   for (const own of table.files) {
     const isAsItIs = next.own.size === 0 && (fieldIds === null || hasFieldIds(own, fieldIds));
     const settled = isAsItIs
       ? own
       : await rewritten.of(pathOf(own), { conversions: next.own, columns, where: null, fieldIds });
-    if (settled !== null) added.push(settled);
+    if (settled !== null) added.push(inPartition(settled, own.partition ?? []));
   }
   return {
     fields: next.fields,
@@ -331,12 +333,16 @@ async function mergedFiles(
     // somebody else took one of them away meanwhile
     if (there.length < paths.length) continue;
     const rows = there.reduce((sum, file) => sum + file.rows, 0);
-    added.push(await rewritten.merged(paths, rows, { columns, fieldIds }));
+    added.push(inPartition(await rewritten.merged(paths, rows, { columns, fieldIds }), there[0]!.partition));
     removed.push(...paths);
   }
   const changes =
     removed.length === 0 ? [] : [`${table.name}: ${removed.length} files became ${added.length}`];
   return { fields, operation: 'compact', removed, added, changes };
+}
+
+function inPartition(file: NewFile, partition: PartitionValues): NewFile {
+  return partition.length === 0 ? file : { ...file, partition };
 }
 
 /** Numbers of columns in files that serve all formats of the table; null where none numbers them. */

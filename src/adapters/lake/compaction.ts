@@ -7,6 +7,7 @@ import { finishStep } from './commit-tables.ts';
 import { isOwnFile } from './data-files.ts';
 import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
+import type { LakeFile } from './table-format.ts';
 import { holdPlace } from './store/held-place.ts';
 import type { HeldPlace, LakePlace, LakeTarget } from './store/place.ts';
 
@@ -101,15 +102,20 @@ async function mergesOf(
 
 /** Lists of two or more small files, in the order of the table. Those that others wrote stay theirs: keys of their rows are looked for there. */
 function groupsOf(
-  files: ReadonlyMap<string, { readonly bytes: number; readonly rows: number }>,
+  files: ReadonlyMap<string, LakeFile>,
 ): readonly { readonly paths: readonly string[]; readonly bytes: number }[] {
   const groups: { paths: string[]; bytes: number }[] = [];
+  /** by partition, the last one */
+  const lasts = new Map<string, { paths: string[]; bytes: number }>();
   for (const [path, file] of files) {
     if (!isOwnFile(path) || !(file.bytes < smallBytes) || Number.isNaN(file.rows)) continue;
-    const last = groups.at(-1);
-    if (last === undefined || last.bytes + file.bytes > mostBytesOfFile)
-      groups.push({ paths: [path], bytes: file.bytes });
-    else {
+    const partition = JSON.stringify(file.partition);
+    const last = lasts.get(partition);
+    if (last === undefined || last.bytes + file.bytes > mostBytesOfFile) {
+      const group = { paths: [path], bytes: file.bytes };
+      groups.push(group);
+      lasts.set(partition, group);
+    } else {
       last.paths.push(path);
       last.bytes += file.bytes;
     }

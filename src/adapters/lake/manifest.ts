@@ -18,6 +18,7 @@ import {
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
 import { isLakeFormat, type LakeFormatName } from './formats.ts';
+import type { PartitionField } from './partitions/fields.ts';
 import type { LakeColumn, NewFile } from './table-format.ts';
 
 export interface LakeJob extends ManifestJob {
@@ -60,6 +61,8 @@ export interface TableStep {
   readonly keptJobs: readonly number[];
   /** rows of the documents of these keys go, decimal digits; columns are told only where the job has rows, too */
   readonly without: readonly string[];
+  /** what the table is partitioned by, if it is */
+  readonly partitioning?: readonly PartitionField[];
   /** of `_documents`, once documents are merged */
   readonly closing?: DocumentClosing;
   /** files below the table's folder, each list of which becomes one file with the same rows; nothing else is told then */
@@ -168,10 +171,15 @@ function isTableStep(step: unknown): boolean {
     ) &&
     isList(step['keptJobs'], Number.isSafeInteger) &&
     isList(step['without'], isDigits) &&
+    (step['partitioning'] === undefined || isList(step['partitioning'], isPartitionField)) &&
     (step['closing'] === undefined || isClosing(step['closing'])) &&
     (step['merges'] === undefined || isList(step['merges'], (files) => isList(files, isText))) &&
     isList(step['files'], (file) => isObject(file) && isOwnName(file['name']))
   );
+}
+
+function isPartitionField(field: unknown): boolean {
+  return isObject(field) && isText(field['column']) && isText(field['part']);
 }
 
 function isClosing(closing: unknown): boolean {

@@ -23,6 +23,8 @@ import {
   type LakeTable,
   type TableStep,
 } from './manifest.ts';
+import type { PartitionField } from './partitions/fields.ts';
+import { partitionedFiles } from './partitions/of-job.ts';
 import { typeToWrite } from './next-version.ts';
 import { storedTypeIn } from './formats.ts';
 import { fieldOf, type LakeColumn, type NewFile } from './table-format.ts';
@@ -31,6 +33,8 @@ export interface StagedJob {
   readonly plan: SinkPlan;
   readonly before: LakeManifest;
   readonly known: TablesThere;
+  /** what new tables of the model are partitioned by */
+  readonly partitions: ReadonlyMap<string, readonly PartitionField[]>;
   /** folder of the staged files, and its name */
   readonly staging: string;
   readonly stagingName: string;
@@ -74,6 +78,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
     const gone = await rowsOfDocuments(job.known, before, merge?.gone ?? []);
     const isMade = plan.allTables || saveMode === 'write-schema';
     const steps: TableStep[] = [];
+    const place = { known: job.known, files, format: before.format, job: idJob, staging };
     const addStep = async (
       name: string,
       description: TableDescription,
@@ -91,12 +96,19 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
         // of all files the same
         sqlType: added[0]?.types?.[at] ?? storedTypeIn(before.format, column.sqlType),
       }));
+      const made = added.flatMap((file) => (file.rows === 0 ? [] : [newFile(file)]));
+      const partitioned = await partitionedFiles(
+        { ...place, table: name, wanted: job.partitions.get(name) },
+        columns,
+        made,
+      );
       steps.push({
         name,
         directory: there ?? tableFolder(name),
         comment: description.comment,
-        columns,
-        files: added.flatMap((file) => (file.rows === 0 ? [] : [newFile(file)])),
+        columns: partitioned.columns,
+        ...(partitioned.fields.length === 0 ? {} : { partitioning: partitioned.fields }),
+        files: partitioned.files,
         replace,
         keptJobs: isWhole ? [] : stays,
         without: gone.has(name) ? merge!.gone : [],

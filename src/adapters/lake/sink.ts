@@ -26,6 +26,9 @@ import { TablesThere } from './tables-there.ts';
 import { holdPlace } from './store/held-place.ts';
 import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
+import { checkPartitioning } from './partitions/of-job.ts';
+import type { PartitionField } from './partitions/fields.ts';
+import { partitionsOf } from './partitions/of-model.ts';
 import { nextStep } from './next-step.ts';
 import { formatsOf, type LakeFormatName } from './formats.ts';
 import { createLakeUnits } from './units/driver.ts';
@@ -50,6 +53,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   readonly #names = new Map<string, string>();
   /** files that executors have written, by table */
   readonly #adopted = new Map<string, UnitFile[]>();
+  #partitions: ReadonlyMap<string, readonly PartitionField[]> = new Map();
   #units: UnitTarget | null = null;
   #place: HeldPlace | null = null;
   #manifest!: LakeManifest;
@@ -71,7 +75,8 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     return this.guarded(() => readLakeZones(this.#options.target, tables));
   }
 
-  protected override prepare({ model }: typeof this.plan): void {
+  protected override prepare({ model, partition = [] }: typeof this.plan): void {
+    this.#partitions = partitionsOf(model, this.#options.format, partition);
     for (const format of formatsOf(this.#options.format))
       for (const { name, columns } of model.tables)
         format.checkColumnNames(
@@ -140,6 +145,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       plan: this.plan,
       before: this.#manifest,
       known: this.#known,
+      partitions: this.#partitions,
       staging: join(place.local, this.#staging),
       stagingName: this.#staging,
       adopted: this.#adopted,
@@ -237,6 +243,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     const { model, saveMode, codes } = this.plan;
     for (const { name, columns } of model.tables) {
       const known = await this.#known.columns(name);
+      await checkPartitioning(this.#known, this.label, name, this.#partitions.get(name));
       if (known !== null && saveMode !== 'overwrite' && hasOtherKeys(model, columns, (key) => known.has(key)))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }

@@ -1,5 +1,6 @@
 /** What the formats of tables have in common: the tables of a folder are read and given versions by these words alone. */
 
+import type { PartitionField, PartitionValues } from './partitions/fields.ts';
 import type { LakeFiles } from './store/files.ts';
 
 /** A column as a load makes it. */
@@ -33,6 +34,8 @@ export interface NewFile {
   readonly stats: string;
   /** numbers of its columns, where the format numbers them */
   readonly fieldIds?: FieldIds;
+  /** of a table with partitions: that which the rows are of */
+  readonly partition?: PartitionValues;
 }
 
 /** By column: its number, and that of the items of a list. */
@@ -42,6 +45,8 @@ export interface LakeFile {
   readonly bytes: number;
   /** NaN where the table does not tell */
   readonly rows: number;
+  /** values of the partition, in the order of its fields; none: the table has no partitions */
+  readonly partition: PartitionValues;
 }
 
 /** What the next version of a table is made of. */
@@ -52,6 +57,8 @@ export interface TableChange {
   readonly fields: readonly LakeField[];
   /** `merge`: documents go, or are closed, as others come; `compact`: other files with the same rows */
   readonly operation: 'append' | 'overwrite' | 'merge' | 'delete' | 'compact';
+  /** what a new table is partitioned by; none: nothing */
+  readonly partitioning: readonly PartitionField[];
   /** paths below the table's folder */
   readonly removed: readonly string[];
   readonly added: readonly NewFile[];
@@ -69,6 +76,8 @@ export interface TableChange {
 export interface TableVersion {
   readonly version: number;
   readonly fields: readonly LakeField[];
+  /** what the rows are kept apart by; none: nothing */
+  readonly partitioning: readonly PartitionField[];
   /** by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, LakeFile>;
   /** files that any version has; null where the table does not tell */

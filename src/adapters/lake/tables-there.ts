@@ -5,6 +5,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { dataFolder, isOwnFile, openDataFiles, parquet, wholeRows, type DataFiles } from './data-files.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
 import type { LakeManifest } from './manifest.ts';
+import type { PartitionField } from './partitions/fields.ts';
 import type { LakePlace } from './store/place.ts';
 import type { FieldIds, LakeField, TableVersion } from './table-format.ts';
 
@@ -33,6 +34,11 @@ export class TablesThere {
     const state = await this.#state(table);
     if (state === null) return null;
     return new Map(state.fields.map((field) => [field.name, field]));
+  }
+
+  /** What the table is partitioned by; null for one that is not there. */
+  async partitioning(table: string): Promise<readonly PartitionField[] | null> {
+    return (await this.#state(table))?.partitioning ?? null;
   }
 
   /** Numbers that columns will have in the table, as it is now; null where columns have none. */

@@ -40,6 +40,7 @@ type TextMember =
   | 'root'
   | 'rowTag'
   | 'key'
+  | 'partition'
   | 'in'
   | 'document'
   | 'credential'

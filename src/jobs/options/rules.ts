@@ -63,6 +63,11 @@ export function checkCombinations(
     ] as const)
       if (isGiven) fault(flag, `${flag} says which documents -S m replaces, and needs it`);
   if (request.engine === 'spark') {
+    if (request.partition !== undefined)
+      fault(
+        '--partition',
+        '--partition: executors of --engine spark write no partitions: leave one of the two out',
+      );
     if (request.keys !== 'hash')
       fault(
         '--keys',
@@ -72,6 +77,13 @@ export function checkCombinations(
       fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   }
   const isCatalogue = [request.in, request.out].some((text) => /^iceberg:/i.test(text ?? ''));
+  if (request.partition !== undefined && isCatalogue)
+    fault(
+      '--partition',
+      '--partition is for folders and buckets: the tables of a catalogue have no partitions',
+    );
+  else if (request.partition !== undefined && !/^(?:delta|iceberg)/.test(request.format ?? ''))
+    fault('--partition', '--partition is for tables of Delta and Iceberg: say -f delta or -f iceberg, too');
   const isRemote = [...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation);
   if (request.credential !== undefined && !isRemote && !isCatalogue)
     fault(

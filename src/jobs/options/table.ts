@@ -1,4 +1,5 @@
 /** The options each tool has: an allow-list (docs/decisions/service/tools-are-processes.md). What is not in this table does not exist. */
+import { parsePartition } from '../../engine/sql/partition-wish.ts';
 import { credentialName } from '../../files/remote-location.ts';
 import { after, rowSourceFault } from './row-inputs.ts';
 import { parseExtraColumn } from './extra-column.ts';
@@ -290,6 +291,18 @@ export const toolOptions: readonly OptionSpec[] = [
     loaders,
     'views',
     'make views of the business entities in the target, views.sql in a folder; loads after this one keep them up to date',
+  ),
+  withValue(
+    [null, '--partition'],
+    loaders,
+    [
+      'COLUMN,…',
+      'with -f delta or iceberg: new tables with these columns are partitioned by them; COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)',
+    ],
+    text('partition', 4096, (value) => {
+      const wishes = parsePartition(value);
+      return typeof wishes === 'string' ? wishes : null;
+    }),
   ),
   flag([null, '--skip-loaded'], loaders, 'skipLoaded', 'skip documents whose hash is there already'),
   withValue(

@@ -142,6 +142,8 @@ const storedRequest = z
     codes: z.enum(['none', 'table', 'check']).optional(),
     /** absent: those that loads made before are kept up to date */
     views: z.boolean().optional(),
+    /** as `parsePartition` reads it */
+    partition: z.string().optional(),
     skipLoaded: z.boolean(),
     missing: z.enum(['fail', 'wildcard']),
     noSamples: z.boolean(),

@@ -1,6 +1,7 @@
 /** Where rows go. A sink takes encoded rows by table, keeps them invisible, and publishes them whole or not at all. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
+import type { PartitionWish } from '../../engine/sql/partition-wish.ts';
 import type { EncodingName } from '../../engine/shred/rows/encoding.ts';
 import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
 import type { CurrentDocument, MergeCounts, MergeOrder } from './merge.ts';
@@ -44,6 +45,8 @@ export interface SinkPlan {
   readonly views?: boolean;
   /** `--codes`: what is kept of enumerated values in the target; absent: what loads before kept there, up to date. */
   readonly codes?: CodeChoice;
+  /** `--partition`: what new tables are partitioned by, where the target has partitions. */
+  readonly partition?: readonly PartitionWish[];
   /** values that columns can have, by indexes of table and column; worked out when it is called. Absent: none are known. */
   readonly enumerations?: () => Promise<Enumerations>;
 }

@@ -1,6 +1,7 @@
 /** Rows of a job: loaded here, in threads or on Spark, and published once. */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { AppError } from '../../errors.ts';
+import { parsePartition, type PartitionWish } from '../../engine/sql/partition-wish.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
 import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
@@ -62,6 +63,7 @@ export async function loadRows(
     ...(request.indexes === undefined ? {} : { indexes: request.indexes }),
     ...(request.codes === undefined ? {} : { codes: request.codes }),
     ...(request.views === true ? { views: true } : {}),
+    ...partitionOf(request),
     enumerations: () => enumerationsOfOrigin(session, logical),
   });
   const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
@@ -139,6 +141,14 @@ function mergedOf(loader: Loader, counts: MergeCounts | undefined): Pick<Convers
   if (counts === undefined) return {};
   const inserted = loader.findings().documents - counts.replaced;
   return { merged: { inserted, ...counts, unchanged: loader.skipped } };
+}
+
+/** The text was read when the job was asked for. */
+function partitionOf({ partition }: ToolSession['request']): {
+  readonly partition?: readonly PartitionWish[];
+} {
+  const wishes = partition === undefined ? null : parsePartition(partition);
+  return wishes === null || typeof wishes === 'string' ? {} : { partition: wishes };
 }
 
 /** AppError `invalid_option`: what else was asked for leaves open which document is replaced, or the target cannot do it. */

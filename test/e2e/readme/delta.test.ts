@@ -1,5 +1,5 @@
 /** The commands of docs/delta.md, and what a reader of Delta makes of what they wrote. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readText } from '../../rules/project-files.ts';
@@ -36,6 +36,13 @@ describe('docs/delta.md', { timeout: 180_000 }, () => {
       expect(version).toBe('1 /orders/order/line/sku');
       expect(Number(rows)).toBeGreaterThan(94);
     }
+    const partitioned = await runShell(adapt(blockIn(blocks, 'Partitions', 'sh')), {
+      SVC_HOME: join(folder, 'home'),
+      SVC_METADB_URL: url,
+    });
+    expect(partitioned.code, partitioned.output).toBe(0);
+    const log = join(folder, 'partitioned', 'order', '_delta_log', '00000000000000000000.json');
+    expect(await readFile(log, 'utf8')).toContain('"partitionColumns":["ordered_month","status"]');
     const compact = await runShell(adapt(blockIn(blocks, 'Small files', 'sh')), {
       SVC_HOME: join(folder, 'home'),
       SVC_METADB_URL: url,

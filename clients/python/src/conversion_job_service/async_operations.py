@@ -87,6 +87,7 @@ class AsyncOperations(AsyncTransport):
         - `--indexes none|keys|all`: indexes of foreign keys (keys, default), of ids and references of the XSD, too (all)
         - `--codes none|table|check`: codes that the XSD enumerates: not kept (default), in the table _codes (table), and as checks of PostgreSQL, too (check)
         - `--views`: make views of the business entities in the target, views.sql in a folder; loads after this one keep them up to date
+        - `--partition COLUMN,…`: with -f delta or iceberg: new tables with these columns are partitioned by them; COLUMN or TABLE.COLUMN, or year(COLUMN), month(COLUMN), day(COLUMN), hour(COLUMN)
         - `--skip-loaded`: skip documents whose hash is there already
         - `--missing fail|wildcard`: a referenced XSD component that is nowhere (default fail)
         - `--no-samples`: keep no values in the statistics

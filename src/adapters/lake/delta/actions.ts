@@ -8,7 +8,7 @@ export interface AddedFile {
   readonly dataChange?: boolean;
   readonly stats?: string | null;
   readonly deletionVector?: unknown;
-  readonly partitionValues?: Readonly<Record<string, string>>;
+  readonly partitionValues?: Readonly<Record<string, string | null>>;
 }
 
 export interface Metadata {

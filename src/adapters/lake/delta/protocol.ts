@@ -1,6 +1,7 @@
 /** Which features of Delta tables are understood, and which a table of ours needs. What others switched on is refused, never passed over. */
 import { AppError } from '../../../errors.ts';
 import type { Metadata, Protocol, DeltaState } from './actions.ts';
+import { hasPartFiles, partitioningOf } from './partitions.ts';
 import { fieldsOf } from './schema.ts';
 
 /** what versions before table features stand for, as far as they change nothing while they are not used */
@@ -51,12 +52,15 @@ function impliedFeatures(version: number): string[] {
 }
 
 /** AppError `conflict` where rows could be read wrongly. `label`: the table, for people. */
-export function checkReadable({ protocol, metadata, files }: DeltaState, label: string): void {
+export function checkReadable(state: DeltaState, label: string): void {
+  const { protocol, metadata, files } = state;
   const unknown = (protocol.readerFeatures ?? []).find((feature) => !understood.has(feature));
   if (protocol.minReaderVersion > 3 || unknown !== undefined) refuse(label, unknown ?? 'a newer protocol');
   const mapping = metadata.configuration?.['delta.columnMapping.mode'] ?? 'none';
   if (mapping !== 'none') refuse(label, 'column mapping');
-  if ((metadata.partitionColumns ?? []).length > 0) refuse(label, 'partitions');
+  if (partitioningOf(metadata) === null) refuse(label, 'partitions of another kind');
+  if (hasPartFiles(state))
+    refuse(label, 'rows of another program in partitions, whose columns their files do not have');
   for (const { deletionVector } of files.values())
     if (deletionVector !== null && deletionVector !== undefined)
       refuse(label, 'deletion vectors; REORG TABLE … APPLY (PURGE) writes its files without them');

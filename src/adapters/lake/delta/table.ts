@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject, parsed } from '../../folder/contents/manifest.ts';
 import { dataFolder } from '../data-files.ts';
+import type { PartitionField } from '../partitions/fields.ts';
 import type { LakeFiles } from '../store/files.ts';
 import {
   applicationId,
@@ -13,6 +14,7 @@ import {
 } from '../table-format.ts';
 import type { Action, DeltaState } from './actions.ts';
 import { isCheckpointDue, writeCheckpoint } from './checkpoint.ts';
+import { partitioningOf, partitionMetadata, toldValues, valuesOf } from './partitions.ts';
 import { checkReadable, checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
 import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf } from './schema.ts';
 import { storedType } from './types.ts';
@@ -49,6 +51,7 @@ class DeltaVersion implements TableVersion {
   readonly state: DeltaState;
   readonly version: number;
   readonly fields;
+  readonly partitioning;
   readonly files: ReadonlyMap<string, LakeFile>;
   readonly versionsTold;
   readonly isAppendOnly: boolean;
@@ -60,8 +63,16 @@ class DeltaVersion implements TableVersion {
     this.state = state;
     this.version = state.version;
     this.fields = fieldsOf(state.metadata.schemaString).map(lakeFieldOf);
+    this.partitioning = partitioningOf(state.metadata) ?? [];
     this.files = new Map(
-      [...state.files].map(([path, { size, stats }]) => [path, { bytes: Number(size), rows: rowsIn(stats) }]),
+      [...state.files].map(([path, { size, stats, partitionValues }]) => [
+        path,
+        {
+          bytes: Number(size),
+          rows: rowsIn(stats),
+          partition: valuesOf(this.partitioning, partitionValues),
+        },
+      ]),
     );
     this.versionsTold = lines.map(({ commitInfo: info }) => info?.['svc.tables']).find(isObject) ?? null;
     this.isAppendOnly = isAppendOnly(state.metadata);
@@ -100,8 +111,7 @@ function actionsOf(state: DeltaState | null, before: TableVersion | null, change
           name: change.name,
           ...(change.comment === '' ? {} : { description: change.comment }),
           format: { provider: 'parquet', options: {} },
-          partitionColumns: [],
-          configuration: {},
+          ...partitionMetadata(change.partitioning),
           createdTime: now,
         }),
         schemaString,
@@ -116,20 +126,25 @@ function actionsOf(state: DeltaState | null, before: TableVersion | null, change
         deletionTimestamp: now,
         dataChange: change.operation !== 'compact',
         extendedFileMetadata: true,
-        partitionValues: {},
+        partitionValues: added.partitionValues ?? {},
         size: added.size,
       },
     });
   }
+  const partitioning = before?.partitioning ?? change.partitioning;
   for (const file of change.added)
-    actions.push({ add: { ...addOf(file, now), dataChange: change.operation !== 'compact' } });
+    actions.push({ add: { ...addOf(file, partitioning, now), dataChange: change.operation !== 'compact' } });
   return actions;
 }
 
-function addOf({ name, bytes, stats }: NewFile, now: number): NonNullable<Action['add']> {
+function addOf(
+  { name, bytes, stats, partition }: NewFile,
+  partitioning: readonly PartitionField[],
+  now: number,
+): NonNullable<Action['add']> {
   return {
     path: `${dataFolder}/${name}`,
-    partitionValues: {},
+    partitionValues: toldValues(partitioning, partition),
     size: bytes,
     modificationTime: now,
     stats,

@@ -21,8 +21,10 @@ import {
   type ListedManifest,
 } from './manifests.ts';
 import { currentSchema, currentSnapshot, metadataFolder } from './metadata.ts';
+import { avroTypeOf, currentSpec, partitionRecord, partitionTypes, specsOf } from './partitions.ts';
 import { madeProperty, withRetired } from './properties.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
+import { summaryOf } from './summary.ts';
 import { dataFileOf } from './statistics.ts';
 import type { IcebergVersion } from './version.ts';
 import { icebergType, numbered } from './types.ts';
@@ -50,7 +52,11 @@ export async function commitIceberg(
   const now = Math.max(Date.now(), (before?.found.metadata['last-updated-ms'] ?? 0) + 1);
   const metadata = startOf(await files.locationOf(directory), before, change, now);
   const { fields, ids, ...numbers } = columnsOf(before, change);
-  const withColumns = { ...metadata, ...numbers };
+  const withColumns = {
+    ...metadata,
+    ...numbers,
+    ...(before === null ? specsOf(change.partitioning, ids) : {}),
+  };
   const made: string[] = [];
   const discard = async (): Promise<void> => {
     for (const name of made) await files.remove(`${folder}/${name}`);
@@ -252,12 +258,18 @@ async function snapshotOf(
   const id = BigInt(`0x${randomBytes(6).toString('hex')}`) + 1n;
   const sequence = metadata['last-sequence-number'] + 1;
   const { location } = metadata;
+  const spec = currentSpec(metadata);
+  const partitioning = before?.partitioning ?? change.partitioning;
+  const types = partitionTypes(partitioning, fields);
   const added = change.added.map((file): ManifestEntry => ({
     status: 1,
     snapshot_id: id,
     sequence_number: null,
     file_sequence_number: null,
-    data_file: dataFileOf(`${location}/${dataFolder}/${file.name}`, file, fields, ids),
+    data_file: {
+      ...dataFileOf(`${location}/${dataFolder}/${file.name}`, file, fields, ids),
+      partition: partitionRecord(spec.fields, types, file.partition ?? []),
+    },
   }));
   const isRewritten = removed.size > 0 || isMoved || (before?.manifests.length ?? 0) >= mostManifests;
   const there = (before?.entries ?? []).map(({ path, ...entry }): ManifestEntry => ({
@@ -276,19 +288,25 @@ async function snapshotOf(
   if (entries.length > 0) {
     const schema = metadata.schemas.find((one) => one['schema-id'] === metadata['current-schema-id']);
     const bytes = writeAvro(
-      entrySchema,
+      entrySchema(
+        spec.fields.map(({ 'field-id': fieldId, name }, at) => ({
+          id: fieldId,
+          name,
+          type: avroTypeOf(partitioning[at]!, types[at]!),
+        })),
+      ),
       entries.map((entry) => ({ ...entry, data_file: plainDataFile(entry.data_file) })),
       {
         schema: exactText(schema),
         'schema-id': String(metadata['current-schema-id']),
-        'partition-spec': '[]',
-        'partition-spec-id': '0',
+        'partition-spec': exactText(spec.fields),
+        'partition-spec-id': String(spec['spec-id']),
         'format-version': '2',
         content: 'data',
       },
     );
     const path = await write(`${mark}-m0.avro`, bytes);
-    manifests.push(lineOf(path, bytes.length, entries, { id, sequence }));
+    manifests.push(lineOf(path, bytes.length, entries, { id, sequence, spec: spec['spec-id'] }));
   }
   const parent = isMoved || base === undefined ? null : (currentSnapshot(base)?.['snapshot-id'] ?? null);
   const list = await write(
@@ -319,7 +337,7 @@ function lineOf(
   path: string,
   bytes: number,
   entries: readonly ManifestEntry[],
-  { id, sequence }: { readonly id: bigint; readonly sequence: number },
+  { id, sequence, spec }: { readonly id: bigint; readonly sequence: number; readonly spec: number },
 ): ListedManifest {
   const of = (status: number): readonly ManifestEntry[] => entries.filter((entry) => entry.status === status);
   const rows = (status: number): bigint =>
@@ -328,7 +346,7 @@ function lineOf(
   return {
     manifest_path: path,
     manifest_length: BigInt(bytes),
-    partition_spec_id: 0,
+    partition_spec_id: spec,
     content: 0,
     sequence_number: BigInt(sequence),
     min_sequence_number: oldest.reduce((least, one) => (one < least ? one : least), BigInt(sequence)),
@@ -339,43 +357,6 @@ function lineOf(
     added_rows_count: rows(1),
     existing_rows_count: rows(0),
     deleted_rows_count: rows(2),
-  };
-}
-
-function rowsOf(entries: readonly ManifestEntry[]): bigint {
-  return entries.reduce((sum, { data_file: file }) => sum + file.record_count, 0n);
-}
-
-function summaryOf(
-  { operation, installation, job, versions }: TableChange,
-  before: IcebergVersion | null,
-  added: readonly ManifestEntry[],
-  removed: ReadonlySet<string>,
-): Record<string, string> {
-  const there = before?.entries ?? [];
-  const gone = there.filter(({ path }) => removed.has(path));
-  return {
-    operation:
-      operation === 'compact'
-        ? 'replace'
-        : operation === 'append' || operation === 'merge'
-          ? gone.length > 0
-            ? 'overwrite'
-            : 'append'
-          : operation,
-    'added-data-files': String(added.length),
-    'added-records': String(rowsOf(added)),
-    'deleted-data-files': String(gone.length),
-    'deleted-records': String(rowsOf(gone)),
-    'total-data-files': String(there.length + added.length - gone.length),
-    'total-records': String(rowsOf(there) + rowsOf(added) - rowsOf(gone)),
-    'total-delete-files': '0',
-    'total-position-deletes': '0',
-    'total-equality-deletes': '0',
-    'engine-name': 'conversion-job-service',
-    'svc.installation': installation,
-    'svc.job': String(job),
-    ...(versions === null ? {} : { 'svc.tables': JSON.stringify(versions) }),
   };
 }
 

@@ -62,39 +62,47 @@ function byColumn(key: number, value: number, type: string): Json {
   };
 }
 
-/** Of a table without partitions. */
-export const entrySchema: Json = {
-  type: 'record',
-  name: 'manifest_entry',
-  fields: [
-    field(0, 'status', 'int'),
-    optional(1, 'snapshot_id', 'long'),
-    optional(3, 'sequence_number', 'long'),
-    optional(4, 'file_sequence_number', 'long'),
-    field(2, 'data_file', {
-      type: 'record',
-      name: 'r2',
-      fields: [
-        field(134, 'content', 'int'),
-        field(100, 'file_path', 'string'),
-        field(101, 'file_format', 'string'),
-        field(102, 'partition', { type: 'record', name: 'r102', fields: [] }),
-        field(103, 'record_count', 'long'),
-        field(104, 'file_size_in_bytes', 'long'),
-        optional(108, 'column_sizes', byColumn(117, 118, 'long')),
-        optional(109, 'value_counts', byColumn(119, 120, 'long')),
-        optional(110, 'null_value_counts', byColumn(121, 122, 'long')),
-        optional(137, 'nan_value_counts', byColumn(138, 139, 'long')),
-        optional(125, 'lower_bounds', byColumn(126, 127, 'bytes')),
-        optional(128, 'upper_bounds', byColumn(129, 130, 'bytes')),
-        optional(131, 'key_metadata', 'bytes'),
-        optional(132, 'split_offsets', { type: 'array', items: 'long', 'element-id': 133 }),
-        optional(135, 'equality_ids', { type: 'array', items: 'int', 'element-id': 136 }),
-        optional(140, 'sort_order_id', 'int'),
-      ],
-    }),
-  ],
-};
+/** `partition`: Avro's types of the fields of a partition. */
+export function entrySchema(
+  partition: readonly { readonly id: number; readonly name: string; readonly type: unknown }[],
+): Json {
+  return {
+    type: 'record',
+    name: 'manifest_entry',
+    fields: [
+      field(0, 'status', 'int'),
+      optional(1, 'snapshot_id', 'long'),
+      optional(3, 'sequence_number', 'long'),
+      optional(4, 'file_sequence_number', 'long'),
+      field(2, 'data_file', {
+        type: 'record',
+        name: 'r2',
+        fields: [
+          field(134, 'content', 'int'),
+          field(100, 'file_path', 'string'),
+          field(101, 'file_format', 'string'),
+          field(102, 'partition', {
+            type: 'record',
+            name: 'r102',
+            fields: partition.map(({ id, name, type }) => optional(id, name, type as Json)),
+          }),
+          field(103, 'record_count', 'long'),
+          field(104, 'file_size_in_bytes', 'long'),
+          optional(108, 'column_sizes', byColumn(117, 118, 'long')),
+          optional(109, 'value_counts', byColumn(119, 120, 'long')),
+          optional(110, 'null_value_counts', byColumn(121, 122, 'long')),
+          optional(137, 'nan_value_counts', byColumn(138, 139, 'long')),
+          optional(125, 'lower_bounds', byColumn(126, 127, 'bytes')),
+          optional(128, 'upper_bounds', byColumn(129, 130, 'bytes')),
+          optional(131, 'key_metadata', 'bytes'),
+          optional(132, 'split_offsets', { type: 'array', items: 'long', 'element-id': 133 }),
+          optional(135, 'equality_ids', { type: 'array', items: 'int', 'element-id': 136 }),
+          optional(140, 'sort_order_id', 'int'),
+        ],
+      }),
+    ],
+  };
+}
 
 export const listSchema: Json = {
   type: 'record',
@@ -135,7 +143,7 @@ const ofColumns = ['column_sizes', 'value_counts', 'null_value_counts', 'nan_val
 
 /** As a manifest of ours has it; members that another program left out are absent. */
 export function plainDataFile(file: DataFile): Readonly<Record<string, unknown>> {
-  const kept: Record<string, unknown> = { ...file, partition: {} };
+  const kept: Record<string, unknown> = { ...file, partition: file['partition'] ?? {} };
   const members = [
     ...ofColumns,
     'lower_bounds',

@@ -26,6 +26,19 @@ export interface Snapshot {
   readonly 'schema-id'?: number;
 }
 
+/** Field of a partition. */
+export interface SpecField {
+  readonly name: string;
+  readonly transform: string;
+  readonly 'source-id': number;
+  readonly 'field-id': number;
+}
+
+export interface PartitionSpec {
+  readonly 'spec-id': number;
+  readonly fields: readonly SpecField[];
+}
+
 export interface TableMetadata {
   readonly 'format-version': number;
   readonly 'table-uuid': string;
@@ -35,7 +48,7 @@ export interface TableMetadata {
   readonly 'last-column-id': number;
   readonly schemas: readonly Schema[];
   readonly 'current-schema-id': number;
-  readonly 'partition-specs': readonly { readonly 'spec-id': number; readonly fields: readonly unknown[] }[];
+  readonly 'partition-specs': readonly PartitionSpec[];
   readonly 'default-spec-id': number;
   readonly properties?: Readonly<Record<string, string>>;
   readonly 'current-snapshot-id'?: number | bigint | null;

@@ -5,6 +5,7 @@ import { applicationId, type LakeFile, type TableVersion } from '../table-format
 import { readAvro } from './avro.ts';
 import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
 import { currentSchema, currentSnapshot, pathInTable, readMetadata, type FoundMetadata } from './metadata.ts';
+import { currentSpec, partitioningOf, partitionTypes, partitionValues } from './partitions.ts';
 import type { Snapshot } from './shape.ts';
 import { lakeFieldOf } from './types.ts';
 import { isUnused, retiredIds } from './properties.ts';
@@ -41,6 +42,7 @@ export class IcebergVersion implements TableVersion {
   readonly entries: readonly LiveEntry[];
   readonly version: number;
   readonly fields;
+  readonly partitioning;
   readonly files: ReadonlyMap<string, LakeFile>;
   readonly versionsTold;
   readonly isAppendOnly = false;
@@ -48,6 +50,7 @@ export class IcebergVersion implements TableVersion {
   readonly #files: LakeFiles;
   readonly #directory: string;
   readonly #label: string;
+  readonly #isPartitionedOtherwise: boolean;
 
   constructor(
     files: LakeFiles,
@@ -68,10 +71,22 @@ export class IcebergVersion implements TableVersion {
     this.version = found.version;
     this.isUnused = isUnused(metadata);
     this.fields = schema.fields.map((field) => lakeFieldOf(field, schema['identifier-field-ids'] ?? []));
+    const spec = currentSpec(metadata);
+    const partitioning = partitioningOf(spec, this.fields);
+    this.partitioning = partitioning ?? [];
+    this.#isPartitionedOtherwise =
+      partitioning === null || manifests.some((one) => one.partition_spec_id !== spec['spec-id']);
+    const types = partitionTypes(this.partitioning, this.fields);
     this.files = new Map(
-      entries.map((entry) => [
-        entry.path,
-        { bytes: Number(entry.data_file.file_size_in_bytes), rows: Number(entry.data_file.record_count) },
+      entries.map(({ path, data_file: file }) => [
+        path,
+        {
+          bytes: Number(file.file_size_in_bytes),
+          rows: Number(file.record_count),
+          partition: this.#isPartitionedOtherwise
+            ? []
+            : partitionValues(spec.fields, types, file['partition'] as Record<string, unknown>),
+        },
       ]),
     );
     const told = currentSnapshot(metadata)?.summary['svc.tables'];
@@ -148,9 +163,7 @@ export class IcebergVersion implements TableVersion {
   checkWritable = (): void => {
     this.checkReadable();
     const { metadata } = this.found;
-    const spec = metadata['partition-specs'].find((one) => one['spec-id'] === metadata['default-spec-id']);
-    if ((spec?.fields.length ?? 0) > 0 || this.manifests.some((one) => one.partition_spec_id !== 0))
-      this.#refuse('partitions');
+    if (this.#isPartitionedOtherwise) this.#refuse('partitions of another kind');
     if (metadata.properties?.['write.object-storage.enabled'] === 'true') this.#refuse('paths by hash');
   };
 

@@ -1,0 +1,87 @@
+/** The partitions that a job's files of a table are in: those that the table has, or is to have. */
+import { AppError } from '../../../errors.ts';
+import type { DataFiles } from '../data-files.ts';
+import type { LakeFormatName } from '../formats.ts';
+import { fieldOf, type LakeColumn, type NewFile } from '../table-format.ts';
+import type { TablesThere } from '../tables-there.ts';
+import { isSamePartitioning, partitionText, typeFault, type PartitionField } from './fields.ts';
+import { derivedColumns } from './of-model.ts';
+import { splitFiles } from './split.ts';
+
+/** A table keeps what it was made with. AppError `conflict`: it has other partitions than those that are asked for; `wanted`: none are. */
+export async function checkPartitioning(
+  known: TablesThere,
+  label: string,
+  table: string,
+  wanted: readonly PartitionField[] | undefined,
+): Promise<void> {
+  const there = wanted === undefined ? null : await known.partitioning(table);
+  if (there === null || isSamePartitioning(there, wanted!)) return;
+  const words = there.length === 0 ? 'has no partitions' : `is partitioned by ${partitionText(there)}`;
+  throw new AppError(
+    'conflict',
+    `${label}: ${table} ${words}, and a table keeps what it was made with: leave --partition away, or take another folder.`,
+  );
+}
+
+export interface PartitionedFiles {
+  readonly fields: readonly PartitionField[];
+  /** of the table, with those that Delta has of parts of values */
+  readonly columns: readonly LakeColumn[];
+  readonly files: readonly NewFile[];
+}
+
+export interface TableOfJob {
+  readonly known: TablesThere;
+  readonly files: DataFiles;
+  readonly format: LakeFormatName;
+  readonly table: string;
+  readonly wanted: readonly PartitionField[] | undefined;
+  readonly job: number;
+  readonly staging: string;
+}
+
+/** `made`: what the job wrote. AppError `conflict`: a column that partitions are of would become another one. */
+export async function partitionedFiles(
+  { known, files, format, table, wanted, job, staging }: TableOfJob,
+  columns: readonly LakeColumn[],
+  made: readonly NewFile[],
+): Promise<PartitionedFiles> {
+  const fields = (await known.partitioning(table)) ?? wanted ?? [];
+  if (fields.length === 0) return { fields, columns, files: made };
+  await checkColumns(known, table, fields, columns);
+  const derived = derivedColumns(fields, format);
+  const all = [...columns, ...derived];
+  if (made.length === 0) return { fields, columns: all, files: made };
+  const splitting = {
+    table,
+    fields,
+    columns,
+    derived,
+    fieldIds: await known.fieldIds(table, all.map(fieldOf)),
+    emptyIsNull: format !== 'iceberg',
+    job,
+    staging,
+  };
+  const names = made.map(({ name }) => name);
+  return { fields, columns: all, files: await splitFiles(files, names, splitting) };
+}
+
+async function checkColumns(
+  known: TablesThere,
+  table: string,
+  fields: readonly PartitionField[],
+  columns: readonly LakeColumn[],
+): Promise<void> {
+  const there = await known.columns(table);
+  for (const field of fields) {
+    const type = columns.find(({ name }) => name === field.column)?.sqlType;
+    const before = there?.get(field.column)?.sqlType ?? type;
+    const fault = type === undefined ? 'would be gone' : typeFault(field, type);
+    if (fault === null && before === type) continue;
+    throw new AppError(
+      'conflict',
+      `${table} is partitioned by ${partitionText(fields)}, and ${field.column} ${fault ?? `would become ${type} of ${before}`}: take another folder.`,
+    );
+  }
+}

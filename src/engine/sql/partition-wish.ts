@@ -1,0 +1,28 @@
+/** `--partition`: what rows of a table are kept apart by, as it is asked for. */
+
+export type PartitionPart = 'identity' | 'year' | 'month' | 'day' | 'hour';
+
+export interface PartitionWish {
+  /** of each value: the whole of it, or a part of a date or timestamp */
+  readonly part: PartitionPart;
+  /** `COLUMN` or `TABLE.COLUMN` */
+  readonly column: string;
+}
+
+/** `COLUMN,…`, where `year(COLUMN)`, `month(…)`, `day(…)` and `hour(…)` are parts of it; a text: what is wrong. */
+export function parsePartition(text: string): readonly PartitionWish[] | string {
+  const wishes: PartitionWish[] = [];
+  for (const item of text.split(',').map((one) => one.trim())) {
+    const call = /^(\w+)\s*\((.*)\)$/.exec(item);
+    const [part, column] = call === null ? ['identity', item] : [call[1]!.toLowerCase(), call[2]!.trim()];
+    if (column === '') return 'must be COLUMN or year(COLUMN), several separated by commas';
+    if (!isPart(part)) return `has ${part}(…), and knows year, month, day and hour`;
+    if (wishes.some((known) => known.part === part && known.column === column)) return `has ${item} twice`;
+    wishes.push({ part, column });
+  }
+  return wishes;
+}
+
+function isPart(text: string): text is PartitionPart {
+  return ['identity', 'year', 'month', 'day', 'hour'].includes(text);
+}
