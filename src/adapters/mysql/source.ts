@@ -28,7 +28,7 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { knowsMerges } from './merge.ts';
-import { foldedName, readTables, type MysqlTables } from './tables.ts';
+import { foldedName, holdsInstants, readTables, type MysqlColumn, type MysqlTables } from './tables.ts';
 import { isText, plainType, textOf } from './types.ts';
 
 const pageRows = 2000;
@@ -212,7 +212,7 @@ class MysqlRowSource implements RowSource {
     const there = this.#known.get(foldedName(table.name))!.columns.get(foldedName(name));
     if (there === undefined) return 'NULL';
     if (list?.table == null)
-      return lexical(`t.${quote(name)}`, there.type, this.#drawn.tables[index]!.columns[column]!.type);
+      return lexical(`t.${quote(name)}`, there, this.#drawn.tables[index]!.columns[column]!.type);
     const items = this.#tables[list.table]!;
     const known = this.#known.get(foldedName(items.name));
     const [, parent, position, item] = items.columns.map((each) => `i.${quote(each.name)}`);
@@ -222,7 +222,7 @@ class MysqlRowSource implements RowSource {
       return `CASE WHEN t.${quote(name)} IS NOT NULL THEN '' END`;
     const key =
       table.columns[this.#model.tables[index]!.columns.findIndex(({ role }) => role === 'row_key')]!.name;
-    const text = lexical(item!, itemThere.type, itemType);
+    const text = lexical(item!, itemThere, itemType);
     return `CASE WHEN t.${quote(name)} IS NOT NULL THEN COALESCE((SELECT GROUP_CONCAT(${text} ORDER BY ${position!} SEPARATOR ' ') FROM ${quote(known.name)} i WHERE ${parent!} = t.${quote(key)}), '') END`;
   }
 
@@ -248,9 +248,11 @@ class MysqlRowSource implements RowSource {
   }
 }
 
-/** A column that became wider for other values adds zeros to those that it had. */
-function lexical(expression: string, thereType: string, type: ColumnType): string {
-  const there = plainType(thereType);
+/** A column that became wider for other values adds zeros to those that it had; one of instants is known by the target alone. */
+function lexical(expression: string, column: MysqlColumn, modelled: ColumnType): string {
+  const there = plainType(column.type);
+  const type: ColumnType =
+    modelled.kind === 'timestamp' && holdsInstants(column) ? { ...modelled, kind: 'timestamptz' } : modelled;
   const text = textOf(expression, there, type);
   const scale = /^decimal\(\d+,(\d+)\)$/.exec(there)?.[1];
   const fraction = fractionDigits(type);

@@ -57,6 +57,10 @@ export async function readTables(database: Mysql): Promise<MysqlTables> {
 /** DATETIME has no zone: what a column holds is told by how its comment begins. */
 const instantMark = 'in UTC: ';
 
+export function holdsInstants({ type, comment }: Pick<MysqlColumn, 'type' | 'comment'>): boolean {
+  return type.startsWith('datetime') && comment.startsWith(instantMark);
+}
+
 export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 'columns'>): PhysicalTable {
   return {
     ...table,
@@ -75,9 +79,7 @@ export function zonesIn(known: MysqlTables, tables: readonly ZoneTable[]): Zones
     if (there === undefined) continue;
     const columns = table.columns().flatMap(({ name }) => {
       const column = there.columns.get(foldedName(physicalName(mysql, name)));
-      return column?.type.startsWith('datetime') === true
-        ? [[name, column.comment.startsWith(instantMark)] as const]
-        : [];
+      return column?.type.startsWith('datetime') === true ? [[name, holdsInstants(column)] as const] : [];
     });
     zones.set(table.name, new Map(columns));
   }

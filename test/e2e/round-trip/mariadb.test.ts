@@ -188,7 +188,10 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     } finally {
       await sink.close();
     }
-    const [written] = await readFrom(createMysqlRowSource(address), model);
-    expect(compareXml(document, written!, { source })).toEqual([]);
+    // the logical schema does not know which columns of this target hold instants
+    for (const reader of [model, drawn]) {
+      const [written] = await readFrom(createMysqlRowSource(address), reader);
+      expect(compareXml(document, written!, { source })).toEqual([]);
+    }
   });
 });
