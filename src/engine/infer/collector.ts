@@ -24,8 +24,8 @@ export interface StatisticsCollectorOptions {
   /** false: no value of any document is kept (`--no-samples`) */
   readonly samples: boolean;
   /**
-   * Records of a document's first batch from which on WebAssembly counts what is common (1024: below, it does not pay for being
-   * made). Infinity: TypeScript alone; the statistics are the same.
+   * Records of the documents' first batches, together, from which on WebAssembly counts what is common (1024: below, it does not pay
+   * for being made). Infinity: TypeScript alone; the statistics are the same.
    */
   readonly kernelFrom?: number;
   /** pages of the kernel's memory; when they are full, TypeScript goes on */
@@ -41,13 +41,15 @@ export function createStatisticsCollector(
   return new Collector(names, options);
 }
 
-/** Small documents are counted by TypeScript, until one comes that is worth a kernel: from then on it counts all. */
+/** Documents are counted by TypeScript, until they are worth a kernel: from then on it counts all. */
 class Collector implements StatisticsCollector {
   readonly #names: NameTable;
   readonly #options: StatisticsCollectorOptions;
   readonly #first: PlainCollector;
   #second: KernelCollector | null = null;
   #kernelFrom: number;
+  /** of documents that TypeScript has counted */
+  #records = 0;
   readonly #kernelPays = createKernelThreshold();
   readonly #otherKernels = createTokenizerKernels();
   /** a document has begun of which nothing was seen yet */
@@ -85,7 +87,8 @@ class Collector implements StatisticsCollector {
 
   consume(batch: TokenBatch): void {
     if (this.#begins) {
-      if (batch.count >= this.#kernelFrom) this.#makeKernel();
+      this.#records += batch.count;
+      if (this.#records >= this.#kernelFrom) this.#makeKernel();
       this.#begin();
     }
     this.#serving.consume(batch);

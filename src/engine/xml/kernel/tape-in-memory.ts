@@ -50,9 +50,11 @@ export class TapeInMemory {
     if (bytes.buffer === this.#buffer) offsets.bytes = bytes.byteOffset;
     else {
       const used = endOfRanges(events, count, 0);
-      if (used > BYTES) return false;
-      this.#bytes.set(bytes.subarray(0, used));
-      offsets.bytes = this.#bytes.byteOffset;
+      // of a part of a document, which may lie far in the window, nothing before it is asked for
+      const from = Math.min(used, startOfRanges(events, count));
+      if (used - from > BYTES || from > this.#bytes.byteOffset) return false;
+      this.#bytes.set(bytes.subarray(from, used));
+      offsets.bytes = this.#bytes.byteOffset - from;
     }
     if (decoded.buffer === this.#buffer) offsets.decoded = decoded.byteOffset;
     else {
@@ -94,4 +96,11 @@ export function kernelsAround(own: ScanKernel): TokenizerKernels {
       free = true;
     },
   };
+}
+
+/** Where the first range begins that lies in `bytes`. */
+function startOfRanges(events: Int32Array, count: number): number {
+  for (let n = 0; n < count * RECORD_INTS; n += RECORD_INTS)
+    if ((events[n]! & FLAG_DECODED) === 0) return events[n + 2]!;
+  return 0;
 }

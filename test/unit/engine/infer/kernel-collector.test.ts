@@ -1,5 +1,11 @@
 /** What WebAssembly counts is what TypeScript alone counts. */
 import { describe, expect, test } from 'vitest';
+import { createStatisticsCollector } from '../../../../src/engine/infer/collector.ts';
+import type { DocumentStatistics } from '../../../../src/engine/infer/statistics.ts';
+import { createRowElements } from '../../../../src/engine/shred/row-tag/elements.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
+import type { XmlTokenizer } from '../../../../src/engine/xml/tokens.ts';
 import { corpusFiles, readCorpus } from '../../../support/corpus.ts';
 import { statisticsOf, type CollectingOptions } from '../../../support/models/shredding.ts';
 import { needs, some } from '../../../support/needs.ts';
@@ -69,6 +75,42 @@ describe.each(some(Object.entries(values), 5))('values: %s', (_, list) => {
 
   test('without samples', () => {
     expectSame(valuesOf(list), { samples: false });
+  });
+});
+
+const orders = Array.from(
+  { length: 40 },
+  (_, n) =>
+    `<order id="${n}"><date>2026-01-${String(1 + (n % 28)).padStart(2, '0')}</date>${'<line q="é&amp;1">1.50</line>'.repeat(n % 4)}${n % 7 === 0 ? '<note>Zürich</note>' : ''}</order>`,
+);
+
+describe('many small documents', () => {
+  test('are counted alike, whichever of them the kernel begins with', () => {
+    const expected = statisticsOf(orders, plain);
+    for (const kernelFrom of [1, 30, 200, 400])
+      expect(statisticsOf(orders, { kernelFrom }), `${kernelFrom} records`).toEqual(expected);
+  });
+
+  test('are counted alike where they are parts of a larger one', () => {
+    const whole = `<orders>${'<!-- x -->'.repeat(3000)}${orders.join('\n')}</orders>`;
+    const counted = (kernelFrom: number): DocumentStatistics => {
+      const names = createNameTable();
+      const collector = createStatisticsCollector(names, { samples: true, kernelFrom });
+      const rows = createRowElements({ namespaceUri: null, localName: 'order' }, names, {
+        begin: () => collector.beginDocument(),
+        consume: (batch) => collector.consume(batch),
+        end: (bytes) => collector.endDocument(bytes),
+      });
+      const tokenizer: XmlTokenizer = createXmlTokenizer({
+        names,
+        onBatch: (batch) => rows.consume(batch, (index) => tokenizer.locate(index)),
+      });
+      tokenizer.write(new TextEncoder().encode(whole));
+      tokenizer.end();
+      return collector.statistics;
+    };
+    expect(counted(1)).toEqual(counted(Infinity));
+    expect(counted(1)).toEqual(statisticsOf(orders, plain));
   });
 });
 
