@@ -91,7 +91,10 @@ export async function openInputs(
   };
 }
 
-/** Files that are known by path and name, in the order that they are given; `accept` chooses members of archives. Links are refused. */
+/**
+ * Files that are known by path and name, in the order that they are given; `accept` chooses members of archives, which have the name of their archive before
+ * their own: so a document says which file it is of. Links are refused.
+ */
 export async function openFiles(
   named: readonly { readonly name: string; readonly path: string }[],
   accept: (name: string) => boolean,
@@ -103,7 +106,10 @@ export async function openFiles(
     if (files.length % filesAtOnce === 0) await nextTurn();
     files.push({ ...inputFile(path, basename(path), 'refuse', head), name });
   }
-  return setOf(files, (chosen) => walk(chosen, accept, limits, 'refuse', undefined));
+  return setOf(files, async function* (chosen) {
+    for await (const member of walk(chosen, accept, limits, 'refuse', undefined))
+      yield member.path === member.source.file ? member : { ...member, name: member.path };
+  });
 }
 
 function setOf(
