@@ -77,6 +77,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/converting.md, By hand: sh',
       'docs/converting.md, By hand: sh',
       // by test/e2e/readme/delta.test.ts
+      'docs/delta.md, Partitions: sh',
       'docs/delta.md, Small files: sh',
       'docs/delta.md, Tables of Delta Lake: python',
       'docs/delta.md, Tables of Delta Lake: sh',
