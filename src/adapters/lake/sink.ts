@@ -241,6 +241,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   /** What is there can take the rows, and is ours. */
   async #checkTables(place: HeldPlace): Promise<void> {
     const { model, saveMode, codes } = this.plan;
+    await this.#known.lookAt(model.tables.map(({ name }) => name));
     for (const { name, columns } of model.tables) {
       const known = await this.#known.columns(name);
       await checkPartitioning(this.#known, this.label, name, this.#partitions.get(name));

@@ -6,14 +6,15 @@ import { dataFolder, isOwnFile, openDataFiles, parquet, wholeRows, type DataFile
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
 import type { LakeManifest } from './manifest.ts';
 import type { PartitionField } from './partitions/fields.ts';
+import { eachAtOnce } from './store/at-once.ts';
 import type { LakePlace } from './store/place.ts';
-import type { FieldIds, LakeField, TableVersion } from './table-format.ts';
+import type { FieldIds, LakeField, TableFormat, TableVersion } from './table-format.ts';
 
 export class TablesThere {
   readonly #place: LakePlace;
   readonly #directories: ReadonlyMap<string, string>;
   readonly #format: LakeManifest['format'];
-  readonly #states = new Map<string, TableVersion | null>();
+  readonly #states = new Map<string, ReadonlyMap<TableFormat, TableVersion | null>>();
   readonly #files: DataFiles;
 
   /** `scratch`: a folder inside of that of the place for what does not fit into memory */
@@ -27,6 +28,11 @@ export class TablesThere {
   /** Null for a table that jobs did not make. */
   directoryOf(table: string): string | null {
     return this.#directories.get(table) ?? null;
+  }
+
+  /** Looks at the tables, several at a time; as `columns`. */
+  async lookAt(tables: readonly string[]): Promise<void> {
+    await eachAtOnce(tables, (table) => this.#inFormats(table));
   }
 
   /** By name; null for a table that is not there. AppError `conflict` for one that others gave what we cannot write. */
@@ -45,12 +51,7 @@ export class TablesThere {
   async fieldIds(table: string, fields: readonly LakeField[]): Promise<FieldIds | null> {
     const format = numberingFormat(this.#format);
     if (format === null) return null;
-    const directory = this.#directories.get(table);
-    const state =
-      directory === undefined
-        ? null
-        : await format.readTable(this.#place, directory, `${this.#place.label}: ${table}`);
-    return format.fieldIds(state, fields);
+    return format.fieldIds((await this.#inFormats(table)).get(format) ?? null, fields);
   }
 
   /** Those of the tables that hold rows. */
@@ -130,19 +131,24 @@ export class TablesThere {
   }
 
   async #state(table: string): Promise<TableVersion | null> {
-    let state = this.#states.get(table);
-    if (state !== undefined) return state;
-    state = null;
+    return (await this.#inFormats(table)).get(mainFormat(this.#format)) ?? null;
+  }
+
+  async #inFormats(table: string): Promise<ReadonlyMap<TableFormat, TableVersion | null>> {
+    const known = this.#states.get(table);
+    if (known !== undefined) return known;
+    const states = new Map<TableFormat, TableVersion | null>();
     const directory = this.#directories.get(table);
     const label = `${this.#place.label}: ${table}`;
     for (const format of directory === undefined ? [] : formatsOf(this.#format)) {
       const found = await format.readTable(this.#place, directory!, label);
       found?.checkWritable();
-      if (format === mainFormat(this.#format)) state = found;
+      states.set(format, found);
     }
     // before anything is decided: files are moved there
-    if (state !== null) await this.#place.list(`${directory!}/${dataFolder}`);
-    this.#states.set(table, state);
-    return state;
+    if ((states.get(mainFormat(this.#format)) ?? null) !== null)
+      await this.#place.list(`${directory!}/${dataFolder}`);
+    this.#states.set(table, states);
+    return states;
   }
 }

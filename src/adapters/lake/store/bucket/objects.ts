@@ -16,6 +16,7 @@ import { emptyManifest, type LakeManifest, type LakeStep, type TableStep } from 
 import { isLakeFormat } from '../../formats.ts';
 import type { HeldPlace, LakeTarget, SteadyPlace } from '../place.ts';
 import type { TableCatalogue } from '../../iceberg/shape.ts';
+import { eachAtOnce } from '../at-once.ts';
 import { pathBelow } from '../plain-paths.ts';
 import { bucketLockName, lockBucket, type BucketLock } from './lock.ts';
 import { BucketSteps, lostStep, type StepsThere } from './steps.ts';
@@ -50,6 +51,8 @@ export interface BucketCatalogue extends TableCatalogue {
 }
 
 const readTries = 4;
+/** of files that are uploaded several at a time */
+const smallBytes = 4 * 1024 * 1024;
 
 export function bucketLake(options: BucketLakeOptions): LakeTarget {
   const { objects, prefix, label, lockTimeoutMs = 15 * 60_000 } = options;
@@ -241,12 +244,19 @@ class HeldBucketPlace extends BucketPlace implements HeldPlace {
   async handOver(step: LakeStep): Promise<void> {
     await this.catalogue?.makeTables(step.tables);
     const files = step.tables.flatMap(({ directory, files: added }) =>
-      added.map(({ name }) => ({ name, path: `${directory}/${dataFolder}/${name}` })),
+      added.map(({ name, bytes }) => ({ name, bytes, path: `${directory}/${dataFolder}/${name}` })),
     );
     const paths = files.map(({ path }) => path);
     this.#handed.set(step.staging, paths);
     await this.write(noteName(step.staging), JSON.stringify({ format: step.format, paths } satisfies Note));
-    for (const { name, path } of files) await this.add(join(this.local, step.staging, name), path);
+    const upload = ({ name, path }: (typeof files)[number]): Promise<void> =>
+      this.add(join(this.local, step.staging, name), path);
+    // several large ones would fill the memory
+    await eachAtOnce(
+      files.filter(({ bytes }) => bytes <= smallBytes),
+      upload,
+    );
+    for (const file of files.filter(({ bytes }) => bytes > smallBytes)) await upload(file);
   }
 
   async decide(step: LakeStep): Promise<void> {
