@@ -132,3 +132,49 @@ describe('ids of any schema', () => {
     expect(row!['tasks']).toBe(3);
   });
 });
+
+describe('a process as BPMN has it', () => {
+  const bpmn = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
+  const flowElement = (name: string, base: string, more = ''): string =>
+    `<xs:element name="${name}" type="t_${name}" substitutionGroup="flowElement"/>
+     <xs:complexType name="t_${name}"><xs:complexContent><xs:extension base="${base}">${more}</xs:extension></xs:complexContent></xs:complexType>`;
+  const source =
+    compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="${bpmn}" targetNamespace="${bpmn}" elementFormDefault="qualified">
+    <xs:complexType name="tFlowElement" abstract="true"><xs:attribute name="id" type="xs:ID"/><xs:attribute name="name" type="xs:string"/></xs:complexType>
+    <xs:element name="flowElement" type="tFlowElement" abstract="true"/>
+    <xs:complexType name="tFlowNode" abstract="true"><xs:complexContent><xs:extension base="tFlowElement"><xs:sequence>
+      <xs:element name="incoming" type="xs:QName" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
+    ${['startEvent', 'userTask', 'endEvent'].map((name) => flowElement(name, 'tFlowNode')).join('')}
+    ${flowElement('sequenceFlow', 'tFlowElement', '<xs:attribute name="sourceRef" type="xs:IDREF" use="required"/><xs:attribute name="targetRef" type="xs:IDREF" use="required"/>')}
+    <xs:element name="definitions"><xs:complexType><xs:sequence><xs:element name="process" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+      <xs:element ref="flowElement" minOccurs="0" maxOccurs="unbounded"/></xs:sequence><xs:attribute name="id" type="xs:ID"/></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
+  </xs:schema>`);
+  const process = (task: string): Uint8Array =>
+    bytesOf(`<definitions xmlns="${bpmn}"><process id="p"><startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="t"/>
+      <userTask id="t" name="${task}"><incoming>f1</incoming></userTask><sequenceFlow id="f2" sourceRef="t" targetRef="e"/><endEvent id="e" name="done"/></process></definitions>`);
+
+  it.each<MapLevel>([1, 3])(
+    'has its flows with source and target in two joins, at level %i',
+    async (level) => {
+      const schema = `bpmn_${level}`;
+      const model = modelOf(source, level);
+      await load(model, schema, [process('check'), process('pay')]);
+      const table = model.tables.find(({ columns }) =>
+        columns.some(({ name }) => name === 'source_ref'),
+      )!.name;
+      const flows = await sql`
+      select f.document_key, f.id, s.id as source, t.id as target, n.name
+        from ${sql(schema)}.${sql(table)} f
+        join ${sql(schema)}._ids s on s.document_key = f.document_key and s.id = f.source_ref
+        join ${sql(schema)}._ids t on t.document_key = f.document_key and t.id = f.target_ref
+        left join ${sql(schema)}.${sql(table)} n on t.table_name = ${table} and n.${sql(`${table}_key`)} = t.row_key
+       order by 1, 2`;
+      expect(flows.map((row) => ({ ...row, document_key: Number(row['document_key']) }))).toEqual(
+        ['check', 'pay'].flatMap((task, at) => [
+          { document_key: at + 1, id: 'f1', source: 's', target: 't', name: task },
+          { document_key: at + 1, id: 'f2', source: 't', target: 'e', name: 'done' },
+        ]),
+      );
+    },
+  );
+});
