@@ -29,6 +29,8 @@ const { values: options } = parseArgs({
   },
 });
 
+if (options.list !== undefined && !Object.hasOwn(goals, options.list))
+  throw new Error(`--list takes one of ${counted.join(', ')}`);
 let missed = 0;
 for (const level of options.levels.split(','))
   report(level, figuresOfCorpus(Number(level) as MapLevel, Number(options.documents), options.corpus));
@@ -46,6 +48,10 @@ function report(level: string, sets: readonly SetFigures[]): void {
   }));
   console.log(`level ${level}`);
   for (const line of formatTable(rows)) console.log(line);
+  if (sets.length === 0) {
+    console.log('there is no such corpus: set CORPUS_DIR to where MANIFEST.tsv lies');
+    missed += 1;
+  }
   const totals = totalFigures(sets);
   console.log(`\n${totals.tables} tables, ${totals.columns} columns`);
   for (const { name, count, share, isMet } of totals.counted) {
