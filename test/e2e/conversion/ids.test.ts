@@ -133,11 +133,12 @@ describe('ids of any schema', () => {
   });
 });
 
+const flowElement = (name: string, base: string, more = ''): string =>
+  `<xs:element name="${name}" type="t_${name}" substitutionGroup="flowElement"/>
+   <xs:complexType name="t_${name}"><xs:complexContent><xs:extension base="${base}">${more}</xs:extension></xs:complexContent></xs:complexType>`;
+
 describe('a process as BPMN has it', () => {
   const bpmn = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
-  const flowElement = (name: string, base: string, more = ''): string =>
-    `<xs:element name="${name}" type="t_${name}" substitutionGroup="flowElement"/>
-     <xs:complexType name="t_${name}"><xs:complexContent><xs:extension base="${base}">${more}</xs:extension></xs:complexContent></xs:complexType>`;
   const source =
     compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="${bpmn}" targetNamespace="${bpmn}" elementFormDefault="qualified">
     <xs:complexType name="tFlowElement" abstract="true"><xs:attribute name="id" type="xs:ID"/><xs:attribute name="name" type="xs:string"/></xs:complexType>
