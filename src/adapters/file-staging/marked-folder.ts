@@ -1,5 +1,5 @@
 /** Folders that attempts write into until they publish: what marks one is a file in it, as a name alone may be anybody's. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 const markName = '.svc-staging';
@@ -7,6 +7,17 @@ const markName = '.svc-staging';
 export async function makeStaging(directory: string): Promise<void> {
   await mkdir(directory);
   await writeFile(join(directory, markName), basename(directory), { flag: 'wx' });
+}
+
+/** Removes a folder of a dead attempt, also of one that died before its mark was written; what is anybody's else stays. */
+export async function removeDeadStaging(directory: string): Promise<void> {
+  if (await isStaging(directory)) return rm(directory, { recursive: true, force: true });
+  const names = await readdir(directory).catch(() => null);
+  const mark = join(directory, markName);
+  if (names?.join('/') === markName && (await readFile(mark, 'utf8')) === '') await rm(mark);
+  else if (names?.length !== 0) return;
+  // a link to an empty folder is none
+  await rmdir(directory).catch(() => undefined);
 }
 
 /** Whether an attempt made it, under the name that it has now. */

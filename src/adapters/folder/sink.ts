@@ -44,7 +44,7 @@ import { columnsIn, inWords } from './contents/noted-columns.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
-import { isStaging, makeStaging } from '../file-staging/marked-folder.ts';
+import { makeStaging, removeDeadStaging } from '../file-staging/marked-folder.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
 
 export interface FolderRowSinkOptions {
@@ -226,10 +226,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     this.#lock = await lockFolder(this.#directory, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
     await finishJournal(this.#directory);
     // nobody else writes here now: what is still staged belongs to the dead
-    for (const name of await readdir(this.#directory)) {
-      if (name.startsWith(stagingPrefix) && (await isStaging(join(this.#directory, name))))
-        await rm(join(this.#directory, name), { recursive: true, force: true });
-    }
+    for (const name of await readdir(this.#directory))
+      if (name.startsWith(stagingPrefix)) await removeDeadStaging(join(this.#directory, name));
     const { format } = this.#options;
     this.#manifest = (await readManifest(this.#directory)) ?? {
       version: 1,

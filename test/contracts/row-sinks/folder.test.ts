@@ -132,6 +132,23 @@ test('what a dead attempt staged, and its lock, do not stay', async () => {
   expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
+test('neither does what died before it was marked, and what is another’s stays', async () => {
+  for (const [name, files] of [
+    ['.svc-staging-8-00000000', {}],
+    ['.svc-staging-9-00000000', { '.svc-staging': '' }],
+    ['.svc-staging-mine', { notes: 'mine' }],
+  ] as const) {
+    await mkdir(join(directory, name), { recursive: true });
+    for (const [file, text] of Object.entries(files)) await writeFile(join(directory, name, file), text);
+  }
+  await writeFile(join(directory, '.svc-staging-file'), 'mine');
+  await load(libraryPlan(1));
+  expect((await readdir(directory)).filter((name) => name.startsWith('.')).toSorted()).toEqual([
+    '.svc-staging-file',
+    '.svc-staging-mine',
+  ]);
+});
+
 test('a job that waits too long for another gives up, retryably, and leaves the other alone', async () => {
   const first = createSink();
   await first.open(libraryPlan(1));

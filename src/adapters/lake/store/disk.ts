@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { AppError } from '../../../errors.ts';
 import { makeFolders } from '../../file-staging/created-folders.ts';
 import { lockFolder, type FileLock } from '../../file-staging/lock.ts';
-import { isStaging, makeStaging } from '../../file-staging/marked-folder.ts';
+import { makeStaging, removeDeadStaging } from '../../file-staging/marked-folder.ts';
 import {
   journalName,
   manifestName,
@@ -215,8 +215,7 @@ class HeldDiskPlace extends DiskPlace implements HeldPlace {
   async sweep(): Promise<void> {
     // no other job works here now: what is still staged belongs to the dead
     for (const name of await readdir(this.local))
-      if (name.startsWith(stagingPrefix) && (await isStaging(join(this.local, name))))
-        await this.discard(name);
+      if (name.startsWith(stagingPrefix)) await removeDeadStaging(join(this.local, name));
   }
 
   async release(): Promise<void> {
