@@ -68,34 +68,3 @@ function causeOf(error: unknown): string {
   if (typeof cause?.code === 'string') return cause.code;
   return error instanceof Error ? error.name : String(error);
 }
-
-/**
- * The body, which fails where it ends before its length. It is taken hold of at once: of an answer that nobody refers to any more
- * Node cancels the body when it collects garbage, and then it would only be empty.
- */
-export function wholeBody(answer: Response): ReadableStream<Uint8Array> {
-  const { body } = answer;
-  if (body === null) return new Blob([]).stream();
-  const length = answer.headers.get('content-length');
-  const encoded = answer.headers.has('content-encoding');
-  const reader = body.getReader();
-  let received = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        if (!done) {
-          received += value.byteLength;
-          controller.enqueue(value);
-        } else if (length !== null && !encoded && received !== Number(length)) {
-          throw new AppError(
-            'service_unavailable',
-            `the object store ended an object of ${length} bytes after ${received}`,
-          );
-        } else controller.close();
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-}

@@ -1,9 +1,10 @@
 /** A container of an Azure storage account by its REST interface (Blob service), version 2020 or later. */
 import { AppError } from '../../errors.ts';
 import type { DecidingStore } from '../../ports/files/objects.ts';
-import { answered, inTime, wholeBody } from './answered.ts';
+import { answered, inTime } from './answered.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
+import { factsOf, readObject } from './read-object.ts';
 import { blobsIn, elementIn } from './xml-answers.ts';
 
 /** Size of the blocks of an upload. A blob takes 50,000 of them. */
@@ -61,24 +62,9 @@ export function createAzureObjectStore(
         () => send({ method: 'GET', key }),
       ),
 
-    async head(key) {
-      const answer = await send({ method: 'HEAD', key });
-      if (answer.status === 404) return null;
-      return {
-        key,
-        bytes: Number(answer.headers.get('content-length')),
-        modified: Date.parse(answer.headers.get('last-modified') ?? ''),
-        version: answer.headers.get('etag') ?? '',
-      };
-    },
+    head: async (key) => factsOf(key, await send({ method: 'HEAD', key })),
 
-    async read(key, range) {
-      if (range !== undefined && range.length === 0) return new Blob([]).stream();
-      const headers: Record<string, string> = {};
-      if (range !== undefined) headers['Range'] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
-      const answer = await send({ method: 'GET', key, headers });
-      return answer.status === 404 ? null : wholeBody(answer);
-    },
+    read: (key, range) => readObject((headers) => send({ method: 'GET', key, headers }), range),
 
     async write(key, body, maxBytes = Infinity) {
       if (!(body instanceof Uint8Array)) return writeStream(send, key, body, maxBytes);

@@ -1,9 +1,9 @@
 /** Any S3-compatible store by its REST interface: runs wherever `fetch` does. */
 import { AppError } from '../../errors.ts';
 import type { DecidingStore } from '../../ports/files/objects.ts';
-import { wholeBody } from './answered.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
+import { factsOf, readObject } from './read-object.ts';
 import { elementIn, objectsIn } from './xml-answers.ts';
 import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from './s3-requests.ts';
 
@@ -16,25 +16,9 @@ export function createS3ObjectStore(settings: S3Settings, transport?: S3Transpor
   return {
     createObject: (key, bytes) => createObject(send, key, bytes),
 
-    async head(key) {
-      const answer = await send({ method: 'HEAD', key });
-      if (answer.status === 404) return null;
-      return {
-        key,
-        bytes: Number(answer.headers.get('content-length')),
-        modified: Date.parse(answer.headers.get('last-modified') ?? ''),
-        version: answer.headers.get('etag') ?? '',
-      };
-    },
+    head: async (key) => factsOf(key, await send({ method: 'HEAD', key })),
 
-    async read(key, range) {
-      if (range !== undefined && range.length === 0) return new Blob([]).stream();
-      const headers: Record<string, string> = {};
-      if (range !== undefined) headers['Range'] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
-      const answer = await send({ method: 'GET', key, headers });
-      if (answer.status === 404) return null;
-      return wholeBody(answer);
-    },
+    read: (key, range) => readObject((headers) => send({ method: 'GET', key, headers }), range),
 
     async write(key, body, maxBytes = Infinity) {
       if (body instanceof Uint8Array) {
