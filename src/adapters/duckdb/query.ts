@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../ports/rows/query.ts';
-import { columnOf, selectRows, tableOf } from '../row-sinks/query-text.ts';
+import { selectRows, tableOf, textsOf } from '../row-sinks/query-text.ts';
 import { openDuckDbReader, pathLiteral } from './database.ts';
 import { chunksOf } from './row-chunks.ts';
 
@@ -55,7 +55,8 @@ function rowsOf(
       throw queryFault(error, label);
     }
   };
-  const columns = (): Promise<readonly QueryColumn[]> =>
+  let known: Promise<readonly QueryColumn[]> | null = null;
+  const describe = (): Promise<readonly QueryColumn[]> =>
     asked(async () => {
       const statement = `DESCRIBE SELECT * FROM ${table}`;
       const connection = await reader.connect();
@@ -68,15 +69,13 @@ function rowsOf(
       const found = await reader.read<{ column_name: string; column_type: string }>(statement);
       return found.map(({ column_name: name, column_type: type }) => ({ name, ...kindOf(type) }));
     });
+  const columns = (): Promise<readonly QueryColumn[]> => (known ??= describe());
   return {
     label,
     columns,
     async *rows(order) {
       const all = await columns();
-      const expressions = all.map(({ name, holds }) => {
-        const column = columnOf(doubleQuoted, name);
-        return holds === 'bytes' ? column : `${column}::VARCHAR`;
-      });
+      const expressions = textsOf(all, doubleQuoted, 'VARCHAR');
       const connection = await reader.connect();
       const result = await asked(() => connection.stream(selectRows(dialect, table, expressions, order)));
       const chunks = chunksOf(connection, result);

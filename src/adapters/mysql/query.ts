@@ -53,13 +53,15 @@ export async function openMysqlQuery(address: MysqlAddress, query: string): Prom
     await connection.run('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
     await connection.run('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
   });
-  const columns = (): Promise<readonly QueryColumn[]> =>
+  let known: Promise<readonly QueryColumn[]> | null = null;
+  const describe = (): Promise<readonly QueryColumn[]> =>
     asked(async () =>
       (await connection.describe(`SELECT * FROM ${table} LIMIT 0`)).map((field) => ({
         name: field.name,
         ...kindOf(field),
       })),
     );
+  const columns = (): Promise<readonly QueryColumn[]> => (known ??= describe());
   return {
     label,
     columns,

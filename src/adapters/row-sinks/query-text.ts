@@ -1,5 +1,5 @@
 /** The text of the one statement that reads the rows of a query: the query is a table of it, so that it can be nothing but one. */
-import type { RowStart } from '../../ports/rows/query.ts';
+import type { QueryColumn, RowStart } from '../../ports/rows/query.ts';
 
 export interface QueryDialect {
   readonly quote: (name: string) => string;
@@ -31,6 +31,18 @@ export function selectRows(
       ? ''
       : ` WHERE ${isFrom === undefined ? `${column} >= ${literal(order.from)}` : isFrom(column, order.from)} OR ${column} IS NULL`;
   return `${selection}${condition} ORDER BY ${column}`;
+}
+
+/** Of a database whose values come as text where they are cast to `type`; bytes stay bytes. */
+export function textsOf(
+  columns: readonly QueryColumn[],
+  quote: QueryDialect['quote'],
+  type: string,
+): string[] {
+  return columns.map(({ name, holds }) => {
+    const column = columnOf(quote, name);
+    return holds === 'bytes' ? column : `${column}::${type}`;
+  });
 }
 
 export function columnOf(quote: QueryDialect['quote'], name: string): string {

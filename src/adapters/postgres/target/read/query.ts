@@ -1,7 +1,7 @@
 /** Rows of a query of PostgreSQL: a cursor in a transaction that only reads. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../../ports/rows/query.ts';
-import { columnOf, selectRows, tableOf } from '../../../row-sinks/query-text.ts';
+import { selectRows, tableOf, textsOf } from '../../../row-sinks/query-text.ts';
 import { connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
 
 const dialect = { quote: doubleQuoted, literal: standardLiteral };
@@ -63,10 +63,7 @@ export function openPostgresQuery(
     columns,
     async *rows(order) {
       const all = await columns();
-      const expressions = all.map(({ name, holds }) => {
-        const column = columnOf(doubleQuoted, name);
-        return holds === 'bytes' ? column : `${column}::text`;
-      });
+      const expressions = textsOf(all, doubleQuoted, 'text');
       await ask(
         `DECLARE svc_query NO SCROLL CURSOR FOR ${selectRows(dialect, table, uniquelyNamed(expressions), order)}`,
       );
