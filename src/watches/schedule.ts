@@ -53,7 +53,7 @@ function parseCron(text: string): Cron {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 5)
     throw refused(
-      'must be a duration such as 30s, 5m or 1h, or five fields of cron such as "0 6 * * mon-fri"',
+      'must be a duration such as 30s, 5m or 1h, or five fields of cron in UTC such as "0 6 * * mon-fri"',
     );
   const [minute, hour, day, month, weekday] = fields as [string, string, string, string, string];
   const weekdays = fieldOf('day of the week', weekday, 0, 7, dayNames, 0);
@@ -97,9 +97,13 @@ function fieldOf(
     for (let number = from; number <= to; number += by) found.add(number);
 
     function boundsOf(words: string): [number, number] {
-      const [first = '', last] = words.split('-', 2);
+      const [first = '', last, ...more] = words.split('-');
+      if (more.length > 0) throw wrong();
       const start = numberOf(first);
-      return [start, last === undefined ? (step === undefined ? start : max) : numberOf(last)];
+      if (last === undefined) return [start, step === undefined ? start : max];
+      const end = numberOf(last);
+      // Sunday is 0 and 7: `fri-sun` ends with it
+      return [start, end === 0 && start > 0 && max === 7 ? 7 : end];
     }
   }
   return found;

@@ -1,5 +1,5 @@
 /** A folder that is watched by a running service: what comes there is loaded once, whole, and in order. */
-import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -179,23 +179,32 @@ describe('a watched folder', { timeout: 180_000 }, () => {
 
   it('a file that is still being written waits until it has settled', async () => {
     const inbox = await folder('slow');
+    const path = join(inbox, 'slow.xml');
+    await writeFile(path, '<orders>');
     const { id_watch: id } = await watches.create({
       name: 'slow',
       location: 'slow',
       target: 'metadb:slow',
-      every: '1s',
-      settle: '3s',
+      every: '1d',
+      settle: '1d',
     });
-    const path = join(inbox, 'slow.xml');
-    await writeFile(path, '<orders>');
-    for (let part = 0; part < 8; part += 1) {
-      await delay(1000);
+    const versions = new Set<string>();
+    for (let part = 0; part < 4; part += 1) {
       await appendFile(path, `<order><id>${part}</id></order>`);
-      expect((await watches.files(id)).every(({ status }) => status === 'waiting')).toBe(true);
+      const { size: written } = await stat(path);
+      await service.client.post(`/v2/watches/${id}/run`);
+      const [waiting] = await eventually('the file is met as it is now', async () => {
+        const found = await watches.files(id);
+        return found[0]?.bytes === written ? found : null;
+      });
+      expect(waiting).toMatchObject({ name: 'slow.xml', status: 'waiting', id_job: null });
+      versions.add(waiting!.version);
     }
+    expect(versions.size).toBe(4);
     await appendFile(path, '</orders>');
+    await watches.change(id, { settle: '1s' });
     expect(await watches.settled(id, 1)).toMatchObject([{ name: 'slow.xml', status: 'loaded' }]);
-    expect(await sql`select count(*)::int as n from slow."order"`).toEqual([{ n: 8 }]);
+    expect(await sql`select count(*)::int as n from slow."order"`).toEqual([{ n: 4 }]);
   });
 
   it('content that the schema does not know evolves the target, or stops the watch', async () => {
