@@ -15,7 +15,8 @@ import {
   type Conversion,
   type ConversionDetails,
 } from '../reports/conversion-result.ts';
-import { createDocumentFolder, isEmptyFolder, safeName, type DocumentFolder } from './output-files.ts';
+import { safeName } from './document-names.ts';
+import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
 import { chooseRowSource } from './open-source.ts';
 import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
 import { isRemote, isEmptyRemoteFolder, localFolder, uploadFolder } from '../session/remote-files.ts';
@@ -124,16 +125,23 @@ class BackConversion {
       throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
     }
     let done = 0;
-    for await (const document of this.#source.documents(request.document, versions)) {
-      await this.#document(document, folder);
-      done += 1;
-      this.#session.progress(done / total, {
-        pass: 'writing',
-        documents: done,
-        bytes: this.#bytes,
-        rows: null,
-      });
+    try {
+      for await (const document of this.#source.documents(request.document, versions)) {
+        await this.#document(document, folder);
+        done += 1;
+        this.#session.progress(done / total, {
+          pass: 'writing',
+          documents: done,
+          bytes: this.#bytes,
+          rows: null,
+        });
+      }
+    } catch (error) {
+      // the documents before it are whole
+      await folder.close().catch(() => undefined);
+      throw error;
     }
+    await folder.close();
     this.#tellOthers();
     return this.#conversion();
   }

@@ -4,15 +4,20 @@ import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promi
 import { basename, dirname, join } from 'node:path';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { makeFolder } from '../../adapters/file-staging/create-folder.ts';
-import { pinFolder } from '../../adapters/local-files/open-folder.ts';
+import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
 import { AppError } from '../../errors.ts';
+import { safeName, unusedName } from './document-names.ts';
+
+type Produce = (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknown>;
 
 export interface DocumentFolder {
-  /** `name`: as the document was called; answers the name of its file, relative to the folder. */
-  write(
-    name: string,
-    produce: (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknown>,
-  ): Promise<string>;
+  /**
+   * `name`: as the document was called; answers the name of its file, relative to the folder. The file is there by then or a little
+   * later; a fault of one before it is thrown here, too.
+   */
+  write(name: string, produce: Produce): Promise<string>;
+  /** All documents are on the disk under their names, or the first fault is thrown; to be called whatever `write` did. */
+  close(): Promise<void>;
 }
 
 export interface DocumentFolderOptions {
@@ -27,53 +32,140 @@ export interface DocumentFolderOptions {
   readonly links: 'follow' | 'refuse';
 }
 
+/** Files that are brought to the disk at the same time: a disk takes many as fast as one. */
+const filesAtOnce = 8;
+/** bytes; a document up to here is written in one piece, behind the one that is made next */
+const heldBytes = 256 * 1024;
+
 export function createDocumentFolder(options: DocumentFolderOptions): DocumentFolder {
-  const taken = new Set<string>();
-  const write: DocumentFolder['write'] = async (name, produce) => {
-    const fileName = unusedName(safeName(name), taken);
-    const path = await options.resolvePath(join(options.directory, fileName));
-    await makeFolder(dirname(path));
-    const folder = await pinFolder(dirname(path), options.links);
-    try {
-      const file = join(folder.path, basename(path));
-      if (options.existing === 'refuse' && (await lstat(file).catch(() => null)) !== null) {
-        throw new AppError('conflict', `${fileName} exists in the folder already`);
-      }
-      await writeFile(folder.path, file, produce);
-    } finally {
-      await folder.close();
-    }
-    return fileName;
-  };
   const label = options.label ?? options.directory;
+  const documents = new DocumentFiles(options, label);
+  const told = (error: unknown): never => {
+    throw fileFault(error, label);
+  };
   return {
-    write: (name, produce) =>
-      write(name, produce).catch((error: unknown) => {
-        throw fileFault(error, label);
-      }),
+    write: (name, produce) => documents.write(name, produce).catch(told),
+    close: () => documents.close().catch(told),
   };
 }
 
-/** In a file beside it until it is whole. */
-async function writeFile(
-  folder: string,
-  path: string,
-  produce: (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknown>,
-): Promise<void> {
-  const temporary = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
-  const file = await open(temporary, 'wx');
-  try {
-    await produce((bytes) => writeWhole(file, bytes));
-    await file.sync();
-    await file.close();
-    await rename(temporary, path);
-  } catch (error) {
-    // the fault of the write is the one to tell; the file may be closed already
-    await file.close().catch(() => undefined);
-    await rm(temporary, { force: true });
-    throw error;
+class DocumentFiles {
+  readonly #options: DocumentFolderOptions;
+  readonly #label: string;
+  readonly #taken = new Set<string>();
+  /** on their way to the disk; none of them rejects */
+  readonly #underWay = new Set<Promise<void>>();
+  #fault: { readonly error: unknown } | null = null;
+  /** of the last document; those after it lie there, too, most often */
+  #folder: { readonly directory: string; readonly pinned: PinnedFolder } | null = null;
+
+  constructor(options: DocumentFolderOptions, label: string) {
+    this.#options = options;
+    this.#label = label;
   }
-  await syncFolder(folder);
+
+  async write(name: string, produce: Produce): Promise<string> {
+    while (this.#underWay.size >= filesAtOnce) await Promise.race(this.#underWay);
+    if (this.#fault !== null) throw this.#fault.error;
+    const fileName = unusedName(safeName(name), this.#taken);
+    const path = await this.#options.resolvePath(join(this.#options.directory, fileName));
+    const folder = await this.#folderOf(dirname(path));
+    const file = new DocumentFile(folder, basename(path));
+    if (this.#options.existing === 'refuse' && (await file.exists()))
+      throw new AppError('conflict', `${fileName} exists in the folder already`);
+    try {
+      await produce((bytes) => file.write(bytes));
+    } catch (error) {
+      await file.discard();
+      throw error;
+    }
+    const end = file.end().catch((error: unknown) => {
+      this.#fault ??= { error: fileFault(error, `${this.#label}/${fileName}`) };
+    });
+    this.#underWay.add(end);
+    void end.then(() => this.#underWay.delete(end));
+    return fileName;
+  }
+
+  async close(): Promise<void> {
+    await this.#closeFolder().catch((error: unknown) => void (this.#fault ??= { error }));
+    if (this.#fault !== null) throw this.#fault.error;
+  }
+
+  /** Held open, so that names stay names of this very folder, whatever is moved meanwhile. */
+  async #folderOf(directory: string): Promise<string> {
+    if (this.#folder?.directory !== directory) {
+      await this.#closeFolder();
+      await makeFolder(directory);
+      this.#folder = { directory, pinned: await pinFolder(directory, this.#options.links) };
+    }
+    return this.#folder.pinned.path;
+  }
+
+  async #closeFolder(): Promise<void> {
+    await Promise.all(this.#underWay);
+    const { pinned } = this.#folder ?? {};
+    this.#folder = null;
+    if (pinned === undefined) return;
+    try {
+      await syncFolder(pinned.path);
+    } finally {
+      await pinned.close();
+    }
+  }
+}
+
+/** In a file beside it until it is whole. */
+class DocumentFile {
+  readonly #path: string;
+  readonly #temporary: string;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #file: FileHandle | null = null;
+
+  constructor(folder: string, name: string) {
+    this.#path = join(folder, name);
+    this.#temporary = join(folder, `.${name.slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
+  }
+
+  async exists(): Promise<boolean> {
+    return (await lstat(this.#path).catch(() => null)) !== null;
+  }
+
+  /** The bytes are the caller's again afterwards. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#file !== null) return writeWhole(this.#file, bytes);
+    this.#held.push(bytes.slice());
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes >= heldBytes) await this.#flush();
+  }
+
+  async end(): Promise<void> {
+    try {
+      const file = await this.#flush();
+      await file.sync();
+      await file.close();
+      await rename(this.#temporary, this.#path);
+    } catch (error) {
+      // the fault of the write is the one to tell
+      await this.discard();
+      throw error;
+    }
+  }
+
+  async discard(): Promise<void> {
+    if (this.#file === null) return;
+    // it may be closed already
+    await this.#file.close().catch(() => undefined);
+    await rm(this.#temporary, { force: true });
+  }
+
+  async #flush(): Promise<FileHandle> {
+    this.#file ??= await open(this.#temporary, 'wx');
+    for (const bytes of this.#held) await writeWhole(this.#file, bytes);
+    [this.#held, this.#heldBytes] = [[], 0];
+    return this.#file;
+  }
 }
 
 export async function isEmptyFolder(directory: string): Promise<boolean> {
@@ -97,44 +189,4 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-const maxNameBytes = 200;
-
-/**
- * A relative path that every system can have and that stays below the folder: names came from documents, so parts that lead
- * upwards go, and characters with a meaning of their own become an underscore.
- */
-export function safeName(name: string): string {
-  const parts = name
-    .split(/[/\\]/)
-    .map((part) =>
-      part
-        // oxlint-disable-next-line no-control-regex
-        .replace(/[\u0000-\u001f\u007f<>:"|?*]/g, '_')
-        .replace(/[. ]+$/, '')
-        .replace(/^(?=(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))/i, '_'),
-    )
-    .filter((part) => part !== '' && part !== '.' && part !== '..');
-  return parts.length === 0 ? 'document.xml' : parts.map(shortened).join('/');
-}
-
-/** A hidden name would be passed over by who reads the folder. */
-function shortened(part: string): string {
-  const visible = part.startsWith('.') ? `_${part.slice(1)}` : part;
-  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(visible)?.[0] ?? '';
-  let stem = visible.slice(0, visible.length - extension.length);
-  while (Buffer.byteLength(stem) + extension.length > maxNameBytes) stem = [...stem].slice(0, -1).join('');
-  return stem + extension;
-}
-
-/** Names that differ in case alone would meet on some systems. */
-function unusedName(name: string, taken: Set<string>): string {
-  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
-  const stem = name.slice(0, name.length - extension.length);
-  let candidate = name;
-  for (let number = 2; taken.has(candidate.toLowerCase()); number += 1)
-    candidate = `${stem}-${number}${extension}`;
-  taken.add(candidate.toLowerCase());
-  return candidate;
 }

@@ -1,13 +1,10 @@
 /** Documents as files: names that came from elsewhere, and files that appear whole. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  createDocumentFolder,
-  isEmptyFolder,
-  safeName,
-} from '../../../../src/tools/write-back/output-files.ts';
+import { safeName } from '../../../../src/tools/write-back/document-names.ts';
+import { createDocumentFolder, isEmptyFolder } from '../../../../src/tools/write-back/output-files.ts';
 
 describe('names of files', () => {
   it.each([
@@ -65,15 +62,46 @@ describe('a folder of documents', () => {
     expect(await documents.write('a.xml', text('1'))).toBe('a.xml');
     expect(await documents.write('A.xml', text('2'))).toBe('A-2.xml');
     expect(await documents.write('sub/a.xml', text('3'))).toBe('sub/a.xml');
+    await documents.close();
     expect(await readFile(join(directory, 'A-2.xml'), 'utf8')).toBe('2');
     expect(await readFile(join(directory, 'sub/a.xml'), 'utf8')).toBe('3');
   });
 
   it('holds no part of a document that fails', async () => {
     await writeFile(join(directory, 'a.xml'), 'old');
-    await expect(folder('replace').write('a.xml', failing)).rejects.toThrow('rows are gone');
+    const documents = folder('replace');
+    await expect(documents.write('a.xml', failing)).rejects.toThrow('rows are gone');
+    await documents.close();
     expect(await readdir(directory)).toEqual(['a.xml']);
     expect(await readFile(join(directory, 'a.xml'), 'utf8')).toBe('old');
+  });
+
+  it('tells of a file that did not get to the disk, and keeps nothing of it', async () => {
+    await mkdir(join(directory, 'a.xml'));
+    const documents = folder('replace');
+    expect(await documents.write('a.xml', text('1'))).toBe('a.xml');
+    expect(await documents.write('b.xml', text('2'))).toBe('b.xml');
+    await expect(documents.close()).rejects.toThrow('a.xml');
+    await expect(documents.write('c.xml', text('3'))).rejects.toThrow('a.xml');
+    expect((await readdir(directory)).toSorted()).toEqual(['a.xml', 'b.xml']);
+  });
+
+  it('writes documents of any size, each whole, in order of their pieces', async () => {
+    const documents = folder('replace');
+    const pieces = Array.from({ length: 20 }, (_, n) => new Uint8Array(20_000).fill(65 + (n % 26)));
+    for (let n = 0; n < 10; n += 1)
+      await documents.write(`${n}.xml`, async (consume) => {
+        // the piece is the writer's own again once it was taken
+        const piece = new Uint8Array(20_000);
+        for (const bytes of pieces.slice(0, n + 10)) {
+          piece.set(bytes);
+          await consume(piece);
+        }
+      });
+    await documents.close();
+    for (let n = 0; n < 10; n += 1)
+      expect(await readFile(join(directory, `${n}.xml`))).toEqual(Buffer.concat(pieces.slice(0, n + 10)));
+    expect(await readdir(directory)).toHaveLength(10);
   });
 
   // Node's own way of making folders would ask the kernel for ever
