@@ -11,6 +11,8 @@ const projectRoot = join(import.meta.dirname, '../..');
 export interface BenchDatabase {
   readonly url: string;
   readonly sql: Sql;
+  /** `xsd2er`, as `tool` */
+  compile(...args: readonly string[]): Command;
   /** `xml2er` with these arguments, its executable called directly */
   tool(...args: readonly string[]): Command;
   /** `er2xml`, as `tool` */
@@ -49,6 +51,7 @@ export async function openBenchDatabase(directory: string): Promise<BenchDatabas
   return {
     url: server.url,
     sql,
+    compile: (...args) => command('xsd2er.mjs', args),
     tool: (...args) => command('xml2er.mjs', args),
     writeBack: (...args) => command('er2xml.mjs', args),
     dropTarget: (sqlSchema) => dropSchema(sql, sqlSchema),

@@ -9,6 +9,7 @@
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
  *   --spark           jobs on Spark instead (SPARK_SUBMIT names spark-submit): --spark-files 1,… --spark-ranges 1,… --spark-megabytes 64
  *   --lakehouse       a document into Delta and Iceberg tables beside Parquet instead
+ *   --standards       the largest documents of real standards, every way there and back, instead: --standards-only netex,ubl (all)
  *   --readme          put the table of goals into docs/performance.md, or what --spark found into docs/spark.md
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
  */
@@ -18,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
-import { openBenchDatabase } from './database.ts';
+import { openBenchDatabase, type BenchDatabase } from './database.ts';
 import { goalsOf } from './goals.ts';
 import { benchGrowth } from './growth.ts';
 import { generateInput, shapes } from './inputs.ts';
@@ -27,6 +28,7 @@ import { measure } from './measured-process.ts';
 import type { Command, Measured } from './measured-process.ts';
 import { openDatabases, type OpenDatabases } from './targets/databases.ts';
 import { benchLakehouse } from './targets/lakehouse.ts';
+import { benchStandards } from './targets/standards.ts';
 import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
 import type { Peers } from './peers.ts';
@@ -50,6 +52,8 @@ const { values: options } = parseArgs({
     'growth-tables': { type: 'string', default: '10,100,1000,5000' },
     spark: { type: 'boolean', default: false },
     lakehouse: { type: 'boolean', default: false },
+    standards: { type: 'boolean', default: false },
+    'standards-only': { type: 'string', default: '' },
     'spark-files': { type: 'string', default: '1,10,100,1000,10000' },
     'spark-ranges': { type: 'string', default: '1,8,16,32,64' },
     'spark-megabytes': { type: 'string', default: '64' },
@@ -267,64 +271,61 @@ async function api(): Promise<void> {
   }
 }
 
-async function growth(): Promise<void> {
+/** What is measured instead of the contest: it has a database and a folder of its own. */
+async function alone(
+  bench: (database: BenchDatabase, directory: string, disagree: (line: string) => void) => Promise<string[]>,
+): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
   const database = await openBenchDatabase(directory);
   try {
+    const lines = await bench(database, directory, (line) => disagreements.push(line));
+    const page = [renderProcessor(), '', ...lines];
+    console.log(page.join('\n'));
+    return page;
+  } finally {
+    await database.close();
+    await rm(directory, { recursive: true, force: true });
+    reportDisagreements();
+  }
+}
+
+async function growth(): Promise<void> {
+  const series = {
+    megabytes: numbers(options['growth-megabytes']),
+    files: numbers(options['growth-files']),
+    tables: numbers(options['growth-tables']),
+    rounds,
+  };
+  await alone(async (database, directory, disagree) => {
     const page = join(directory, 'page.xml');
     await writeFile(page, '<page/>');
     // the first run of a tool makes the metadata database ready
     await measure(database.tool(page, '-o', 'metadb:bench_page', '-S', 'o'));
-    const series = {
-      megabytes: numbers(options['growth-megabytes']),
-      files: numbers(options['growth-files']),
-      tables: numbers(options['growth-tables']),
-      rounds,
-    };
-    const lines = await benchGrowth(database, directory, series, (line) => disagreements.push(line));
-    console.log([renderProcessor(), '', ...lines].join('\n'));
-  } finally {
-    await database.close();
-    await rm(directory, { recursive: true, force: true });
-  }
-  reportDisagreements();
+    return benchGrowth(database, directory, series, disagree);
+  });
 }
 
 async function spark(): Promise<void> {
   const submit = process.env['SPARK_SUBMIT'];
   if (submit === undefined) throw new Error('SPARK_SUBMIT must name spark-submit');
-  const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
-  const database = await openBenchDatabase(directory);
-  try {
-    const series = {
-      submit,
-      files: numbers(options['spark-files']),
-      ranges: numbers(options['spark-ranges']),
-      megabytes: Number(options['spark-megabytes']),
-      rounds: Number(options['spark-rounds']),
-    };
-    const lines = await benchSpark(database, directory, series, (line) => disagreements.push(line));
-    console.log([renderProcessor(), '', ...lines].join('\n'));
-    if (options.readme) putIntoPage('spark', [renderProcessor(), '', ...lines]);
-  } finally {
-    await database.close();
-    await rm(directory, { recursive: true, force: true });
-  }
-  reportDisagreements();
+  const series = {
+    submit,
+    files: numbers(options['spark-files']),
+    ranges: numbers(options['spark-ranges']),
+    megabytes: Number(options['spark-megabytes']),
+    rounds: Number(options['spark-rounds']),
+  };
+  const page = await alone((...given) => benchSpark(given[0], given[1], series, given[2]));
+  if (options.readme) putIntoPage('spark', page);
 }
 
 async function lakehouse(): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'conversion-bench-'));
-  const database = await openBenchDatabase(directory);
-  try {
-    const series = { megabytes, rounds };
-    const lines = await benchLakehouse(database, directory, series, (line) => disagreements.push(line));
-    console.log([renderProcessor(), '', ...lines].join('\n'));
-  } finally {
-    await database.close();
-    await rm(directory, { recursive: true, force: true });
-  }
-  reportDisagreements();
+  await alone((...given) => benchLakehouse(given[0], given[1], { megabytes, rounds }, given[2]));
+}
+
+async function standards(): Promise<void> {
+  const only = options['standards-only'].split(',').filter(Boolean);
+  await alone((...given) => benchStandards(given[0], given[1], { megabytes, rounds, only }, given[2]));
 }
 
 function numbers(list: string): number[] {
@@ -341,4 +342,5 @@ else if (options.growth) await growth();
 else if (options.api) await api();
 else if (options.spark) await spark();
 else if (options.lakehouse) await lakehouse();
+else if (options.standards) await standards();
 else await main();
