@@ -264,7 +264,11 @@ async function changeOf(
 ): Promise<FormatChange> {
   const { table, format, rewritten } = inFormat;
   const { directory } = table;
-  const present = [...(state?.files.keys() ?? [])].map((name) => ({ path: `${directory}/${name}`, name }));
+  const present = [...(state?.files ?? [])].map(([name, told]) => ({
+    path: `${directory}/${name}`,
+    name,
+    told,
+  }));
   for (const { path } of present) await place.checkFile(path);
   const pathOf = (file: NewFile): string => `${directory}/${dataFolder}/${file.name}`;
   const next = await nextVersion(format, state, table, async (column) =>
@@ -290,7 +294,7 @@ async function changeOf(
     );
   const where = table.replace ? await keptRows(place, table, step) : without(table.without);
   const added: NewFile[] = [];
-  for (const { path, name } of next.clears ? [] : going) {
+  for (const { path, told } of next.clears ? [] : going) {
     const kept = await rewritten.of(path, {
       conversions: next.there,
       columns,
@@ -298,7 +302,7 @@ async function changeOf(
       fieldIds,
       ...(table.closing === undefined ? {} : { values: closedValues(table.closing) }),
     });
-    if (kept !== null) added.push(inPartition(kept, state!.files.get(name)!.partition));
+    if (kept !== null) added.push(inPartition(kept, told.partition));
   }
   for (const own of table.files) {
     const isAsItIs = next.own.size === 0 && (fieldIds === null || hasFieldIds(own, fieldIds));

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileKeyName } from '../../engine/model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { AppError } from '../../errors.ts';
 import { exactDigits } from '../duckdb/csv-import.ts';
@@ -26,11 +27,18 @@ export function isOwnFile(path: string): boolean {
 /** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
 export const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
 /** as many as readers look at */
-export const mostStatistics = 32;
+const mostStatistics = 32;
 
 export interface TypedName {
   readonly name: string;
   readonly sqlType: string;
+}
+
+/** Columns of which a file’s statistics tell: the first ones, and wherever it stands the key of documents, by which jobs find files again. */
+export function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
+  return columns.filter(
+    ({ name, sqlType }, at) => !sqlType.endsWith('[]') && (at < mostStatistics || name === fileKeyName),
+  );
 }
 
 /** What a rewrite makes of a column. */
@@ -81,7 +89,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
     (opened ??= openDuckDb(':memory:', { directory, spill: join(scratch, 'spill'), memoryBytes }));
 
   const statistics = async (path: string, rows: number, columns: readonly TypedName[]): Promise<string> => {
-    const scalar = columns.slice(0, mostStatistics).filter(({ sqlType }) => !sqlType.endsWith('[]'));
+    const scalar = toldColumns(columns);
     const values = scalar.flatMap(({ name, sqlType }, at) => {
       const column = doubleQuoted(name);
       const nulls = `(count(*) - count(${column}))::VARCHAR AS n${at}`;

@@ -1,6 +1,6 @@
 /** What a table tells of a file of rows: how many there are, NULLs, and the least and greatest values that are exact in JSON. */
 import type { ColumnFacts } from '../../engine/parquet/file-writer.ts';
-import { compared, isPlain, mostStatistics, type TypedName } from './data-files.ts';
+import { compared, isPlain, toldColumns, type TypedName } from './data-files.ts';
 
 const dayMs = 86_400_000;
 
@@ -10,9 +10,7 @@ export function fileStatistics(
   columns: readonly TypedName[],
   facts: readonly ColumnFacts[],
 ): string {
-  const scalar = columns
-    .slice(0, mostStatistics)
-    .flatMap((column, at) => (column.sqlType.endsWith('[]') ? [] : [{ ...column, facts: facts[at]! }]));
+  const scalar = toldColumns(columns.map((column, at) => ({ ...column, facts: facts[at]! })));
   const members = (valueOf: (facts: ColumnFacts) => bigint | null): string =>
     scalar
       .flatMap(({ name, sqlType, facts: told }) => {

@@ -129,8 +129,8 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     await this.#write(sideTableNames[table], rows, rowCount);
   }
 
-  async *currentDocuments(): AsyncIterable<CurrentDocument> {
-    yield* await this.guarded(() => currentLakeDocuments(this.#known, this.plan));
+  async *currentDocuments(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument> {
+    yield* await this.guarded(() => currentLakeDocuments(this.#known, this.plan, keys));
   }
 
   protected override async publishStaged(

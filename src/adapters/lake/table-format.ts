@@ -47,7 +47,12 @@ export interface LakeFile {
   readonly rows: number;
   /** values of the partition, in the order of its fields; none: the table has no partitions */
   readonly partition: PartitionValues;
+  /** of a column of whole numbers; null where the table does not tell */
+  readonly rangeOf: (column: string) => ValueRange | null;
 }
+
+/** The least and the greatest value of a column in a file, or values beyond these. */
+export type ValueRange = readonly [least: bigint, greatest: bigint];
 
 /** What the next version of a table is made of. */
 export interface TableChange {

@@ -8,7 +8,11 @@ import type { LakeManifest } from './manifest.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import { eachAtOnce } from './store/at-once.ts';
 import type { LakePlace } from './store/place.ts';
-import type { FieldIds, LakeField, TableFormat, TableVersion } from './table-format.ts';
+import type { FieldIds, LakeField, LakeFile, TableFormat, TableVersion } from './table-format.ts';
+
+export type FileChoice = (file: LakeFile) => boolean;
+
+const everyFile: FileChoice = () => true;
 
 export class TablesThere {
   readonly #place: LakePlace;
@@ -64,7 +68,7 @@ export class TablesThere {
     return filled;
   }
 
-  /** Keys that others gave to rows: the highest by table. */
+  /** Keys that others may have given to rows: the highest by table. */
   async foreignKeys(model: RelationalModel): Promise<ReadonlyMap<string, number>> {
     const keys = new Map<string, number>();
     const keyed = model.tables.flatMap(({ name, columns }) => {
@@ -72,14 +76,19 @@ export class TablesThere {
       return key === undefined ? [] : [[name, key.name] as const];
     });
     for (const [table, key] of [...keyed, [sideTableNames.documents, fileKeyName] as const]) {
-      const state = await this.#state(table);
-      const foreign = [...(state?.files.keys() ?? [])].filter((path) => !isOwnFile(path));
-      if (foreign.length === 0) continue;
-      const [row] = await this.rows<{ key: bigint | null }>(
+      const files = (await this.#state(table))?.files ?? new Map<string, LakeFile>();
+      const told = new Map([...files].map(([path, file]) => [path, file.rangeOf(key)?.[1] ?? null]));
+      const [row] = await this.#rowsOf<{ key: bigint | null }>(
         table,
+        [...files.keys()].filter((path) => !isOwnFile(path) && told.get(path) === null),
         (from) => `SELECT max(${doubleQuoted(key)})::BIGINT AS key FROM ${from}`,
       );
-      if (row?.key !== null && row !== undefined) keys.set(table, Number(row.key));
+      const highest = [...told.values(), row?.key ?? null].reduce(
+        (high, one) => (one !== null && (high === null || one > high) ? one : high),
+        null,
+      );
+      // those beyond are hashes, which no key is counted from
+      if (highest !== null && highest <= Number.MAX_SAFE_INTEGER) keys.set(table, Number(highest));
     }
     return keys;
   }
@@ -94,22 +103,37 @@ export class TablesThere {
     return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
   }
 
-  /** Of the table's rows; none of a table without. `select`: the query, of what stands behind FROM. */
-  async rows<T>(table: string, select: (from: string) => string): Promise<T[]> {
-    const state = await this.#state(table);
-    const paths = state === null ? [] : await this.#localFiles(table, state);
-    return paths.length === 0 ? [] : this.#files.read<T>(select(parquet(paths)));
+  /** Of the table's rows; none of a table without. `select`: the query, of what stands behind FROM. `isWanted`: files with rows that count. */
+  async rows<T>(
+    table: string,
+    select: (from: string) => string,
+    isWanted: FileChoice = everyFile,
+  ): Promise<T[]> {
+    return this.#rowsOf(table, await this.#pathsIn(table, isWanted), select);
   }
 
-  async #localFiles(table: string, state: TableVersion): Promise<readonly string[]> {
+  async #rowsOf<T>(table: string, files: readonly string[], select: (from: string) => string): Promise<T[]> {
+    if (files.length === 0) return [];
+    return this.#files.read<T>(select(parquet(await this.#localFiles(table, files))));
+  }
+
+  async #pathsIn(table: string, isWanted: FileChoice): Promise<readonly string[]> {
+    const files = (await this.#state(table))?.files ?? new Map<string, LakeFile>();
+    return [...files].flatMap(([path, file]) => (isWanted(file) ? [path] : []));
+  }
+
+  async #localFiles(table: string, files: readonly string[]): Promise<readonly string[]> {
     const directory = this.#directories.get(table)!;
     const paths: string[] = [];
-    for (const path of state.files.keys()) paths.push(await this.#place.localFile(`${directory}/${path}`));
+    for (const path of files) paths.push(await this.#place.localFile(`${directory}/${path}`));
     return paths;
   }
 
-  /** Of tables, what stands behind FROM: all of their columns, and no rows of a table that is not there. */
-  async relations(tables: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  /** Of tables, what stands behind FROM: all of their columns, and no rows of a table that is not there. `isWanted`: as of `rows`. */
+  async relations(
+    tables: readonly string[],
+    isWanted: FileChoice = everyFile,
+  ): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     for (const table of tables) {
       const state = await this.#state(table);
@@ -117,7 +141,8 @@ export class TablesThere {
       const columns = state.fields.flatMap(({ name, sqlType }) =>
         sqlType === null ? [] : [{ name, sqlType }],
       );
-      found.set(table, wholeRows(await this.#localFiles(table, state), columns));
+      const files = await this.#pathsIn(table, isWanted);
+      found.set(table, wholeRows(await this.#localFiles(table, files), columns));
     }
     return found;
   }

@@ -130,9 +130,10 @@ export interface RowSink {
   /** After `open`: those of the given SHA-256 (hex) whose documents the target holds, and will still hold when this job publishes. */
   loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * After `open`: documents of these tables that no other one has replaced. Absent: the target knows no save mode `merge`.
+   * After `open`: documents of these tables that no other one has replaced. `keys`: those that are asked for, and others may be told, too; null:
+   * all. Absent: the target knows no save mode `merge`.
    */
-  currentDocuments?(): AsyncIterable<CurrentDocument>;
+  currentDocuments?(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument>;
   /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
    *  `release` may be told when it is needed no more. */
   write(

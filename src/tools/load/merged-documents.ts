@@ -7,7 +7,8 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { AppError } from '../../errors.ts';
-import type { CurrentDocument, MergedDocument, MergeOrder } from '../../ports/rows/merge.ts';
+import type { MergedDocument, MergeOrder } from '../../ports/rows/merge.ts';
+import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { InputMember } from '../inputs/members.ts';
 import { hashDocument, readDocument } from '../inputs/read-document.ts';
@@ -22,7 +23,7 @@ export interface MergeInputs {
   readonly model: RelationalModel;
   readonly rowTag: RowElementName | null;
   /** of the target; absent where it knows no such save mode */
-  readonly currentDocuments?: (() => AsyncIterable<CurrentDocument>) | undefined;
+  readonly currentDocuments?: RowSink['currentDocuments'] | undefined;
 }
 
 type MergeSession = Pick<ToolSession, 'request' | 'log' | 'limits' | 'kernels' | 'progress'>;
@@ -45,7 +46,8 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   const documents = await keyedDocuments(session, merge, files);
   const there = new Map<string, readonly string[]>();
   const missing: string[] = [];
-  for await (const { documentKey, key, sha256 } of merge.currentDocuments?.() ?? []) {
+  const asked = request.deleteMissing === true ? null : new Set(documents.keys());
+  for await (const { documentKey, key, sha256 } of merge.currentDocuments?.(asked) ?? []) {
     if (documents.has(key)) there.set(key, [...(there.get(key) ?? []), sha256]);
     else if (request.deleteMissing === true) missing.push(documentKey);
   }

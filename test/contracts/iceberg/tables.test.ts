@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseExact, exactText } from '../../../src/adapters/lake/iceberg/exact-json.ts';
+import { parseExact, exactText } from '../../../src/adapters/lake/exact-json.ts';
 import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';

@@ -239,18 +239,22 @@ test('a later version of a model adds columns and tables, and rewrites nothing',
   expect(metaData!.schemaString).toContain(note!.columns.at(-1)!.name);
 });
 
-test('keys go on after those that others gave to rows of theirs', async () => {
-  await load(libraryPlan(1));
-  const folder = join(directory, 'note');
-  const [path] = await deltaFiles(folder);
-  const quoted = (file: string): string => join(folder, file).replaceAll("'", "''");
-  await commitOther('note', 1);
-  await writeOther(
-    `COPY (SELECT * REPLACE (1000 AS note_key) FROM read_parquet('${quoted(path!)}')) TO '${quoted('part-1.parquet')}' (FORMAT parquet)`,
-  );
-  await load(libraryPlan(2));
-  expect(await keys('note')).toEqual(['1', '1000', '1001']);
-});
+test.each(['part-1.parquet', 'data/1-00112233445566aa.parquet'])(
+  'keys go on after those of rows of others, also once a job wrote these anew: %s',
+  async (file) => {
+    await load(libraryPlan(1));
+    const [path] = await deltaFiles(join(directory, 'note'));
+    const quoted = (name: string): string => join(directory, 'note', name).replaceAll("'", "''");
+    const stats = '{"minValues":{"note_key":1000},"maxValues":{"note_key":1000}}';
+    const add = { path: file, partitionValues: {}, size: 1, modificationTime: 1, stats };
+    await commitOther('note', 1, file[0] === 'p' ? [] : [{ remove: { path: 'part-1.parquet' } }, { add }]);
+    await writeOther(
+      `COPY (SELECT * REPLACE (1000 AS note_key) FROM read_parquet('${quoted(path!)}')) TO '${quoted(file)}' (FORMAT parquet)`,
+    );
+    await load(libraryPlan(2));
+    expect(await keys('note')).toEqual(['1', '1000', '1001']);
+  },
+);
 
 async function writeOther(sql: string): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:');

@@ -130,7 +130,7 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     try {
       const plan = { model, idJob: 3, saveMode: 'merge', allTables: false, keys: 'sequence' } as const;
       expect(await sink.open({ ...plan, idSch: null, idLschma: null })).toBe('load');
-      const there = await Array.fromAsync(sink.currentDocuments!());
+      const there = await Array.fromAsync(sink.currentDocuments!(null));
       expect(there.map(({ key, sha256 }) => [key, sha256]).toSorted()).toEqual([
         ['document-1.xml', 'x'],
         ['document-2.xml', 'x'],

@@ -1,6 +1,6 @@
 /** From one version of a table's metadata to the next in the words of a catalogue (Iceberg REST catalog API, `CommitTableRequest`). */
 import { currentSnapshot } from '../iceberg/metadata.ts';
-import { exactText } from '../iceberg/exact-json.ts';
+import { exactText } from '../exact-json.ts';
 import type { NextTableVersion, Snapshot, TableMetadata } from '../iceberg/shape.ts';
 
 /** What must hold for the change to be made: that nobody made another version meanwhile. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../errors.ts';
 import { isObject } from '../../folder/contents/manifest.ts';
-import { exactText, parseExact } from '../iceberg/exact-json.ts';
+import { exactText, parseExact } from '../exact-json.ts';
 import { createTokens, type CatalogueLogin } from './login.ts';
 
 /** One request to a host that may be reached; a redirect is answered as it is. */

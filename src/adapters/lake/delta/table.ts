@@ -1,6 +1,7 @@
 /** Tables of Delta Lake, as a format of tables. */
 import { randomUUID } from 'node:crypto';
 import { isObject, parsed } from '../../folder/contents/manifest.ts';
+import { parseExact } from '../exact-json.ts';
 import { dataFolder } from '../data-files.ts';
 import type { PartitionField } from '../partitions/fields.ts';
 import type { LakeFiles } from '../store/files.ts';
@@ -11,6 +12,7 @@ import {
   type TableChange,
   type TableFormat,
   type TableVersion,
+  type ValueRange,
 } from '../table-format.ts';
 import type { Action, DeltaState } from './actions.ts';
 import { isCheckpointDue, writeCheckpoint } from './checkpoint.ts';
@@ -71,6 +73,7 @@ class DeltaVersion implements TableVersion {
           bytes: Number(size),
           rows: rowsIn(stats),
           partition: valuesOf(this.partitioning, partitionValues),
+          rangeOf: (column) => rangeIn(stats, column),
         },
       ]),
     );
@@ -90,6 +93,22 @@ class DeltaVersion implements TableVersion {
 function rowsIn(stats: string | null | undefined): number {
   const told = parsed<{ numRecords?: unknown } | null>(stats ?? '');
   return Number(told?.numRecords ?? Number.NaN);
+}
+
+function rangeIn(stats: string | null | undefined, column: string): ValueRange | null {
+  const told = stats === null || stats === undefined || stats === '' ? null : parseExact(stats);
+  if (!isObject(told)) return null;
+  const [least, greatest] = ['minValues', 'maxValues'].map((name) => {
+    const values = told[name];
+    return wholeNumber(isObject(values) ? values[column] : undefined);
+  });
+  return least === null || least === undefined || greatest === null || greatest === undefined
+    ? null
+    : [least, greatest];
+}
+
+function wholeNumber(value: unknown): bigint | null {
+  return typeof value === 'bigint' || Number.isSafeInteger(value) ? BigInt(value as bigint | number) : null;
 }
 
 function actionsOf(state: DeltaState | null, before: TableVersion | null, change: TableChange): Action[] {

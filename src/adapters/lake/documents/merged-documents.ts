@@ -25,6 +25,7 @@ import { dataFileName, parquet, type DataFiles } from '../data-files.ts';
 import type { DocumentClosing } from '../manifest.ts';
 import { fieldOf, type LakeColumn } from '../table-format.ts';
 import type { TablesThere } from '../tables-there.ts';
+import { filesOf } from './files-of-documents.ts';
 
 /** documents that one statement takes */
 const documentsPerStatement = 1000;
@@ -49,16 +50,25 @@ interface Loader extends Loading {
   readonly model: RelationalModel;
 }
 
-/** Documents with rows in tables of the model, or kept whole, that no other one has replaced. */
+/**
+ * Documents with rows in tables of the model, or kept whole, that no other one has replaced. `keys`: of those that are asked for, whose rows alone are
+ * looked for; null: all.
+ */
 export async function currentLakeDocuments(
   known: TablesThere,
   { model, ...loading }: Loader,
+  keys: ReadonlySet<string> | null,
 ): Promise<readonly CurrentDocument[]> {
   const { documents, unmapped, loads } = sideTableNames;
-  const roots = documentColumns(model, physicalTables(model, duckdb));
-  const relations = await known.relations([...roots.map(({ table }) => table), documents, unmapped, loads]);
-  if (!relations.has(documents)) return [];
+  const there = await known.relations([documents, loads]);
+  if (!there.has(documents)) return [];
   const isMerged = (await known.columns(documents))!.has('valid_to');
+  const asked = keys === null ? null : await documentsOfKeys(known, there.get(documents)!, isMerged, keys);
+  if (asked?.length === 0) return [];
+  const roots = documentColumns(model, physicalTables(model, duckdb));
+  const rowTables = [...roots.map(({ table }) => table), unmapped];
+  const rowsThere = await known.relations(rowTables, asked === null ? undefined : filesOf(asked));
+  const relations = new Map([...there, ...rowsThere]);
   const nothing = `(SELECT NULL::BIGINT AS ${fileKeyName}, NULL::VARCHAR AS parent_table WHERE false)`;
   const rows = await known.read<{ document_key: bigint; merge_key: string | null; sha256: string }>(
     currentDocumentsQuery(
@@ -68,11 +78,31 @@ export async function currentLakeDocuments(
       isMerged,
     ),
   );
-  return rows.map(({ document_key: documentKey, merge_key: key, sha256 }) => ({
-    documentKey: String(documentKey),
-    key: key ?? '',
-    sha256,
-  }));
+  return rows
+    .map(({ document_key: documentKey, merge_key: key, sha256 }) => ({
+      documentKey: String(documentKey),
+      key: key ?? '',
+      sha256,
+    }))
+    .filter(({ key }) => keys?.has(key) ?? true);
+}
+
+/** Decimal digits. `from`: what stands behind FROM. */
+async function documentsOfKeys(
+  known: TablesThere,
+  from: string,
+  isMerged: boolean,
+  keys: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const [key, current] = isMerged
+    ? [`coalesce(${doubleQuoted('key')}, name)`, ' WHERE valid_to IS NULL']
+    : ['name', ''];
+  const rows = await known.read<{ document_key: bigint; merge_key: string | null }>(
+    `SELECT document_key, ${key} AS merge_key FROM ${from}${current}`,
+  );
+  return rows.flatMap(({ document_key: documentKey, merge_key: told }) =>
+    keys.has(told ?? '') ? [String(documentKey)] : [],
+  );
 }
 
 export async function planMerge(known: TablesThere, loader: Loader, order: MergeOrder): Promise<LakeMerge> {
@@ -81,7 +111,9 @@ export async function planMerge(known: TablesThere, loader: Loader, order: Merge
   const replaced = new Set<string>();
   const keys: string[] = [];
   let deleted = 0;
-  for (const { documentKey, key } of await currentLakeDocuments(known, loader)) {
+  // what is missing is told by keys of documents alone
+  const asked = missing.size > 0 ? null : ours;
+  for (const { documentKey, key } of await currentLakeDocuments(known, loader, asked)) {
     if (ours.has(key)) replaced.add(key);
     else if (missing.has(documentKey)) deleted += 1;
     else continue;

@@ -2,6 +2,7 @@
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { LakeJob, LakeManifest, TableStep } from '../manifest.ts';
 import type { TablesThere } from '../tables-there.ts';
+import { filesOf } from './files-of-documents.ts';
 
 const besideData: ReadonlySet<string> = new Set(Object.values(sideTableNames));
 
@@ -16,11 +17,13 @@ export async function rowsOfDocuments(
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = new Map<string, number>();
+  const holding = filesOf(keys);
   for (const { name } of keys.length === 0 ? [] : manifest.tables) {
     if ((await tables.columns(name))?.has(fileKeyName) !== true) continue;
     const [found] = await tables.rows<{ count: bigint }>(
       name,
       (from) => `SELECT count(*) AS count FROM ${from} WHERE ${fileKeyName} IN (${keys.join(', ')})`,
+      holding,
     );
     const count = Number(found?.count ?? 0n);
     if (count > 0) rows.set(name, count);

@@ -4,12 +4,16 @@ import { parquet, wholeRows, type DataFiles, type TypedName } from '../data-file
 import { mainFormat } from '../formats.ts';
 import type { LakeStep, TableStep } from '../manifest.ts';
 import type { HeldPlace } from '../store/place.ts';
+import type { LakeFile } from '../table-format.ts';
+import { filesOf } from './files-of-documents.ts';
 import { unmergedCondition } from './merged-documents.ts';
 
 /** A file of the table: its path in the place, and below the table's folder. */
 export interface PresentFile {
   readonly path: string;
   readonly name: string;
+  /** what the table says of it */
+  readonly told: LakeFile;
 }
 
 export async function localFiles(place: HeldPlace, paths: readonly string[]): Promise<readonly string[]> {
@@ -38,7 +42,10 @@ export async function touchedFiles(
     ...(closing === undefined ? [] : [unmergedCondition]),
   ];
   if (conditions.length === 0) return found;
+  const isHolding = filesOf(keys);
   for (const file of present) {
+    // which documents came without a merge, ranges do not tell
+    if (closing === undefined && !isHolding(file.told)) continue;
     const paths = [await place.localFile(file.path)];
     const rows = await files.read(
       `SELECT 1 FROM ${closing === undefined ? parquet(paths) : wholeRows(paths, columns)} WHERE ${conditions.join(' OR ')} LIMIT 1`,

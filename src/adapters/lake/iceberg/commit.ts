@@ -12,7 +12,7 @@ import {
   type TableChange,
 } from '../table-format.ts';
 import { writeAvro } from './avro.ts';
-import { exactText } from './exact-json.ts';
+import { exactText } from '../exact-json.ts';
 import {
   entrySchema,
   listSchema,

@@ -7,7 +7,7 @@ import { AppError } from '../../../errors.ts';
 import { isList, isObject } from '../../folder/contents/manifest.ts';
 import type { LakeFiles } from '../store/files.ts';
 import { pathBelow } from '../store/plain-paths.ts';
-import { parseExact } from './exact-json.ts';
+import { parseExact } from '../exact-json.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 
 export const metadataFolder = 'metadata';

@@ -1,7 +1,7 @@
 /** What a manifest says of a file's columns, of what Delta's log says (Iceberg table specification, "Manifests", "Binary single-value serialization"). */
 import { isObject } from '../../folder/contents/manifest.ts';
-import type { FieldIds, LakeField, NewFile } from '../table-format.ts';
-import { parseExact } from './exact-json.ts';
+import type { FieldIds, LakeField, NewFile, ValueRange } from '../table-format.ts';
+import { parseExact } from '../exact-json.ts';
 import type { DataFile } from './manifests.ts';
 
 interface Pair {
@@ -40,6 +40,28 @@ export function dataFileOf(
     lower_bounds: pairs(minValues, boundOf),
     upper_bounds: pairs(maxValues, boundOf),
   };
+}
+
+/** Of a column of whole numbers; null where the manifest does not tell. */
+export function rangeIn(
+  { lower_bounds: lower, upper_bounds: upper }: DataFile,
+  fields: readonly LakeField[],
+  column: string,
+): ValueRange | null {
+  const id = (fields.find(({ name }) => name === column)?.stored as { id?: number } | undefined)?.id;
+  const [least, greatest] = [lower, upper].map((bounds) =>
+    wholeNumber(Array.isArray(bounds) ? (bounds as Pair[]).find(({ key }) => key === id)?.value : null),
+  );
+  return least === null || least === undefined || greatest === null || greatest === undefined
+    ? null
+    : [least, greatest];
+}
+
+function wholeNumber(bound: unknown): bigint | null {
+  if (!(bound instanceof Uint8Array)) return null;
+  const bytes = Buffer.from(bound.buffer, bound.byteOffset, bound.byteLength);
+  if (bytes.length === 8) return bytes.readBigInt64LE();
+  return bytes.length === 4 ? BigInt(bytes.readInt32LE()) : null;
 }
 
 /** Null for types whose bounds are not told. */
