@@ -11,7 +11,7 @@ import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
 import { fileNameOf, keyPrefix, storeLocation, type RemoteLocation } from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
-import { archiveKind } from '../../tools/inputs/archive-members.ts';
+import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
 import { folderOf, noSource, openSftpLocation, sftpLabel, type PlaceOptions } from './sftp.ts';

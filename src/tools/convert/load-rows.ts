@@ -83,7 +83,11 @@ export async function loadRows(
       loader.adoptDelegated(
         await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work),
       );
-    else for await (const member of inputs.members()) await loader.load(member);
+    else
+      for await (const member of inputs.members()) {
+        const loaded = loader.load(member);
+        if (loaded !== undefined) await loaded;
+      }
     loader.requireDocuments();
   }
   if (opened === 'skip' && request.saveMode === 'ignore')

@@ -12,14 +12,22 @@ export interface InputMember {
   readonly diskBytes: number;
   /** where another process finds it: the file on disk, and its place among an archive's members, from 0 */
   readonly source: MemberSource;
-  /** `fleeting`: the bytes of a chunk are needed only until the next is asked for. */
-  chunks(fleeting?: 'fleeting'): AsyncIterable<Uint8Array>;
+  /** `fleeting`: the bytes of a chunk are needed only until the next is asked for, or the next member. */
+  chunks(fleeting?: 'fleeting'): DocumentBytes;
   /** absent where the document can only be read from its beginning to its end */
   readonly parts?: DocumentParts;
   /** of a row of `--from`: its other columns by name, as columns of tables hold them */
   readonly carried?: CarriedValues;
   /** what `chunks` gives of the document, when not all of it */
   readonly range?: DocumentRange;
+}
+
+/** As they come; or all of them at once, of what is small. */
+export type DocumentBytes = AsyncIterable<Uint8Array> | readonly Uint8Array[];
+
+/** For who takes one chunk after the other, whatever they are. */
+export async function* oneByOne(bytes: DocumentBytes): AsyncGenerator<Uint8Array> {
+  yield* bytes;
 }
 
 export type CarriedValues = Readonly<Record<string, string | null>>;

@@ -69,18 +69,26 @@ export function readHead(path: string, links: Links, buffer: Uint8Array): number
   }
 }
 
-/** A small file, each chunk in `buffer`; between chunks no turn is given to anybody. */
-export async function* smallFileChunks(
+/**
+ * A small file whole, at once, in `buffer`, which has room for `expected` bytes and more; answers how many there are. null: the file
+ * is larger than it was.
+ */
+export function readSmallFile(
   path: string,
   links: Links,
   buffer: Uint8Array,
-): AsyncIterable<Uint8Array> {
+  expected: number,
+): number | null {
   const file = openSmallFile(path, links);
   try {
-    for (let read = -1; read !== 0;) {
-      read = readSync(file, buffer, 0, buffer.length, null);
-      if (read > 0) yield buffer.subarray(0, read);
-    }
+    let read = 0;
+    // a file that has as many bytes as are known of is asked for no more
+    do {
+      const more = readSync(file, buffer, read, buffer.length - read, read);
+      if (more === 0) return read;
+      read += more;
+    } while (read !== expected && read < buffer.length);
+    return read < buffer.length ? read : null;
   } finally {
     closeSync(file);
   }

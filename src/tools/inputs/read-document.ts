@@ -7,6 +7,7 @@ import { createFastXmlTokenizer, type TokenizerKernels } from '../../engine/xml/
 import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../engine/xml/tokens.ts';
 import type { DocumentRange, InputMember } from './members.ts';
+import { sha256Of } from './sha256.ts';
 
 export interface DocumentReader {
   readonly names: NameTable;
@@ -22,29 +23,73 @@ export interface DocumentReader {
 /** bytes given to the tokeniser at a time: what it makes of them must fit into the output buffers */
 const pieceBytes = 128 * 1024;
 
-/** As `walkDocument`, with the document's SHA-256 (hex); of a range it is that of the whole file. */
-export async function readDocument(
+export interface ReadDocument {
+  readonly bytes: number;
+  /** hex; of a range it is that of the whole file */
+  readonly sha256: string;
+}
+
+/** As `walkDocument`, with the document's SHA-256. */
+export function readDocument(
   member: InputMember,
   reader: DocumentReader,
-): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  if (member.range !== undefined)
-    return { bytes: await walkRange(member, member.range, reader), sha256: member.range.sha256 };
+): ReadDocument | Promise<ReadDocument> {
+  const { range } = member;
+  if (range !== undefined)
+    return walkRange(member, range, reader).then((bytes) => ({ bytes, sha256: range.sha256 }));
+  const chunks = member.chunks('fleeting');
+  if (Symbol.asyncIterator in chunks) return readAsItComes(chunks, member, reader);
+  const read = { sha256: hashAtOnce(chunks), bytes: sizeOf(chunks) };
+  return walkAtOnce(chunks, member, reader)?.then(() => read) ?? read;
+}
+
+async function readAsItComes(
+  chunks: AsyncIterable<Uint8Array>,
+  member: InputMember,
+  reader: DocumentReader,
+): Promise<ReadDocument> {
   const hash = createHash('sha256');
-  const bytes = await walkWhole(member, reader, (chunk) => void hash.update(chunk));
+  const bytes = await walkAsItComes(chunks, member, reader, (chunk) => void hash.update(chunk));
   return { bytes, sha256: hash.digest('hex') };
 }
 
 /**
- * The document, or the range of it, from beginning to end; answers how many bytes that is. InputError: not well-formed or over a
- * limit, with file, line and column.
+ * The document, or the range of it, from beginning to end; answers how many bytes that is. A small document is read before this
+ * returns. InputError: not well-formed or over a limit, with file, line and column.
  */
 export async function walkDocument(member: InputMember, reader: DocumentReader): Promise<number> {
-  return member.range === undefined
-    ? walkWhole(member, reader, () => undefined)
-    : walkRange(member, member.range, reader);
+  if (member.range !== undefined) return walkRange(member, member.range, reader);
+  const chunks = member.chunks('fleeting');
+  if (Symbol.asyncIterator in chunks) return walkAsItComes(chunks, member, reader, () => undefined);
+  const bytes = sizeOf(chunks);
+  await walkAtOnce(chunks, member, reader);
+  return bytes;
 }
 
-async function walkWhole(
+/** A small document without a turn for others; a promise where it is to be waited before the next. */
+function walkAtOnce(
+  chunks: readonly Uint8Array[],
+  member: InputMember,
+  reader: DocumentReader,
+): Promise<void> | undefined {
+  const locate = (recordIndex: number): TextLocation => tokenizer.locate(recordIndex);
+  const tokenizer = tokenizerOf(member, reader, reader.limits, (batch) => reader.onBatch(batch, locate));
+  for (const chunk of chunks) tokenizer.write(chunk);
+  tokenizer.end();
+  const bytes = sizeOf(chunks);
+  return reader.afterChunk(bytes, bytes) ?? undefined;
+}
+
+function sizeOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
+}
+
+function hashAtOnce(chunks: readonly Uint8Array[]): string {
+  return sha256Of(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+}
+
+async function walkAsItComes(
+  chunks: AsyncIterable<Uint8Array>,
   member: InputMember,
   reader: DocumentReader,
   onChunk: (chunk: Uint8Array) => void,
@@ -52,7 +97,7 @@ async function walkWhole(
   let bytes = 0;
   const locate = (recordIndex: number): TextLocation => tokenizer.locate(recordIndex);
   const tokenizer = tokenizerOf(member, reader, reader.limits, (batch) => reader.onBatch(batch, locate));
-  for await (const chunk of member.chunks('fleeting')) {
+  for await (const chunk of chunks) {
     onChunk(chunk);
     for (let at = 0; at < chunk.length; at += pieceBytes) {
       const piece = chunk.subarray(at, Math.min(at + pieceBytes, chunk.length));
@@ -125,8 +170,10 @@ function tokenizerOf(
 
 /** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */
 export async function hashDocument(member: InputMember): Promise<string> {
+  const chunks = member.chunks('fleeting');
+  if (!(Symbol.asyncIterator in chunks)) return hashAtOnce(chunks);
   const hash = createHash('sha256');
-  for await (const chunk of member.chunks('fleeting')) hash.update(chunk);
+  for await (const chunk of chunks) hash.update(chunk);
   return hash.digest('hex');
 }
 

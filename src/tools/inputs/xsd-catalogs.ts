@@ -23,7 +23,7 @@ export function mayBeCatalog(name: string): boolean {
 
 /** The bytes of a catalog; null for any other file, of which no more is read than its first element takes. */
 export async function readCatalog(
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
   const names = createNameTable();
   let root: number | null = null;

@@ -10,7 +10,7 @@ import { AppError } from '../../errors.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { NewOriginFile } from '../../ports/stores/catalog.ts';
-import { defaultArchiveLimits, type ArchiveLimits } from './archive-members.ts';
+import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
 import { openInputs } from './list-files.ts';
 import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';

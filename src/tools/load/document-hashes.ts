@@ -1,17 +1,11 @@
 /** Documents by their SHA-256: which of them are to be loaded. */
-import crypto from 'node:crypto';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { hashDocument } from '../inputs/read-document.ts';
+import { sha256Of } from '../inputs/sha256.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { Rejects } from './rejects.ts';
-
-/** Of a short text without an object for it, where Node can (20.12). */
-const sha256Of: (text: string) => string =
-  typeof crypto.hash === 'function'
-    ? (text) => crypto.hash('sha256', text)
-    : (text) => crypto.createHash('sha256').update(text).digest('hex');
 
 /** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */
 export function partHash(fileSha256: string, number: number | null): string {

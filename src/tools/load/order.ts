@@ -4,7 +4,7 @@ import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { requestDefaults, type ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowEncoding, RowSink } from '../../ports/rows/sink.ts';
-import type { ArchiveLimits } from '../inputs/archive-members.ts';
+import type { ArchiveLimits } from '../inputs/archives/limits.ts';
 import type { LoaderSession, LoadOptions } from './row-loader.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 

@@ -19,7 +19,7 @@ import type { InputSet } from '../inputs/list-files.ts';
 import { hashesToLoad, partHash, type DocumentHashes } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
 import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
-import { readDocument } from '../inputs/read-document.ts';
+import { readDocument, type ReadDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { DocumentProbe } from './probe.ts';
 import { chooseMerged } from './merged-documents.ts';
@@ -232,11 +232,12 @@ export class Loader {
     return createStatisticsCollector(this.#names, { samples: !session.request.noSamples });
   }
 
-  async load(member: InputMember): Promise<void> {
+  /** A small document is loaded before this returns; a promise where it is to be waited before the next. */
+  load(member: InputMember): Promise<void> | undefined {
     const sha256 = this.#hashOfNext();
     if (sha256 === null) {
       this.#read.diskBytes += member.diskBytes;
-      return;
+      return undefined;
     }
     const { session } = this.#context;
     const present = this.#present;
@@ -249,24 +250,29 @@ export class Loader {
       member.range,
       this.#selection.known.leftOut?.get(this.#selection.nextIndex - 1),
     );
-    let readBytes = 0;
-    const document = await readDocument(member, {
+    const document = readDocument(member, {
       names: this.#names,
       limits: session.limits,
       kernels: this.#shredder.tokenizerKernels(),
       onBatch: (batch, locate) => this.#cut.consume(batch, locate),
-      afterChunk: (size) => {
-        readBytes += size;
-        const tell = () => this.#tellProgress(readBytes, member.diskBytes);
+      afterChunk: (_, read) => {
+        const tell = () => this.#tellProgress(read, member.diskBytes);
         return this.#rows.drain()?.then(tell) ?? tell();
       },
     });
-    if (sha256 !== undefined && sha256 !== document.sha256)
-      throw new AppError('unprocessable_input', `${member.path}: the file changed while it was read`);
-    present.documentSha256 ??= document.sha256;
-    this.#cut.endFile(document.bytes);
-    this.#read.bytes += document.bytes;
-    this.#read.diskBytes += member.diskBytes;
+    if (document instanceof Promise) return document.then((read) => this.#ended(member, read));
+    this.#ended(member, document);
+    return undefined;
+  }
+
+  #ended({ path, diskBytes }: InputMember, { bytes, sha256 }: ReadDocument): void {
+    const present = this.#present;
+    if (present.sha256 !== null && present.sha256 !== sha256)
+      throw new AppError('unprocessable_input', `${path}: the file changed while it was read`);
+    present.documentSha256 ??= sha256;
+    this.#cut.endFile(bytes);
+    this.#read.bytes += bytes;
+    this.#read.diskBytes += diskBytes;
   }
 
   /** SHA-256 of the next input, undefined where that is not known before it is read; null: it is not to be loaded. */

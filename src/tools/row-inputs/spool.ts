@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pack, type Pack } from 'tar-stream';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
-import { carriedRecord } from '../inputs/archive-members.ts';
+import { carriedRecord } from '../inputs/archives/members.ts';
 import type { CarriedValues } from '../inputs/members.ts';
 
 /** of an archive */

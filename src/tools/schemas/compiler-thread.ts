@@ -25,7 +25,7 @@ import { XsdSetError } from '../../engine/xsd/report.ts';
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../config/limits.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
-import { archiveLimitsOf } from '../inputs/archive-members.ts';
+import { archiveLimitsOf } from '../inputs/archives/limits.ts';
 import { requireDocumentElements } from './document-elements.ts';
 import { openInputs } from '../inputs/list-files.ts';
 import { buildModel } from './build-model.ts';

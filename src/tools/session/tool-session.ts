@@ -17,7 +17,7 @@ import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { JobProgress } from '../../ports/stores/jobs.ts';
 import { newJob } from '../../jobs/submit.ts';
-import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archive-members.ts';
+import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archives/limits.ts';
 import { watchClaim } from './claim-watch.ts';
 import { watchDisk, type DiskWatch } from './disk-watch.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';

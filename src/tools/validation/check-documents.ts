@@ -13,7 +13,7 @@ import type { Rejects } from '../load/rejects.ts';
 import { createFaultFinder, type FaultLead } from './fault-locations.ts';
 import { createStreamMarker, createTagMarker, isUtf8 } from '../convert/tag-lines.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { InputMember } from '../inputs/members.ts';
+import { oneByOne, type InputMember } from '../inputs/members.ts';
 
 /** A document of more bytes goes to the validator as it comes; of smaller ones many are checked at a time. */
 const smallBytes = 8 * 1024 * 1024;
@@ -138,12 +138,12 @@ class DocumentCheck {
   }
 
   async #validate(member: InputMember, inputIndex: number, validator: DocumentValidator): Promise<void> {
-    const chunks = member.chunks()[Symbol.asyncIterator]();
+    const chunks = oneByOne(member.chunks());
     try {
       await this.#validateChunks(member, inputIndex, validator, chunks);
     } finally {
       // a document that is given up in the middle keeps its file open otherwise
-      await chunks.return?.();
+      await chunks.return(undefined);
     }
   }
 
@@ -179,7 +179,7 @@ class DocumentCheck {
   /** A small document, until there are enough to be checked. */
   async #await(member: InputMember, inputIndex: number, bytes: Uint8Array): Promise<void> {
     const marker = isUtf8(bytes) ? createTagMarker() : null;
-    const whole: InputMember = { ...member, chunks: () => oneChunk(bytes) };
+    const whole: InputMember = { ...member, chunks: () => [bytes] };
     await this.#read(whole, (batch, locate) => marker?.take(batch, locate));
     const marked = marker?.marked(bytes) ?? null;
     this.#waiting.push({ inputIndex, name: member.name, bytes: marked ?? bytes, marked: marked !== null });
@@ -291,8 +291,4 @@ function isValid({ count, unjudged }: Validity): boolean {
 
 function invalidity({ faults, count }: Validity): string {
   return `not valid: ${faults[0]!.message}${count === 1 ? '' : ` (the first of ${count} faults)`}`;
-}
-
-async function* oneChunk(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
 }

@@ -43,8 +43,9 @@ function tarBlocks(name: string, bytes: Uint8Array, flag: string, linkName: stri
 function paxRecords(records: Readonly<Record<string, string>>): Uint8Array {
   const lines = Object.entries(records).map(([key, value]) => {
     const rest = ` ${key}=${value}\n`;
-    let length = rest.length + 1;
-    while (String(length).length + rest.length !== length) length += 1;
+    const bytes = Buffer.byteLength(rest);
+    let length = bytes + 1;
+    while (String(length).length + bytes !== length) length += 1;
     return `${length}${rest}`;
   });
   return Buffer.from(lines.join(''));

@@ -63,8 +63,8 @@ function sniff(head: Uint8Array): { family: string; markBytes: number } {
 
 /** The beginning of the document in characters, enough to read the XML declaration. */
 function leadText(head: Uint8Array, family: string, markBytes: number): string {
-  const bytes = head.subarray(markBytes, markBytes + DECLARATION_BYTES);
   if (family === 'utf-16le' || family === 'utf-16be') {
+    const bytes = head.subarray(markBytes, markBytes + DECLARATION_BYTES);
     const at = family === 'utf-16le' ? 0 : 1;
     return String.fromCharCode(
       ...Array.from(
@@ -74,14 +74,17 @@ function leadText(head: Uint8Array, family: string, markBytes: number): string {
     );
   }
   // without a declaration nothing more than its absence is read, and of one nothing after its end
-  return String.fromCharCode(...bytes.subarray(0, bytes[1] === 0x3f ? declarationLength(bytes) : 6));
+  const end = head[markBytes + 1] === 0x3f ? declarationEnd(head, markBytes) : markBytes + 6;
+  let lead = '';
+  for (let at = markBytes; at < Math.min(end, head.length); at += 1) lead += String.fromCharCode(head[at]!);
+  return lead;
 }
 
-/** Bytes up to and with the first `?>`, or all. */
-function declarationLength(bytes: Uint8Array): number {
-  for (let at = bytes.indexOf(0x3e); at >= 0; at = bytes.indexOf(0x3e, at + 1))
-    if (bytes[at - 1] === 0x3f) return at + 1;
-  return bytes.length;
+/** Behind the first `?>`, or where a declaration is looked for no further. */
+function declarationEnd(head: Uint8Array, from: number): number {
+  const last = Math.min(head.length, from + DECLARATION_BYTES);
+  for (let at = from + 1; at < last; at += 1) if (head[at] === 0x3e && head[at - 1] === 0x3f) return at + 1;
+  return last;
 }
 
 /** Encoding of a document from its first bytes; null when more of them are needed (never with `isAll`). */

@@ -11,57 +11,76 @@ export interface EncodingReader {
   end(): void;
 }
 
+const noBytes = new Uint8Array(0);
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
 /**
  * Finds out the encoding of a document and passes it on as UTF-8. What is UTF-8 already is passed on as it is.
  * `override` is an encoding known from outside the document.
  */
 export function createEncodingReader(override: string | undefined, sink: Utf8Sink): EncodingReader {
-  let head = new Uint8Array(0);
-  let transcoder: Transcoder | null = null;
-  let isUtf8 = false;
+  return new DetectingReader(override, sink);
+}
 
-  function pass(bytes: Uint8Array, from: number): void {
-    if (isUtf8) sink.take(bytes, from, bytes.length);
-    else transcoder!.write(from === 0 ? bytes : bytes.subarray(from));
+/** A class, as one is made for every document, however small: closures and getters of their own cost more than what they do. */
+class DetectingReader implements EncodingReader {
+  passesOn = false;
+  readonly #override: string | undefined;
+  readonly #sink: Utf8Sink;
+  #head: Uint8Array = noBytes;
+  #transcoder: Transcoder | null = null;
+
+  constructor(override: string | undefined, sink: Utf8Sink) {
+    this.#override = override;
+    this.#sink = sink;
   }
 
-  function begin(detected: DetectedEncoding): void {
+  write(chunk: Uint8Array): void {
+    if (this.passesOn || this.#transcoder !== null) {
+      this.#pass(chunk, 0);
+      return;
+    }
+    const first = this.#head.length === 0 ? chunk : joined(this.#head, chunk);
+    const detected = detectEncoding(first, this.#override, first.length >= DECLARATION_BYTES);
+    if (detected !== null) this.#begin(detected, first);
+    // the chunk is its owner's again
+    else this.#head = first === chunk ? joined(noBytes, chunk) : first;
+  }
+
+  end(): void {
+    if (!this.passesOn && this.#transcoder === null)
+      this.#begin(detectEncoding(this.#head, this.#override, true)!, this.#head);
+    this.#transcoder?.end();
+  }
+
+  /** `first`: what there is of the document. */
+  #begin(detected: DetectedEncoding, first: Uint8Array): void {
+    const sink = this.#sink;
     if (detected.problem !== undefined) {
       const lead = new TextEncoder().encode(detected.lead);
       sink.take(lead, 0, lead.length);
       sink.fail(detected.problem.code, detected.problem.message);
     }
-    isUtf8 = detected.encoding === 'utf-8';
-    if (isUtf8) sink.skip(detected.markBytes);
-    else transcoder = createTranscoder(detected.encoding, sink);
-    if (!isUtf8 && transcoder === null)
+    this.passesOn = detected.encoding === 'utf-8';
+    if (this.passesOn) sink.skip(detected.markBytes);
+    else this.#transcoder = createTranscoder(detected.encoding, sink);
+    if (!this.passesOn && this.#transcoder === null)
       sink.fail(
         'xml_unsupported_encoding',
         `the encoding "${detected.encoding}" is not supported; ${supportedEncodings}`,
       );
-    pass(head, detected.markBytes);
-    head = new Uint8Array(0);
+    this.#pass(first, detected.markBytes);
+    this.#head = noBytes;
   }
 
-  return {
-    get passesOn() {
-      return isUtf8;
-    },
-    write(chunk) {
-      if (isUtf8 || transcoder !== null) {
-        pass(chunk, 0);
-        return;
-      }
-      const joined = new Uint8Array(head.length + chunk.length);
-      joined.set(head);
-      joined.set(chunk, head.length);
-      head = joined;
-      const detected = detectEncoding(head, override, head.length >= DECLARATION_BYTES);
-      if (detected !== null) begin(detected);
-    },
-    end() {
-      if (!isUtf8 && transcoder === null) begin(detectEncoding(head, override, true)!);
-      transcoder?.end();
-    },
-  };
+  #pass(bytes: Uint8Array, from: number): void {
+    if (this.passesOn) this.#sink.take(bytes, from, bytes.length);
+    else this.#transcoder!.write(from === 0 ? bytes : bytes.subarray(from));
+  }
 }

@@ -3,7 +3,7 @@ import { createNameTable } from '../names/expanded-names.ts';
 import { createTokenizerOn, createXmlTokenizer, settingsOf } from './portable.ts';
 import type { XmlTokenizerOptions } from './portable.ts';
 import type { TokenizerState } from './state.ts';
-import type { XmlTokenizer } from '../tokens.ts';
+import type { NameTable, TextLocation, XmlTokenizer } from '../tokens.ts';
 import { scanContentFast } from '../kernel/fast-content.ts';
 import { compileKernel, createScanKernel } from '../kernel/instance.ts';
 import { KERNEL_WINDOW_BYTES } from '../kernel/layout.ts';
@@ -56,63 +56,83 @@ export function createFastXmlTokenizer(
   options: XmlTokenizerOptions,
   kernels: TokenizerKernels = createTokenizerKernels(),
 ): XmlTokenizer {
-  const names = options.names ?? createNameTable();
-  let kernel: ScanKernel | null = null;
-  let state: TokenizerState | null = null;
-  let chosen: XmlTokenizer | null = null;
+  return new FastTokenizer(options, kernels);
+}
 
-  function choose(firstBytes: number): XmlTokenizer {
-    kernel = kernels.take(firstBytes);
-    if (kernel === null) return createXmlTokenizer({ ...options, names });
-    const serving = kernel;
-    const windowBytes = Math.min(options.windowBytes ?? KERNEL_WINDOW_BYTES, KERNEL_WINDOW_BYTES);
-    state = serving.begin(settingsOf({ ...options, names, windowBytes }, serving.memory));
-    return createTokenizerOn(state, (s) => scanContentFast(s, serving), options);
+/** A class, as one is made for every document, however small: closures and getters of their own cost more than what they do. */
+class FastTokenizer implements XmlTokenizer {
+  readonly names: NameTable;
+  readonly #options: XmlTokenizerOptions;
+  readonly #kernels: TokenizerKernels;
+  #kernel: ScanKernel | null = null;
+  #state: TokenizerState | null = null;
+  #chosen: XmlTokenizer | null = null;
+
+  constructor(options: XmlTokenizerOptions, kernels: TokenizerKernels) {
+    this.names = options.names ?? createNameTable();
+    this.#options = options.names === undefined ? { ...options, names: this.names } : options;
+    this.#kernels = kernels;
+  }
+
+  get bytesRead(): number {
+    return this.#chosen?.bytesRead ?? 0;
+  }
+
+  write(chunk: Uint8Array): void {
+    this.#chosen ??= this.#choose(chunk.length);
+    try {
+      this.#chosen.write(chunk);
+    } catch (error) {
+      this.#giveBack(false);
+      throw error;
+    }
+  }
+
+  room(): Uint8Array | null {
+    if (this.#chosen === null) return null;
+    try {
+      return this.#chosen.room();
+    } catch (error) {
+      this.#giveBack(false);
+      throw error;
+    }
+  }
+
+  filled(length: number): void {
+    this.#chosen!.filled(length);
+  }
+
+  end(): void {
+    this.#chosen ??= this.#choose(0);
+    let ended = false;
+    try {
+      this.#chosen.end();
+      ended = true;
+    } finally {
+      this.#giveBack(ended);
+    }
+  }
+
+  locate(recordIndex: number): TextLocation {
+    return this.#chosen!.locate(recordIndex);
+  }
+
+  #choose(firstBytes: number): XmlTokenizer {
+    const options = this.#options;
+    const kernel = this.#kernels.take(firstBytes);
+    if (kernel === null) return createXmlTokenizer(options);
+    this.#kernel = kernel;
+    this.#state = kernel.begin(settingsOf(options, kernel.memory, KERNEL_WINDOW_BYTES));
+    return createTokenizerOn(this.#state, (s) => scanContentFast(s, kernel), options);
   }
 
   /** The document needs its kernel no more. Of one that has failed nothing is kept. */
-  function giveBack(ended: boolean): void {
+  #giveBack(ended: boolean): void {
+    const kernel = this.#kernel;
     if (kernel === null) return;
-    if (ended && state !== null) kernel.keep(state);
+    if (ended && this.#state !== null) kernel.keep(this.#state);
     else kernel.reset();
-    kernels.giveBack(kernel);
-    kernel = null;
+    this.#kernels.giveBack(kernel);
+    this.#kernel = null;
   }
-
-  return {
-    names,
-    get bytesRead() {
-      return chosen?.bytesRead ?? 0;
-    },
-    write(chunk) {
-      chosen ??= choose(chunk.length);
-      try {
-        chosen.write(chunk);
-      } catch (error) {
-        giveBack(false);
-        throw error;
-      }
-    },
-    room() {
-      if (chosen === null) return null;
-      try {
-        return chosen.room();
-      } catch (error) {
-        giveBack(false);
-        throw error;
-      }
-    },
-    filled: (length) => chosen!.filled(length),
-    end() {
-      chosen ??= choose(0);
-      let ended = false;
-      try {
-        chosen.end();
-        ended = true;
-      } finally {
-        giveBack(ended);
-      }
-    },
-    locate: (recordIndex) => chosen!.locate(recordIndex),
-  };
 }

@@ -1,7 +1,8 @@
 /** The tokenizer in TypeScript alone: bytes of a document, in any pieces, to batches of tokens. */
 import { defaultEngineLimits } from '../../limits.ts';
 import type { EngineLimits } from '../../limits.ts';
-import { createEncodingReader } from '../encoding/reader.ts';
+import { createEncodingReader, type EncodingReader } from '../encoding/reader.ts';
+import type { Utf8Sink } from '../encoding/transcoders.ts';
 import { createNameTable } from '../names/expanded-names.ts';
 import { scanContent } from '../scan/content.ts';
 import { scanComment, scanInstructionData, scanOutsideRoot } from '../scan/markup.ts';
@@ -21,7 +22,7 @@ import type { Outcome, TokenizerSettings } from './state.ts';
 import { plainMemory } from './memory.ts';
 import type { TokenizerMemory } from './memory.ts';
 import { FLAG_DECODED, RECORD_INTS } from '../tokens.ts';
-import type { NameTable, TokenBatch, XmlTokenizer } from '../tokens.ts';
+import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../tokens.ts';
 import { scanXmlDeclaration } from '../encoding/xml-declaration.ts';
 
 export interface XmlTokenizerOptions {
@@ -54,13 +55,17 @@ export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
 }
 
 /** What is left out is as it is by default. */
-export function settingsOf(options: XmlTokenizerOptions, memory: TokenizerMemory): TokenizerSettings {
+export function settingsOf(
+  options: XmlTokenizerOptions,
+  memory: TokenizerMemory,
+  mostWindowBytes: number = Infinity,
+): TokenizerSettings {
   return {
     names: options.names ?? createNameTable(),
     limits: options.limits ?? defaultEngineLimits,
     fileName: options.fileName,
     comments: options.comments ?? false,
-    windowBytes: options.windowBytes ?? WINDOW_BYTES,
+    windowBytes: Math.min(options.windowBytes ?? WINDOW_BYTES, mostWindowBytes),
     memory,
     onBatch: options.onBatch,
   };
@@ -72,46 +77,69 @@ export function createTokenizerOn(
   scanContent: ScanContent,
   { encoding }: Pick<XmlTokenizerOptions, 'encoding'>,
 ): XmlTokenizer {
-  const { names } = state.settings;
-  const encodingReader = createEncodingReader(encoding, {
-    take: (bytes, from, to) => feed(state, scanContent, bytes, from, to),
-    skip: (bytes) => state.locations.skip(bytes),
-    fail(code, message) {
-      scan(state, scanContent);
-      return state.fail(state.end, code, message);
-    },
-  });
-  let bytesRead = 0;
-  return {
-    names,
-    get bytesRead() {
-      return bytesRead;
-    },
-    write(chunk) {
-      bytesRead += chunk.length;
-      encodingReader.write(chunk);
-    },
-    room() {
-      if (!encodingReader.passesOn) return null;
-      if (state.windowRoom === 0) makeRoom(state, scanContent);
-      return state.room();
-    },
-    filled(length) {
-      bytesRead += length;
-      state.received(length);
-    },
-    end() {
-      encodingReader.end();
-      state.final = true;
-      scan(state, scanContent);
-      checkComplete(state);
-    },
-    locate(recordIndex) {
-      const n = recordIndex * RECORD_INTS;
-      const isDecoded = (state.events[n]! & FLAG_DECODED) !== 0;
-      return state.locate(isDecoded ? state.sources[recordIndex]! : state.events[n + 2]!);
-    },
-  };
+  return new StateTokenizer(state, scanContent, encoding);
+}
+
+/** A class, as one is made for every document, however small: closures and getters of their own cost more than what they do. */
+class StateTokenizer implements XmlTokenizer, Utf8Sink {
+  readonly names: NameTable;
+  bytesRead = 0;
+  readonly #state: TokenizerState;
+  readonly #scanContent: ScanContent;
+  readonly #encodingReader: EncodingReader;
+
+  constructor(state: TokenizerState, scanContent: ScanContent, encoding: string | undefined) {
+    this.names = state.settings.names;
+    this.#state = state;
+    this.#scanContent = scanContent;
+    this.#encodingReader = createEncodingReader(encoding, this);
+  }
+
+  write(chunk: Uint8Array): void {
+    this.bytesRead += chunk.length;
+    this.#encodingReader.write(chunk);
+  }
+
+  room(): Uint8Array | null {
+    if (!this.#encodingReader.passesOn) return null;
+    if (this.#state.windowRoom === 0) makeRoom(this.#state, this.#scanContent);
+    return this.#state.room();
+  }
+
+  filled(length: number): void {
+    this.bytesRead += length;
+    this.#state.received(length);
+  }
+
+  end(): void {
+    const state = this.#state;
+    this.#encodingReader.end();
+    state.final = true;
+    scan(state, this.#scanContent);
+    checkComplete(state);
+  }
+
+  locate(recordIndex: number): TextLocation {
+    const { events, sources } = this.#state;
+    const n = recordIndex * RECORD_INTS;
+    const isDecoded = (events[n]! & FLAG_DECODED) !== 0;
+    return this.#state.locate(isDecoded ? sources[recordIndex]! : events[n + 2]!);
+  }
+
+  /** Of the reader of encodings, as `skip` and `fail`. */
+  take(bytes: Uint8Array, from: number, to: number): void {
+    feed(this.#state, this.#scanContent, bytes, from, to);
+  }
+
+  skip(bytes: number): void {
+    this.#state.locations.skip(bytes);
+  }
+
+  fail(code: string, message: string): never {
+    const state = this.#state;
+    scan(state, this.#scanContent);
+    return state.fail(state.end, code, message);
+  }
 }
 
 /** Fills the window; scans it whenever it is full, so that pieces of any size cost the same. */

@@ -3,7 +3,7 @@ import { mkdtemp, symlink, writeFile, rename, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { defaultArchiveLimits } from '../../../../src/tools/inputs/archive-members.ts';
+import { defaultArchiveLimits } from '../../../../src/tools/inputs/archives/limits.ts';
 import { openDocuments } from '../../../../src/tools/inputs/document-inputs.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { inputFileChunks } from '../../../../src/tools/inputs/open-file.ts';

@@ -1,0 +1,41 @@
+/** Kinds of archives, told by names and by first bytes. */
+import { constants, gunzipSync } from 'node:zlib';
+
+export type ArchiveKind = 'gz' | 'zip' | 'tar' | 'tgz';
+
+/** enough of a file to tell what it is, also where it is packed */
+export const headBytes = 4096;
+
+/** By the name's ending. */
+export function archiveKind(name: string): ArchiveKind | null {
+  if (/\.(?:tgz|tar\.gz)$/i.test(name)) return 'tgz';
+  if (/\.gz$/i.test(name)) return 'gz';
+  if (/\.zip$/i.test(name)) return 'zip';
+  return /\.tar$/i.test(name) ? 'tar' : null;
+}
+
+/** Uploads may have lost their suffix: archives are told by their first bytes. A `.gz` may hold a tar archive. */
+export function archiveKindOf(head: Uint8Array): ArchiveKind | null {
+  if (head[0] === 0x1f && head[1] === 0x8b) return isTar(unpackedHead(head)) ? 'tgz' : 'gz';
+  if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4) return 'zip';
+  return isTar(head) ? 'tar' : null;
+}
+
+/** What the first bytes of a gzip file unpack to; nothing where they are broken. */
+function unpackedHead(head: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH });
+  } catch {
+    return new Uint8Array(0);
+  }
+}
+
+const magicAt = 257;
+/** `ustar` */
+const magic = [0x75, 0x73, 0x74, 0x61, 0x72];
+
+/** POSIX.1-1988 header: `ustar` at 257. The NUL behind the member's name is what no document in UTF-8 holds. */
+function isTar(head: Uint8Array): boolean {
+  for (let at = 0; at < magic.length; at += 1) if (head[magicAt + at] !== magic[at]) return false;
+  return head[0] !== 0x3c && head.subarray(1, 100).includes(0);
+}

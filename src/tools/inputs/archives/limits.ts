@@ -1,0 +1,66 @@
+/** How much archives may expand to, and how their faults are told (docs/decisions/service/limits.md). */
+import { InputError } from '../../../engine/diagnostics.ts';
+import { defaultLimits, fixedLimits, type Limits } from '../../../config/limits.ts';
+
+/** `svc.limits.archive_expansion` and `svc.limits.archive_members`. */
+export interface ArchiveLimits {
+  /** expanded bytes per archived byte */
+  readonly maxExpansion: number;
+  readonly maxMembers: number;
+}
+
+export const defaultArchiveLimits: ArchiveLimits = archiveLimitsOf(defaultLimits);
+
+export function archiveLimitsOf(limits: Pick<Limits, 'archiveExpansion' | 'archiveMembers'>): ArchiveLimits {
+  return { maxExpansion: limits.archiveExpansion, maxMembers: limits.archiveMembers };
+}
+
+export function broken(file: string, reason: string): InputError {
+  const advice = 'is it whole, and does its name say what it is (.gz, .zip, .tar, .tgz)?';
+  return new InputError({ code: 'archive_broken', severity: 'error', message: `${reason}; ${advice}`, file });
+}
+
+/** What of an archive cannot be unpacked; an InputError has said so already. */
+export function unpackingFault(error: unknown, file: string): InputError {
+  if (error instanceof InputError) return error;
+  return broken(file, `cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** Counts what an archive expands to, and stops it at the limit. */
+export class Expansion {
+  readonly #maxExpansion: number;
+  #bytes = 0;
+
+  constructor({ maxExpansion }: ArchiveLimits) {
+    this.#maxExpansion = maxExpansion;
+  }
+
+  /** InputError `archive_expansion_limit`. `packedBytes`: what they were made of, with all before them. */
+  add(bytes: number, packedBytes: number, file: string): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= fixedLimits.freeArchiveBytes || this.#bytes <= packedBytes * this.#maxExpansion)
+      return;
+    throw new InputError({
+      code: 'archive_expansion_limit',
+      severity: 'error',
+      message: `expands to more than ${this.#maxExpansion} times its size; unpack it and give the files`,
+      file,
+    });
+  }
+
+  /** Chunks as they come; `file` is named in what they throw. */
+  async *guarded(
+    source: AsyncIterable<Uint8Array>,
+    file: string,
+    packedBytes: () => number,
+  ): AsyncIterable<Uint8Array> {
+    try {
+      for await (const chunk of source) {
+        this.add(chunk.length, packedBytes(), file);
+        yield chunk;
+      }
+    } catch (error) {
+      throw unpackingFault(error, file);
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (docs/decisions/service/limits.md). The readers are imported lazily, when there is an archive. */
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { oneByOne, type CarriedValues } from '../members.ts';
+import { fleetingFileChunks, inputFileChunks, openInputFile, type Links } from '../open-file.ts';
+import { archiveKind, type ArchiveKind } from './kinds.ts';
+import { broken, Expansion, unpackingFault, type ArchiveLimits } from './limits.ts';
+import type { ArchiveMember, PackedMember } from './packed-member.ts';
+import type { TarHeader } from './tar-header.ts';
+import type { TarEntry, TarReader } from './tar.ts';
+
+const gunzipBytes = 256 * 1024;
+
+/** The content of a gzip stream; `name` is for messages. */
+export function gunzipped(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  limits: ArchiveLimits,
+): AsyncIterable<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: gunzipBytes });
+  const source = Readable.from(chunks, { objectMode: false });
+  let packed = 0;
+  source.on('data', (chunk: Uint8Array) => (packed += chunk.length));
+  source.on('error', (error) => gunzip.destroy(error));
+  // who stops in the middle leaves no file open
+  gunzip.on('close', () => source.destroy());
+  source.pipe(gunzip);
+  return new Expansion(limits).guarded(gunzip, name, () => packed);
+}
+
+/** The longest path of Linux; a name stands in logs, records and tables. */
+const longestName = 4096;
+
+function isSafeName(name: string): boolean {
+  return (
+    !name.startsWith('/') &&
+    !/^[A-Za-z]:/.test(name) &&
+    !(name.includes('..') && name.split(/[/\\]/).includes('..')) &&
+    !name.includes('\0')
+  );
+}
+
+/** `.name` and `__MACOSX`, wherever in the path */
+const hiddenPart = /(?:^|\/)(?:\.|__MACOSX(?:\/|$))/;
+
+/** In groups: each is to be read before the next is asked for. `onNested` gets the names of archives among the members, which are not read. */
+export async function* archiveMembers(
+  path: string,
+  kind: Exclude<ArchiveKind, 'gz'>,
+  accept: (name: string) => boolean,
+  limits: ArchiveLimits,
+  links: Links = 'follow',
+  onNested: (name: string) => void = () => undefined,
+): AsyncIterable<Iterable<ArchiveMember>> {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const groups =
+    kind === 'zip'
+      ? zipMembers(path, name, limits, links)
+      : tarMembers(path, name, kind === 'tgz', limits, links);
+  // what members that are packed themselves expand to, together, as a multiple of the archive
+  const unpacked = new Expansion(limits);
+  let count = 0;
+  function* chosen(members: Iterable<PackedMember>): Iterable<ArchiveMember> {
+    for (const member of members) {
+      count += 1;
+      if (count > limits.maxMembers) throw broken(name, `has more than ${limits.maxMembers} members`);
+      if (member.name.length > longestName)
+        throw broken(name, `has a member whose name is longer than ${longestName} characters`);
+      if (!isSafeName(member.name))
+        throw broken(name, `has a member whose name leaves the archive: ${member.name}`);
+      const plain = member.name.replace(/\.gz$/i, '');
+      if (hiddenPart.test(plain)) continue;
+      if (!accept(plain)) {
+        if (archiveKind(plain) !== null) onNested(`${name}/${member.name}`);
+        continue;
+      }
+      // left out, its content would be missing without a word
+      if (member.oddity !== null)
+        throw broken(`${name}/${member.name}`, `is ${member.oddity}, which is not read from an archive`);
+      if (plain === member.name) yield member;
+      else {
+        const inner = (): AsyncIterable<Uint8Array> =>
+          gunzipped(oneByOne(member.chunks()), member.name, limits);
+        yield {
+          name: plain,
+          chunks: () => unpacked.guarded(inner(), `${name}/${plain}`, () => member.packedBytes()),
+        };
+      }
+    }
+  }
+  for await (const group of groups) yield chosen(group);
+}
+
+async function* zipMembers(
+  path: string,
+  name: string,
+  limits: ArchiveLimits,
+  links: Links,
+): AsyncIterable<Iterable<PackedMember>> {
+  const zip = await import('./zip.ts');
+  const file = await openInputFile(path, links);
+  try {
+    yield* zip.zipMembers(file, name, new Expansion(limits));
+  } finally {
+    await file.close();
+  }
+}
+
+async function* tarMembers(
+  path: string,
+  name: string,
+  zipped: boolean,
+  limits: ArchiveLimits,
+  links: Links,
+): AsyncIterable<Iterable<PackedMember>> {
+  const { TarReader } = await import('./tar.ts');
+  const expansion = new Expansion(limits);
+  let packed = 0;
+  const packedBytes = (): number => packed;
+  async function* counted(): AsyncIterable<Uint8Array> {
+    // what a stream has been given it may hold for a while
+    for await (const chunk of zipped ? inputFileChunks(path, links) : fleetingFileChunks(path, links)) {
+      packed += chunk.length;
+      yield chunk;
+    }
+  }
+  // members that nobody reads are unpacked too: what gzip makes of the archive has a limit of its own
+  const reader = new TarReader(zipped ? gunzipped(counted(), name, limits) : counted());
+  function* present(): Iterable<PackedMember> {
+    for (;;) {
+      const entry = nextEntry(reader, name);
+      if (entry === null) return;
+      if (entry.header.flag !== '5') yield tarMember(entry, reader, name, expansion, packedBytes);
+    }
+  }
+  try {
+    for (let goesOn = true; goesOn;) {
+      yield present();
+      goesOn = await reader.fill().catch((error: unknown) => {
+        throw unpackingFault(error, name);
+      });
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+function nextEntry(reader: TarReader, archive: string): TarEntry | null {
+  try {
+    return reader.next();
+  } catch (error) {
+    throw unpackingFault(error, archive);
+  }
+}
+
+function tarMember(
+  { header, whole }: TarEntry,
+  reader: TarReader,
+  archive: string,
+  expansion: Expansion,
+  packedBytes: () => number,
+): PackedMember {
+  return {
+    name: header.name.startsWith('./') ? header.name.slice(2) : header.name,
+    carried: carriedBy(header),
+    packedBytes,
+    oddity: tarOddity(header),
+    chunks: (fleeting) => {
+      const label = `${archive}/${header.name}`;
+      if (whole === null) {
+        const contents = fleeting === undefined ? kept(reader.contents()) : reader.contents();
+        return expansion.guarded(contents, label, packedBytes);
+      }
+      expansion.add(whole.length, packedBytes(), label);
+      return [fleeting === undefined ? new Uint8Array(whole) : whole];
+    },
+  };
+}
+
+async function* kept(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) yield new Uint8Array(chunk);
+}
+
+/** Record of a pax header that holds the other columns of a row as JSON. A tar of anybody may have it: it fills columns of a `--from` alone. */
+export const carriedRecord = 'SVC.carried';
+
+function carriedBy({ pax }: TarHeader): CarriedValues | undefined {
+  const text = pax?.[carriedRecord];
+  return text === undefined ? undefined : (JSON.parse(text) as CarriedValues);
+}
+
+/** POSIX pax, "ustar Interchange Format": type flags; GNU tar, "Storing Sparse Files": by a type of their own or by records. */
+function tarOddity({ flag, pax }: TarHeader): string | null {
+  if (flag === '1') return 'a hard link';
+  if (flag === '2') return 'a symbolic link';
+  for (const key in pax) if (key.startsWith('GNU.sparse.')) return 'a sparse file';
+  return flag === '0' || flag === '7' ? null : 'no regular file';
+}

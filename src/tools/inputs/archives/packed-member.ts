@@ -1,0 +1,12 @@
+/** Members of archives, whatever the archive is. */
+import type { InputMember } from '../members.ts';
+
+export type ArchiveMember = Pick<InputMember, 'name' | 'carried' | 'chunks'>;
+
+/** A member as it stands in its archive. */
+export interface PackedMember extends ArchiveMember {
+  /** bytes of the archive that were read for it and those before it */
+  packedBytes(): number;
+  /** what it is, where it is no file whose content can be read; null: it is one */
+  readonly oddity: string | null;
+}
