@@ -36,7 +36,7 @@ export function isRemoteLocation(input: string): boolean {
 
 /** parameters of addresses that are a secret by themselves */
 const signature =
-  /^(?:x-amz-signature|x-amz-security-token|x-goog-signature|signature|sig|token|access_token|key|api_?key)$/i;
+  /^(?:x-amz-signature|x-amz-security-token|x-goog-signature|signature|sig|token|access_token|key|api_?key|password|passwd|pwd|(?:client_)?secret)$/i;
 
 /** AppError `invalid_option` for what is no such location, or would put a secret into the job's record. */
 export function parseRemoteLocation(text: string): RemoteLocation {
@@ -127,9 +127,9 @@ export function isLoopbackName(host: string): boolean {
   return /^(?:localhost|(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(host);
 }
 
-/** Without what may be a secret. */
+/** Without what may be a secret: a password that makes the address none may hold whatever ends a host elsewhere. */
 function shown(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/s, '');
+  return text.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '');
 }
 
 function refused(text: string, why: string): AppError {

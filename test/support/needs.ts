@@ -110,6 +110,7 @@ const parts = {
   // What only a trial tells: it is given to `needs` and `skipFor`.
   azcopy: { how: 'Debian: libsecret-1-0, on x86-64' },
   mounts: { how: 'root that may mount file systems' },
+  dlt: { how: 'Python with venv, and packages that pip can install' },
   'npm registry': { how: 'packages that npm can install, from a registry or its cache' },
   'openapi linters': { how: 'packages that npm can install, from a registry or its cache' },
   'kubernetes-validate': { how: 'Python with venv, and packages that pip can install' },

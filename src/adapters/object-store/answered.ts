@@ -1,5 +1,6 @@
 /** Requests to stores of objects: tried again where that may help, and their faults in the words of the service. */
 import { AppError } from '../../errors.ts';
+import { faultCode } from './xml-answers.ts';
 
 const tries = 5;
 const firstPauseMs = 200;
@@ -35,7 +36,7 @@ export async function answered(
       answer = await attempt();
       if (answer.ok || answer.status === 404 || understood.includes(answer.status)) return answer;
       const text = await startOf(answer);
-      fault = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? `status ${answer.status}`;
+      fault = faultCode(text) ?? `status ${answer.status}`;
     } catch (error) {
       // a host that may not be reached, above all
       if (error instanceof AppError && error.code !== 'service_unavailable') throw error;

@@ -4,7 +4,7 @@ import type { DecidingStore } from '../../ports/files/objects.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
 import { factsOf, readObject } from './read-object.ts';
-import { elementIn, objectsIn } from './xml-answers.ts';
+import { elementIn, faultCode, objectsIn } from './xml-answers.ts';
 import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from './s3-requests.ts';
 
 /** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
@@ -131,7 +131,7 @@ async function writeStream(
     // A store that fails late has said 200 already: the answer itself tells
     const text = await ended.text();
     if (ended.status === 404 || text.includes('<Error>')) {
-      const fault = elementIn(text, 'Code') ?? 'the upload is gone';
+      const fault = faultCode(text) ?? 'the upload is gone';
       throw new AppError('service_unavailable', `the object store cannot be used now (${fault})`);
     }
     return total;

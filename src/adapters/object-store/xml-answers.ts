@@ -33,6 +33,12 @@ export function elementIn(text: string, name: string): string | null {
   return found === undefined ? null : unescaped(found);
 }
 
+/** Code of an error's document; null where there is none, or it is no word: some servers repeat there what they were sent. */
+export function faultCode(text: string): string | null {
+  const code = elementIn(text, 'Code');
+  return code !== null && /^[\w.-]{1,64}$/.test(code) ? code : null;
+}
+
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 function unescaped(text: string): string {

@@ -2,7 +2,7 @@
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { blobsIn, elementIn } from '../object-store/xml-answers.ts';
+import { blobsIn, elementIn, faultCode } from '../object-store/xml-answers.ts';
 import type { SendGet } from './remote-requests.ts';
 import { objectUrl } from './s3-listing.ts';
 
@@ -28,7 +28,7 @@ export async function* listContainer(
       url.searchParams.set(name!, value!);
     const answer = await send(url);
     const text = await answer.text();
-    if (!answer.ok) throw refusedList(answer.status, elementIn(text, 'Code'), label);
+    if (!answer.ok) throw refusedList(answer.status, faultCode(text), label);
     yield* blobsIn(text);
     marker = elementIn(text, 'NextMarker') ?? '';
   } while (marker !== '');

@@ -1,7 +1,7 @@
 /** Objects of a bucket below a prefix (ListObjectsV2). */
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { elementIn, objectsIn } from '../object-store/xml-answers.ts';
+import { elementIn, faultCode, objectsIn } from '../object-store/xml-answers.ts';
 import type { SendGet } from './remote-requests.ts';
 
 /** Address of an object, or of the bucket for ''; buckets are named in the path. */
@@ -26,7 +26,7 @@ export async function* listBucket(
     if (token !== null) url.searchParams.set('continuation-token', token);
     const answer = await send(url);
     const text = await answer.text();
-    if (!answer.ok) throw refusedList(answer.status, elementIn(text, 'Code'), label);
+    if (!answer.ok) throw refusedList(answer.status, faultCode(text), label);
     yield* objectsIn(text);
     token = elementIn(text, 'IsTruncated') === 'true' ? elementIn(text, 'NextContinuationToken') : null;
   } while (token !== null);

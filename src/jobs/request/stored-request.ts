@@ -1,7 +1,7 @@
 /** The request as it is stored with its job: JSON in which every member that holds a secret is `{"sealed":"…"}`. */
 import { AppError } from '../../errors.ts';
 import type { SecretBox } from '../../ports/stores/secret-box.ts';
-import { holdsSecret } from '../secrets/mask-secrets.ts';
+import { holdsSecret, passwordsIn } from '../secrets/mask-secrets.ts';
 import { modesByName, parseModeLetters, saveModeLetters } from '../options/mode-letters.ts';
 import { settingHoldsSecret } from '../options/spark-settings.ts';
 import { requestDefaults } from './tool-request.ts';
@@ -74,7 +74,7 @@ export function secretsIn(request: ToolRequest): string[] {
   if (request.outPassword !== undefined) add(request.outPassword);
   for (const text of [request.out, request.in, request.from, ...request.inputs, ...(request.xsd ?? [])]) {
     if (text === undefined) continue;
-    for (const [, secret] of text.matchAll(/:\/\/[^\s/?#:@]*:([^\s/?#]*)@/g)) add(secret!);
+    for (const secret of passwordsIn(text)) add(secret);
     for (const [, secret] of text.matchAll(/[?&](?:sig|[\w.-]*(?:password|secret|token)[\w.-]*)=([^&\s]+)/gi))
       add(secret!);
   }

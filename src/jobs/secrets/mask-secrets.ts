@@ -6,10 +6,18 @@ const mask = '***';
 /** words in the names of what holds a secret */
 const telling = '(?:password|passwd|pwd|secret|token|api_?key|accountkey|account_?key|credential)';
 
+/**
+ * scheme://user:password@host, by its first group and the password. Greedy to the last @ of the authority, as a raw password may hold an @.
+ * One with `/`, `?` or `#` in it makes no address, but a person may have written it: what comes after a colon and is no port is one.
+ */
+const passwords: readonly RegExp[] = [
+  /(:\/\/[^\s/?#:@]*):([^\s/?#]*)@/g,
+  /(:\/\/[^\s/?#:@[]*):(?![^\s/?#]*@|\d{1,5}(?:[/?#]|$))([^\s"'<>]{1,200})@/g,
+];
+
 /** All of them take time in proportion to the text, whatever it holds: callers choose what is logged of their requests. */
 const patterns: readonly (readonly [RegExp, string])[] = [
-  // scheme://user:password@host; greedy to the last @ of the authority, as a raw password may hold an @
-  [/(:\/\/[^\s/?#:@]*):([^\s/?#]*)@/g, `$1:${mask}@`],
+  ...passwords.map((pattern) => [pattern, `$1:${mask}@`] as const),
   [
     new RegExp(`([?&;,("'\\s]|^)(?=[\\w.-]+=[^&;\\s])((?:[\\w.-]*${telling}[\\w.-]*|sig)=)([^&;\\s]+)`, 'gi'),
     `$1$2${mask}`,
@@ -48,6 +56,11 @@ export function maskKnownSecrets(text: string, secrets: readonly string[]): stri
 export function createMask(secrets: readonly string[]): (text: string) => string {
   const forms = [...new Set(secrets.flatMap(secretForms))].toSorted((a, b) => b.length - a.length);
   return (text) => maskSecrets(forms.reduce((rest, form) => rest.replaceAll(form, mask), text));
+}
+
+/** Passwords in the addresses of a text, as they stand there. */
+export function passwordsIn(text: string): string[] {
+  return passwords.flatMap((pattern) => [...text.matchAll(pattern)].map(([, , password]) => password!));
 }
 
 export function holdsSecret(text: string): boolean {
