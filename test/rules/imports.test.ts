@@ -119,7 +119,7 @@ const areas: readonly Area[] = [
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
   onNode('outgoing'),
   onNode('sftp', [], ['file-staging']),
-  onNode('remote-inputs', ['@azure/storage-blob', 'aws4fetch'], ['file-staging', 'object-store']),
+  onNode('remote-inputs', ['@azure/storage-blob'], ['file-staging', 'object-store', 'outgoing']),
   onNode('transfer', ['@azure/storage-blob'], ['file-staging', 'outgoing', 'processes']),
   onNode('schema-compiler', [], ['local-files']),
   onNode('validators', ['libxml2-wasm']),

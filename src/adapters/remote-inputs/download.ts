@@ -10,13 +10,13 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import type { SendGet } from './remote-requests.ts';
+import type { RemoteRequests } from './remote-requests.ts';
 
 /** tries without a byte more between them */
 const tries = 5;
 const firstPauseMs = 200;
-/** up to here a file is written at once */
-const smallBytes = 64 * 1024;
+/** up to here a file is asked for and written at once */
+export const smallBytes = 64 * 1024;
 
 /** What is known of a file since its first answer. */
 interface Pinned {
@@ -34,6 +34,8 @@ export interface DownloadOptions {
   readonly onBytes?: (count: number) => void;
   /** the version that is wanted, as the place tells it; absent: the one that is there */
   readonly version?: string;
+  /** as the place lists it; absent: not told */
+  readonly bytes?: number;
 }
 
 /**
@@ -41,11 +43,14 @@ export interface DownloadOptions {
  * than was said, `service_unavailable` where the place cannot be reached.
  */
 export async function downloadFile(
-  send: SendGet,
+  requests: RemoteRequests,
   url: URL,
   path: string,
-  { label, signal, onBytes, version }: DownloadOptions,
+  options: DownloadOptions,
 ): Promise<number> {
+  const { label, signal, onBytes, version, bytes = Infinity } = options;
+  const small = bytes <= smallBytes ? await downloadSmall(requests, url, path, options) : null;
+  if (small !== null) return small;
   let pinned: Pinned | null = null;
   let received = 0;
   let failures = 0;
@@ -53,7 +58,7 @@ export async function downloadFile(
     const before = received;
     let fault: string;
     try {
-      const answer = await send(url, received === 0 ? {} : { Range: `bytes=${received}-` });
+      const answer = await requests.get(url, received === 0 ? {} : { Range: `bytes=${received}-` });
       const refused = refusalOf(answer.status, label);
       if (refused !== null) throw refused;
       if (answer.ok) {
@@ -94,6 +99,31 @@ export async function downloadFile(
   }
 }
 
+/** Null: it did not go as it mostly does, and nothing is written. */
+async function downloadSmall(
+  { getSmall }: RemoteRequests,
+  url: URL,
+  path: string,
+  { label, signal, onBytes, version }: DownloadOptions,
+): Promise<number | null> {
+  const answer = await getSmall(url, smallBytes);
+  signal.throwIfAborted();
+  if (answer === null) return null;
+  if (version !== undefined && answer.version !== version) throw changed(label);
+  writeWhole(path, answer.bytes);
+  onBytes?.(answer.bytes.byteLength);
+  return answer.bytes.byteLength;
+}
+
+/** Of thousands of small files, most time went into handing each step to another thread. AppError where the disk takes no more. */
+function writeWhole(path: string, bytes: Uint8Array): void {
+  try {
+    writeFileSync(path, bytes, { mode: 0o600 });
+  } catch (error) {
+    throw fileFault(error, path);
+  }
+}
+
 /** Answers the file's bytes by now; the folder must be there. */
 async function append(
   answer: Response,
@@ -104,8 +134,7 @@ async function append(
   const length = Number(answer.headers.get('content-length') ?? Infinity);
   if (from === 0 && length <= smallBytes) {
     const bytes = new Uint8Array(await answer.arrayBuffer());
-    // of thousands of small files, most time went into handing each step to another thread
-    writeFileSync(path, bytes, { mode: 0o600 });
+    writeWhole(path, bytes);
     onBytes?.(bytes.byteLength);
     return bytes.byteLength;
   }

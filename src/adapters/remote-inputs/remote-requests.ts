@@ -1,9 +1,11 @@
 /** Requests to places that inputs are fetched from: to checked hosts alone, signed where the place wants it, redirects looked at again. */
-import { AwsClient } from 'aws4fetch';
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import { createBlobSignatures } from './azure-signatures.ts';
 import type { CheckedHost, OutgoingHttp } from '../../ports/network/outgoing.ts';
+import { createQuickAnswers } from '../outgoing/quick-answers.ts';
+import type { QuickAnswer } from '../outgoing/quick-connection.ts';
+import { createBlobSignatures } from './azure-signatures.ts';
+import { createS3Signatures } from './s3-signatures.ts';
 
 export interface RemoteRequestOptions {
   /** `by`: who named the host; AppError `host_not_allowed` where it may not be reached */
@@ -14,6 +16,12 @@ export interface RemoteRequestOptions {
 
 /** GET; the answer's body is the caller's to read or to cancel. Redirects are followed, each to a host that was checked. */
 export type SendGet = (url: URL, headers?: Readonly<Record<string, string>>) => Promise<Response>;
+
+export interface RemoteRequests {
+  readonly get: SendGet;
+  /** All of a small file, in little time. Null: that is not to be had, and `get` tells why. AppErrors of the check of the host. */
+  readonly getSmall: (url: URL, mostBytes: number) => Promise<QuickAnswer | null>;
+}
 
 const mostRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -26,32 +34,50 @@ export interface PlaceAccess {
   readonly by: 'operator' | 'request';
 }
 
+/** One request, to be sent. */
+interface Prepared {
+  readonly checked: CheckedHost;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** `given`: what is secret of it goes to its own host alone; null: nothing is sent. `bucket`: what is read of a store, a container of Azure's. */
 export function createRemoteRequests(
   { check, http, signal }: RemoteRequestOptions,
   given: PlaceAccess | null,
   bucket = '',
-): SendGet {
-  if (given?.access.kind === 's3') return signedRequests(given.access, given.by, { check, http, signal });
-  if (given?.access.kind === 'az')
-    return blobRequests(createBlobSignatures(given.access, bucket), given.by, { check, http, signal });
-  const access = given?.access.kind === 'https' ? given.access : undefined;
+): RemoteRequests {
+  const prepare = preparing(check, given, bucket);
+  const quick = createQuickAnswers({ signal, idleTimeoutMs });
+  const send = async (url: URL, headers: Readonly<Record<string, string>>): Promise<Response> => {
+    const { checked, ...prepared } = await prepare(url);
+    return http.send(checked, {
+      method: 'GET',
+      ...prepared,
+      headers: { ...plainHeaders, ...headers, ...prepared.headers },
+      idleTimeoutMs,
+      signal,
+    });
+  };
+  return {
+    // a signature is for one host
+    get: given?.access.kind === 's3' || given?.access.kind === 'az' ? sendOnce : followed(send),
+    async getSmall(url, mostBytes) {
+      const { checked, url: prepared, headers } = await prepare(url);
+      return quick.get(checked, prepared, { ...plainHeaders, ...headers }, mostBytes);
+    },
+  };
+
+  function sendOnce(url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return send(url, headers);
+  }
+}
+
+function followed(send: (url: URL, headers: Readonly<Record<string, string>>) => Promise<Response>): SendGet {
   return async (first, headers = {}) => {
     let url = first;
     for (let number = 0; ; number += 1) {
-      const isOwn = access !== undefined && url.host === access.host;
-      const checked = await check(url, isOwn ? given!.by : 'request');
-      const answer = await http.send(checked, {
-        method: 'GET',
-        url,
-        headers: {
-          ...plainHeaders,
-          ...headers,
-          ...(isOwn ? authorization(access) : {}),
-        },
-        idleTimeoutMs,
-        signal,
-      });
+      const answer = await send(url, headers);
       const location = answer.headers.get('location');
       if (!redirects.has(answer.status) || location === null) return answer;
       await answer.body?.cancel();
@@ -74,19 +100,30 @@ export function createRemoteRequests(
 /** bytes as they lie there: a length counts them */
 const plainHeaders = { 'Accept-Encoding': 'identity' };
 
-function blobRequests(
-  signed: (url: URL) => Promise<URL>,
-  by: PlaceAccess['by'],
-  { check, http, signal }: RemoteRequestOptions,
-): SendGet {
-  return async (url, headers = {}) =>
-    http.send(await check(url, by), {
-      method: 'GET',
+/** How a place wants to be asked. */
+function preparing(
+  check: RemoteRequestOptions['check'],
+  given: PlaceAccess | null,
+  bucket: string,
+): (url: URL) => Promise<Prepared> {
+  if (given?.access.kind === 's3') {
+    const sign = createS3Signatures(given.access);
+    return async (url) => ({ checked: await check(url, given.by), url, headers: sign(url) });
+  }
+  if (given?.access.kind === 'az') {
+    const signed = createBlobSignatures(given.access, bucket);
+    return async (url) => ({
+      checked: await check(url, given.by),
       url: await signed(url),
-      headers: { ...plainHeaders, 'x-ms-version': '2021-12-02', ...headers },
-      idleTimeoutMs,
-      signal,
+      headers: { 'x-ms-version': '2021-12-02' },
     });
+  }
+  const access = given?.access.kind === 'https' ? given.access : undefined;
+  return async (url) => {
+    const isOwn = access !== undefined && url.host === access.host;
+    const checked = await check(url, isOwn ? given!.by : 'request');
+    return { checked, url, headers: isOwn ? authorization(access) : {} };
+  };
 }
 
 function authorization({ token, user, password }: Extract<SourceAccess, { kind: 'https' }>): {
@@ -95,30 +132,4 @@ function authorization({ token, user, password }: Extract<SourceAccess, { kind: 
   if (token !== null) return { Authorization: `Bearer ${token}` };
   if (user === null) return {};
   return { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
-}
-
-function signedRequests(
-  { accessKeyId, secretAccessKey, sessionToken, region }: Extract<SourceAccess, { kind: 's3' }>,
-  by: PlaceAccess['by'],
-  { check, http, signal }: RemoteRequestOptions,
-): SendGet {
-  const client = new AwsClient({
-    accessKeyId,
-    secretAccessKey,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-    region,
-    service: 's3',
-    retries: 0,
-  });
-  return async (url, headers = {}) => {
-    const checked = await check(url, by);
-    const signed = await client.sign(url.href, { method: 'GET', headers });
-    return http.send(checked, {
-      method: 'GET',
-      url: new URL(signed.url),
-      headers: { ...plainHeaders, ...Object.fromEntries(signed.headers) },
-      idleTimeoutMs,
-      signal,
-    });
-  };
 }

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
-import { downloadFile, isChange } from '../../adapters/remote-inputs/download.ts';
+import { downloadFile, isChange, smallBytes } from '../../adapters/remote-inputs/download.ts';
 import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
@@ -16,8 +16,9 @@ import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
 import { folderOf, noSource, openSftpLocation, sftpLabel, type PlaceOptions } from './sftp.ts';
 
-/** files of one place that are brought at the same time */
+/** files of one place that are brought at the same time, and small ones: of these, most time is that of the way there and back */
 const atOnce = 16;
+const smallAtOnce = 64;
 
 export interface FetchOptions extends PlaceOptions {
   /** made where it is not there */
@@ -61,7 +62,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
   }
   const http = createPinnedHttp({ keepsConnections: true });
   if (location.kind === 'http') {
-    const send = createRemoteRequests({ ...options, http }, access);
+    const requests = createRemoteRequests({ ...options, http }, access);
     const name = fileNameOf(location.url);
     const file = {
       key: text,
@@ -70,16 +71,16 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
       ...(wanted === null ? {} : { version: wanted[0]!.version }),
     };
     return bring(options, [file], (one, to) =>
-      downloadFile(send, location.url, to, { ...one.options, signal, onBytes, label: text }),
+      downloadFile(requests, location.url, to, { ...one.options, signal, onBytes, label: text }),
     );
   }
   if (access === null) throw noSource(text);
   const { bucket } = location;
-  const send = createRemoteRequests({ ...options, http }, access, bucket);
-  const store = openRemoteStore(send, access.access as StoreAccess, bucket);
+  const requests = createRemoteRequests({ ...options, http }, access, bucket);
+  const store = openRemoteStore(requests.get, access.access as StoreAccess, bucket);
   const found = wanted === null ? await objectsAt(store, location) : named(keyPrefix(location), wanted);
   return bring(options, found, (one, to) =>
-    downloadFile(send, store.urlOf(one.key), to, {
+    downloadFile(requests, store.urlOf(one.key), to, {
       ...one.options,
       signal,
       onBytes,
@@ -95,7 +96,7 @@ function named(prefix: string, wanted: WatchedFiles['files']): FoundObject[] {
 
 interface OneDownload {
   readonly key: string;
-  readonly options: { readonly version?: string };
+  readonly options: Pick<FoundObject, 'version' | 'bytes'>;
 }
 
 async function bring(
@@ -106,14 +107,18 @@ async function bring(
   for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
   const folders = new Set(found.map(({ name }) => dirname(join(directory, name))));
   for (const one of folders) await mkdir(one, { recursive: true, mode: 0o700 });
-  const waiting = found.values();
-  const worker = async (): Promise<void> => {
-    for (const { key, name, version } of waiting)
-      await download({ key, options: version === undefined ? {} : { version } }, join(directory, name)).catch(
-        ofWatch(wanted === null ? undefined : name),
-      );
+  const bringAll = (files: readonly FoundObject[], times: number): Promise<unknown> => {
+    const waiting = files.values();
+    const worker = async (): Promise<void> => {
+      for (const { key, name, matched: _, ...one } of waiting)
+        await download({ key, options: one }, join(directory, name)).catch(
+          ofWatch(wanted === null ? undefined : name),
+        );
+    };
+    return Promise.all(Array.from({ length: times }, worker));
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  const [small, others] = [true, false].map((is) => found.filter((one) => isSmall(one) === is));
+  await Promise.all([bringAll(small!, smallAtOnce), bringAll(others!, atOnce)]);
   return { paths: [...new Set(found.map(({ matched }) => join(directory, matched)))], files: found.length };
 }
 
@@ -125,6 +130,10 @@ function ofWatch(name: string | undefined) {
   };
 }
 
+function isSmall({ bytes = Infinity }: FoundObject): boolean {
+  return bytes <= smallBytes;
+}
+
 interface FoundObject {
   readonly key: string;
   /** below the folder that the location names */
@@ -133,6 +142,8 @@ interface FoundObject {
   readonly matched: string;
   /** the only one that is wanted; absent: any */
   readonly version?: string;
+  /** as it was listed; absent: it was not */
+  readonly bytes?: number;
 }
 
 /** The object itself, whatever its name; else what lies below the prefix, or matches the pattern, and has a name of documents, schemas or archives. */
@@ -149,7 +160,7 @@ async function objectsAt(
   for await (const object of store.list(prefix, text)) {
     if (object.key === key && !isFolder) {
       const name = key.slice(key.lastIndexOf('/') + 1);
-      return [{ key, name, matched: name }];
+      return [{ key, name, matched: name, bytes: object.bytes }];
     }
     const below =
       pattern !== null || isFolder
@@ -161,7 +172,8 @@ async function objectsAt(
     if (below === '' || below.endsWith('/') || !isWanted(below)) continue;
     budget();
     const length = pattern === null ? 0 : matchedLength(pattern, below);
-    if (length !== null) found.push({ key: object.key, name: below, matched: below.slice(0, length) });
+    if (length !== null)
+      found.push({ key: object.key, name: below, matched: below.slice(0, length), bytes: object.bytes });
   }
   return requireSome(text, found);
 }

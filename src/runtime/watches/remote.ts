@@ -52,7 +52,7 @@ export async function openRemote(
       scratch: options.scratch,
       ownKeys: false,
     });
-  const send = createRemoteRequests(
+  const { get: send } = createRemoteRequests(
     { check, http, signal },
     access,
     location.kind === 'http' ? undefined : location.bucket,

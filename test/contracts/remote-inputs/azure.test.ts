@@ -42,7 +42,7 @@ function opened(
   const guard = createOutgoingGuard([cloud.address], createHostResolver());
   const options = { check: (url: URL) => guard.checkUrl(url), http: createPinnedHttp(), signal };
   const send = createRemoteRequests(options, { access, by: 'request' }, container);
-  return { access, send, signal, store: openRemoteStore(send, access, container) };
+  return { access, send, signal, store: openRemoteStore(send.get, access, container) };
 }
 
 it.each(['key', 'token'] as const)('are listed and fetched by a %s', async (by) => {

@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AwsClient } from 'aws4fetch';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
+import { createQuickAnswers } from '../../../src/adapters/outgoing/quick-answers.ts';
 import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
 import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
 import { downloadFile } from '../../../src/adapters/remote-inputs/download.ts';
@@ -13,6 +15,8 @@ import {
   createRemoteRequests,
   type PlaceAccess,
 } from '../../../src/adapters/remote-inputs/remote-requests.ts';
+import { objectUrl } from '../../../src/adapters/remote-inputs/s3-listing.ts';
+import { createS3Signatures } from '../../../src/adapters/remote-inputs/s3-signatures.ts';
 import { AppError } from '../../../src/errors.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, number: number) => void;
@@ -36,7 +40,7 @@ interface Served {
 
 async function serve(handler: Handler, host = '127.0.0.1'): Promise<Served> {
   const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     requests.push(request);
     handler(request, response, requests.length);
   });
@@ -51,12 +55,19 @@ async function fetched(
   {
     allowed = ['*'],
     access = null,
-  }: { readonly allowed?: readonly string[]; readonly access?: PlaceAccess | null } = {},
+    ...listedAs
+  }: {
+    readonly allowed?: readonly string[];
+    readonly access?: PlaceAccess | null;
+    /** as the place lists the file */
+    readonly bytes?: number;
+    readonly version?: string;
+  } = {},
 ): Promise<Buffer> {
   const resolver = createHostResolver();
   const [listed, free] = [createOutgoingGuard(allowed, resolver), createOutgoingGuard(['*'], resolver)];
   const { signal } = new AbortController();
-  const send = createRemoteRequests(
+  const requests = createRemoteRequests(
     {
       check: (at, by) => (by === 'operator' ? free : listed).checkUrl(at),
       http: createPinnedHttp(),
@@ -65,7 +76,7 @@ async function fetched(
     access,
   );
   const path = join(folder, `${(serial += 1)}.xml`);
-  const bytes = await downloadFile(send, url, path, { label: url.href, signal });
+  const bytes = await downloadFile(requests, url, path, { label: url.href, signal, ...listedAs });
   const found = await readFile(path);
   expect(found.length).toBe(bytes);
   return found;
@@ -186,6 +197,140 @@ describe('a file on a server', () => {
     const { url, requests } = await serve((_, response) => response.writeHead(status).end());
     expect(await refusal(url)).toEqual([code, expect.stringContaining(String(status))]);
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a small file', () => {
+  const bytes = 3000;
+  const small = whole.subarray(0, bytes);
+  const plain = (response: ServerResponse, content = small): void =>
+    void response.writeHead(200, { ETag: '"v1"', 'Content-Length': content.length }).end(content);
+
+  it('comes in one answer, pinned to the version that is wanted', async () => {
+    const { url, requests } = await serve((_, response) => plain(response));
+    expect((await fetched(url, { bytes, version: '"v1"' })).equals(small)).toBe(true);
+    expect(requests[0]!.headers).toMatchObject({ 'accept-encoding': 'identity', host: url.host });
+    expect(requests).toHaveLength(1);
+    expect((await refusal(url, { bytes, version: '"v0"' }))[1]).toContain('changed while it was read');
+  });
+
+  it.each<readonly [string, (response: ServerResponse) => void]>([
+    ['in chunks', (response) => void response.writeHead(200, { ETag: '"v1"' }).end(small)],
+    ['packed', (response) => void response.writeHead(200, { 'Content-Encoding': 'br' }).end(small)],
+    ['cut off', (response) => void response.writeHead(200, { 'Content-Length': 9000 }).write(small)],
+    [
+      'with a length twice',
+      (response) =>
+        void response.socket!.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
+    ],
+    ['in no HTTP', (response) => void response.socket!.end('SSH-2.0-OpenSSH_9.2\r\n')],
+    ['with a status that passes', (response) => void response.writeHead(503).end('later')],
+    ['not at all', (response) => void response.destroy()],
+    [
+      'larger than was said',
+      (response) => void response.writeHead(200, { 'Content-Length': 2 ** 30 }).write(whole),
+    ],
+  ])('that comes %s is asked for anew, in the way that large ones are', async (_, first) => {
+    const { url, requests } = await serve((_request, response, number) => {
+      if (number > 1) return plain(response);
+      first(response);
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect((await fetched(url, { bytes })).equals(small)).toBe(true);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('is followed where it leads, to hosts that may be reached', async () => {
+    const there = await serve((_, response) => plain(response));
+    const from = await serve((_, response) => response.writeHead(302, { Location: there.url.href }).end());
+    expect((await refusal(from.url, { bytes, allowed: [from.url.host] }))[0]).toBe('host_not_allowed');
+    const allowed = [from.url.host, there.url.host];
+    expect((await fetched(from.url, { bytes, allowed })).equals(small)).toBe(true);
+    expect((await refusal(there.url, { bytes, allowed: [] }))[0]).toBe('host_not_allowed');
+  });
+
+  it('that is none by now is taken as what it is', async () => {
+    const { url } = await serve((request, response) => file(request, response));
+    expect((await fetched(url, { bytes })).equals(whole)).toBe(true);
+    const { url: empty } = await serve((_, response) => plain(response, Buffer.alloc(0)));
+    expect(await fetched(empty, { bytes })).toHaveLength(0);
+    const { url: none } = await serve((_, response) => response.writeHead(404).end());
+    expect((await refusal(none, { bytes }))[0]).toBe('input_not_found');
+  });
+});
+
+describe('many small answers of a server', () => {
+  it('come over connections that are used again, each the one that was asked for', async () => {
+    const ports = new Set<number>();
+    const { url } = await serve((request, response) => {
+      ports.add(request.socket.remotePort!);
+      const name = request.url!.slice(1);
+      response.setHeader('ETag', `"${name}"`);
+      // some servers end a connection now and then
+      if (Number(name) % 10 === 9) response.setHeader('Connection', 'close');
+      response.setHeader('Content-Length', name.length);
+      response.write(name.slice(0, 1));
+      setImmediate(() => response.end(name.slice(1)));
+    });
+    const ended = new AbortController();
+    const answers = createQuickAnswers({ signal: ended.signal, idleTimeoutMs: 30_000 });
+    const checked = await createOutgoingGuard(['*'], createHostResolver()).checkUrl(url);
+    const waiting = Array.from({ length: 40 }, (_, at) => String(1000 + at)).values();
+    const found: string[] = [];
+    const ask = async (): Promise<void> => {
+      for (const name of waiting) {
+        const answer = await answers.get(checked, new URL(`/${name}`, url), {}, 100);
+        found.push(`${Buffer.from(answer!.bytes).toString()} ${answer!.version}`);
+      }
+    };
+    await Promise.all([ask(), ask()]);
+    expect(found.toSorted()).toEqual(Array.from({ length: 40 }, (_, at) => `${1000 + at} "${1000 + at}"`));
+    expect(ports.size).toBeLessThan(10);
+    ended.abort();
+    expect(await answers.get(checked, url, {}, 100)).toBeNull();
+  });
+
+  it('are not asked of another host than the one that was checked, nor with a header that is none', async () => {
+    const { url, requests } = await serve((_, response) => response.end());
+    const guard = createOutgoingGuard(['*'], createHostResolver());
+    const { signal } = new AbortController();
+    const answers = createQuickAnswers({ signal, idleTimeoutMs: 30_000 });
+    const other = await guard.check('127.0.0.2', Number(url.port));
+    expect(await answers.get(other, url, {}, 100)).toBeNull();
+    const own = await guard.checkUrl(url);
+    expect(await answers.get(own, url, { 'X-Token': 'a\r\nX-Other: b' }, 100)).toBeNull();
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('signatures of a store', () => {
+  it('are those that other programs make', async () => {
+    const access = { kind: 's3', endpoint: 'https://s3.example', region: 'eu-central-1' } as const;
+    const keys = { accessKeyId: 'AKID', secretAccessKey: 'secret/+=' };
+    const listed = objectUrl(access.endpoint, 'bank', '');
+    for (const [name, value] of [
+      ['list-type', '2'],
+      ['prefix', 'in/ü a*'],
+      ['continuation-token', '1+='],
+      ['b', ''],
+    ] as const)
+      listed.searchParams.set(name, value);
+    const urls = [
+      objectUrl(access.endpoint, 'bank', 'inbox/a.xml'),
+      objectUrl(access.endpoint, 'bank', "ü (1)'*!~/& = + %2F,;:@$.xml"),
+      listed,
+    ];
+    for (const sessionToken of [undefined, 'a  token'])
+      for (const url of urls) {
+        const session = sessionToken === undefined ? {} : { sessionToken };
+        const sign = createS3Signatures({ ...access, ...keys, ...session });
+        const client = new AwsClient({ ...keys, ...session, region: access.region, service: 's3' });
+        for (const time of ['2026-11-26T23:59:59Z', '2026-11-27T00:00:00Z']) {
+          const datetime = time.replaceAll(/[:-]/g, '');
+          const expected = await client.sign(url.href, { method: 'GET', aws: { datetime } });
+          expect(sign(url, Date.parse(time))).toEqual(Object.fromEntries(expected.headers));
+        }
+      }
   });
 });
 

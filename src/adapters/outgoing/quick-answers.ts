@@ -1,0 +1,81 @@
+/**
+ * Many small files of few hosts that were checked: a request costs a tenth of the processor time that `src/adapters/outgoing/checked-http.ts` takes for one. The connections are
+ * used again, by who comes to the same addresses of the same host; they go to its addresses, whatever its name resolves to by now.
+ */
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectSecure } from 'node:tls';
+import type { CheckedHost } from '../../ports/network/outgoing.ts';
+import { pinnedLookup } from './checked-http.ts';
+import { QuickConnection, type QuickAnswer } from './quick-connection.ts';
+
+export interface QuickAnswers {
+  /**
+   * The whole answer to a GET. Null: it is none of at most so many bytes that comes as answers mostly do; nothing of it was used, and whoever asks
+   * `OutgoingHttp` is told why.
+   */
+  get(
+    checked: CheckedHost,
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    mostBytes: number,
+  ): Promise<QuickAnswer | null>;
+}
+
+export interface QuickAnswerOptions {
+  /** ends all connections */
+  readonly signal: AbortSignal;
+  /** silence after which a connection is given up, whether it is asked or rests */
+  readonly idleTimeoutMs: number;
+  /** certificates to trust beside the machine's own, PEM */
+  readonly ca?: string;
+}
+
+export function createQuickAnswers(options: QuickAnswerOptions): QuickAnswers {
+  const resting = new Map<string, QuickConnection[]>();
+  const all = new Set<QuickConnection>();
+  options.signal.addEventListener('abort', () => all.forEach((one) => one.close()), { once: true });
+  const connectionTo = (checked: CheckedHost, secure: boolean): QuickConnection => {
+    const key = JSON.stringify([secure, checked.host, checked.port, checked.addresses]);
+    let rested = resting.get(key);
+    if (rested === undefined) resting.set(key, (rested = []));
+    for (let one = rested.pop(); one !== undefined; one = rested.pop()) if (one.isOpen) return one;
+    const socket = open(checked, secure, options);
+    const made = new QuickConnection(socket, (connection) => rested.push(connection));
+    all.add(made);
+    socket.once('close', () => all.delete(made));
+    return made;
+  };
+  return {
+    async get(checked, url, headers, mostBytes) {
+      const secure = url.protocol === 'https:';
+      const port = Number(url.port || (secure ? 443 : 80));
+      const request = requestOf(url, headers);
+      const isChecked = url.hostname.toLowerCase() === checked.host && port === checked.port;
+      if (request === null || !isChecked || options.signal.aborted) return null;
+      return connectionTo(checked, secure).ask(request, mostBytes);
+    },
+  };
+}
+
+function open(checked: CheckedHost, secure: boolean, { idleTimeoutMs, ca }: QuickAnswerOptions): Socket {
+  const host = checked.host.replaceAll(/^\[|\]$/g, '');
+  const place = { host, port: checked.port, lookup: pinnedLookup(checked) };
+  const socket = secure
+    ? connectSecure({
+        ...place,
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        ...(ca === undefined ? {} : { ca }),
+      })
+    : connectPlain(place);
+  return socket.setTimeout(idleTimeoutMs);
+}
+
+/** Null: a header that no line can have. */
+function requestOf(url: URL, headers: Readonly<Record<string, string>>): string | null {
+  let request = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`;
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return null;
+    if (name.toLowerCase() !== 'host') request += `${name}: ${value}\r\n`;
+  }
+  return `${request}\r\n`;
+}

@@ -1,0 +1,153 @@
+/**
+ * One connection for small answers over HTTP/1.1 (RFC 9112): one request after the other, and of answers only the common one, `200` with a told length. For
+ * all else it answers null and ends: `src/adapters/outgoing/checked-http.ts` then asks anew, with all that HTTP has.
+ */
+import type { Socket } from 'node:net';
+
+export interface QuickAnswer {
+  readonly bytes: Uint8Array;
+  /** its `ETag`, else its `Last-Modified`; null: neither */
+  readonly version: string | null;
+}
+
+interface Head {
+  /** of the body */
+  readonly bytes: number;
+  readonly version: string | null;
+  /** the server takes another request on this connection */
+  readonly stays: boolean;
+}
+
+interface Pending {
+  readonly mostBytes: number;
+  readonly done: (answer: QuickAnswer | null) => void;
+  /** null: it has not come */
+  head: Head | null;
+  /** what has come of the head, then of the body */
+  chunks: Buffer[];
+  received: number;
+}
+
+/** more than servers send, and than `node:http` takes */
+const longestHead = 16 * 1024;
+
+export class QuickConnection {
+  readonly #socket: Socket;
+  readonly #rested: (connection: QuickConnection) => void;
+  #pending: Pending | null = null;
+
+  /** `rested`: told when it may be asked again. A socket without a word for as long as its timeout says is given up. */
+  constructor(socket: Socket, rested: (connection: QuickConnection) => void) {
+    this.#socket = socket;
+    this.#rested = rested;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('timeout', () => socket.destroy());
+    // what ends it is met as its end
+    socket.on('error', () => undefined);
+    socket.on('end', () => socket.destroy());
+    socket.on('close', () => this.#answer(null));
+  }
+
+  get isOpen(): boolean {
+    return !this.#socket.destroyed;
+  }
+
+  /** `request`: its head, in Latin-1, with the empty line. */
+  ask(request: string, mostBytes: number): Promise<QuickAnswer | null> {
+    return new Promise((done) => {
+      this.#pending = { mostBytes, done, head: null, chunks: [], received: 0 };
+      if (this.isOpen) this.#socket.ref().write(request, 'latin1');
+      else this.#answer(null);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    const pending = this.#pending;
+    // bytes that nobody has asked for
+    if (pending === null) return this.close();
+    pending.chunks.push(chunk);
+    pending.received += chunk.length;
+    if (pending.head === null && !this.#takeHead(pending)) return;
+    const { head } = pending;
+    if (head === null || pending.received < head.bytes) return;
+    const bytes = joined(pending.chunks);
+    if (bytes.length > head.bytes || !head.stays) this.close();
+    else this.#socket.unref();
+    this.#answer({ bytes: bytes.subarray(0, head.bytes), version: head.version });
+  }
+
+  /** Whether the head is there, and is one that this connection goes on with; what follows it is kept. */
+  #takeHead(pending: Pending): boolean {
+    const bytes = joined(pending.chunks);
+    const end = bytes.indexOf('\r\n\r\n');
+    if (end < 0 && bytes.length <= longestHead) {
+      pending.chunks = [bytes];
+      return false;
+    }
+    const head = end < 0 || end > longestHead ? null : readHead(bytes.toString('latin1', 0, end));
+    if (head === null || head.bytes > pending.mostBytes) {
+      this.close();
+      return false;
+    }
+    const rest = bytes.subarray(end + 4);
+    pending.head = head;
+    pending.chunks = [rest];
+    pending.received = rest.length;
+    return true;
+  }
+
+  #answer(answer: QuickAnswer | null): void {
+    const pending = this.#pending;
+    if (pending === null) return;
+    this.#pending = null;
+    if (this.isOpen) this.#rested(this);
+    pending.done(answer);
+  }
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+/** Null: an answer that is not the common one. */
+function readHead(text: string): Head | null {
+  const [status, ...lines] = text.split('\r\n');
+  if (!/^HTTP\/1\.1 200(?: |$)/.test(status!)) return null;
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    if (!told.has(name)) {
+      // a line that goes on with the one before (RFC 9112, 5.2), or is none
+      if (colon < 1 || /^[ \t]/.test(line)) return null;
+      continue;
+    }
+    // twice it could mean either
+    if (fields.has(name)) return null;
+    fields.set(name, line.slice(colon + 1).trim());
+  }
+  const length = fields.get('content-length');
+  const coding = fields.get('content-encoding') ?? 'identity';
+  if (length === undefined || !/^\d{1,15}$/.test(length)) return null;
+  if (fields.has('transfer-encoding') || coding !== 'identity') return null;
+  return {
+    bytes: Number(length),
+    version: fields.get('etag') ?? fields.get('last-modified') ?? null,
+    stays: !/\bclose\b/i.test(fields.get('connection') ?? ''),
+  };
+}
+
+/** fields of an answer that matter here */
+const told: ReadonlySet<string> = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'etag',
+  'last-modified',
+  'transfer-encoding',
+]);
