@@ -27,6 +27,8 @@ export interface SourceTable extends ReadTable {
   text(column: string): SourceText | null;
   /** of a table whose rows are lines that we read ourselves: then `text` is not asked */
   readonly lines?: SourceLines;
+  /** all rows in the order of their keys, read without DuckDB */
+  readonly allInOrder?: (columns: readonly string[]) => ClosableBlocks;
 }
 
 export interface SourceText {
@@ -109,6 +111,8 @@ class FileTables implements ReadTables<SourceTable> {
     { rest, order }: RowQuery,
     columns: readonly string[],
   ): Promise<ClosableBlocks> {
+    if (rest === '' && order !== undefined && table.allInOrder !== undefined)
+      return table.allInOrder(columns);
     const connection = await this.#tables.connect();
     const sorting =
       order === undefined || (await this.#liesInOrder(connection, table, rest, order))

@@ -11,7 +11,9 @@ import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
-import { longestRecord } from './longest-record.ts';
+import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
+import { surveyRecords, type RecordSurvey } from './survey-records.ts';
+import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
@@ -66,12 +68,14 @@ async function openTables(
       streams: manifest.tables.length,
     });
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
-    const records = await recordLengths(directory, manifest);
+    const records = await surveyFiles(directory, manifest);
+    const pieceBytes = pieceBytesOf(manifest.tables.length);
     return {
       table: (name) => {
         const table = tables.get(name);
         if (table === undefined || table.files.length === 0) return null;
-        return sourceTable({ directory, records }, manifest.format, table, tableColumns(model, name));
+        const rowFiles = { directory, label, records, pieceBytes };
+        return sourceTable(rowFiles, manifest.format, table, tableColumns(model, name));
       },
       connect: () => database.connect(),
       logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
@@ -86,27 +90,33 @@ async function openTables(
   }
 }
 
-/** Where files of rows lie, and how long the records of those are that are large. */
 interface RowFiles {
   readonly directory: string;
-  readonly records: ReadonlyMap<string, number>;
+  readonly label: string;
+  /** by file, of what is read as text */
+  readonly records: ReadonlyMap<string, RecordSurvey>;
+  readonly pieceBytes: number;
 }
 
-/** a buffer for this much is no burden, though there is one for each table */
+/** DuckDB's buffer for this much is no burden, though there is one for each table */
 const smallFileBytes = 128 * 1024;
+/** bytes of the pieces of all tables that are read at the same time, of which each may have two */
+const bytesOfAll = 32 * 1024 * 1024;
 
-/** By file: bytes of the longest record, of what is read as text and is not small. */
-async function recordLengths(
+function pieceBytesOf(tables: number): number {
+  return Math.max(16 * 1024, Math.min(256 * 1024, Math.floor(bytesOfAll / 2 / tables)));
+}
+
+async function surveyFiles(
   directory: string,
   { format, tables }: { readonly format: FolderFormat; readonly tables: readonly ManifestTable[] },
-): Promise<ReadonlyMap<string, number>> {
-  const lengths = new Map<string, number>();
-  if (format === 'parquet') return lengths;
+): Promise<ReadonlyMap<string, RecordSurvey>> {
+  const surveys = new Map<string, RecordSurvey>();
+  if (format === 'parquet') return surveys;
   for (const { files } of tables)
-    for (const { name, bytes } of files)
-      if (bytes > smallFileBytes)
-        lengths.set(name, await longestRecord(join(directory, name), format === 'csv'));
-  return lengths;
+    for (const { name } of files)
+      surveys.set(name, await surveyRecords(join(directory, name), format === 'csv'));
+  return surveys;
 }
 
 function sourceTable(
@@ -133,7 +143,46 @@ function sourceTable(
       names.has(name)
         ? { expression: doubleQuoted(name), decode: valueDecoder(format, types.get(name)) }
         : null,
+    ...(format !== 'parquet' && lieInOrder(files, rowFiles)
+      ? { allInOrder: (wanted) => textRows(rowFiles, { format, files, types }, wanted) }
+      : {}),
   };
+}
+
+/** Every record of a file begins with its row key, and those of a file are higher than those of the files before it. */
+function lieInOrder(files: readonly ManifestFile[], { records }: RowFiles): boolean {
+  let last = 0n;
+  return files.every(({ name }) => {
+    const keys = records.get(name)?.keys;
+    if (keys == null || keys.first <= last) return false;
+    last = keys.last;
+    return true;
+  });
+}
+
+interface TextTable {
+  readonly format: 'csv' | 'tsv';
+  readonly files: readonly ManifestFile[];
+  readonly types: ReadonlyMap<string, ColumnType>;
+}
+
+function textRows(
+  { directory, label, pieceBytes }: RowFiles,
+  { format, files, types }: TextTable,
+  wanted: readonly string[],
+): ClosableBlocks {
+  const places = new Map(wanted.map((name, at) => [name, at]));
+  return openTextRows({
+    files: files.map(({ name: file, columns }) => ({
+      path: join(directory, file),
+      columns: columns.map((name) => places.get(name) ?? -1),
+      decoders: columns.map((name) => valueDecoder(format, types.get(name))),
+    })),
+    format,
+    width: wanted.length,
+    pieceBytes,
+    label,
+  });
 }
 
 function textColumns({ columns }: ManifestFile): string {
@@ -142,7 +191,7 @@ function textColumns({ columns }: ManifestFile): string {
 
 /** a row may hold a value of any length */
 function longestLine(file: ManifestFile, { records }: RowFiles): string {
-  const longest = Math.max(smallFileBytes, (records.get(file.name) ?? file.bytes) + 1);
+  const longest = Math.max(smallFileBytes, (records.get(file.name)?.longest ?? file.bytes) + 1);
   return `max_line_size = ${longest}, buffer_size = ${longest * 2}`;
 }
 

@@ -80,6 +80,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   #model!: RelationalModel;
   #tables: ReadTables<Known> | null = null;
   #streams: ClosableBlocks[] = [];
+  readonly #named = new Map<string, Promise<ReadonlySet<string>>>();
 
   constructor(options: TableRowSourceOptions<Known>) {
     this.#options = options;
@@ -164,12 +165,13 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
       },
       lexical: async (index) => {
         const table = this.#tables!.table(sideTableNames.lexical);
-        if (table === null) return null;
+        const { name } = tables[index]!;
+        if (table === null || !(await this.#namesIn(table, 'table_name')).has(name)) return null;
         const [key, document] = [table.whole('row_key')!, table.whole('document_key')!];
         return this.#rowsBeside<LexicalRow>(
           table,
           {
-            rest: ` WHERE ${table.holds('table_name', tables[index]!.name)} AND ${document} ${from} ${documentKey ?? 0}`,
+            rest: ` WHERE ${table.holds('table_name', name)} AND ${document} ${from} ${documentKey ?? 0}`,
             order: { name: `${sideTableNames.lexical} ${index}`, by: [key] },
           },
           ['row_key', 'column_name', 'content'],
@@ -184,6 +186,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
         const table = this.#tables!.table(sideTableNames.unmapped);
         if (table === null) return null;
         const name = index === null ? sideTableNames.documents : tables[index]!.name;
+        if (!(await this.#namesIn(table, 'parent_table')).has(name)) return null;
         const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
         return this.#rowsBeside<UnmappedRow>(
           table,
@@ -247,6 +250,32 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
       }
     }
     return first;
+  }
+
+  /** Which tables a table beside the data tells of: each is asked for by itself, and most have nothing there. */
+  #namesIn(table: Known, column: string): Promise<ReadonlySet<string>> {
+    let names = this.#named.get(column);
+    if (names === undefined) {
+      names = this.#readNames(table, column);
+      this.#named.set(column, names);
+    }
+    return names;
+  }
+
+  async #readNames(table: Known, column: string): Promise<ReadonlySet<string>> {
+    const names = new Set<string>();
+    const blocks = await this.#guarded(() => this.#tables!.blocks(table, { rest: '' }, [column]));
+    try {
+      const stream = await this.#guarded(() => decodedRows(blocks, 1, ([name]) => name!));
+      for (let name = stream.head; name !== null; name = stream.head) {
+        names.add(name);
+        const wait = stream.advance();
+        if (wait !== undefined) await this.#guarded(() => wait);
+      }
+    } finally {
+      await blocks.close();
+    }
+    return names;
   }
 
   async #rowsBeside<Row>(

@@ -1,0 +1,95 @@
+/** What can be told of a file of rows by its line breaks alone: how long its records are, and whether they lie in the order of their keys. */
+import { createReadStream } from 'node:fs';
+
+const newline = 0x0a;
+const quote = 0x22;
+const pieceBytes = 1024 * 1024;
+/** of a key and what ends it */
+const mostKeyBytes = 20;
+
+export interface RecordSurvey {
+  /** bytes of the longest record, its end included: a reader that is told needs no larger buffer */
+  readonly longest: number;
+  /** of the records behind the first, which names the columns, where each begins with a larger number than the one before; null: not so, or there are none */
+  readonly keys: { readonly first: bigint; readonly last: bigint } | null;
+}
+
+/** `quoted`: as in CSV, where a value in quotes may have line breaks (RFC 4180 §2). */
+export async function surveyRecords(path: string, quoted: boolean): Promise<RecordSurvey> {
+  const keys = new AscendingKeys();
+  let longest = 0;
+  let length = 0;
+  let isInQuotes = false;
+  const pieces = createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>;
+  for await (const piece of pieces) {
+    let from = 0;
+    let nextQuote = quoted ? piece.indexOf(quote) : -1;
+    for (let end = piece.indexOf(newline); end >= 0; end = piece.indexOf(newline, end + 1)) {
+      for (; nextQuote >= 0 && nextQuote < end; nextQuote = piece.indexOf(quote, nextQuote + 1))
+        isInQuotes = !isInQuotes;
+      if (isInQuotes) continue;
+      keys.record(piece, from, end, true);
+      longest = Math.max(longest, length + end + 1 - from);
+      length = 0;
+      from = end + 1;
+    }
+    for (; nextQuote >= 0; nextQuote = piece.indexOf(quote, nextQuote + 1)) isInQuotes = !isInQuotes;
+    length += piece.length - from;
+    keys.record(piece, from, piece.length, false);
+  }
+  if (length > 0) keys.record(new Uint8Array(0), 0, 0, true);
+  return { longest: Math.max(longest, length), keys: keys.ends() };
+}
+
+/** The whole numbers that records begin with. */
+class AscendingKeys {
+  #records = 0;
+  #ascends = true;
+  readonly #head = new Uint8Array(mostKeyBytes);
+  #headLength = 0;
+  readonly #last = new Uint8Array(mostKeyBytes);
+  #lastLength = 0;
+  #first: bigint | null = null;
+
+  /** The next part of a record; `ends`: its last. */
+  record(bytes: Uint8Array, from: number, to: number, ends: boolean): void {
+    if (!this.#ascends) return;
+    for (let at = from; at < to && this.#headLength < mostKeyBytes; at += 1)
+      this.#head[this.#headLength++] = bytes[at]!;
+    if (!ends) return;
+    this.#records += 1;
+    if (this.#records > 1) this.#take(digitsAt(this.#head, this.#headLength));
+    this.#headLength = 0;
+  }
+
+  ends(): RecordSurvey['keys'] {
+    if (!this.#ascends || this.#first === null) return null;
+    return { first: this.#first, last: numberOf(this.#last, this.#lastLength) };
+  }
+
+  #take(length: number): void {
+    const [head, last] = [this.#head, this.#last];
+    let order = length - this.#lastLength;
+    for (let at = 0; order === 0 && at < length; at += 1) order = head[at]! - last[at]!;
+    if (length === 0 || order <= 0) {
+      this.#ascends = false;
+      return;
+    }
+    this.#first ??= numberOf(head, length);
+    last.set(head);
+    this.#lastLength = length;
+  }
+}
+
+/** How many digits there are, no zero before them and a delimiter behind; 0: there is something else. */
+function digitsAt(bytes: Uint8Array, length: number): number {
+  let digits = 0;
+  while (digits < length && bytes[digits]! >= 0x30 && bytes[digits]! <= 0x39) digits += 1;
+  const end = digits < length ? bytes[digits] : -1;
+  const isWhole = end === 0x09 || end === 0x2c || (end === -1 && digits < mostKeyBytes);
+  return isWhole && bytes[0] !== 0x30 ? digits : 0;
+}
+
+function numberOf(digits: Uint8Array, length: number): bigint {
+  return BigInt(String.fromCharCode(...digits.subarray(0, length)));
+}

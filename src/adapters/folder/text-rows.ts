@@ -1,0 +1,254 @@
+/** Rows of files of CSV or TSV as they lie, each file a piece at a time, for tables that are read as a whole. */
+import { open, type FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
+import { AppError } from '../../errors.ts';
+import { decoded, type ValueDecoder } from '../row-sinks/field-blocks.ts';
+import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
+
+export interface TextFile {
+  readonly path: string;
+  /** by field: index of the column that it fills; -1: it is not asked for */
+  readonly columns: readonly number[];
+  /** by field */
+  readonly decoders: readonly (ValueDecoder | null)[];
+}
+
+export interface TextRowsOptions {
+  readonly files: readonly TextFile[];
+  readonly format: 'csv' | 'tsv';
+  /** how many columns a row of a block has */
+  readonly width: number;
+  /** bytes that are read at once; more where a record is longer */
+  readonly pieceBytes: number;
+  /** what messages call the folder */
+  readonly label: string;
+}
+
+const [newline, tab, comma, quote, backslash, letterN] = [0x0a, 0x09, 0x2c, 0x22, 0x5c, 0x4e];
+
+export function openTextRows(options: TextRowsOptions): ClosableBlocks {
+  return new TextRows(options);
+}
+
+class TextRows implements ClosableBlocks {
+  readonly #options: TextRowsOptions;
+  #next = 0;
+  #file: OpenFile | null = null;
+
+  constructor(options: TextRowsOptions) {
+    this.#options = options;
+  }
+
+  async next(): Promise<RowBlock | null> {
+    for (;;) {
+      const block = await this.#file?.next();
+      if (block != null) return block;
+      await this.close();
+      const file = this.#options.files[this.#next];
+      if (file === undefined) return null;
+      this.#next += 1;
+      this.#file = new OpenFile(await open(file.path), file, this.#options);
+    }
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
+  }
+}
+
+class OpenFile {
+  readonly #handle: FileHandle;
+  readonly #file: TextFile;
+  readonly #options: TextRowsOptions;
+  #records = 0;
+  #atEnd = false;
+  /** the beginning of a record whose rest is not read yet */
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(handle: FileHandle, file: TextFile, options: TextRowsOptions) {
+    this.#handle = handle;
+    this.#file = file;
+    this.#options = options;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  async next(): Promise<RowBlock | null> {
+    while (!this.#atEnd || this.#rest.length > 0) {
+      const bytes = await this.#read();
+      const records = new Records(bytes, this.#file.columns, this.#options);
+      if (this.#records === 0) records.skipHeader();
+      const fault = records.take();
+      if (fault !== null) throw this.#damaged(this.#records + records.count + 1, fault);
+      this.#records += records.count;
+      this.#rest = bytes.subarray(records.end);
+      if (this.#atEnd && this.#rest.length > 0)
+        throw this.#damaged(this.#records + 1, 'a quote is never closed');
+      const block = records.block();
+      const { columns, decoders } = this.#file;
+      if (block.rows > 0) return decodedFields(block, columns, decoders, this.#options.width);
+    }
+    return null;
+  }
+
+  /** What is left of the piece before it, and the next one; a line break behind the last record. */
+  async #read(): Promise<Uint8Array> {
+    const [rest, more] = [this.#rest, Math.max(this.#options.pieceBytes, this.#rest.length)];
+    const bytes = Buffer.allocUnsafeSlow(rest.length + more + 1);
+    bytes.set(rest);
+    const { bytesRead } = await this.#handle.read(bytes, rest.length, more);
+    let end = rest.length + bytesRead;
+    this.#atEnd = bytesRead === 0;
+    if (this.#atEnd && end > 0 && bytes[end - 1] !== newline) bytes[end++] = newline;
+    return bytes.subarray(0, end);
+  }
+
+  #damaged(record: number, what: string): AppError {
+    const file = basename(this.#file.path);
+    return new AppError(
+      'unprocessable_input',
+      `${this.#options.label}: ${file} was changed since it was written: record ${record}: ${what}. Load the documents again.`,
+    );
+  }
+}
+
+function decodedFields(
+  block: RowBlock,
+  columns: readonly number[],
+  decoders: readonly (ValueDecoder | null)[],
+  width: number,
+): RowBlock {
+  const asked = decoders.map((decode, field) => (columns[field]! < 0 ? null : decode));
+  return decoded(block, { columns, decoders: asked, width });
+}
+
+/** The records of a piece that are whole. */
+class Records {
+  /** of the piece: where the first record begins that is not whole */
+  end = 0;
+  /** the header among them */
+  count = 0;
+  readonly #bytes: Uint8Array;
+  readonly #columns: readonly number[];
+  readonly #width: number;
+  readonly #isCsv: boolean;
+  readonly #delimiter: number;
+  #cells: Int32Array;
+  #rows = 0;
+  /** values that stand in the piece otherwise than they are */
+  readonly #added: Uint8Array[] = [];
+  #addedEnd: number;
+
+  constructor(bytes: Uint8Array, columns: readonly number[], { format, width }: TextRowsOptions) {
+    this.#bytes = bytes;
+    this.#columns = columns;
+    this.#width = width;
+    this.#isCsv = format === 'csv';
+    this.#delimiter = this.#isCsv ? comma : tab;
+    this.#cells = new Int32Array(2 * width * 64).fill(-1);
+    this.#addedEnd = bytes.length;
+  }
+
+  skipHeader(): void {
+    const before = this.#rows;
+    if (this.#take(this.#columns.map(() => -1)) !== null) return;
+    this.#rows = before;
+  }
+
+  /** Answers what is wrong with the record behind those that were taken. */
+  take(): string | null {
+    for (;;) {
+      const fault = this.#take(this.#columns);
+      if (fault === 'incomplete') return null;
+      if (fault !== null) return fault;
+    }
+  }
+
+  block(): RowBlock {
+    const cells = this.#cells.subarray(0, this.#rows * this.#width * 2);
+    if (this.#added.length === 0) return { bytes: this.#bytes, cells, rows: this.#rows };
+    const bytes = new Uint8Array(this.#addedEnd);
+    bytes.set(this.#bytes);
+    let at = this.#bytes.length;
+    for (const value of this.#added) {
+      bytes.set(value, at);
+      at += value.length;
+    }
+    return { bytes, cells, rows: this.#rows };
+  }
+
+  /** One record; null: it is a row now. */
+  #take(columns: readonly number[]): string | null {
+    const bytes = this.#bytes;
+    const row = this.#rows * this.#width * 2;
+    if (row + this.#width * 2 > this.#cells.length) this.#grow();
+    const last = columns.length - 1;
+    for (let field = 0, at = this.end; ; field += 1, at += 1) {
+      const column = columns[field]!;
+      const cell = column < 0 ? -1 : row + column * 2;
+      const end = this.#isCsv && bytes[at] === quote ? this.#quoted(at, cell) : this.#plain(at, cell);
+      if (end < 0) return 'incomplete';
+      const isLast = bytes[end] === newline;
+      if (isLast !== (field === last) || (!isLast && bytes[end] !== this.#delimiter))
+        return `it has other than ${columns.length} values`;
+      at = end;
+      if (!isLast) continue;
+      this.end = end + 1;
+      this.count += 1;
+      this.#rows += 1;
+      return null;
+    }
+  }
+
+  /** Where the value ends that begins there; -1: not in this piece. */
+  #plain(from: number, cell: number): number {
+    const bytes = this.#bytes;
+    const delimiter = this.#delimiter;
+    let at = from;
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at]!;
+      if (byte === delimiter || byte === newline) break;
+    }
+    if (at === bytes.length) return -1;
+    if (cell < 0) return at;
+    const isNull = this.#isCsv
+      ? at === from
+      : at - from === 2 && bytes[from] === backslash && bytes[from + 1] === letterN;
+    this.#cells[cell] = isNull ? -1 : from;
+    this.#cells[cell + 1] = at;
+    return at;
+  }
+
+  /** As `#plain`, of a value in quotes (RFC 4180 §2). */
+  #quoted(from: number, cell: number): number {
+    const bytes = this.#bytes as Buffer;
+    let doubled = 0;
+    let end = bytes.indexOf(quote, from + 1);
+    for (; end >= 0 && bytes[end + 1] === quote; end = bytes.indexOf(quote, end + 2)) doubled += 1;
+    if (end < 0 || end + 1 >= bytes.length) return -1;
+    if (cell < 0) return end + 1;
+    if (doubled === 0) {
+      this.#cells[cell] = from + 1;
+      this.#cells[cell + 1] = end;
+      return end + 1;
+    }
+    const value = new Uint8Array(end - from - 1 - doubled);
+    for (let at = from + 1, to = 0; at < end; at += bytes[at] === quote ? 2 : 1) value[to++] = bytes[at]!;
+    this.#cells[cell] = this.#addedEnd;
+    this.#added.push(value);
+    this.#addedEnd += value.length;
+    this.#cells[cell + 1] = this.#addedEnd;
+    return end + 1;
+  }
+
+  #grow(): void {
+    const cells = new Int32Array(this.#cells.length * 2).fill(-1, this.#cells.length);
+    cells.set(this.#cells);
+    this.#cells = cells;
+  }
+}
