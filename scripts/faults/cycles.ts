@@ -95,7 +95,8 @@ export async function runCycle(options: CycleOptions, counts: Counts, number: nu
   counts.leftProcesses += (await toolProcesses(installation.home)).length;
   const ends = records.map(({ status, attempt }) => `${status}${attempt}`).join(' ');
   const reasons = records.flatMap(({ status, failure }) => (status === 'C' ? [] : [failure]));
-  return `${told}: ${ends}${reasons.length > 0 ? ` (${reasons.join('; ')})` : ''}`;
+  const where = place.told === undefined ? '' : `${place.told}, `;
+  return `${where}${told}: ${ends}${reasons.length > 0 ? ` (${reasons.join('; ')})` : ''}`;
 }
 
 /** As a careful client does it: the same key until there is an answer. */

@@ -1,6 +1,6 @@
 /**
- * `npm run faults -- [--rounds N] [--database-rounds N] [--mariadb-rounds N] [--sqlite-rounds N] [--megabytes N]`: kills the parts of an
- * installation under load, and the server that it loads, and counts what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
+ * `npm run faults -- [--rounds N] [--database-rounds N] [--mariadb-rounds N] [--sqlite-rounds N] [--lake-rounds N] [--megabytes N]`: kills the
+ * parts of an installation under load, and the server that it loads, and counts what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
  *
  * `npm run faults -- --figures [--kills N] [--followed N] [--takeovers N] [--variety N] [--flood N] [--database embedded|external|URL]
  * [--xsd FILE --document FILE]`: what is promised of kills, logs and dead workers, measured under default settings, on material of
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { isHere } from '../../test/support/needs.ts';
 import { mariadbParts } from '../../test/support/servers/mariadb.ts';
 import { measureFigures } from './figures.ts';
+import { lakeParts } from './lake/places.ts';
 import { runFaults } from './run.ts';
 
 const { values } = parseArgs({
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     'database-rounds': { type: 'string', default: '50' },
     'mariadb-rounds': { type: 'string', default: '50' },
     'sqlite-rounds': { type: 'string', default: '50' },
+    'lake-rounds': { type: 'string', default: '50' },
     megabytes: { type: 'string', default: '4' },
     figures: { type: 'boolean', default: false },
     kills: { type: 'string', default: '100' },
@@ -61,10 +63,20 @@ try {
       Number(values['mariadb-rounds']),
     ],
     ['sqlite', 'kill -9 or stop of what loads a SQLite file', Number(values['sqlite-rounds'])],
+    [
+      'lake',
+      'kill -9 or stop of what fills tables of Delta and Iceberg, whose store fails now and then, while others write there',
+      Number(values['lake-rounds']),
+    ],
   ] as const) {
     if (values.figures || rounds === 0) continue;
     if (kind === 'mariadb' && !mariadbParts.every(isHere)) {
       process.stdout.write('MariaDB: left out, as its server or its client is not here\n');
+      continue;
+    }
+    const lacks = kind === 'lake' ? lakeParts.filter((part) => !isHere(part)) : [];
+    if (lacks.length > 0) {
+      process.stdout.write(`Delta and Iceberg: left out, as these are not here: ${lacks.join(', ')}\n`);
       continue;
     }
     process.stdout.write(`${name}:\n`);

@@ -9,6 +9,8 @@ import { withDatabase } from './cycles.ts';
 import type { Installation } from './processes.ts';
 
 export interface Place {
+  /** what it is, where places of a kind differ */
+  readonly told?: string;
   /** of xml2er */
   readonly options: readonly (readonly [string, string])[];
   /** `completed`: jobs that each added the document once */

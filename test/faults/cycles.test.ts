@@ -2,6 +2,7 @@
  * Cases of faults in a short form: a few cycles each. `npm run faults` is the long one, which counts the same.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { lakeParts } from '../../scripts/faults/lake/places.ts';
 import { runFaults } from '../../scripts/faults/run.ts';
 import { needs } from '../support/needs.ts';
 import { mariadbParts } from '../support/servers/mariadb.ts';
@@ -21,6 +22,7 @@ describe('cycles of faults', { ...needs('whole run'), timeout: 600_000 }, () => 
     ['database', {}],
     ['mariadb', needs(mariadbParts)],
     ['sqlite', {}],
+    ['lake', needs(lakeParts)],
   ] as const;
   for (const [kind, options] of kinds)
     it(`${kind}: nothing lost, nothing doubled, nothing stuck`, options, async () => {

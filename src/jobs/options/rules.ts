@@ -77,12 +77,8 @@ export function checkCombinations(
       fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   }
   const isCatalogue = [request.in, request.out].some((text) => /^iceberg:/i.test(text ?? ''));
-  if (request.partition !== undefined && isCatalogue)
-    fault(
-      '--partition',
-      '--partition is for folders and buckets: the tables of a catalogue have no partitions',
-    );
-  else if (request.partition !== undefined && !/^(?:delta|iceberg)/.test(request.format ?? ''))
+  const isLake = isCatalogue || /^(?:delta|iceberg)/.test(request.format ?? '');
+  if (request.partition !== undefined && !isLake)
     fault('--partition', '--partition is for tables of Delta and Iceberg: say -f delta or -f iceberg, too');
   const isRemote = [...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation);
   if (request.credential !== undefined && !isRemote && !isCatalogue)

@@ -82,6 +82,35 @@ describe(
       await source.close();
     });
 
+    test('has partitions as jobs wish for them, by which PyIceberg finds rows', async () => {
+      const namespace = ['trial', 'parted'];
+      const place = (): LakeTarget =>
+        libraryCatalogue(server.address, store!.settings, join(folder, `scratch-${(scratches += 1)}`), {
+          namespace,
+        });
+      const wishes = [
+        { part: 'identity', column: 'book.pages' },
+        { part: 'year', column: 'person.born' },
+      ] as const;
+      for (const [id, partition] of [
+        [21, wishes],
+        [22, []],
+      ] as const) {
+        const sink = createLakeRowSink({ target: place(), format: 'iceberg' });
+        await loadLibrary(sink, libraryPlan(id, { partition }), 1);
+        await sink.close();
+      }
+      await compactLake(place());
+      for (const [table, rows] of [
+        ['book', 4],
+        ['person', 4],
+        ['_loads', 2],
+      ] as const)
+        expect(await catalogueRows(server.address, store!.settings, `trial.parted.${table}`)).toHaveLength(
+          rows,
+        );
+    });
+
     test('has two jobs at once, each of them once', async () => {
       await Promise.all([11, 12].map((job) => load(job)));
       const rows = await catalogueRows(server.address, store!.settings, 'trial.library._loads');

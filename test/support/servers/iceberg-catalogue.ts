@@ -35,6 +35,7 @@ export interface Metadata extends Json {
   readonly 'current-schema-id': number;
   readonly 'current-snapshot-id': unknown;
   readonly schemas: readonly { readonly 'schema-id': number; readonly fields: readonly Json[] }[];
+  readonly 'partition-specs': readonly (Json & { readonly 'spec-id': number })[];
   readonly snapshots: readonly Json[];
   readonly properties: Readonly<Record<string, string>>;
 }
@@ -320,6 +321,14 @@ function updated(metadata: Metadata, update: Json): Metadata {
     case 'set-current-schema': {
       const id = Number(update['schema-id']);
       return { ...metadata, 'current-schema-id': id < 0 ? metadata.schemas.at(-1)!['schema-id'] : id };
+    }
+    case 'add-spec': {
+      const spec = update['spec'] as Metadata['partition-specs'][number];
+      return { ...metadata, 'partition-specs': [...metadata['partition-specs'], spec] };
+    }
+    case 'set-default-spec': {
+      const id = Number(update['spec-id']);
+      return { ...metadata, 'default-spec-id': id < 0 ? metadata['partition-specs'].at(-1)!['spec-id'] : id };
     }
     case 'set-properties':
       return {

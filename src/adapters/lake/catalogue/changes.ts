@@ -34,6 +34,11 @@ export function updatesOf({ before, next }: Pick<NextTableVersion, 'before' | 'n
       // the one that was added last
       'schema-id': schema === undefined ? next['current-schema-id'] : -1,
     });
+  const specs = new Set(before['partition-specs'].map((spec) => spec['spec-id']));
+  const spec = next['partition-specs'].find((one) => !specs.has(one['spec-id']));
+  if (spec !== undefined)
+    // the one that was added last
+    updates.push({ action: 'add-spec', spec }, { action: 'set-default-spec', 'spec-id': -1 });
   const properties = changedProperties(before, next);
   if (Object.keys(properties).length > 0) updates.push({ action: 'set-properties', updates: properties });
   const snapshot = newSnapshot(before, next);

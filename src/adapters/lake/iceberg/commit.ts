@@ -21,7 +21,14 @@ import {
   type ListedManifest,
 } from './manifests.ts';
 import { currentSchema, currentSnapshot, metadataFolder } from './metadata.ts';
-import { avroTypeOf, currentSpec, partitionRecord, partitionTypes, specsOf } from './partitions.ts';
+import {
+  addedSpec,
+  avroTypeOf,
+  currentSpec,
+  partitionRecord,
+  partitionTypes,
+  specsOf,
+} from './partitions.ts';
 import { madeProperty, withRetired } from './properties.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 import { summaryOf } from './summary.ts';
@@ -55,7 +62,7 @@ export async function commitIceberg(
   const withColumns = {
     ...metadata,
     ...numbers,
-    ...(before === null ? specsOf(change.partitioning, ids) : {}),
+    ...newSpecs(before, change.partitioning, ids),
   };
   const made: string[] = [];
   const discard = async (): Promise<void> => {
@@ -89,6 +96,17 @@ export async function commitIceberg(
   // readers without a catalogue begin there; those that find an older number go on from it
   await files.write(`${folder}/version-hint.text`, String(version));
   return version;
+}
+
+function newSpecs(
+  before: IcebergVersion | null,
+  partitioning: TableChange['partitioning'],
+  ids: FieldIds,
+): Partial<TableMetadata> {
+  if (before === null) return specsOf(partitioning, ids);
+  return before.isUnused && partitioning.length > 0
+    ? addedSpec(before.found.metadata, partitioning, ids)
+    : {};
 }
 
 /** What a catalogue is told of a table that a job needs. */
@@ -259,7 +277,7 @@ async function snapshotOf(
   const sequence = metadata['last-sequence-number'] + 1;
   const { location } = metadata;
   const spec = currentSpec(metadata);
-  const partitioning = before?.partitioning ?? change.partitioning;
+  const partitioning = before === null || before.isUnused ? change.partitioning : before.partitioning;
   const types = partitionTypes(partitioning, fields);
   const added = change.added.map((file): ManifestEntry => ({
     status: 1,

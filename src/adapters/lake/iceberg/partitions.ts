@@ -11,7 +11,11 @@ export function currentSpec(metadata: TableMetadata): PartitionSpec {
   return metadata['partition-specs'].find((spec) => spec['spec-id'] === id)!;
 }
 
-function specFieldsOf(partitioning: readonly PartitionField[], ids: FieldIds): readonly SpecField[] {
+function specFieldsOf(
+  partitioning: readonly PartitionField[],
+  ids: FieldIds,
+  firstId: number,
+): readonly SpecField[] {
   return partitioning.map(({ column, part }, at) => {
     const name = part === 'identity' ? column : `${column}_${part}`;
     return {
@@ -19,7 +23,7 @@ function specFieldsOf(partitioning: readonly PartitionField[], ids: FieldIds): r
       name: part !== 'identity' && name in ids ? `${name}_part` : name,
       transform: part,
       'source-id': ids[column]![0],
-      'field-id': firstFieldId + at,
+      'field-id': firstId + at,
     };
   });
 }
@@ -29,10 +33,27 @@ export function specsOf(
   partitioning: readonly PartitionField[],
   ids: FieldIds,
 ): Pick<TableMetadata, 'partition-specs' | 'last-partition-id'> {
-  const fields = specFieldsOf(partitioning, ids);
+  const fields = specFieldsOf(partitioning, ids, firstFieldId);
   return {
     'partition-specs': [{ 'spec-id': 0, fields }],
     'last-partition-id': fields.at(-1)?.['field-id'] ?? firstFieldId - 1,
+  };
+}
+
+/** Of a table that was made for a job to come: its partitions come with the job's rows, so that an attempt that dies leaves none. */
+export function addedSpec(
+  metadata: TableMetadata,
+  partitioning: readonly PartitionField[],
+  ids: FieldIds,
+): Pick<TableMetadata, 'partition-specs' | 'default-spec-id' | 'last-partition-id'> {
+  const specs = metadata['partition-specs'];
+  const lastId = Math.max(firstFieldId - 1, Number(metadata['last-partition-id'] ?? 0));
+  const fields = specFieldsOf(partitioning, ids, lastId + 1);
+  const spec = { 'spec-id': 1 + Math.max(...specs.map((one) => one['spec-id'])), fields };
+  return {
+    'partition-specs': [...specs, spec],
+    'default-spec-id': spec['spec-id'],
+    'last-partition-id': lastId + fields.length,
   };
 }
 
