@@ -63,7 +63,7 @@ function contentOf(model: RelationalModel, document: string): Map<string, Map<st
         if (value === null || structure.has(column.role)) return [];
         const isKey = column.role === 'parent_key' || column.role === 'child_key';
         const parent = isKey ? model.tables[column.references!]!.name : null;
-        return [[column.name, parent === null ? value : `${leadsTo} ${parent}`] as const];
+        return [[column.name, parent === null ? value : `${leadsTo} ${parent} (${column.role})`] as const];
       });
       content.set(`${name} ${row[own.name]}`, new Map(filled));
     }

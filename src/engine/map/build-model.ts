@@ -133,7 +133,7 @@ function drawnAfter(
 function historyOf(previous: RelationalModel, drawing: Drawing, source: SourceModel): NameHistory {
   const roots = drawing.roots.map(({ name }) => ({ name }));
   const later = namespacesOf({ roots, namespaces: source.namespaces });
-  if (recordsMeanings(previous)) return new NameHistory(previous, recordedMeanings(previous, later));
+  if (recordsMeanings(previous)) return new NameHistory(previous, recordedMeanings(previous, later, source));
   settleTablePaths(drawing.tables, noPreviousNames);
   return new NameHistory(previous, unrecordedMeanings(previous, drawing, later));
 }

@@ -6,17 +6,22 @@ type Tables = readonly Pick<Table, 'path'>[];
 /** A row has one column of these roles at most. */
 const once: ReadonlySet<ColumnRole> = new Set(['row_key', 'document', 'position']);
 
-/** `parent`, `below`: of a parent key, the path of the table it leads to and the steps from there. */
-export function useText(role: ColumnRole, path: string, parent: string | null): string {
+const leadsSomewhere: ReadonlySet<ColumnRole> = new Set(['parent_key', 'child_key']);
+
+/** `leadsTo`: of a key, the path of the table it leads to; null: it is none. What stands for the same place leads to the same table. */
+export function useText(role: ColumnRole, path: string, leadsTo: string | null): string {
   if (once.has(role)) return role;
-  return parent === null ? `${role} ${path}` : `${role} ${parent} ${path.slice(parent.length)}`;
+  if (leadsTo === null) return `${role} ${path}`;
+  return role === 'child_key'
+    ? `${role} ${path} ${leadsTo}`
+    : `${role} ${leadsTo} ${path.slice(leadsTo.length)}`;
 }
 
 /** Null where the model does not say (it is of an earlier release). */
 export function useOf({ role, path, references }: Column, tables: Tables): string | null {
   if (path === undefined) return null;
-  const parent = role === 'parent_key' && references !== null ? tables[references]!.path : null;
-  return parent === undefined ? null : useText(role, path, parent);
+  const leadsTo = leadsSomewhere.has(role) && references !== null ? tables[references]!.path : null;
+  return leadsTo === undefined ? null : useText(role, path, leadsTo);
 }
 
 /** What the number of items beside a column of lists stands for. */

@@ -132,7 +132,7 @@ const evolutions: readonly Evolution[] = [
       `<deal>${filled('seller')}${filled('agent')}${filled('payee')}${filled('drawee')}</deal>`,
     ],
     covers: false,
-    keyColumns: 4,
+    keyColumns: 3,
   },
 ];
 

@@ -1,14 +1,6 @@
 /** Documents that break their XSD in ways real ones do: made from a sound one by a seed. */
 import { xmlNamespace, xsiNamespace } from '../../../src/engine/model/name-labels.ts';
-import type { QName } from '../../../src/engine/model/source-model.ts';
-import { parseXmlTree } from '../../../src/engine/xml/tree.ts';
-
-interface Element {
-  readonly name: QName;
-  attributes: { readonly name: QName; readonly value: string }[];
-  children: (Element | string)[];
-  readonly namespaces: ReadonlyMap<string, string>;
-}
+import { writeTree, type TreeElement as Element, readTree } from './trees.ts';
 
 /** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
 function randomNumbers(seed: number): (bound: number) => number {
@@ -38,13 +30,13 @@ const texts = [
 
 /** `count` changes, at places that the seed chooses. */
 export function mutated(document: Uint8Array, seed: number, count: number): string {
-  const root = parseXmlTree(document, {}) as unknown as Element;
+  const root = readTree(document);
   const random = randomNumbers(seed);
   for (let change = 0; change < count; change += 1) {
     const all = elementsBelow(root);
     mutate(all[random(all.length)]!, all, random);
   }
-  return written(root, new Map());
+  return writeTree(root);
 }
 
 function elementsBelow(root: Element): Element[] {
@@ -114,50 +106,4 @@ function mutate(element: Element, all: readonly Element[], random: (bound: numbe
       children.splice(at, 0, { name, attributes, children: [text], namespaces: element.namespaces });
     }
   }
-}
-
-/** Every element declares what it needs, and the prefixes that were in scope, for names in values. */
-function written(element: Element, scope: ReadonlyMap<string, string>): string {
-  const declared = new Map(scope);
-  let declarations = '';
-  for (const [prefix, uri] of element.namespaces) {
-    if (prefix === '' || prefix === 'xml' || declared.get(prefix) === uri) continue;
-    declared.set(prefix, uri);
-    declarations += ` xmlns:${prefix}="${escaped(uri)}"`;
-  }
-  if ((declared.get('') ?? '') !== (element.namespaces.get('') ?? '')) {
-    declared.set('', element.namespaces.get('') ?? '');
-    declarations += ` xmlns="${escaped(element.namespaces.get('') ?? '')}"`;
-  }
-  let made = 0;
-  const qualified = ({ namespaceUri, localName }: QName, isAttribute: boolean): string => {
-    if (namespaceUri === xmlNamespace) return `xml:${localName}`;
-    if (namespaceUri === '' && isAttribute) return localName;
-    if (!isAttribute && (declared.get('') ?? '') === namespaceUri) return localName;
-    if (namespaceUri === '') {
-      declarations = declarations.replace(/ xmlns="[^"]*"/, '') + ' xmlns=""';
-      declared.set('', '');
-      return localName;
-    }
-    made += 1;
-    declarations += ` xmlns:made${made}="${escaped(namespaceUri)}"`;
-    return `made${made}:${localName}`;
-  };
-  const tag = qualified(element.name, false);
-  const attributes = element.attributes
-    .map(({ name, value }) => ` ${qualified(name, true)}="${escaped(value)}"`)
-    .join('');
-  const content = element.children
-    .map((child) => (typeof child === 'string' ? escaped(child) : written(child, declared)))
-    .join('');
-  return `<${tag}${declarations}${attributes}>${content}</${tag}>`;
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -11,9 +11,11 @@ import type {
   RelationalModel,
   Table,
 } from '../../model/relational-model.ts';
+import type { SourceModel } from '../../model/source-model.ts';
 import { rowTables } from '../../model/wide-rows.ts';
 import { columnBytes, maxRowBytes, type PreviousParts } from '../tables/wide-rows.ts';
-import { namespacesOf, useTranslation, type UseNamespaces } from './use-paths.ts';
+import { typeTranslation } from './type-versions.ts';
+import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from './use-paths.ts';
 
 /** By name in lower case: the path or use that it stood for; null where that is not known. */
 export type Meanings = ReadonlyMap<string, string | null>;
@@ -122,9 +124,18 @@ export interface EarlierMeanings {
   translate(text: string): string;
 }
 
-/** For a model that says itself what its names stand for. */
-export function recordedMeanings(model: RelationalModel, later: UseNamespaces): EarlierMeanings {
-  const translate = useTranslation(namespacesOf(model), later);
+/** For a model that says itself what its names stand for. `source`: what the later model is made from; absent: what it was made from. */
+export function recordedMeanings(
+  model: RelationalModel,
+  later: UseNamespaces,
+  source?: Pick<SourceModel, 'types'>,
+): EarlierMeanings {
+  const inNamespaces = useTranslation(namespacesOf(model), later);
+  const paths = [...model.tables, ...(model.formerTables ?? [])].flatMap(({ path }) =>
+    path === undefined || path === null ? [] : [inNamespaces(path)],
+  );
+  const ofTypes = source === undefined ? undefined : typeTranslation(paths, source, createUsePrinter(later));
+  const translate = ofTypes === undefined ? inNamespaces : (text: string) => ofTypes(inNamespaces(text));
   return {
     tablePath: (table) => {
       const { path } = model.tables[table]!;

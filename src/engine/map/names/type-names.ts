@@ -62,7 +62,7 @@ function withoutType(local: string): string {
 }
 
 /** `PartyIdentification32`, `Party40Choice` -> `PartyIdentification`, `PartyChoice`; a year, or a short word with its number, stays. */
-function withoutVersion(local: string): string {
+export function withoutVersion(local: string): string {
   return shortened(local, local.replace(/(?<=[a-z]{3})\d{1,3}(?=(?:Choice)?$)/, ''));
 }
 

@@ -38,8 +38,8 @@ export function unrecordedMeanings(
 }
 
 export function useOfDraft(column: ColumnDraft, table: TableDraft): string {
-  const parent = column.role === 'parent_key' ? column.parent!.usePath : null;
-  return useText(column.role, columnPath(column, table), parent);
+  const leadsTo = column.role === 'parent_key' ? column.parent : column.child;
+  return useText(column.role, columnPath(column, table), leadsTo?.usePath ?? null);
 }
 
 /** Pairs of what was and what is; only those that are each other's one partner count. */

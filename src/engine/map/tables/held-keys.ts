@@ -23,7 +23,10 @@ export function earlierHeldKeys(
     for (const column of table.columns) {
       const { parent, steps } = column;
       if (parent === null) continue;
-      const held = history.column(parent.usePath, useText('child_key', parent.usePath + steps, null));
+      const held = history.column(
+        parent.usePath,
+        useText('child_key', parent.usePath + steps, table.usePath),
+      );
       const own = history.column(table.usePath, useOfDraft(column, table));
       if (held === undefined && own === undefined) continue;
       // of both the one that the last version had

@@ -39,6 +39,16 @@ const next = (xsd: string, previous: RelationalModel, mapLevel: MapLevel = 3): R
 const columnsOf = (model: RelationalModel, table: string): string[] =>
   model.tables.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? [];
 
+/** Of keys of children: the tables that they lead to. */
+const leadsTo = ({ tables }: RelationalModel, table: string): Record<string, string> =>
+  Object.fromEntries(
+    tables
+      .find(({ name }) => name === table)!
+      .columns.flatMap(({ name, role, references }) =>
+        role === 'child_key' ? [[name, tables[references!]!.name]] : [],
+      ),
+  );
+
 const twoPrefixes = (main: string, a: string, b: string): Record<string, string> => ({
   'main.xsd': `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:${a}="urn:a" xmlns:${b}="urn:b" targetNamespace="${main}" elementFormDefault="qualified">
     <xs:import namespace="urn:a" schemaLocation="a.xsd"/><xs:import namespace="urn:b" schemaLocation="b.xsd"/>
@@ -193,6 +203,56 @@ describe('a name never stands for something else', () => {
       'party.bill_seller_key',
       'party.bill_payee_key',
     ]);
+  });
+
+  it('a key that leads to another table is another column', () => {
+    const uses = of('seller') + of('payee');
+    const first = modelOf(compiled(bill(uses)), 3);
+    const other = party.replace('"Party"', '"Firm"').replace('name="tag"', 'name="branch"');
+    const firms = (of('payee') + of('drawee')).replaceAll('"Party"', '"Firm"');
+    const second = next(
+      bill(`${of('seller')}${of('agent')}${firms}`).replace('</xs:schema>', `${other}</xs:schema>`),
+      first,
+    );
+    expect(leadsTo(second, 'bill')).toEqual({
+      seller_key: 'party',
+      agent_key: 'party',
+      payee_firm_key: 'firm',
+      drawee_key: 'firm',
+    });
+    const third = next(bill(uses), second);
+    expect(leadsTo(third, 'bill')).toEqual({ seller_key: 'party', payee_key: 'party' });
+    for (const [a, b] of [
+      [first, second],
+      [second, third],
+      [first, third],
+    ] as const)
+      expectSameMeanings(a, b);
+  });
+
+  it('a type whose version is at the end of its name goes on in the table of the one before', () => {
+    const uses = of('seller') + of('payee') + of('buyer', 'maxOccurs="9"');
+    const of32 = bill(uses).replaceAll('"Party"', '"Party32"');
+    const of135 = bill(uses)
+      .replaceAll('"Party"', '"Party135"')
+      .replace('name="tag"', 'name="phone" type="xs:string" minOccurs="0"/><xs:element name="tag"');
+    const first = modelOf(compiled(of32), 3);
+    const second = next(of135, first);
+    expect(leadsTo(second, 'bill')).toEqual(leadsTo(first, 'bill'));
+    expect(columnsOf(second, 'party')).toEqual(
+      expect.arrayContaining([...columnsOf(first, 'party'), 'phone']),
+    );
+    expect(second.formerTables).toBeUndefined();
+    expectSameMeanings(first, second, (meaning) => meaning.replaceAll(/Party(?:32|135)/g, 'Party'));
+    expect(next(of135, second)).toEqual(second);
+    // where both are there, each has a table of its own
+    const both = bill(uses + (of('agent') + of('drawee')).replaceAll('"Party"', '"Party135"')).replaceAll(
+      '"Party"',
+      '"Party32"',
+    );
+    const type = party.replace('"Party"', '"Party135"');
+    const apart = next(both.replace('</xs:schema>', `${type}</xs:schema>`), first);
+    expect(leadsTo(apart, 'bill')).toMatchObject({ seller_key: 'party', agent_key: 'party135' });
   });
 
   it('the name of what is gone is not given to what comes, and is there again when it comes back', () => {

@@ -202,6 +202,8 @@ async function addForeignKeys(publication: Publication): Promise<void> {
     for (const key of table.foreignKeys) {
       if (key.parent !== -1 && brought.includes(key.column)) continue;
       if (!createdTables.has(table.name)) {
+        // a table of an earlier version that no row came for: the column is added with the first one
+        if (target.tables.get(table.name)?.columns.has(key.column) === false) continue;
         const at = table.columns.findIndex(({ name }) => name === key.column);
         const isNew = createdTables.has(key.parentTable) || addedColumns.has(columnId(index, at));
         if (!isNew && !rekeyed.has(table.name)) continue;

@@ -1,0 +1,35 @@
+/** Types of a standard's next version that took the place of others: `PartyIdentification32` has become `PartyIdentification135`. */
+import type { SourceModel } from '../../model/source-model.ts';
+import { withoutVersion } from './type-names.ts';
+import type { UsePrinter } from './use-paths.ts';
+
+const namedType = /(?<=\((?:type|as) )[^()]+(?=\))/g;
+
+/**
+ * Rewrites paths of an earlier version, in the namespaces of the later one, by what its types are called there. A type that is gone is the
+ * one that differs in the version at the end of its name, where no other could be it.
+ */
+export function typeTranslation(
+  paths: Iterable<string>,
+  { types }: Pick<SourceModel, 'types'>,
+  uses: UsePrinter,
+): (path: string) => string {
+  const later = new Set(types.flatMap(({ name }) => (name === null ? [] : [uses.element(name)])));
+  const earlier = new Set([...paths].flatMap((path) => path.match(namedType) ?? []));
+  const gone = Map.groupBy(
+    [...earlier].filter((name) => !later.has(name)),
+    withoutVersion,
+  );
+  const come = Map.groupBy(
+    [...later].filter((name) => !earlier.has(name)),
+    withoutVersion,
+  );
+  const counterparts = new Map(
+    [...gone].flatMap(([bare, [before, ...others]]) => {
+      const [after, ...more] = come.get(bare) ?? [];
+      return after === undefined || others.length > 0 || more.length > 0 ? [] : [[before!, after] as const];
+    }),
+  );
+  if (counterparts.size === 0) return (path) => path;
+  return (path) => path.replace(namedType, (name) => counterparts.get(name) ?? name);
+}

@@ -1,0 +1,97 @@
+/** Versions of standards with documents of each: those that the corpus has, and next ones made of its sets. */
+import { basename } from 'node:path';
+import { clarkName, type QName } from '../../../src/engine/model/source-model.ts';
+import { parseXmlTree } from '../../../src/engine/xml/tree.ts';
+import { corpusXsdSet, readCorpus } from '../corpus.ts';
+import { corpusGroups, type CorpusGroup } from '../round-trip/corpus.ts';
+import { nextVersion, type VersionOptions, type XsdFile } from './next-version.ts';
+
+export interface StandardVersion {
+  readonly files: readonly XsdFile[];
+  /** name of the file that documents refer to */
+  readonly entry: string;
+  /** what its documents start with */
+  readonly root: QName;
+  readonly documents: readonly XsdFile[];
+}
+
+export interface StandardSeries {
+  readonly name: string;
+  /** the oldest first */
+  versions(): StandardVersion[];
+}
+
+/** documents of a version, those that are so large at most, or one: whole sets are for `npm run round-trip` */
+const mostDocuments = 8;
+const mostBytes = 300_000;
+
+/** Bank statements, reports and notifications of ISO 20022. */
+const series = ['camt.053', 'camt.052', 'camt.054'];
+
+const derived: readonly (VersionOptions & { readonly corpus: string; readonly xsd?: string })[] = [
+  { corpus: 'fpml5-10-confirmation', seed: 1, namespace: ['fpml.org/FpML-5/', 'fpml.org/FpML-6/'] },
+  { corpus: 'eforms', xsd: 'UBL-ContractNotice', seed: 1, namespace: ['Components-2', 'Components-3'] },
+  { corpus: 'cdisc-odm', seed: 2, namespace: ['/ns/odm/v2.0', '/ns/odm/v2.1'] },
+  { corpus: 'siri', seed: 1 },
+  { corpus: 'musicxml', seed: 1 },
+  { corpus: 'sumo', xsd: 'routes_file', seed: 1 },
+  { corpus: 'entsoe', seed: 1 },
+  { corpus: 'junit', seed: 1 },
+  { corpus: 'scap-ocil', seed: 1, namespace: ['/ocil/2.0', '/ocil/3.0'] },
+  { corpus: 'netex', seed: 1 },
+];
+
+/** None where there is no corpus. */
+export function standardSeries(): StandardSeries[] {
+  const groups = corpusGroups().filter(({ xsd }) => xsd !== null);
+  const real = series.flatMap((name) => {
+    const versions = groups.filter(({ xsd }) => basename(xsd!).startsWith(name));
+    return versions.length === 0
+      ? []
+      : [{ name: `${name}, ${versions.length} versions`, versions: () => versions.map(versionOf) }];
+  });
+  const made = derived.flatMap((options) => {
+    const group = groups.find(
+      ({ corpus, xsd }) => corpus === options.corpus && xsd!.includes(options.xsd ?? ''),
+    );
+    return group === undefined
+      ? []
+      : [
+          {
+            name: `${options.corpus} and a next version`,
+            versions: () => withNext(versionOf(group), options),
+          },
+        ];
+  });
+  return [...real, ...made];
+}
+
+function versionOf({ xsd, documents }: CorpusGroup): StandardVersion {
+  const { files, entries } = corpusXsdSet(xsd!);
+  const [entry] = entries;
+  // each of these is a set of its own
+  const own = xsd!.startsWith('iso20022/') ? files.filter(({ name }) => name === entry) : files;
+  const read = documents
+    .map((name) => ({ name: basename(name), bytes: readCorpus(name) }))
+    .toSorted((a, b) => Number(a.bytes.length > mostBytes) - Number(b.bytes.length > mostBytes));
+  const byRoot = Map.groupBy(read, ({ bytes }) => clarkName(parseXmlTree(bytes, {}).name));
+  // of the documents, those that start as most do
+  const [alike] = [...byRoot.values()].toSorted((a, b) => b.length - a.length);
+  const chosen = alike!.filter(({ bytes }, at) => at === 0 || bytes.length <= mostBytes);
+  return {
+    files: own,
+    entry: entry!,
+    root: parseXmlTree(chosen[0]!.bytes, {}).name,
+    documents: chosen.slice(0, mostDocuments),
+  };
+}
+
+function withNext(version: StandardVersion, options: VersionOptions): StandardVersion[] {
+  const next = nextVersion(version.files, options);
+  const documents = version.documents.map(({ name, bytes }) => ({
+    name: `next-${name}`,
+    bytes: next.document(bytes),
+  }));
+  const root = parseXmlTree(documents[0]!.bytes, {}).name;
+  return [version, { ...version, files: next.files, root, documents }];
+}
