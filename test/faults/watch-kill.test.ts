@@ -1,5 +1,5 @@
 /** Files that come while schedulers, workers and the database of a watch are killed: each is loaded once. All of 10,000 with `npm run test:all`. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { WatchRecord } from '../../src/ports/stores/watches.ts';
@@ -17,12 +17,14 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
   const trial = useTrial();
   let home: ServiceHome;
   let inbox: string;
+  let slow: string;
   const services: RunningService[] = [];
 
   beforeAll(async () => {
     home = await trial.home({ 'cmd.enabled': 'true', ...shortLeases });
     inbox = join(home.directory, 'files', '1', 'inbox');
-    await mkdir(inbox, { recursive: true });
+    slow = join(home.directory, 'files', '1', 'slow');
+    for (const folder of [inbox, slow]) await mkdir(folder, { recursive: true });
     for (let at = 0; at < 2; at += 1) services.push(await trial.service(home));
   });
 
@@ -41,7 +43,12 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
     await rename(part, join(inbox, `${id}.xml`));
   };
 
-  it('loads each file once', async () => {
+  /** As programs do that know of none: half of it stands there under its own name, for as long as it takes. */
+  const begin = async (id: number): Promise<void> => {
+    await writeFile(join(slow, `${id}.xml`), `<orders><order><id>${id}</id></order>`);
+  };
+
+  it('loads each file once, and none that is half written', async () => {
     const { id_watch: id } = await watchClient(services[0]!.client).create({
       name: 'inbox',
       location: 'inbox',
@@ -49,6 +56,14 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
       every: '1s',
       settle: '0s',
       max_files: isHere('whole run') ? 400 : 12,
+    });
+    const { id_watch: slowId } = await watchClient(services[0]!.client).create({
+      name: 'slow',
+      location: 'slow',
+      target: 'metadb:slow',
+      every: '1s',
+      // longer than all this takes: what comes to rest is for the end
+      settle: '1d',
     });
     /** Null while the service or its database is not there. */
     const record = (): Promise<WatchRecord | null> =>
@@ -64,6 +79,7 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
     let next = 0;
     for (let round = 0; round < rounds; round += 1) {
       for (; next < Math.round((round + 1) * perRound); next += 1) await put(next);
+      for (let file = 0; file < 5; file += 1) await begin(round * 5 + file);
       // wherever in its work it is then
       await reached('something new is loaded', ({ loading, loaded }) => loading + loaded > before);
       if (round % 3 === 0) await restart(1);
@@ -92,5 +108,22 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
     const [documents] = await sql`
       select count(*)::int as documents, count(distinct name)::int as names from watched._documents`;
     expect(documents).toEqual({ documents: files, names: files });
+
+    const halves = rounds * 5;
+    const watches = watchClient(services[0]!.client);
+    const seen = await eventually('all that is half written is met', async () => {
+      const found = await watches.files(slowId);
+      return found.length === halves ? found : null;
+    });
+    expect(seen.filter(({ status }) => status !== 'waiting')).toEqual([]);
+    for (let id = 0; id < halves; id += 1)
+      await appendFile(join(slow, `${id}.xml`), `<order><id>${-1 - id}</id></order></orders>`);
+    await watches.change(slowId, { settle: '0s' });
+    const settled = await watches.settled(slowId, halves);
+    expect(settled.map(({ status }) => status)).toEqual(settled.map(() => 'loaded'));
+    expect(settled).toHaveLength(halves);
+    const [whole] = await sql`
+      select count(*)::int as rows, count(distinct id)::int as ids, min(id)::int as first from slow."order"`;
+    expect(whole).toEqual({ rows: 2 * halves, ids: 2 * halves, first: -halves });
   });
 });
