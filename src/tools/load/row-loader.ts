@@ -19,7 +19,7 @@ import type { InputSet } from '../inputs/list-files.ts';
 import { hashesToLoad, partHash, type DocumentHashes } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
 import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
-import { readDocument, type ReadDocument } from '../inputs/read-document.ts';
+import { readDocument, type DocumentReader, type ReadDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { DocumentProbe } from './probe.ts';
 import { chooseMerged } from './merged-documents.ts';
@@ -68,6 +68,7 @@ interface LoadContext {
 
 /** The file that is read now, and the document of it. */
 interface PresentFile {
+  diskBytes: number;
   path: string;
   name: string;
   carried: InputMember['carried'];
@@ -83,6 +84,9 @@ interface Selection {
   nextIndex: number;
 }
 
+/** Of small documents, not the end of each is told. */
+const bytesUntold = 64 * 1024;
+
 export class Loader {
   readonly #context: LoadContext;
   readonly #names = createNameTable();
@@ -90,10 +94,12 @@ export class Loader {
   readonly #rows: DrainedRows;
   readonly #probe: DocumentProbe | null;
   readonly #cut: DocumentCut;
+  readonly #reader: DocumentReader;
   readonly #identity;
   #collector: StatisticsCollector | null;
   #delegated: DelegatedLoad | null = null;
   readonly #present: PresentFile = {
+    diskBytes: 0,
     path: '',
     name: '',
     carried: undefined,
@@ -103,6 +109,8 @@ export class Loader {
   readonly #selection: Selection = { known: { hashes: null, skipped: 0 }, nextIndex: 0 };
   /** bytes of the documents, and of their files on disk */
   readonly #read = { bytes: 0, diskBytes: 0 };
+  /** what they were when progress was told */
+  #toldBytes = -bytesUntold;
 
   constructor(
     session: LoaderSession,
@@ -142,6 +150,18 @@ export class Loader {
     this.#collector = this.#newCollector();
     this.#identity = createIdentityChecker(logical.model, this.#names);
     this.#cut = createDocumentCut(rowTag, this.#names, this.#documentConsumer());
+    this.#reader = {
+      names: this.#names,
+      limits: session.limits,
+      kernels: this.#shredder.tokenizerKernels(),
+      onBatch: (batch, locate) => this.#cut.consume(batch, locate),
+      afterChunk: (_, read) => {
+        const drained = this.#rows.drain();
+        return drained === undefined
+          ? this.#tellProgress(read)
+          : drained.then(() => this.#tellProgress(read));
+      },
+    };
   }
 
   #documentConsumer(): DocumentConsumer {
@@ -239,8 +259,8 @@ export class Loader {
       this.#read.diskBytes += member.diskBytes;
       return undefined;
     }
-    const { session } = this.#context;
     const present = this.#present;
+    present.diskBytes = member.diskBytes;
     present.path = member.path;
     present.name = member.name;
     present.carried = member.carried;
@@ -250,16 +270,7 @@ export class Loader {
       member.range,
       this.#selection.known.leftOut?.get(this.#selection.nextIndex - 1),
     );
-    const document = readDocument(member, {
-      names: this.#names,
-      limits: session.limits,
-      kernels: this.#shredder.tokenizerKernels(),
-      onBatch: (batch, locate) => this.#cut.consume(batch, locate),
-      afterChunk: (_, read) => {
-        const tell = () => this.#tellProgress(read, member.diskBytes);
-        return this.#rows.drain()?.then(tell) ?? tell();
-      },
-    });
+    const document = readDocument(member, this.#reader);
     if (document instanceof Promise) return document.then((read) => this.#ended(member, read));
     this.#ended(member, document);
     return undefined;
@@ -282,13 +293,17 @@ export class Loader {
     return this.#context.rejects.has(index) ? null : this.#selection.known.hashes?.[index];
   }
 
-  #tellProgress(readBytes: number, fileBytes: number): void {
+  /** `readBytes`: of the present file */
+  #tellProgress(readBytes: number): void {
     const { session, totalBytes } = this.#context;
-    const done = this.#read.diskBytes + Math.min(readBytes, fileBytes);
+    const bytes = this.#read.bytes + readBytes;
+    if (bytes - this.#toldBytes < bytesUntold) return;
+    this.#toldBytes = bytes;
+    const done = this.#read.diskBytes + Math.min(readBytes, this.#present.diskBytes);
     session.progress(totalBytes === 0 ? 0 : done / totalBytes, {
       pass: 'loading',
       documents: this.#cut.count,
-      bytes: this.#read.bytes + readBytes,
+      bytes,
       rows: this.#rows.count,
     });
   }

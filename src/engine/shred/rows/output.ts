@@ -93,7 +93,8 @@ export class RowOutput {
     let entry = this.#sides.get(table);
     if (entry === undefined) this.#sides.set(table, (entry = { buffer: new ByteBuffer(4096), rows: 0 }));
     const { buffer } = entry;
-    for (const [index, value] of values.entries()) {
+    for (let index = 0; index < values.length; index += 1) {
+      const value = values[index] ?? null;
       if (index > 0) buffer.pushByte(this.#encoder.separator);
       if (value === null) this.#encoder.pushNull(buffer);
       else if (typeof value === 'number') buffer.pushInteger(value);

@@ -1,5 +1,7 @@
 /** The encoding of a document, detected by its first bytes. */
 
+import { usualDeclarationBytes } from './usual-declarations.ts';
+
 /** How far the XML declaration is looked for. */
 export const DECLARATION_BYTES = 4096;
 
@@ -87,6 +89,8 @@ function declarationEnd(head: Uint8Array, from: number): number {
   return last;
 }
 
+const plainUtf8: DetectedEncoding = { encoding: 'utf-8', markBytes: 0 };
+
 /** Encoding of a document from its first bytes; null when more of them are needed (never with `isAll`). */
 export function detectEncoding(
   head: Uint8Array,
@@ -94,6 +98,7 @@ export function detectEncoding(
   isAll: boolean,
 ): DetectedEncoding | null {
   if (head.length < 4 && !isAll) return null;
+  if (override === undefined && usualDeclarationBytes(head) > 0) return plainUtf8;
   const { family, markBytes } = sniff(head);
   if (override !== undefined) return overridden(canonicalName(override), family, markBytes);
   if (family === 'utf-32' || family === 'ebcdic') {

@@ -3,12 +3,15 @@ import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-rea
 import { isSpace } from '../characters.ts';
 import { IN_PROLOG, NEEDS_INPUT, STATE_CHANGED } from '../tokenizer/state.ts';
 import type { Outcome, TokenizerState } from '../tokenizer/state.ts';
+import { usualDeclarationBytes } from './usual-declarations.ts';
 
 const LEAD = '<?xml';
 
 /** The XML declaration (XML 1.0 §2.8), if the document has one. Version 1.x documents are read by the rules of 1.0. */
 export function scanXmlDeclaration(s: TokenizerState): Outcome {
   const { bytes, end } = s;
+  const usual = usualDeclarationBytes(bytes);
+  if (usual > 0 && usual <= end) return begin(s, usual);
   for (let i = 0; i < LEAD.length; i++) {
     if (i >= end && !s.final) return NEEDS_INPUT;
     if (bytes[i] !== LEAD.charCodeAt(i)) return begin(s, 0);

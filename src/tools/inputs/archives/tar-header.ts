@@ -8,6 +8,8 @@ const sumAt = 148;
 const sumBytes = 8;
 const flagAt = 156;
 const magicAt = 257;
+const ustarMagic = Buffer.from('ustar\0');
+const gnuMagic = Buffer.from('ustar  \0');
 const prefixAt = 345;
 const prefixBytes = 155;
 const space = 0x20;
@@ -33,8 +35,8 @@ export function readTarHeader(bytes: Buffer, at: number): TarHeader | null {
     throw new Error('a header has another check sum: the archive is damaged, or no tar archive');
   const name = textIn(bytes, at, nameBytes);
   const flag = bytes[at + flagAt] === 0 ? '0' : String.fromCharCode(bytes[at + flagAt]!);
-  const isUstar = bytes.toString('latin1', at + magicAt, at + magicAt + 6) === 'ustar\0';
-  if (!isUstar && bytes.toString('latin1', at + magicAt, at + magicAt + 8) !== 'ustar  \0')
+  const isUstar = holds(bytes, at + magicAt, ustarMagic);
+  if (!isUstar && !holds(bytes, at + magicAt, gnuMagic))
     throw new Error('a header is neither of ustar nor of GNU tar');
   const hasPrefix = isUstar && bytes[at + prefixAt] !== 0;
   return {
@@ -64,6 +66,11 @@ export function readPaxRecords(bytes: Buffer): PaxRecords {
 export function textIn(bytes: Buffer, at: number, length: number): string {
   const end = bytes.indexOf(0, at);
   return bytes.toString('utf8', at, end < 0 || end > at + length ? at + length : end);
+}
+
+function holds(bytes: Buffer, at: number, wanted: Uint8Array): boolean {
+  for (let i = 0; i < wanted.length; i += 1) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
 }
 
 /** All bytes of a header, those of the sum itself taken for spaces. */
