@@ -128,14 +128,8 @@ class DocumentShredder implements Shredder {
   }
 
   endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void {
-    this.output.side('documents', [
-      this.#context.documentKey(),
-      this.#context.documentName,
-      facts.sha256,
-      facts.bytes,
-      facts.loadedAt,
-      this.#options.idJob,
-    ]);
+    const { documentName } = this.#context;
+    this.output.document(this.#context.documentKey(), documentName, facts, this.#options.idJob);
   }
 
   numberFrom(key: number, document: number): void {

@@ -20,6 +20,8 @@ export interface InputMember {
   readonly carried?: CarriedValues;
   /** what `chunks` gives of the document, when not all of it */
   readonly range?: DocumentRange;
+  /** SHA-256 (hex) of all that `chunks` gives, which fails where the bytes are others by now */
+  readonly sha256?: string;
 }
 
 /** As they come; or all of them at once, of what is small. */

@@ -6,7 +6,7 @@ import { locationsBehind } from '../../engine/shred/row-tag/ranges.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../engine/xml/tokens.ts';
-import type { DocumentRange, InputMember } from './members.ts';
+import type { DocumentBytes, DocumentRange, InputMember } from './members.ts';
 import { sha256Of } from './sha256.ts';
 
 export interface DocumentReader {
@@ -38,6 +38,8 @@ export function readDocument(
   if (range !== undefined)
     return walkRange(member, range, reader).then((bytes) => ({ bytes, sha256: range.sha256 }));
   const chunks = member.chunks('fleeting');
+  const { sha256 } = member;
+  if (sha256 !== undefined) return walkChunks(chunks, member, reader).then((bytes) => ({ bytes, sha256 }));
   if (Symbol.asyncIterator in chunks) return readAsItComes(chunks, member, reader);
   const read = { sha256: hashAtOnce(chunks), bytes: sizeOf(chunks) };
   return walkAtOnce(chunks, member, reader)?.then(() => read) ?? read;
@@ -59,7 +61,14 @@ async function readAsItComes(
  */
 export async function walkDocument(member: InputMember, reader: DocumentReader): Promise<number> {
   if (member.range !== undefined) return walkRange(member, member.range, reader);
-  const chunks = member.chunks('fleeting');
+  return walkChunks(member.chunks('fleeting'), member, reader);
+}
+
+async function walkChunks(
+  chunks: DocumentBytes,
+  member: InputMember,
+  reader: DocumentReader,
+): Promise<number> {
   if (Symbol.asyncIterator in chunks) return walkAsItComes(chunks, member, reader, () => undefined);
   const bytes = sizeOf(chunks);
   await walkAtOnce(chunks, member, reader);

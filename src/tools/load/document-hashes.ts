@@ -2,6 +2,7 @@
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
+import { smallFileBytes } from '../inputs/open-file.ts';
 import { hashDocument } from '../inputs/read-document.ts';
 import { sha256Of } from '../inputs/sha256.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -15,6 +16,8 @@ export function partHash(fileSha256: string, number: number | null): string {
 export interface DocumentHashes {
   /** by input index; null: the document is not to be loaded. Null as a whole: they need not be known before. */
   readonly hashes: readonly (string | null)[] | null;
+  /** by input index, of large files: when they had last been changed before they were hashed, in ms */
+  readonly modified?: readonly (number | null)[];
   /** documents that are left out as they are there already */
   readonly skipped: number;
   /** `--row-tag`, by input index: numbers of the documents in that file that are left out */
@@ -37,8 +40,13 @@ export async function hashesToLoad(
   // the hash of a part follows from that of its file, which must be known before
   if (!skipLoaded && keys === 'sequence' && rowTag === undefined) return { hashes: null, skipped: 0 };
   const hashes: string[] = [];
-  for await (const member of inputs.members()) hashes.push(await hashDocument(member));
-  if (!skipLoaded && keys === 'sequence') return { hashes, skipped: 0 };
+  const modified: (number | null)[] = [];
+  for await (const member of inputs.members()) {
+    const isLarge = member.diskBytes > smallFileBytes;
+    modified.push((isLarge ? await member.parts?.modified() : null) ?? null);
+    hashes.push(await hashDocument(member));
+  }
+  if (!skipLoaded && keys === 'sequence') return { hashes, modified, skipped: 0 };
   // a file is published whole: where its first part is, all are
   const first = rowTag === undefined ? null : 1;
   const parts = new Map(hashes.map((sha256) => [partHash(sha256, first), sha256]));
@@ -60,5 +68,5 @@ export async function hashesToLoad(
         ? '1 document is there already and was left out'
         : `${skipped} documents are there already and were left out`,
     );
-  return { hashes: toLoad, skipped };
+  return { hashes: toLoad, modified, skipped };
 }

@@ -19,6 +19,7 @@ import type { InputSet } from '../inputs/list-files.ts';
 import { hashesToLoad, partHash, type DocumentHashes } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
 import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
+import { knownMember } from '../inputs/readable-ranges.ts';
 import { readDocument, type DocumentReader, type ReadDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { DocumentProbe } from './probe.ts';
@@ -84,6 +85,8 @@ interface Selection {
   nextIndex: number;
 }
 
+const noExtras: readonly (string | null)[] = [];
+
 /** Of small documents, not the end of each is told. */
 const bytesUntold = 64 * 1024;
 
@@ -134,12 +137,14 @@ export class Loader {
       unmapped: request.unmapped,
       keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
       extraValues: () =>
-        valuesOf(extras, {
-          idJob: session.idJob,
-          fileName: this.#present.name,
-          filePath: session.byHand ? this.#present.path : this.#present.name,
-          carried: this.#present.carried,
-        }),
+        extras.length === 0
+          ? noExtras
+          : valuesOf(extras, {
+              idJob: session.idJob,
+              fileName: this.#present.name,
+              filePath: session.byHand ? this.#present.path : this.#present.name,
+              carried: this.#present.carried,
+            }),
     };
     this.#shredder = createShredder(shredding);
     this.#rows = createDrainedRows(this.#shredder, sink);
@@ -270,7 +275,9 @@ export class Loader {
       member.range,
       this.#selection.known.leftOut?.get(this.#selection.nextIndex - 1),
     );
-    const document = readDocument(member, this.#reader);
+    const modified = this.#selection.known.modified?.[this.#selection.nextIndex - 1] ?? null;
+    const known = sha256 === undefined || modified === null ? member : knownMember(member, sha256, modified);
+    const document = readDocument(known, this.#reader);
     if (document instanceof Promise) return document.then((read) => this.#ended(member, read));
     this.#ended(member, document);
     return undefined;

@@ -71,12 +71,38 @@ export function createRowElements(
   return new RowElementCutter(name, names, reader);
 }
 
+/** The records of one batch that a row element has: one for all of them, as it is needed only while it is handed over. */
+class PartOfBatch implements TokenBatch {
+  events: Int32Array = new Int32Array(0);
+  count = 0;
+  bytes: Uint8Array = new Uint8Array(0);
+  decoded: Uint8Array = new Uint8Array(0);
+  /** index in the batch of the first record */
+  from = 0;
+  #whole: ((recordIndex: number) => TextLocation) | null = null;
+  readonly locate = (recordIndex: number): TextLocation => this.#whole!(this.from + recordIndex);
+
+  take(batch: TokenBatch, from: number, to: number, locate: (recordIndex: number) => TextLocation): this {
+    const isWhole = from === 0 && to === batch.count;
+    this.events = isWhole ? batch.events : batch.events.subarray(from * RECORD_INTS, to * RECORD_INTS);
+    this.count = to - from;
+    this.bytes = batch.bytes;
+    this.decoded = batch.decoded;
+    this.from = from;
+    this.#whole = locate;
+    return this;
+  }
+}
+
 class RowElementCutter implements RowElements {
   outside = 0;
   readonly #isRow: (nameId: number) => boolean;
   readonly #names: NameTable;
   readonly #reader: RowElementReader;
   readonly #scope = new NamespaceScope();
+  /** what it declares; null: to be asked again */
+  #declared: ReadonlyMap<string, string> | null = null;
+  readonly #part = new PartOfBatch();
   /** size of the scope before each open element around */
   readonly #marks: number[] = [];
   /** open elements of the present row element, itself included; 0 outside */
@@ -94,6 +120,7 @@ class RowElementCutter implements RowElements {
 
   begin(): void {
     this.#scope.leave(0);
+    this.#declared = null;
     this.#marks.length = 0;
     this.#depth = 0;
     this.#beganAt = -1;
@@ -111,7 +138,7 @@ class RowElementCutter implements RowElements {
       if (depth > 0) {
         if (kind === KIND_START) depth += 1;
         else if (kind === KIND_END && (depth -= 1) === 0) {
-          this.#reader.consume(slice(batch, from, at + 1), (index) => locate(from + index));
+          this.#reader.consume(this.#part.take(batch, from, at + 1, locate), this.#part.locate);
           this.#reader.end(this.#bytes(batch, from, at, locate));
           this.#beganAt = -1;
           from = -1;
@@ -119,16 +146,18 @@ class RowElementCutter implements RowElements {
       } else if (kind === KIND_START) {
         this.#inText = false;
         if (this.#isRow(events[at * RECORD_INTS + 1]!)) {
-          this.#reader.begin(this.#scope.declared());
+          this.#reader.begin((this.#declared ??= this.#scope.declared()));
           depth = 1;
           from = at;
         } else this.#marks.push(this.#scope.size);
       } else if (kind === KIND_END) {
         this.#inText = false;
         this.#scope.leave(this.#marks.pop() ?? 0);
-      } else if (kind === KIND_NAMESPACE)
+        this.#declared = null;
+      } else if (kind === KIND_NAMESPACE) {
         this.#scope.declare(this.#names.localName(events[at * RECORD_INTS + 1]!), rangeText(batch, at));
-      else if (kind === KIND_ATTRIBUTE) this.outside += 1;
+        this.#declared = null;
+      } else if (kind === KIND_ATTRIBUTE) this.outside += 1;
       else if (kind === KIND_TEXT && (flags & FLAG_WHITE_SPACE) === 0 && !this.#inText) {
         this.#inText = true;
         this.outside += 1;
@@ -137,8 +166,7 @@ class RowElementCutter implements RowElements {
     this.#depth = depth;
     if (depth === 0) return;
     if (this.#beganAt < 0) this.#beganAt = locate(from).offset;
-    const first = from;
-    this.#reader.consume(slice(batch, first, count), (index) => locate(first + index));
+    this.#reader.consume(this.#part.take(batch, from, count, locate), this.#part.locate);
   }
 
   #bytes(
@@ -151,13 +179,4 @@ class RowElementCutter implements RowElements {
     if (this.#beganAt < 0) return end - events[from * RECORD_INTS + 2]!;
     return locate(at).offset + (end - start) - this.#beganAt;
   }
-}
-
-function slice(batch: TokenBatch, from: number, to: number): TokenBatch {
-  if (from === 0 && to === batch.count) return batch;
-  return {
-    ...batch,
-    events: batch.events.subarray(from * RECORD_INTS, to * RECORD_INTS),
-    count: to - from,
-  };
 }

@@ -47,7 +47,9 @@ export class ByteBuffer {
 
   pushAscii(text: string): void {
     this.ensure(text.length);
-    for (let i = 0; i < text.length; i += 1) this.bytes[this.length++] = text.charCodeAt(i);
+    const { bytes, length } = this;
+    for (let i = 0; i < text.length; i += 1) bytes[length + i] = text.charCodeAt(i);
+    this.length = length + text.length;
   }
 
   /** A non-negative or negative safe integer in decimal digits. */

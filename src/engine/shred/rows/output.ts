@@ -9,6 +9,13 @@ export interface RowChunk {
   readonly rowCount: number;
 }
 
+type SideName = Exclude<RowChunk['table'], number>;
+
+interface SideRows {
+  readonly buffer: ByteBuffer;
+  rows: number;
+}
+
 const fullAt = 128 * 1024;
 /** all buffers of a model with thousands of tables together */
 const allBuffersBytes = 24 * 1024 * 1024;
@@ -32,7 +39,7 @@ export class RowOutput {
   readonly #spare: ArrayBuffer[] = [];
   /** where the buffers lie that have been given a place */
   #lent: readonly Uint8Array<ArrayBuffer>[] = [];
-  readonly #sides = new Map<Exclude<RowChunk['table'], number>, { buffer: ByteBuffer; rows: number }>();
+  readonly #sides = new Map<SideName, SideRows>();
   readonly #threshold: number;
   readonly #short = new Uint8Array(shortText * 3);
 
@@ -85,29 +92,70 @@ export class RowOutput {
     if (length >= this.#threshold || outgrown) this.hand(table);
   }
 
-  /** A row of a side table: text, whole numbers, or NULL. */
-  side(
-    table: Exclude<RowChunk['table'], number>,
-    values: readonly (string | number | Uint8Array | null)[],
+  /** A row of `_documents`, of which there may be as many as rows of data. */
+  document(
+    key: number | string,
+    name: string,
+    {
+      sha256,
+      bytes,
+      loadedAt,
+    }: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string },
+    idJob: number,
   ): void {
-    let entry = this.#sides.get(table);
-    if (entry === undefined) this.#sides.set(table, (entry = { buffer: new ByteBuffer(4096), rows: 0 }));
+    const entry = this.#side('documents');
+    const { buffer } = entry;
+    const { separator } = this.#encoder;
+    // digits, and a time: no encoding makes anything else of them
+    if (typeof key === 'number') buffer.pushInteger(key);
+    else buffer.pushAscii(key);
+    buffer.pushByte(separator);
+    this.#pushText(buffer, name);
+    buffer.pushByte(separator);
+    buffer.pushAscii(sha256);
+    buffer.pushByte(separator);
+    buffer.pushInteger(bytes);
+    buffer.pushByte(separator);
+    buffer.pushAscii(loadedAt);
+    buffer.pushByte(separator);
+    buffer.pushInteger(idJob);
+    this.#endSideRow('documents', entry);
+  }
+
+  /** A row of a side table: text, whole numbers, or NULL. */
+  side(table: SideName, values: readonly (string | number | Uint8Array | null)[]): void {
+    const entry = this.#side(table);
     const { buffer } = entry;
     for (let index = 0; index < values.length; index += 1) {
       const value = values[index] ?? null;
       if (index > 0) buffer.pushByte(this.#encoder.separator);
       if (value === null) this.#encoder.pushNull(buffer);
       else if (typeof value === 'number') buffer.pushInteger(value);
-      else if (typeof value === 'string' && value.length <= shortText)
-        this.#encoder.pushText(buffer, this.#short, 0, utf8.encodeInto(value, this.#short).written);
-      else {
-        const bytes = typeof value === 'string' ? utf8.encode(value) : value;
-        this.#encoder.pushText(buffer, bytes, 0, bytes.length);
-      }
+      else if (typeof value === 'string') this.#pushText(buffer, value);
+      else this.#encoder.pushText(buffer, value, 0, value.length);
     }
-    buffer.pushByte(10);
+    this.#endSideRow(table, entry);
+  }
+
+  #side(table: SideName): SideRows {
+    let entry = this.#sides.get(table);
+    if (entry === undefined) this.#sides.set(table, (entry = { buffer: new ByteBuffer(4096), rows: 0 }));
+    return entry;
+  }
+
+  #pushText(buffer: ByteBuffer, text: string): void {
+    if (text.length <= shortText) {
+      this.#encoder.pushText(buffer, this.#short, 0, utf8.encodeInto(text, this.#short).written);
+      return;
+    }
+    const bytes = utf8.encode(text);
+    this.#encoder.pushText(buffer, bytes, 0, bytes.length);
+  }
+
+  #endSideRow(table: SideName, entry: SideRows): void {
+    entry.buffer.pushByte(10);
     entry.rows += 1;
-    if (buffer.length >= fullAt) this.#handSide(table);
+    if (entry.buffer.length >= fullAt) this.#handSide(table);
   }
 
   /** Hands over everything, full or not. */
@@ -154,7 +202,7 @@ export class RowOutput {
     return copy;
   }
 
-  #handSide(table: Exclude<RowChunk['table'], number>): void {
+  #handSide(table: SideName): void {
     const entry = this.#sides.get(table)!;
     this.chunks.push({ table, bytes: entry.buffer.take(), rowCount: entry.rows });
     entry.rows = 0;
