@@ -1,15 +1,18 @@
 /**
  * Where schedulers look for objects: what a source of watches must be able to do, whatever it is (docs/decisions/service/watches.md).
  */
+import type { ToolRequest } from '../jobs/request/tool-request.ts';
 import type { MetObject } from './stores/watches.ts';
 
 export interface WatchedPlace {
   readonly idOrg: number;
-  /** as the watch names it */
+  /** as the watch names it, its password included */
   readonly location: string;
   readonly pattern: string | null;
   /** name of what it is read with; null: a source of the operator, or nothing */
   readonly credential: string | null;
+  /** what a job asks of rows (`--from`, `--query`, `--after`); null: files come there */
+  readonly rows: ToolRequest | null;
 }
 
 export interface WatchedLocation {

@@ -6,6 +6,7 @@ import { accessError, checkOwners, requireCommands } from '../jobs/submit.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { ObjectOrder, OnDrift, WatchDefinition, WatchRecord } from '../ports/stores/watches.ts';
 import { nameTest } from './names.ts';
+import { rowServerOf } from './row-server.ts';
 import { shownSecrets, watchRequest, type WatchSecrets } from './request.ts';
 import { parseDuration, parseSchedule } from './schedule.ts';
 
@@ -135,21 +136,21 @@ async function define(
       '--out': '/target',
       '--origin': '/id_sch',
       '--credential': '/credential',
+      '--from': '/location',
     };
     const pointerAt = (long: string): string => pointers[long] ?? '/options';
     const faults = await checkAccess(adapters, settings, idOrg, request, ['/location'], pointerAt, new Set());
     if (faults.length > 0) throw accessError(faults);
     await checkOwners(adapters.catalog, idOrg, [request]);
   }
-  const shown = shownSecrets({ target, options });
+  const kept = { location, target, options };
   return {
     definition: {
       name: members.name,
-      location,
       pattern,
       id_sch,
-      ...shown,
-      sealed: await adapters.secrets.seal(JSON.stringify({ target, options })),
+      ...shownSecrets(kept),
+      sealed: await adapters.secrets.seal(JSON.stringify(kept)),
       every: members.every,
       order,
       settle,
@@ -173,6 +174,16 @@ function given(members: WatchMembers): Partial<typeof watchDefaults> {
 
 /** AppError says what a location cannot be, and what to write instead. */
 function checkPlace(location: string, pattern: string | null): void {
+  if (rowServerOf(location) !== null) {
+    if (pattern !== null)
+      throw wrong('/pattern', 'is of files: which rows are taken, --query in options says');
+    return;
+  }
+  if (/^(?:sqlite|duckdb):|\.(?:parquet|[ct]sv(?:\.gz)?)$/i.test(location))
+    throw wrong(
+      '/location',
+      'of rows is a server, postgresql://… or mysql://…: files of rows are loaded by xml2er --from, as often as it is run',
+    );
   const isRemote = isRemoteLocation(location);
   const isFile = isRemote && parseRemoteLocation(location).kind === 'http';
   if (/[*?[]/.test(isFile ? '' : location))

@@ -5,9 +5,12 @@ import type { WatchedFiles } from '../jobs/request/shape.ts';
 import type { RequestItem, ToolRequest } from '../jobs/request/tool-request.ts';
 import { findOption } from '../jobs/options/table.ts';
 import { maskSecrets } from '../jobs/secrets/mask-secrets.ts';
+import { rowServerOf } from './row-server.ts';
 
-/** What is sealed of a watch: both may hold secrets. */
+/** What is sealed of a watch: all may hold secrets. */
 export interface WatchSecrets {
+  /** absent: as the record shows it (watches of before) */
+  readonly location?: string;
   readonly target: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -20,6 +23,7 @@ export interface BatchMembers extends WatchSecrets {
 
 /** Flags that a watch decides itself, and what says so instead. */
 const decided: Readonly<Record<string, string>> = {
+  '--from': 'is what location says',
   '--out': 'is what target says',
   '--origin': 'is what id_sch says',
   '--parent': 'is what on_drift says',
@@ -38,7 +42,7 @@ export function watchRequest(
   watched?: WatchedFiles,
 ): ToolRequest {
   const items: RequestItem[] = [
-    { pointer: '/location', flag: null, value: location },
+    { pointer: '/location', flag: rowServerOf(location) === null ? null : '--from', value: location },
     { pointer: '/target', flag: '-o', value: target },
     ...optionItems(options),
     ...(credential === null ? [] : [{ pointer: '/credential', flag: '--credential', value: credential }]),
@@ -48,6 +52,7 @@ export function watchRequest(
   try {
     const request = parseExecution('xml2er', items, 0);
     checkModes(request);
+    checkRows(request);
     return watched === undefined ? request : { ...request, watched };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -67,6 +72,15 @@ function checkModes({ saveMode, parseMode }: ToolRequest): void {
       '-S a (append) and -S m (merge) are for watches: every other mode would leave files out, or take away what was loaded',
     );
   if (parseMode === 'statistics') throw refused('-e', '-e s loads nothing');
+}
+
+/** A watch goes on where it has come to: each look at all rows would load them again. */
+function checkRows({ from, after }: ToolRequest): void {
+  if (from === undefined) return;
+  if (after === undefined)
+    throw refused('--after', '--after COLUMN says which rows are new: a column that only grows');
+  if (after.mark !== undefined)
+    throw refused('--after', '--after COLUMN goes on where the watch has come to: leave the value out');
 }
 
 function optionItems(options: Readonly<Record<string, unknown>>): RequestItem[] {
@@ -95,8 +109,9 @@ function refused(flag: string, detail: string): AppError {
 const mask = '***';
 
 /** As records show them. */
-export function shownSecrets({ target, options }: WatchSecrets): WatchSecrets {
+export function shownSecrets({ location, target, options }: Required<WatchSecrets>): Required<WatchSecrets> {
   return {
+    location: maskSecrets(location),
     target: maskSecrets(target),
     options: Object.fromEntries(
       Object.entries(options).map(([flag, value]) => {

@@ -21,6 +21,8 @@ export interface SettleSettings {
   readonly onDrift: OnDrift;
   /** failures in a row so far */
   readonly failures: number;
+  /** of rows: what comes behind a rejected one waits for it */
+  readonly inOrder: boolean;
 }
 
 /** failures in a row that say nothing of a document, after which nothing more is tried without a pause */
@@ -29,7 +31,16 @@ const firstPauseMs = 5000;
 const longestPauseMs = 15 * 60_000;
 
 /** Of a job that has ended. */
-export function settle(job: OpenJob, { onDrift, failures }: SettleSettings): Settled {
+export function settle(job: OpenJob, settings: SettleSettings): Settled {
+  const settled = settledFiles(job, settings);
+  const rejected = settled.files.find(({ status }) => status === 'rejected');
+  if (!settings.inOrder || rejected === undefined) return settled;
+  const name = job.files.find(({ idFile }) => idFile === rejected.idFile)?.name;
+  const stalled = `rows from ${name} on are not loaded: ${rejected.reason}; mend that row, or leave bad ones out by on_error skip, and try it again`;
+  return { ...settled, watch: { ...settled.watch, stalled } };
+}
+
+function settledFiles(job: OpenJob, { onDrift, failures, inOrder }: SettleSettings): Settled {
   if (job.end === 'completed') return completed(job, onDrift);
   if (job.end === 'removed')
     return all(job, 'rejected', 'the record of its job was removed before its end was seen');
@@ -38,7 +49,7 @@ export function settle(job: OpenJob, { onDrift, failures }: SettleSettings): Set
   const blamed = job.rejects.filter(({ document }) => fileOf(job, document) !== null);
   if (job.rejects.some(({ code }) => code === driftCode)) return drifted(job, onDrift, blamed);
   if (blamed.length > 0) return { files: outcomes(job, blamed), watch: healthy, pauseMs: 0 };
-  return withoutCulprit(job, failures);
+  return withoutCulprit(job, failures, inOrder);
 }
 
 const healthy: WatchOutcome = { failures: 0, heldUntilMs: null, stalled: null };
@@ -111,12 +122,12 @@ function outcomes(job: OpenJob, blamed: readonly Reject[]): FileOutcome[] {
 }
 
 /** The job failed, and no document is said to be the cause. */
-function withoutCulprit(job: OpenJob, failures: number): Settled {
+function withoutCulprit(job: OpenJob, failures: number, inOrder: boolean): Settled {
   const { end, failure, files, idJob } = job;
   const reason = failureReason(end as JobStatus, failure);
   const why = `job ${idJob}: ${failure ?? end}`;
   const next = failures + 1;
-  const stalls = reason === 'unreachable' || (reason === 'other' && next >= mostFailures);
+  const stalls = reason === 'unreachable' || (reason === 'other' && (inOrder || next >= mostFailures));
   if (stalls) {
     const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20));
     return { ...all(job, 'waiting', null), watch: { failures: next, stalled: why }, pauseMs };

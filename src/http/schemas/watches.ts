@@ -37,7 +37,8 @@ export const NewWatch = z
   .strictObject({ name, location: longText, target: longText, every, ...settings })
   .openapi('NewWatch', {
     description:
-      '`location`: a folder of the organisation or below a root, `s3://BUCKET/PREFIX/`, or the `https://` address of one file. `target` ' +
+      '`location`: a folder of the organisation or below a root, `s3://BUCKET/PREFIX/`, the `https://` address of one file, or a server of databases ' +
+      '(`postgresql://USER:PASSWORD@HOST/DATABASE`, `mysql://…`) whose rows `--query` and `--after` in `options` name. `target` ' +
       'is written as for `-o`, `options` has further flags of `xml2er`: `{"-f": "parquet", "--views": true}`.',
     example,
   });

@@ -9,6 +9,8 @@ export type RowSourceLocation =
   /** of this machine, the organisation, or an address of `src/files/remote-location.ts` */
   | { readonly kind: 'file'; readonly path: string; readonly format: RowFileFormat };
 
+export type RowServer = Extract<RowSourceLocation, { kind: 'postgresql' | 'mysql' }>;
+
 /** Answers the place, or what is wrong with its text; the answer never repeats a password. */
 export function rowSourceOf(text: string): RowSourceLocation | { readonly fault: string } {
   if (isRemoteLocation(text)) return fileOf(text, text.replace(/[?#].*$/s, ''));

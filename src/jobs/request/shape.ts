@@ -45,6 +45,8 @@ const watchedFiles = z
     files: z.array(z.object({ name: z.string().min(1), version: z.string() }).readonly()).readonly(),
     /** their content makes the next version of `parent`, beside all that documents of that one held */
     evolves: z.boolean(),
+    /** of rows (`--from`): the watch whose mark they go on from */
+    watch: id.optional(),
   })
   .readonly();
 export type WatchedFiles = z.infer<typeof watchedFiles>;

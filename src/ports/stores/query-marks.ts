@@ -13,11 +13,11 @@ export interface QueryMark {
 export interface QueryMarkStore {
   /** `source`: hash of what was asked. Those of the newest jobs first. */
   list(idOrg: number, source: string): Promise<readonly QueryMark[]>;
-  /** Just before a job's rows are committed. False: another job has written one that is not in `known`; nothing is written then. */
+  /** Just before a job's rows are committed; `idWatch`: the watch whose mark it is, with which it goes. False: another job has written one that is not in `known`; nothing is written then. */
   write(
     idOrg: number,
     source: string,
-    mark: Omit<QueryMark, 'settled'>,
+    mark: Omit<QueryMark, 'settled'> & { readonly idWatch: number | null },
     known: readonly number[],
   ): Promise<boolean>;
   /** The job's rows are in the target: its mark is the only one from then on. */

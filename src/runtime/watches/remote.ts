@@ -1,6 +1,7 @@
 /** A bucket, a server or an address on the web as the location of a watch. */
 import { createHash } from 'node:crypto';
-import { createRemoteRequests, type SendGet } from '../../adapters/remote-inputs/remote-requests.ts';
+import { smallBytes } from '../../adapters/remote-inputs/download.ts';
+import { createRemoteRequests, type RemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
 import { openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import { checkAddress, type OutgoingGuard } from '../../access/outgoing-guard.ts';
@@ -52,14 +53,14 @@ export async function openRemote(
       scratch: options.scratch,
       ownKeys: false,
     });
-  const { get: send } = createRemoteRequests(
+  const requests = createRemoteRequests(
     { check, http, signal },
     access,
     location.kind === 'http' ? undefined : location.bucket,
   );
-  if (location.kind === 'http') return webFile(send, location);
+  if (location.kind === 'http') return webFile(requests, location);
   if (access === null) throw noSource(text);
-  const store = openRemoteStore(send, access.access as StoreAccess, location.bucket);
+  const store = openRemoteStore(requests.get, access.access as StoreAccess, location.bucket);
   const prefix = keyPrefix(location);
   const accept = nameTest(pattern);
   return {
@@ -71,7 +72,9 @@ export async function openRemote(
         yield { name, version, bytes, modified: Number.isNaN(modified) ? null : modified };
       }
     },
-    digest: ({ name }) => digestOf(send, store.urlOf(prefix + name), name),
+    digest: async (object) =>
+      (await digestOfSmall(requests, store.urlOf(prefix + object.name), object)) ??
+      digestOf(requests, store.urlOf(prefix + object.name), object.name),
   };
 }
 
@@ -110,11 +113,14 @@ function serverFolder(
   };
 }
 
-function webFile(send: SendGet, { url, text }: Extract<RemoteLocation, { kind: 'http' }>): WatchedLocation {
+function webFile(
+  requests: RemoteRequests,
+  { url, text }: Extract<RemoteLocation, { kind: 'http' }>,
+): WatchedLocation {
   const name = fileNameOf(url);
   return {
     async *objects() {
-      const answer = await send(url);
+      const answer = await requests.get(url);
       await answer.body?.cancel();
       if (answer.status === 404 || answer.status === 410) return;
       if (!answer.ok) throw refused(answer.status);
@@ -126,17 +132,28 @@ function webFile(send: SendGet, { url, text }: Extract<RemoteLocation, { kind: '
         );
       yield object;
     },
-    digest: () => digestOf(send, url, name),
+    digest: () => digestOf(requests, url, name),
   };
+}
+
+/** Null: it is not small, or no more what it was when it was met. */
+async function digestOfSmall(
+  { getSmall }: RemoteRequests,
+  url: URL,
+  object: MetObject,
+): ReturnType<WatchedLocation['digest']> {
+  const answer = object.bytes > smallBytes ? null : await getSmall(url, smallBytes);
+  if (answer?.version !== object.version || answer.bytes.byteLength !== object.bytes) return null;
+  return { sha256: createHash('sha256').update(answer.bytes).digest('hex'), object };
 }
 
 /** All of it in one answer, whose version is that of every byte. */
 async function digestOf(
-  send: SendGet,
+  { get }: RemoteRequests,
   url: URL,
   name: string,
 ): Promise<Awaited<ReturnType<WatchedLocation['digest']>>> {
-  const answer = await send(url);
+  const answer = await get(url);
   if (answer.status === 404 || answer.status === 410) {
     await answer.body?.cancel();
     return null;

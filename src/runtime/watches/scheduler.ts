@@ -9,6 +9,7 @@ import { createScheduler, type Scheduler } from '../../watches/scheduler/run.ts'
 import type { OpenedInstallation } from '../open/installation.ts';
 import { openFolder } from './folder.ts';
 import { openRemote } from './remote.ts';
+import { openRowsOfServer } from './rows.ts';
 
 /** Watches of a process that are gone on with at the same time: a slow place holds up no other. */
 const concurrency = 2;
@@ -27,7 +28,7 @@ export function createWatchScheduler(opened: OpenedInstallation): Scheduler | nu
   });
 }
 
-function createLocations({ adapters, config, home }: OpenedInstallation): WatchedLocations {
+function createLocations({ adapters, config, home, marks }: OpenedInstallation): WatchedLocations {
   const resolver = createHostResolver();
   const guards = {
     request: createOutgoingGuard(config.allowedHosts, resolver),
@@ -36,9 +37,17 @@ function createLocations({ adapters, config, home }: OpenedInstallation): Watche
   const http = createPinnedHttp();
   const sources = config.sources ?? [];
   return {
-    open: async (place, signal) =>
-      isRemoteLocation(place.location)
+    open: async (place, signal) => {
+      if (place.rows !== null)
+        return openRowsOfServer(
+          { adapters, marks, guard: guards.request, config },
+          place.rows,
+          place.idOrg,
+          signal,
+        );
+      return isRemoteLocation(place.location)
         ? openRemote({ adapters, sources, guards, http, scratch: join(home.directory, 'tmp') }, place, signal)
-        : openFolder(adapters.files, place, signal),
+        : openFolder(adapters.files, place, signal);
+    },
   };
 }

@@ -28,7 +28,7 @@ export async function settleSchema(
   named.steps.begin('inputs');
   // of a watch: the files that it found, and nothing else that lies there
   const watched =
-    request.watched === undefined
+    request.watched === undefined || rows !== null
       ? null
       : await (await import('../watched/files.ts')).watchedFiles(named, request.watched);
   const paths = rows ?? (watched === null ? await inputPaths(named) : []);

@@ -1,8 +1,7 @@
 /** `--after`: where the last load from there into this target ended, whatever became of the process that did it. */
-import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import { maskSecrets } from '../../jobs/secrets/mask-secrets.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
+import { markSourceOf } from '../../runtime/rows/marks.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 
 /** Rows that share the highest value, at most: each is remembered, as more of them may come. */
@@ -29,7 +28,8 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
   const { request, home, idOrg, idJob } = session;
   const { column, mark: given } = request.after!;
   const { marks } = home;
-  const source = sourceOf(session, place);
+  const source = markSourceOf(request, place);
+  const idWatch = request.watched?.watch ?? null;
   // a run that saves nothing leaves nothing to go on from
   const keeps = request.out !== undefined && !request.dryRun;
   const all = keeps ? await marks.list(idOrg, source) : [];
@@ -73,7 +73,7 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
       return Object.defineProperties(settledSession(held, held.request), {
         beginCommit: {
           value: async (written: Parameters<ToolSession['beginCommit']>[0]) => {
-            if (mark !== null && !(await marks.write(idOrg, source, { idJob, mark, seen }, known)))
+            if (mark !== null && !(await marks.write(idOrg, source, { idJob, idWatch, mark, seen }, known)))
               throw new AppError(
                 'conflict',
                 'another job has loaded from there into this target meanwhile, so nothing was loaded; run this one again',
@@ -88,13 +88,6 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
       if (keeps && loads) await marks.settle(idOrg, source, idJob);
     },
   };
-}
-
-/** What was asked, and where the rows go. */
-function sourceOf({ request }: ToolSession, place: string): string {
-  const { query = null, xmlColumn = null, after, out = '' } = request;
-  const asked = [place, query, xmlColumn, after!.column, maskSecrets(out)];
-  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 }
 
 /** That of the newest job whose rows are in the target. */

@@ -4,15 +4,12 @@ import { resolve } from 'node:path';
 import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import { AppError } from '../../errors.ts';
-import { rowSourceOf, type RowSourceLocation } from '../../jobs/request/row-source.ts';
-import { isHostAllowed } from '../../jobs/request/target.ts';
+import { rowSourceOf, type RowServer } from '../../jobs/request/row-source.ts';
 import type { QueryRows } from '../../ports/rows/query.ts';
-import { connectionUrl } from '../session/postgres-target.ts';
+import { openServerRows } from '../../runtime/rows/server-rows.ts';
 import { localCopies, localFolder } from '../session/remote-files.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-
-type Server = Extract<RowSourceLocation, { kind: 'postgresql' | 'mysql' }>;
 
 /** AppErrors of the place, and of hosts and paths that a job may not use. */
 export async function openRows(session: ToolSession): Promise<QueryRows> {
@@ -21,25 +18,9 @@ export async function openRows(session: ToolSession): Promise<QueryRows> {
   if ('fault' in source) throw new AppError('invalid_option', `--from: ${source.fault}`);
   const query = request.query ?? '';
   switch (source.kind) {
-    case 'postgresql': {
-      const { openPostgresQuery } = await import('../../adapters/postgres/target/read/query.ts');
-      return openPostgresQuery(
-        {
-          url: connectionUrl(source),
-          ...(await addressesOf(session, source)),
-          longestMessageBytes: home.config.limits.targetMessageBytes,
-          mayAskPlainPassword: isHostAllowed(home.config.plainPasswordHosts, source.host, source.port),
-          label: source.address,
-        },
-        query,
-      );
-    }
-    case 'mysql': {
-      const { openMysqlQuery } = await import('../../adapters/mysql/query.ts');
-      const { host, port, database, user, password, sslmode, address: label } = source;
-      const address = { host, port, database, user: user ?? '', password: password ?? '', sslmode, label };
-      return openMysqlQuery({ ...address, ...(await addressesOf(session, source)) }, query);
-    }
+    case 'postgresql':
+    case 'mysql':
+      return openServerRows(source, query, { config: home.config, ...(await addressesOf(session, source)) });
     case 'sqlite': {
       const { openSqliteQuery } = await import('../../adapters/sqlite/query.ts');
       return openSqliteQuery(await fileAt(session, source.file), source.file, query);
@@ -66,7 +47,7 @@ export async function openRows(session: ToolSession): Promise<QueryRows> {
 /** The checked addresses of a server; none for what a person starts, whom the operator's list does not bind. */
 async function addressesOf(
   { byHand, home }: ToolSession,
-  { host, port }: Server,
+  { host, port }: RowServer,
 ): Promise<{ readonly addresses?: readonly string[] }> {
   if (byHand) return {};
   const guard = createOutgoingGuard(home.config.allowedHosts, createHostResolver());

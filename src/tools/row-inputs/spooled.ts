@@ -1,8 +1,7 @@
 /** `--from`: rows become documents on this machine, as inputs by address do, and their other columns columns of tables. */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { AppError } from '../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../ports/rows/query.ts';
+import { rowDigest } from '../../runtime/rows/marks.ts';
 import { counted } from '../reports/counted.ts';
 import { localFolder } from '../session/remote-files.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
@@ -10,7 +9,7 @@ import { chooseColumns, extraOf, type ChosenColumns } from './choose-columns.ts'
 import { resume, type Resumption } from './marks.ts';
 import { openRows } from './open-rows.ts';
 import { DocumentSpool } from './spool.ts';
-import { bytesOf, nameOf, valueOf } from './texts.ts';
+import { bytesOf, nameOf, valueOf, withoutValue } from './texts.ts';
 
 export interface SpooledRows {
   /** with the columns that are carried along */
@@ -83,15 +82,8 @@ function isKnown(
   name: string,
 ): boolean {
   const value = row[after!]!;
-  if (typeof value !== 'string')
-    throw new AppError(
-      'unprocessable_input',
-      `--after ${columns[after!]!.name}: the row ${name} has no value there: leave such rows out in the query, or name another column`,
-    );
-  const digest = createHash('sha256')
-    .update(`${name}\0`)
-    .update(row[document] ?? '')
-    .digest('base64url');
+  if (typeof value !== 'string') throw withoutValue(columns[after!]!.name, name);
+  const digest = rowDigest(name, row[document]!);
   if (resumption.wasLoaded(value, digest)) return true;
   resumption.met(value, digest);
   return false;

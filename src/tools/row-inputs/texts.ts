@@ -1,5 +1,6 @@
 /** What cells of rows become: values of columns, names and bytes of documents. */
 import { createHash } from 'node:crypto';
+import { AppError } from '../../errors.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import type { QueryCell } from '../../ports/rows/query.ts';
 
@@ -66,4 +67,12 @@ export function bytesOf(cell: string | Uint8Array): Uint8Array {
     ' '.repeat(found.length),
   );
   return Buffer.from(blanked + cell.slice(declaration.length));
+}
+
+/** Of a row without a value in the column of `--after`. */
+export function withoutValue(column: string, name: string): AppError {
+  return new AppError(
+    'unprocessable_input',
+    `--after ${column}: the row ${name} has no value there: leave such rows out in the query, or name another column`,
+  );
 }

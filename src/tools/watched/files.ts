@@ -37,7 +37,8 @@ export async function watchedFiles(session: ToolSession, { files }: WatchedFiles
 /** The session, whose rows are committed only while every file on a disk of this machine still is as it was noticed. */
 export function heldToVersions(session: ToolSession): ToolSession {
   const { watched, inputs } = session.request;
-  if (watched === undefined || isRemoteLocation(inputs[0]!)) return session;
+  // rows are held to nothing: what is new of them since is loaded, too
+  if (watched === undefined || inputs[0] === undefined || isRemoteLocation(inputs[0])) return session;
   const held = settledSession(session, session.request);
   return Object.defineProperties(held, {
     beginCommit: {

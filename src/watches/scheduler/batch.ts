@@ -7,7 +7,8 @@ import { accessError, checkOwners, newJob } from '../../jobs/submit.ts';
 import type { CandidateFile, FileOutcome, WatchClaim } from '../../ports/stores/watches.ts';
 import type { WatchedLocation } from '../../ports/watched-locations.ts';
 import { isPlainName } from '../names.ts';
-import { watchRequest, type WatchSecrets } from '../request.ts';
+import { openPlace } from '../place.ts';
+import { watchRequest } from '../request.ts';
 import type { TurnOptions } from './options.ts';
 
 /** A file with its SHA-256. */
@@ -24,17 +25,14 @@ export async function startNextJob(
   claim: WatchClaim,
   signal: AbortSignal,
 ): Promise<'started' | 'nothing' | 'later' | 'lost' | { readonly failure: string }> {
-  const { schedule, locations, logger } = options;
-  const { watch, idOrg } = claim;
+  const { schedule, locations, logger, adapters } = options;
+  const { watch } = claim;
   let location: WatchedLocation | null = null;
   for (;;) {
     const candidates = await schedule.findCandidates(claim);
     if (candidates.length === 0) return 'nothing';
     try {
-      location ??= await locations.open(
-        { idOrg, location: watch.location, pattern: watch.pattern, credential: watch.credential },
-        signal,
-      );
+      location ??= await locations.open(await openPlace(adapters.secrets, claim), signal);
       const { files, others } = await readAll(location, candidates, signal);
       if (others.length > 0 && !(await schedule.recordFiles(claim, others))) return 'lost';
       if (files.length === 0) continue;
@@ -52,46 +50,50 @@ export async function startNextJob(
   }
 }
 
+/** In the order of the candidates. */
 async function readAll(
   location: WatchedLocation,
   candidates: readonly CandidateFile[],
   signal: AbortSignal,
 ): Promise<{ readonly files: readonly ReadFile[]; readonly others: readonly FileOutcome[] }> {
-  const files: ReadFile[] = [];
-  const others: FileOutcome[] = [];
-  for (const file of candidates) {
-    signal.throwIfAborted();
-    const { idFile, name, version, loadedSha256, loadedBy } = file;
-    const outcome = (status: FileOutcome['status'], reason: string | null): FileOutcome => ({
-      idFile,
-      status,
-      reason,
-    });
-    if (!isPlainName(name)) {
-      others.push(outcome('rejected', 'no file can have that name; give it another'));
-      continue;
+  const read: (ReadFile | FileOutcome)[] = [];
+  const waiting = candidates.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, file] of waiting) {
+      signal.throwIfAborted();
+      read[at] = await readOne(location, file);
     }
-    const read = await location.digest(file).catch((error: unknown) => {
-      // of one file only: the place itself may be out of reach, too
-      if (
-        error instanceof AppError &&
-        error.code !== 'service_unavailable' &&
-        error.code !== 'internal_error'
-      )
-        return error;
-      throw error;
-    });
-    if (read instanceof AppError) others.push(outcome('rejected', read.message));
-    else if (read === null) others.push(outcome('ignored', 'it was gone before it could be loaded'));
-    else if (read.object.version !== version) others.push({ ...outcome('waiting', null), met: read.object });
-    else if (read.sha256 === loadedSha256)
-      others.push({
-        ...outcome('ignored', `its content is what job ${loadedBy ?? '?'} has loaded under that name`),
-        sha256: read.sha256,
-      });
-    else files.push({ ...file, sha256: read.sha256 });
-  }
-  return { files, others };
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return {
+    files: read.filter((one): one is ReadFile => !('status' in one)),
+    others: read.filter((one): one is FileOutcome => 'status' in one),
+  };
+}
+
+/** files that are read at the same time: of small ones elsewhere, most time is that of the way there and back */
+const atOnce = 16;
+
+async function readOne(location: WatchedLocation, file: CandidateFile): Promise<ReadFile | FileOutcome> {
+  const { idFile, name, version, loadedSha256, loadedBy } = file;
+  const outcome = (status: FileOutcome['status'], reason: string | null): FileOutcome => ({
+    idFile,
+    status,
+    reason,
+  });
+  if (!isPlainName(name)) return outcome('rejected', 'no file can have that name; give it another');
+  const read = await location.digest(file).catch((error: unknown) => {
+    // of one file only: the place itself may be out of reach, too
+    if (error instanceof AppError && error.code !== 'service_unavailable' && error.code !== 'internal_error')
+      return error;
+    throw error;
+  });
+  if (read instanceof AppError) return outcome('rejected', read.message);
+  if (read === null) return outcome('ignored', 'it was gone before it could be loaded');
+  if (read.object.version !== version) return { ...outcome('waiting', null), met: read.object };
+  if (read.sha256 !== loadedSha256) return { ...file, sha256: read.sha256 };
+  const reason = `its content is what job ${loadedBy ?? '?'} has loaded under that name`;
+  return { ...outcome('ignored', reason), sha256: read.sha256 };
 }
 
 async function jobOf(
@@ -99,13 +101,17 @@ async function jobOf(
   claim: WatchClaim,
   files: readonly ReadFile[],
 ): Promise<ReturnType<typeof newJob>> {
-  const { watch, idOrg, sealed } = claim;
-  const { target, options } = JSON.parse(await adapters.secrets.open(sealed)) as WatchSecrets;
+  const { watch, idOrg } = claim;
+  const { rows, kept } = await openPlace(adapters.secrets, claim);
   const evolves = files[0]!.evolves;
   const request = watchRequest(
-    { location: watch.location, target, options, onError: watch.on_error, credential: watch.credential },
-    await schemaItems(adapters, claim, evolves, options),
-    { files: files.map(({ name, version }) => ({ name, version })), evolves: evolves !== null },
+    { ...kept, onError: watch.on_error, credential: watch.credential },
+    await schemaItems(adapters, claim, evolves, kept.options),
+    {
+      files: files.map(({ name, version }) => ({ name, version })),
+      evolves: evolves !== null,
+      ...(rows === null ? {} : { watch: watch.id_watch }),
+    },
   );
   const faults = await checkAccess(adapters, settings, idOrg, request, ['/location'], () => '', new Set());
   if (faults.length > 0) throw accessError(faults);

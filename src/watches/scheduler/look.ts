@@ -1,5 +1,6 @@
 /** A look at the location of a watch: what is there is recorded, some at a time. */
 import type { MetObject, WatchClaim } from '../../ports/stores/watches.ts';
+import { openPlace } from '../place.ts';
 import type { TurnOptions } from './options.ts';
 
 /** objects that are recorded at once */
@@ -7,14 +8,13 @@ const chunk = 1000;
 
 /** False: the claim is lost. AppErrors of the location. */
 export async function look(
-  { schedule, locations }: Pick<TurnOptions, 'schedule' | 'locations'>,
+  { schedule, locations, adapters }: Pick<TurnOptions, 'schedule' | 'locations' | 'adapters'>,
   claim: WatchClaim,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { location: text, pattern, credential } = claim.watch;
   const sinceMs = await schedule.beginLook(claim);
   if (sinceMs === null) return false;
-  const location = await locations.open({ idOrg: claim.idOrg, location: text, pattern, credential }, signal);
+  const location = await locations.open(await openPlace(adapters.secrets, claim), signal);
   let met: MetObject[] = [];
   for await (const object of location.objects()) {
     signal.throwIfAborted();

@@ -9,6 +9,7 @@ import type {
 } from '../../ports/stores/watches.ts';
 import { pause } from '../../jobs/worker/waiting.ts';
 import { parseSchedule } from '../schedule.ts';
+import { rowServerOf } from '../row-server.ts';
 import { settle } from '../settle.ts';
 import { startNextJob } from './batch.ts';
 import type { TurnOptions } from './options.ts';
@@ -37,7 +38,12 @@ export async function takeTurn(
     await options.schedule.release(claim, release);
   } catch (error) {
     // else the lease ends by itself
-    if (error instanceof ClaimLost || lost.signal.aborted) return;
+    if (lost.signal.aborted) return;
+    if (error instanceof ClaimLost) {
+      // a person may have changed the watch meanwhile: of a claim that is another's by now, nothing is given back
+      await options.schedule.release(claim, { dueMs: claim.nowMs });
+      return;
+    }
     const retryMs = stopping.aborted ? 0 : firstPauseMs;
     await options.schedule.release(claim, { dueMs: claim.nowMs + retryMs });
     if (!stopping.aborted) throw error;
@@ -97,7 +103,15 @@ async function takeNote(
   open: OpenJob,
 ): Promise<WatchClaim> {
   const { watch, failures } = claim;
-  const { files, watch: outcome, pauseMs } = settle(open, { onDrift: watch.on_drift, failures });
+  const {
+    files,
+    watch: outcome,
+    pauseMs,
+  } = settle(open, {
+    onDrift: watch.on_drift,
+    failures,
+    inOrder: rowServerOf(watch.location) !== null,
+  });
   const heldUntilMs = pauseMs > 0 ? claim.nowMs + pauseMs : (outcome.heldUntilMs ?? claim.heldUntilMs);
   if (!(await schedule.settleJob(claim, open.idJob, files, { ...outcome, heldUntilMs })))
     throw new ClaimLost();

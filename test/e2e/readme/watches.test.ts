@@ -19,7 +19,7 @@ describe('docs/watches.md', { timeout: 120_000 }, () => {
   let watches: WatchClient;
 
   beforeAll(async () => {
-    home = await trial.home({ 'cmd.enabled': 'true' });
+    home = await trial.home({ 'cmd.enabled': 'true', 'svc.allow.hosts': 'db.bank.example:5432' });
     service = await trial.service(home, {
       SVC_SOURCES_BANK_LOCATION: 's3://bank-inbox/statements',
       SVC_SOURCES_BANK_ACCESS_KEY: 'a',
@@ -54,5 +54,12 @@ describe('docs/watches.md', { timeout: 120_000 }, () => {
     const body = JSON.parse(code('A bucket', 'json')) as Record<string, unknown>;
     const made = await watches.create({ ...body, paused: true });
     expect(made).toMatchObject({ ...body, paused: true, next_run: null });
+  });
+
+  it('Rows of a database: the body is one that the service takes, and its password is not shown', async () => {
+    const body = JSON.parse(code('Rows of a database', 'json')) as { location: string };
+    const made = await watches.create({ ...body, paused: true });
+    const location = body.location.replace('PASSWORD', '***');
+    expect(made).toMatchObject({ ...body, location, paused: true, next_run: null });
   });
 });

@@ -52,8 +52,9 @@ describe('the request of a job of a watch', () => {
   });
 });
 
-it('passwords show as *** in target and options', () => {
+it('passwords show as *** in location, target and options', () => {
   const shown = shownSecrets({
+    location: 'postgresql://reader:s3cret@db.example/inbox',
     target: 'postgresql://loader:s3cret@db.example/lake',
     options: { '-p': 's3cret', '--spark-conf': ['a=1', 'b=2'] },
   });

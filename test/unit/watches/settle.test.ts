@@ -20,7 +20,7 @@ const job = (more: Partial<OpenJob>, names = ['a.xml', 'b.xml.gz', 'c.zip']): Op
   }) as unknown as OpenJob;
 
 const settled = (ended: OpenJob, failures = 0, onDrift: 'evolve' | 'stop' = 'evolve') =>
-  settle(ended, { onDrift, failures });
+  settle(ended, { onDrift, failures, inOrder: false });
 const states = (ended: OpenJob, ...more: [failures?: number, onDrift?: 'evolve' | 'stop']): string[] =>
   settled(ended, ...more).files.map(({ status }) => status);
 
@@ -96,5 +96,27 @@ describe('content that the schema does not know', () => {
       Array.from({ length: 3 }, () => ['waiting', undefined]),
     );
     expect(watch).toMatchObject({ paused: true, stalled: expect.stringContaining('an end tag') as string });
+  });
+});
+
+const rows = (more: Partial<OpenJob>) =>
+  settle(job(more, ['id=7']), { onDrift: 'evolve', failures: 0, inOrder: true });
+
+describe('rows of a database, which are loaded in their order', () => {
+  it('wait behind one that is rejected, and the watch says so', () => {
+    const { files, watch } = rows({ rejects: [reject('id=9.xml')] });
+    expect(files).toMatchObject([{ status: 'rejected' }]);
+    expect(watch.stalled).toMatch(
+      /^rows from id=7 on are not loaded: line 3, column 7: an end tag is missing; /,
+    );
+    expect(rows({ end: 'killed', failure: 'by ann' }).watch.stalled).toContain('job 7: by ann');
+  });
+
+  it('are tried again after a fault that is of no row', () => {
+    const { files, watch, pauseMs } = rows({ failure: 'the disk is full' });
+    expect(files).toMatchObject([{ status: 'waiting' }]);
+    expect(watch.stalled).toBe('job 7: the disk is full');
+    expect(pauseMs).toBeGreaterThan(0);
+    expect(rows({ end: 'completed' }).watch.stalled).toBeNull();
   });
 });

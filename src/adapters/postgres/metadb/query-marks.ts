@@ -1,4 +1,4 @@
-/** Marks of queries on PostgreSQL (migration 0020). */
+/** Marks of queries on PostgreSQL (migrations 0020 and 0021). */
 import type { QueryMark, QueryMarkStore } from '../../../ports/stores/query-marks.ts';
 import type { Sql } from '../client/connect.ts';
 import { withinOrganisation } from '../client/organisation-scope.ts';
@@ -14,13 +14,13 @@ export function createPostgresQueryMarks(sql: Sql): QueryMarkStore {
         ).map((row) => ({ ...row, seen: JSON.parse(row.seen) as string[] })),
       ),
 
-    write: (idOrg, source, { idJob, mark, seen }, known) =>
+    write: (idOrg, source, { idJob, idWatch, mark, seen }, known) =>
       withinOrganisation(sql, idOrg, async (tx) => {
         // of two that write at the same time, the second sees the mark of the first
         await tx`select pg_advisory_xact_lock(hashtextextended(${`query mark ${idOrg} ${source}`}, 0))`;
         const written = await tx`
-          insert into svc.query_mark (id_org, source, id_job, mark, seen)
-          select ${idOrg}, ${source}, ${idJob}, ${mark}, array(select jsonb_array_elements_text(${JSON.stringify(seen)}::text::jsonb))
+          insert into svc.query_mark (id_org, source, id_job, id_watch, mark, seen)
+          select ${idOrg}, ${source}, ${idJob}, ${idWatch}, ${mark}, array(select jsonb_array_elements_text(${JSON.stringify(seen)}::text::jsonb))
            where not exists (
              select from svc.query_mark where id_org = ${idOrg} and source = ${source} and id_job <> ${idJob}
                 and id_job not in (select value::bigint from jsonb_array_elements_text(${JSON.stringify(known)}::text::jsonb)))

@@ -1,0 +1,24 @@
+/** What tells how far loads of rows have come (`--after`): the same for the jobs that load, and for the schedulers that look whether there is more. */
+import { createHash } from 'node:crypto';
+import { maskSecrets } from '../../jobs/secrets/mask-secrets.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+
+/** What was asked, and where the rows go; a watch has marks of its own. `place`: as messages call it. */
+export function markSourceOf(
+  { query, xmlColumn, after, out = '', watched }: ToolRequest,
+  place: string,
+): string {
+  const asked = [place, query ?? null, xmlColumn ?? null, after!.column, maskSecrets(out)];
+  const own = watched?.watch === undefined ? [] : [`watch ${watched.watch}`];
+  return createHash('sha256')
+    .update(JSON.stringify([...asked, ...own]))
+    .digest('hex');
+}
+
+/** Tells a row from others that have the same value in the column of `--after`. */
+export function rowDigest(name: string, document: string | Uint8Array | null): string {
+  return createHash('sha256')
+    .update(`${name}\0`)
+    .update(document ?? '')
+    .digest('base64url');
+}

@@ -1,0 +1,40 @@
+/** Rows of a query of a server of databases, read by jobs (`--from`) and by the schedulers of watches. */
+import type { RowServer } from '../../jobs/request/row-source.ts';
+import { isHostAllowed } from '../../jobs/request/target.ts';
+import type { Config } from '../../config/shape.ts';
+import type { QueryRows } from '../../ports/rows/query.ts';
+
+export interface ServerRowsOptions {
+  readonly config: Pick<Config, 'plainPasswordHosts'> & {
+    readonly limits: Pick<Config['limits'], 'targetMessageBytes'>;
+  };
+  /** that were checked; absent: a person's own, whom the operator's list does not bind */
+  readonly addresses?: readonly string[];
+}
+
+/** The code that reads them is loaded when it is used. AppErrors of the server. */
+export async function openServerRows(
+  server: RowServer,
+  query: string,
+  { config, ...checked }: ServerRowsOptions,
+): Promise<QueryRows> {
+  const { host, port, address: label } = server;
+  if (server.kind === 'mysql') {
+    const { openMysqlQuery } = await import('../../adapters/mysql/query.ts');
+    const { database, user, password, sslmode } = server;
+    const address = { host, port, database, user: user ?? '', password: password ?? '', sslmode, label };
+    return openMysqlQuery({ ...address, ...checked }, query);
+  }
+  const { openPostgresQuery } = await import('../../adapters/postgres/target/read/query.ts');
+  const { connectionUrl } = await import('../../tools/session/postgres-target.ts');
+  return openPostgresQuery(
+    {
+      url: connectionUrl(server),
+      ...checked,
+      longestMessageBytes: config.limits.targetMessageBytes,
+      mayAskPlainPassword: isHostAllowed(config.plainPasswordHosts, host, port),
+      label,
+    },
+    query,
+  );
+}

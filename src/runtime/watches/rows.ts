@@ -1,0 +1,110 @@
+/**
+ * Rows of a server of databases as the location of a watch. It has one object at most: the rows that no job has loaded, named and told apart by the first
+ * of them. A job takes all that is there when it reads, so that the next look finds what has come since.
+ */
+import { createHash } from 'node:crypto';
+import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
+import { AppError } from '../../errors.ts';
+import type { Adapters } from '../../ports/adapters.ts';
+import type { QueryRows } from '../../ports/rows/query.ts';
+import type { QueryMark, QueryMarkStore } from '../../ports/stores/query-marks.ts';
+import type { MetObject } from '../../ports/stores/watches.ts';
+import type { WatchedLocation } from '../../ports/watched-locations.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { chooseColumns } from '../../tools/row-inputs/choose-columns.ts';
+import { nameOf, valueOf, withoutValue } from '../../tools/row-inputs/texts.ts';
+import { rowServerOf } from '../../watches/row-server.ts';
+import { markSourceOf, rowDigest } from '../rows/marks.ts';
+import { openServerRows, type ServerRowsOptions } from '../rows/server-rows.ts';
+
+export interface RowLocationOptions {
+  readonly adapters: Pick<Adapters, 'jobs'>;
+  readonly marks: QueryMarkStore;
+  readonly guard: OutgoingGuard;
+  readonly config: ServerRowsOptions['config'];
+}
+
+/** after which a query that answers no row is given up: other watches wait for the scheduler, too */
+const longestLookMs = 300_000;
+
+export function openRowsOfServer(
+  { adapters, marks, guard, config }: RowLocationOptions,
+  request: ToolRequest,
+  idOrg: number,
+  signal: AbortSignal,
+): WatchedLocation {
+  const server = rowServerOf(request.from!)!;
+  return {
+    async *objects() {
+      const { addresses } = await guard.check(server.host, server.port);
+      const rows = await openServerRows(server, request.query ?? '', { config, addresses });
+      const late = AbortSignal.timeout(longestLookMs);
+      const ended = AbortSignal.any([signal, late]);
+      // nothing is read any more: what its end meets is of no use
+      const close = (): void => void rows.close().catch(() => undefined);
+      ended.addEventListener('abort', close, { once: true });
+      try {
+        const source = markSourceOf(request, rows.label);
+        const last = await lastLoaded(adapters, idOrg, await marks.list(idOrg, source));
+        const first = await firstNew(rows, request, source, last);
+        if (first !== null) yield first;
+      } catch (error) {
+        if (!late.aborted || signal.aborted) throw error;
+        throw new AppError(
+          'service_unavailable',
+          `the query gave no row in ${longestLookMs / 60_000} minutes: has --after ${request.after!.column} an index?`,
+        );
+      } finally {
+        ended.removeEventListener('abort', close);
+        close();
+      }
+    },
+    // its first row is told by its version
+    digest: async (object) => ({
+      sha256: createHash('sha256').update(`${object.name}\n${object.version}`).digest('hex'),
+      object,
+    }),
+  };
+}
+
+/** The newest mark whose rows are in the target; a job may have ended before it could say so itself. */
+async function lastLoaded(
+  { jobs }: RowLocationOptions['adapters'],
+  idOrg: number,
+  all: readonly QueryMark[],
+): Promise<QueryMark | null> {
+  for (const mark of all)
+    if (mark.settled || (await jobs.findJob(idOrg, mark.idJob))?.status === 'completed') return mark;
+  return null;
+}
+
+/** Null: all rows that have a document are loaded. `source`: of what else is asked, or goes elsewhere, all rows are new. */
+async function firstNew(
+  rows: QueryRows,
+  request: ToolRequest,
+  source: string,
+  last: QueryMark | null,
+): Promise<MetObject | null> {
+  const columns = await rows.columns();
+  const { document, carried, after } = chooseColumns(columns, request);
+  const ordering = columns[after!]!;
+  const seen = new Map<string, number>();
+  for (const digest of last?.seen ?? []) seen.set(digest, (seen.get(digest) ?? 0) + 1);
+  for await (const row of rows.rows({ column: ordering.name, from: last?.mark ?? null })) {
+    const values = carried.map((at) => [columns[at]!.name, valueOf(columns[at]!.type, row[at]!)] as const);
+    const name = nameOf(values, 0);
+    const value = row[after!]!;
+    if (typeof value !== 'string') throw withoutValue(ordering.name, name);
+    const digest = rowDigest(name, row[document]!);
+    const times = value === last?.mark ? (seen.get(digest) ?? 0) : 0;
+    if (times > 0) seen.set(digest, times - 1);
+    else if (row[document] !== null)
+      return {
+        name: nameOf([[ordering.name, valueOf(ordering.type, value)]], 0).replace(/\.xml$/, ''),
+        version: `${digest} ${source.slice(0, 12)}`,
+        bytes: 0,
+        modified: null,
+      };
+  }
+  return null;
+}

@@ -1,0 +1,10 @@
+/** Locations of watches that are servers of databases: rows come there, not files. */
+import { isRemoteLocation } from '../files/remote-location.ts';
+import { rowSourceOf, type RowServer } from '../jobs/request/row-source.ts';
+
+/** Null: files come there. */
+export function rowServerOf(location: string): RowServer | null {
+  if (isRemoteLocation(location)) return null;
+  const source = rowSourceOf(location);
+  return !('fault' in source) && (source.kind === 'postgresql' || source.kind === 'mysql') ? source : null;
+}
