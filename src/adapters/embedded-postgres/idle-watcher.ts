@@ -1,17 +1,20 @@
 /**
  * A process of its own, left by a tool that started the embedded database by hand: stops it when nobody has been
- * connected for a while. Arguments: the folder, the idle time in milliseconds. Ends when a service takes over.
+ * connected for a while, or at once when its folder is moved or removed. Arguments: the folder, the idle time in
+ * milliseconds, the server's process. Ends when a service takes over.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
+import { isMovedServer } from './moved-server.ts';
 import { embeddedUser, shutDown } from './process.ts';
 import { openFolder, readOwner, readPostmaster, removeOwner, servesFolder, withFolderLock } from './state.ts';
 import type { ClusterFolder } from './state.ts';
 
 const folder = await openFolder(process.argv[2] ?? '');
 const idleMs = Number(process.argv[3]);
+const startedPid = Number(process.argv[4]);
 const lookEveryMs = Math.min(1000, idleMs / 4);
 
 // The tool writes us down as the owner right after it started us.
@@ -30,6 +33,8 @@ while (await isOwner(folder)) {
   }
   await delay(lookEveryMs);
 }
+// at once: an orderly end would write to where its folder was
+if (await isMovedServer(folder, startedPid)) process.kill(startedPid, 'SIGQUIT');
 
 async function isOwner(folder: ClusterFolder): Promise<boolean> {
   const owner = await withFolderLock(folder, undefined, () => readOwner(folder));

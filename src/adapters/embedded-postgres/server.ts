@@ -12,6 +12,7 @@ import postgres from 'postgres';
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { findPostgresBinaries } from './binaries.ts';
+import { findMovedServer } from './moved-server.ts';
 import { embeddedUser, initialise, launch, shutDown } from './process.ts';
 import {
   disownPid,
@@ -92,7 +93,7 @@ export async function joinEmbeddedPostgres(
     const owner = await liveOwner(folder);
     // A live owner has seen the server answer: the caller's own connection is test enough.
     const { server, adopted } = await enter(folder, options.signal, owner === null);
-    if (owner === null) await leaveWatcher(folder, options.idleMs ?? 60_000);
+    if (owner === null) await leaveWatcher(folder, options.idleMs ?? 60_000, server.pid);
     else await touchOwner(folder);
     return { url: addressOf(folder, server), adopted };
   });
@@ -124,6 +125,8 @@ async function enter(
     await delay(250);
     running = await findRunning(folder, signal);
   }
+  const moved = await findMovedServer(folder);
+  if (moved !== null) throw movedAway(folder, moved);
   const binaries = await findPostgresBinaries();
   await initialise(folder, binaries);
   const port = await launch(folder, binaries, signal);
@@ -131,6 +134,13 @@ async function enter(
   if (postmaster === null)
     throw new AppError('service_unavailable', 'the embedded database stopped right after its start');
   return { server: { pid: postmaster.pid, port }, adopted: false };
+}
+
+function movedAway({ data }: ClusterFolder, pid: number): AppError {
+  return new AppError(
+    'service_unavailable',
+    `process ${pid} serves an embedded database that lay in ${data} and was moved away, or removed, while it ran; it would write into a new one there: end it (kill -QUIT ${pid}) and start again`,
+  );
 }
 
 /** The server that works on this folder, once it is past starting or stopping; null when there is none. */
@@ -227,10 +237,10 @@ function supervise(
   };
 }
 
-async function leaveWatcher(folder: ClusterFolder, idleMs: number): Promise<void> {
+async function leaveWatcher(folder: ClusterFolder, idleMs: number, serverPid: number): Promise<void> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const script = fileURLToPath(new URL(`./idle-watcher.${extension}`, import.meta.url));
-  const child = spawn(process.execPath, [script, folder.directory, String(idleMs)], {
+  const child = spawn(process.execPath, [script, folder.directory, String(idleMs), String(serverPid)], {
     detached: true,
     stdio: 'ignore',
     cwd: '/',
