@@ -10,6 +10,8 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import { fileFault } from '../file-staging/faults.ts';
+import { downloadParts, partedBytes } from './download-parts.ts';
+import { changed, isOther, pinnedOf, type Pinned } from './pinned.ts';
 import type { RemoteRequests } from './remote-requests.ts';
 
 /** tries without a byte more between them */
@@ -17,14 +19,6 @@ const tries = 5;
 const firstPauseMs = 200;
 /** up to here a file is asked for and written at once */
 export const smallBytes = 64 * 1024;
-
-/** What is known of a file since its first answer. */
-interface Pinned {
-  /** null: the server tells nothing that would show a change */
-  readonly version: string | null;
-  /** null: not told */
-  readonly bytes: number | null;
-}
 
 export interface DownloadOptions {
   /** as the person knows it, for messages */
@@ -51,6 +45,9 @@ export async function downloadFile(
   const { label, signal, onBytes, version, bytes = Infinity } = options;
   const small = bytes <= smallBytes ? await downloadSmall(requests, url, path, options) : null;
   if (small !== null) return small;
+  const isLarge = bytes >= partedBytes && bytes < Infinity;
+  const parted = isLarge ? await downloadParts(requests.get, url, path, { ...options, bytes }) : null;
+  if (parted !== null) return parted;
   let pinned: Pinned | null = null;
   let received = 0;
   let failures = 0;
@@ -164,39 +161,6 @@ async function bytesOf(path: string): Promise<number> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
     throw error;
   }
-}
-
-function pinnedOf(answer: Response, from: number): Pinned {
-  const { headers } = answer;
-  const version = headers.get('etag') ?? headers.get('last-modified');
-  if (answer.status !== 206) {
-    const length = headers.get('content-length');
-    return { version, bytes: length === null ? null : Number(length) };
-  }
-  const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
-  // another range than was asked for is no answer that could be used
-  if (Number(first) !== from) return { version: '', bytes: -1 };
-  return { version, bytes: total === '*' ? null : Number(total) };
-}
-
-function isOther(pinned: Pinned, found: Pinned): boolean {
-  if (pinned.version !== found.version) return true;
-  return pinned.bytes !== null && found.bytes !== null && pinned.bytes !== found.bytes;
-}
-
-const changeCause = 'changed';
-
-/** Whether a file could not be had because it is another by now. */
-export function isChange(error: unknown): boolean {
-  return error instanceof AppError && error.cause === changeCause;
-}
-
-function changed(label: string): AppError {
-  return new AppError(
-    'unprocessable_input',
-    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
-    { cause: changeCause },
-  );
 }
 
 /** Null: it may go better another time, or went well. */

@@ -42,7 +42,11 @@ export type ExtraColumn = z.infer<typeof extraColumn>;
 /** The files of a watch that a job loads: below its one input, each as it was when the watch noticed it. */
 const watchedFiles = z
   .object({
-    files: z.array(z.object({ name: z.string().min(1), version: z.string() }).readonly()).readonly(),
+    files: z
+      .array(
+        z.object({ name: z.string().min(1), version: z.string(), bytes: position.optional() }).readonly(),
+      )
+      .readonly(),
     /** their content makes the next version of `parent`, beside all that documents of that one held */
     evolves: z.boolean(),
     /** of rows (`--from`): the watch whose mark they go on from */

@@ -2,7 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
-import { downloadFile, isChange, smallBytes } from '../../adapters/remote-inputs/download.ts';
+import { downloadFile, smallBytes } from '../../adapters/remote-inputs/download.ts';
+import { isChange } from '../../adapters/remote-inputs/pinned.ts';
 import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
@@ -91,7 +92,13 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
 
 /** Files below a prefix, each of one version alone. */
 function named(prefix: string, wanted: WatchedFiles['files']): FoundObject[] {
-  return wanted.map(({ name, version }) => ({ key: prefix + name, name, matched: name, version }));
+  return wanted.map(({ name, version, bytes }) => ({
+    key: prefix + name,
+    name,
+    matched: name,
+    version,
+    ...(bytes === undefined ? {} : { bytes }),
+  }));
 }
 
 interface OneDownload {

@@ -108,7 +108,7 @@ async function jobOf(
     { ...kept, onError: watch.on_error, credential: watch.credential },
     await schemaItems(adapters, claim, evolves, kept.options),
     {
-      files: files.map(({ name, version }) => ({ name, version })),
+      files: files.map(({ name, version, bytes }) => ({ name, version, bytes })),
       evolves: evolves !== null,
       ...(rows === null ? {} : { watch: watch.id_watch }),
     },

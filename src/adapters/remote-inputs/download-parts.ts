@@ -1,0 +1,115 @@
+/** A large file from elsewhere, several ranges of it at a time: one connection seldom has all that the way there carries. */
+import { open } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../../errors.ts';
+import { fileFault } from '../file-staging/faults.ts';
+import { changed, pinnedOf } from './pinned.ts';
+import type { SendGet } from './remote-requests.ts';
+
+const partBytes = 16 * 1024 * 1024;
+/** From here on a file is worth it. */
+export const partedBytes = 4 * partBytes;
+/** ranges at the same time */
+const atOnce = 4;
+/** tries without a byte more between them */
+const tries = 3;
+const pauseMs = 200;
+
+export interface PartedDownload {
+  /** as the person knows it, for messages */
+  readonly label: string;
+  readonly signal: AbortSignal;
+  readonly onBytes?: (count: number) => void;
+  /** the version that is wanted; absent: the one that is there */
+  readonly version?: string;
+  /** of the file, as it was listed */
+  readonly bytes: number;
+}
+
+/**
+ * Answers the file's bytes; its folder is there. Null: it cannot be had so, as the server knows no ranges, or it has another length by now: whoever asks
+ * for all of it is told what is wrong. AppError `unprocessable_input` where it changes meanwhile; those of a disk that takes no more.
+ */
+export async function downloadParts(
+  get: SendGet,
+  url: URL,
+  path: string,
+  { label, signal, onBytes, version, bytes }: PartedDownload,
+  size = partBytes,
+): Promise<number | null> {
+  let pinned = version ?? null;
+  let isOver = false;
+  const starts = Array.from({ length: Math.ceil(bytes / size) }, (_, at) => at * size).values();
+  const file = await open(path, 'w', 0o600).catch((error: unknown) => {
+    throw fileFault(error, path);
+  });
+
+  /** Where the answer ends; null: it is none of that range. */
+  const take = async (answer: Response, from: number, to: number): Promise<number | null> => {
+    const found = answer.status === 206 ? pinnedOf(answer, from) : null;
+    if (found === null || found.bytes !== bytes || (found.version ?? '') === '') {
+      await answer.body?.cancel();
+      return null;
+    }
+    pinned ??= found.version;
+    if (pinned !== found.version) {
+      await answer.body?.cancel();
+      throw changed(label);
+    }
+    let at = from;
+    try {
+      // leaving the loop ends the connection
+      for await (const chunk of answer.body ?? []) {
+        if (isOver || at + chunk.byteLength > to) return null;
+        await file.write(chunk, 0, chunk.byteLength, at).catch((error: unknown) => {
+          throw fileFault(error, path);
+        });
+        at += chunk.byteLength;
+        onBytes?.(chunk.byteLength);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      // a connection that broke: what has come is there
+      if (error instanceof AppError || at === from) throw error;
+    }
+    return at;
+  };
+
+  const bringPart = async (from: number): Promise<boolean> => {
+    const to = Math.min(bytes, from + size);
+    let at = from;
+    for (let failures = 0; at < to;) {
+      if (isOver) return false;
+      const before = at;
+      try {
+        const next = await take(await get(url, { Range: `bytes=${at}-${to - 1}` }), at, to);
+        if (next === null) return false;
+        at = next;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof AppError) throw error;
+      }
+      failures = at > before ? 0 : failures + 1;
+      if (failures === tries) return false;
+      if (at < to) await pause(pauseMs * 2 ** failures, undefined, { signal });
+    }
+    return true;
+  };
+
+  const worker = async (): Promise<void> => {
+    for (const from of starts) {
+      if (isOver) return;
+      try {
+        if (await bringPart(from)) continue;
+        isOver = true;
+      } catch (error) {
+        isOver = true;
+        throw error;
+      }
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: atOnce }, worker));
+  await file.close();
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return isOver ? null : bytes;
+}

@@ -1,0 +1,44 @@
+/** What an answer tells of the file that it is of: a file that is another one by now is told by it. */
+import { AppError } from '../../errors.ts';
+
+/** What is known of a file since its first answer. */
+export interface Pinned {
+  /** its entity tag, else when it was changed; null: the server tells nothing that would show a change */
+  readonly version: string | null;
+  /** all of it; null: not told */
+  readonly bytes: number | null;
+}
+
+/** `from`: the first byte that was asked for. */
+export function pinnedOf(answer: Response, from: number): Pinned {
+  const { headers } = answer;
+  const version = headers.get('etag') ?? headers.get('last-modified');
+  if (answer.status !== 206) {
+    const length = headers.get('content-length');
+    return { version, bytes: length === null ? null : Number(length) };
+  }
+  const [, first, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+  // another range than was asked for is no answer that could be used
+  if (Number(first) !== from) return { version: '', bytes: -1 };
+  return { version, bytes: total === '*' ? null : Number(total) };
+}
+
+export function isOther(pinned: Pinned, found: Pinned): boolean {
+  if (pinned.version !== found.version) return true;
+  return pinned.bytes !== null && found.bytes !== null && pinned.bytes !== found.bytes;
+}
+
+const changeCause = 'changed';
+
+/** Whether a file could not be had because it is another by now. */
+export function isChange(error: unknown): boolean {
+  return error instanceof AppError && error.cause === changeCause;
+}
+
+export function changed(label: string): AppError {
+  return new AppError(
+    'unprocessable_input',
+    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
+    { cause: changeCause },
+  );
+}
