@@ -1,5 +1,6 @@
 /** From staged CSV to values of DuckDB's types: nothing is guessed, nothing is rounded but what the type cannot hold. */
 import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { pathLiteral, type DuckDb } from './database.ts';
 import type { DecimalDigits } from './types.ts';
 
@@ -78,22 +79,30 @@ export function exactDigits(value: string): readonly [whole: string, fraction: s
 
 /**
  * The staged column as a value of `sqlType`. A column of text takes what the document says; items of a list are then separated by
- * spaces, as XML has them. `digits`: of this file's values, where they were measured.
+ * spaces, as XML has them. `digits`: of this file's values, where they were measured; `texts`: rows that have text although it looks like what
+ * a value is staged as, by their staged keys.
  */
 export function stagedValue(
   column: string,
   type: ColumnType,
   sqlType: string,
   digits?: DecimalDigits,
+  texts?: { readonly keys: ReadonlySet<string>; readonly key: string },
 ): string {
-  if (type.list !== true) return scalar(column, type, sqlType, digits);
+  const isStaged =
+    texts === undefined ? '' : ` AND ${texts.key} NOT IN (${[...texts.keys].map(standardLiteral).join()})`;
+  if (type.list !== true) {
+    return isFloat(type.kind) && sqlType === 'VARCHAR'
+      ? `CASE WHEN ${column} IN ('Infinity', '-Infinity')${isStaged} THEN replace(${column}, 'Infinity', 'INF') ELSE ${column} END`
+      : scalar(column, type, sqlType, digits);
+  }
   const items = type.kind === 'text' ? quotedItems(column) : plainItems(column);
   if (!sqlType.endsWith('[]')) {
     // a value that is no list of such items stands there as it is in the document
-    return `CASE WHEN ${column} LIKE '{%}' THEN array_to_string(${items}, ' ') ELSE ${column} END`;
+    return `CASE WHEN ${column} LIKE '{%}'${isStaged} THEN array_to_string(${textItems(items, type)}, ' ') ELSE ${column} END`;
   }
   const itemType = sqlType.slice(0, -2);
-  if (itemType === 'VARCHAR') return items;
+  if (itemType === 'VARCHAR') return textItems(items, type);
   return `list_transform(${items}, lambda item: ${scalar('item', type, itemType, digits)})`;
 }
 
@@ -127,6 +136,29 @@ function rounded(value: string, sqlType: string, length: number): string {
   const cast = `${value}::${sqlType}`;
   return `CASE WHEN length(${value}) <= ${length} THEN ${cast}
     WHEN regexp_matches(${value}, '[.]\\d{6}[5-9]') THEN ${cast} + INTERVAL 1 MICROSECOND ELSE ${cast} END`;
+}
+
+/** Whether text of a document would be taken for what a row has of a value of the type. */
+export function looksStaged(text: string, { kind, list }: ColumnType): boolean {
+  if (list === true) return text.startsWith('{') && text.endsWith('}');
+  return isFloat(kind) && /^-?Infinity$/.test(text);
+}
+
+function isFloat(kind: ColumnType['kind']): boolean {
+  return kind === 'real' || kind === 'double';
+}
+
+/** Items of a literal as XML has them. */
+function textItems(items: string, { kind }: ColumnType): string {
+  switch (kind) {
+    case 'boolean':
+      return `list_transform(${items}, lambda item: CASE item WHEN 't' THEN 'true' WHEN 'f' THEN 'false' ELSE item END)`;
+    case 'real':
+    case 'double':
+      return `list_transform(${items}, lambda item: replace(item, 'Infinity', 'INF'))`;
+    default:
+      return items;
+  }
 }
 
 /** `{1,2}` */

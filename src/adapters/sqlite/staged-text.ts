@@ -74,7 +74,9 @@ export function converterFor(type: ColumnType, sqlType: string): Converter {
         : (text) => (text.length <= safeLength + 1 ? numberOf(text) : plainNumber(text));
     case 'real':
     case 'double':
-      return asText ? plainNumber : numberOf;
+      return asText
+        ? (text) => (infinite.test(text) ? text.replace('Infinity', 'INF') : plainNumber(text))
+        : numberOf;
     default:
       return (text) => text;
   }
@@ -85,6 +87,8 @@ function numberOf(text: string): BoundValue {
   // INF and NaN stay the text they are; what is no number at all would have made the column one of text
   return Number.isFinite(number) ? number : text;
 }
+
+const infinite = /^-?Infinity$/;
 
 const plain = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
@@ -97,6 +101,13 @@ function plainNumber(text: string): string {
   if (whole === '' && fraction === '') return text;
   const digits = whole.replace(/^0+(?=\d)/, '') || '0';
   return `${sign === '-' ? '-' : ''}${digits}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
+}
+
+/** Whether text of a document would be taken for what a row has of a value of the type. */
+export function looksStaged(text: string, { kind, list }: ColumnType): boolean {
+  if (list === true) return listItems(text) !== null;
+  if (kind === 'boolean') return text === 't' || text === 'f';
+  return (kind === 'real' || kind === 'double') && infinite.test(text);
 }
 
 /** `{1,2}`, or `{"a","b"}`, whose quotes and backslashes follow a backslash; null for a value that is no list. */

@@ -31,17 +31,7 @@ export function compareCensus(shredded: Shredded, documents: readonly XmlElement
   const groups = groupPaths(model);
   const expected = new Map<string, Map<string, number>>();
   const actual = new Map<string, Map<string, number>>();
-  const rootNamespace = model.roots[0]?.name.namespaceUri ?? '';
-  const prefixes = new Map(Object.entries(model.namespaces).map(([prefix, uri]) => [uri, prefix]));
-  const steps = new Set(model.mappings.flatMap(({ xpath }) => (xpath === null ? [] : pathSteps(xpath))));
-  const step = (name: QName, mark = ''): string => {
-    const { namespaceUri, localName } = name;
-    const prefix = prefixes.get(namespaceUri);
-    const [bare, prefixed] = [`${mark}{}${localName}`, `${mark}${prefix}:${localName}`];
-    if (namespaceUri === '' && steps.has(bare)) return bare;
-    const plain = namespaceUri === '' || (namespaceUri === rootNamespace && !steps.has(prefixed));
-    return plain || prefix === undefined ? `${mark}${localName}` : prefixed;
-  };
+  const step = stepPrinter(model);
   const visit = (element: XmlElement, path: string): void => {
     for (const { name, value } of element.attributes) {
       const group = groups.get(`${path}/${step(name, '@')}`);
@@ -81,6 +71,24 @@ export function compareCensus(shredded: Shredded, documents: readonly XmlElement
     ({ paths, inDocuments, inRows }) =>
       inRows < inDocuments || (complete && !shared.has(paths.slice(0, paths.indexOf('.')))),
   );
+}
+
+/** Names of elements and attributes (`mark` is `@`) as the paths of the model have them. */
+export function stepPrinter({
+  roots,
+  namespaces,
+  mappings,
+}: Pick<RelationalModel, 'roots' | 'namespaces' | 'mappings'>): (name: QName, mark?: string) => string {
+  const rootNamespace = roots[0]?.name.namespaceUri ?? '';
+  const prefixes = new Map(Object.entries(namespaces).map(([prefix, uri]) => [uri, prefix]));
+  const steps = new Set(mappings.flatMap(({ xpath }) => (xpath === null ? [] : pathSteps(xpath))));
+  return ({ namespaceUri, localName }, mark = '') => {
+    const prefix = prefixes.get(namespaceUri);
+    const [bare, prefixed] = [`${mark}{}${localName}`, `${mark}${prefix}:${localName}`];
+    if (namespaceUri === '' && steps.has(bare)) return bare;
+    const plain = namespaceUri === '' || (namespaceUri === rootNamespace && !steps.has(prefixed));
+    return plain || prefix === undefined ? `${mark}${localName}` : prefixed;
+  };
 }
 
 /** Whether a table, or one its rows stand below, can hold rows below its own rows. */

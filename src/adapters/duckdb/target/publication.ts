@@ -19,6 +19,8 @@ export interface DuckDbPublication {
   /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
   readonly nullAllowed: ReadonlySet<string>;
   readonly widened: ReadonlySet<string>;
+  /** by `columnId`: keys, as they are staged, of rows whose text is none although it looks like a staged value or list */
+  readonly textRows: ReadonlyMap<string, ReadonlySet<string>>;
   /** what is in the file; kept as statements change it */
   known: KnownTables;
   /** name for a temporary table of the keys of documents that are there before */

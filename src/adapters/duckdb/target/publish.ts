@@ -123,16 +123,18 @@ async function insert(
 ): Promise<number> {
   const { database, plan } = publication;
   const table = publication.tables[index]!;
+  const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
   const values = table.columns.map(({ name }, at) => {
     const owner = table.keyOwners.get(name);
     const offset = owner === undefined ? 0n : (offsets.get(foldedName(owner)) ?? 0n);
     const { type } = plan.model.tables[index]!.columns[at]!;
-    const value = stagedValue(stagedColumn(at), type, types[at]!, incoming[at]!.digits);
+    const isText = publication.textRows.get(columnId(index, at));
+    const texts = isText === undefined ? undefined : { keys: isText, key: stagedColumn(keyAt) };
+    const value = stagedValue(stagedColumn(at), type, types[at]!, incoming[at]!.digits, texts);
     return offset === 0n ? value : `${value} + ${offset}`;
   });
   const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
   const into = `INSERT INTO ${doubleQuoted(table.name)} (${columns})`;
-  const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
   if (plan.keys === 'hash' && keyAt >= 0) {
     return database.run(
       `${into} SELECT ${values.join(', ')} FROM (${newRows(csv, keyAt, table.name, table.primaryKey[0]!)})`,

@@ -107,16 +107,16 @@ export async function insertRows(
   return count;
 }
 
-/** Text that only looks like the literal of a list stays as it is, in a column that became text for it. */
+/** Text that only looks like a staged value or list stays as it is, in a column that became text for it. */
 function keepTexts(
-  { plan, notLists }: SqlitePublication,
+  { plan, textRows }: SqlitePublication,
   index: number,
   reads: ColumnReading[],
   keyAt: number,
 ): void {
   let key = '';
   for (const at of plan.model.tables[index]!.columns.keys()) {
-    const rows = notLists.get(columnId(index, at));
+    const rows = textRows.get(columnId(index, at));
     if (rows === undefined) continue;
     // the key of a row stands before its values
     const { convert: convertKey } = reads[keyAt]!;

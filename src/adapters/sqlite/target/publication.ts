@@ -33,8 +33,8 @@ export interface SqlitePublication {
   /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
   readonly nullAllowed: ReadonlySet<string>;
   readonly widened: ReadonlySet<string>;
-  /** by `columnId`: keys, as they are staged, of rows whose text is none although it looks like the literal of a list */
-  readonly notLists: ReadonlyMap<string, ReadonlySet<string>>;
+  /** by `columnId`: keys, as they are staged, of rows whose text is none although it looks like a staged value or list */
+  readonly textRows: ReadonlyMap<string, ReadonlySet<string>>;
   readonly signal: AbortSignal | undefined;
   /** what is in the file; read anew as statements change it */
   known: FoundTables;

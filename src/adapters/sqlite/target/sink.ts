@@ -20,7 +20,7 @@ import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '.
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
 import { readSqliteLoads } from '../ledger.ts';
-import { listItems } from '../staged-text.ts';
+import { looksStaged } from '../staged-text.ts';
 import { readTables, type FoundTables } from '../tables.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
@@ -34,8 +34,8 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   protected readonly sidecars = ['-wal', '-shm', '-journal'];
   protected readonly begin = 'BEGIN IMMEDIATE';
   #drawn!: DrawnModel;
-  /** by `columnId`: rows whose text, in a column of lists, only looks like the literal of one */
-  readonly #notLists = new Map<string, Set<string>>();
+  /** by `columnId`: rows whose text only looks like a value of the column's type, or like a list of such, as it is staged */
+  readonly #textRows = new Map<string, Set<string>>();
 
   constructor(options: DatabaseFileOptions) {
     super('sqlite', options);
@@ -52,10 +52,9 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   override async unconverted(value: UnconvertedValue): Promise<void> {
     await super.unconverted(value);
     const { table, column, rowKey, text } = value;
-    if (this.plan.model.tables[table]!.columns[column]!.type.list !== true || listItems(text) === null)
-      return;
+    if (!looksStaged(text, this.plan.model.tables[table]!.columns[column]!.type)) return;
     const id = columnId(table, column);
-    this.#notLists.set(id, (this.#notLists.get(id) ?? new Set()).add(String(rowKey)));
+    this.#textRows.set(id, (this.#textRows.get(id) ?? new Set()).add(String(rowKey)));
   }
 
   /** Instants are text here, with a time zone or without one: each row says it for itself. */
@@ -127,7 +126,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
       staged,
       nullAllowed: this.nullAllowed,
       widened: this.widened,
-      notLists: this.#notLists,
+      textRows: this.#textRows,
       signal: this.options.signal,
       known,
       made: new Set(),

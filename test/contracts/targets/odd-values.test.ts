@@ -1,0 +1,94 @@
+/** Columns that became text for values which are none of their type: each value of them, and each item of lists, comes back as the document has it. */
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
+import { createDuckDbRowSource } from '../../../src/adapters/duckdb/target/source.ts';
+import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
+import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts';
+import { createSqliteRowSource } from '../../../src/adapters/sqlite/target/source.ts';
+import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { RowSource } from '../../../src/ports/rows/source.ts';
+import { compareXml } from '../../support/documents/canonical-xml.ts';
+import { listDocuments, listsXsd } from '../../support/documents/lists.ts';
+import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
+import { loadInto, readFrom } from '../../support/round-trip/postgres.ts';
+import { useTrial } from '../../support/service/trial.ts';
+
+const odd = listDocuments[1]!;
+const plan = (more: string, ...steps: readonly string[]): string =>
+  `<plan><step more="${more}">${steps.join('</step><step>')}</step></plan>`;
+
+/** a type of values or of items, values of it, and values that are none */
+const kinds = [
+  ['xs:integer', plan('7', '+05'), odd],
+  ['xs:boolean', plan('1', 'true', '0', 'false'), plan('t', 'f', '{t,f}')],
+  ['xs:double', plan('INF', '-INF', 'NaN', '1e3', '-0', '1.50'), plan('Infinity', '-Infinity', '{Infinity}')],
+  ['xs:date', plan('2024-01-31', '2024-02-29Z'), odd],
+  ['xs:string', plan('a', 'NULL', '\\N'), odd],
+] as const;
+
+const single = (type: string): string =>
+  listsXsd.replace('<xs:list itemType="xs:integer"/>', `<xs:restriction base="${type}"/>`);
+const list = (type: string): string => listsXsd.replace('xs:integer', type);
+/** The same values, all in one element. */
+const joined = (document: string): string => document.replaceAll('</step><step>', ' ');
+
+const cases = kinds.flatMap(([type, plain, other]) => [
+  { what: type, xsd: single(type), documents: [plain, other] },
+  { what: `lists of ${type}`, xsd: list(type), documents: [joined(plain), other] },
+]);
+
+interface Target {
+  sink(): RowSink;
+  source(): RowSource;
+}
+
+const trial = useTrial();
+let folder: string;
+let url: string;
+let count = 0;
+
+beforeAll(async () => {
+  folder = await trial.folder('odd-values-');
+  url = (await trial.emptyDatabase()).url;
+});
+
+const targets: Readonly<Record<string, () => Target>> = {
+  DuckDB: () => {
+    const file = join(folder, `${(count += 1)}.duckdb`);
+    return { sink: () => createDuckDbRowSink({ file }), source: () => createDuckDbRowSource({ file }) };
+  },
+  SQLite: () => {
+    const file = join(folder, `${(count += 1)}.sqlite`);
+    return { sink: () => createSqliteRowSink({ file }), source: () => createSqliteRowSource({ file }) };
+  },
+  PostgreSQL: () => {
+    const place = { url, sqlSchema: `odd_${(count += 1)}` };
+    return {
+      sink: () => createPostgresRowSink({ ...place, createSchema: true }),
+      source: () => createPostgresRowSource(place),
+    };
+  },
+};
+
+describe.each(Object.keys(targets))('%s', (kind) => {
+  it.each(cases)('$what', async ({ xsd, documents }) => {
+    const source = compiled(xsd);
+    const model = modelOf(source, 3);
+    // before the odd values, with them, and after them
+    for (const jobs of [
+      [[0], [1], [0]],
+      [[1], [0, 1]],
+    ]) {
+      const target = targets[kind]!();
+      for (const [at, job] of jobs.entries()) {
+        const loaded = job.map((document) => bytesOf(documents[document]!));
+        await loadInto(target.sink(), { model, idJob: at + 1 }, loaded);
+      }
+      const written = await readFrom(target.source(), model);
+      for (const [at, document] of jobs.flat().entries())
+        expect(compareXml(documents[document]!, written[at]!, { source })).toEqual([]);
+    }
+  });
+});
