@@ -1,20 +1,13 @@
 /** The formats of tables that a folder can have: one, or both over the same files. */
 import { deltaFormat } from './delta/table.ts';
 import { icebergFormat } from './iceberg/table.ts';
-import type { FormatName, TableFormat } from './table-format.ts';
-
-/** As `-f` has it. */
-export type LakeFormatName = FormatName | 'delta,iceberg';
+import type { LakeFormatName, TableFormat } from './table-format.ts';
 
 const formats: Readonly<Record<LakeFormatName, readonly TableFormat[]>> = {
   delta: [deltaFormat],
   iceberg: [icebergFormat],
   'delta,iceberg': [deltaFormat, icebergFormat],
 };
-
-export function isLakeFormat(name: unknown): name is LakeFormatName {
-  return typeof name === 'string' && Object.hasOwn(formats, name);
-}
 
 /** The first one tells what is in a table; the others have the same rows. */
 export function formatsOf(name: LakeFormatName): readonly TableFormat[] {

@@ -2,7 +2,8 @@
 import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { AppError } from '../../errors.ts';
-import { mainFormat, type LakeFormatName } from './formats.ts';
+import { mainFormat } from './formats.ts';
+import type { LakeFormatName } from './table-format.ts';
 import type { LakePlace, LakeTarget } from './store/place.ts';
 
 /** In which format jobs wrote tables into the folder; null for another folder, and one that is not there. */

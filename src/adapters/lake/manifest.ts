@@ -17,7 +17,7 @@ import {
   type CodeRow,
   type ManifestJob,
 } from '../folder/contents/manifest.ts';
-import { isLakeFormat, type LakeFormatName } from './formats.ts';
+import { isLakeFormat, type LakeFormatName } from './table-format.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import type { LakeColumn, NewFile } from './table-format.ts';
 

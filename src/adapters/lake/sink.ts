@@ -30,7 +30,8 @@ import { checkPartitioning } from './partitions/of-job.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import { partitionsOf } from './partitions/of-model.ts';
 import { nextStep } from './next-step.ts';
-import { formatsOf, type LakeFormatName } from './formats.ts';
+import { formatsOf } from './formats.ts';
+import type { LakeFormatName } from './table-format.ts';
 import { createLakeUnits } from './units/driver.ts';
 
 export interface LakeRowSinkOptions {

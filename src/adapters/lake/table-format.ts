@@ -142,6 +142,15 @@ export interface TableFormat {
 
 export type FormatName = 'delta' | 'iceberg';
 
+const lakeFormatNames = ['delta', 'iceberg', 'delta,iceberg'] as const;
+
+/** As `-f` has it: one format, or both over the same files. */
+export type LakeFormatName = (typeof lakeFormatNames)[number];
+
+export function isLakeFormat(name: unknown): name is LakeFormatName {
+  return lakeFormatNames.some((known) => known === name);
+}
+
 /** Applications that commit to a table have a name of their own there. */
 export function applicationId(installation: string): string {
   return `conversion-job-service/${installation}`;

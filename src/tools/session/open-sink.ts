@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
 import type { ObjectFolderRowSinkOptions } from '../../adapters/folder/object-store-sink.ts';
-import type { LakeFormatName } from '../../adapters/lake/formats.ts';
 import type { LakeTarget } from '../../adapters/lake/store/place.ts';
+import { isLakeFormat, type LakeFormatName } from '../../adapters/lake/table-format.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
@@ -54,9 +54,10 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         const files = session.home.adapters.files;
         return openInBucket(session, folder, { files, location: directory, label: target.path, lock });
       }
-      const { diskLake } = await import('../../adapters/lake/store/disk.ts');
-      const lake = diskLake({ directory, refuseLinks: !session.byHand });
-      const sink = await openLakeSink(session, lake);
+      const sink = await openLakeSink(session, async () => {
+        const { diskLake } = await import('../../adapters/lake/store/disk.ts');
+        return diskLake({ directory, refuseLinks: !session.byHand });
+      });
       if (sink !== null) return sink;
       const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
       return createFolderRowSink({ directory, format: folderFormat(request), refuseLinks: !session.byHand });
@@ -110,14 +111,15 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
 }
 
 /** A folder of Delta or Iceberg tables; null where it is to be one of another kind. */
-async function openLakeSink(session: ToolSession, target: LakeTarget): Promise<RowSink | null> {
-  const { request } = session;
-  const { isLakeFormat } = await import('../../adapters/lake/formats.ts');
-  const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
-  // of the tables that documents are taken out of
-  const format =
-    request.tool === 'unload' ? ((await lakeFormatOf(target)) ?? 'delta') : (request.format ?? 'csv');
-  return isLakeFormat(format) ? lakeSink(session, target, format) : null;
+async function openLakeSink(session: ToolSession, open: () => Promise<LakeTarget>): Promise<RowSink | null> {
+  const { format, tool } = session.request;
+  if (tool === 'unload') {
+    const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+    const target = await open();
+    // of the tables that documents are taken out of
+    return lakeSink(session, target, (await lakeFormatOf(target)) ?? 'delta');
+  }
+  return isLakeFormat(format) ? lakeSink(session, await open(), format) : null;
 }
 
 async function lakeSink(session: ToolSession, target: LakeTarget, format: LakeFormatName): Promise<RowSink> {
@@ -161,8 +163,10 @@ async function openInBucket(
   inBucket: FilesInBucket,
 ): Promise<RowSink> {
   const scratch = localFolder(session, 'out');
-  const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
-  const sink = await openLakeSink(session, bucketLake({ ...folder, label: inBucket.label, scratch }));
+  const sink = await openLakeSink(session, async () => {
+    const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
+    return bucketLake({ ...folder, label: inBucket.label, scratch });
+  });
   if (sink !== null) return sink;
   const { createObjectFolderRowSink } = await import('../../adapters/folder/object-store-sink.ts');
   const { idJob, request } = session;

@@ -1,6 +1,6 @@
 /** Loads of the library's documents into tables of a bucket. */
 import { join } from 'node:path';
-import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
+import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { bucketLake } from '../../../src/adapters/lake/store/bucket/objects.ts';
 import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';

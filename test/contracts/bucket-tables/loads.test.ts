@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
+import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
 import { createLakeRowRemover } from '../../../src/adapters/lake/remover.ts';
 import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import type { SinkPlan } from '../../../src/ports/rows/sink.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
+import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
 import { createLakeRowRemover } from '../../../src/adapters/lake/remover.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';

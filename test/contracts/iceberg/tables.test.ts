@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseExact, exactText } from '../../../src/adapters/lake/exact-json.ts';
-import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
+import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';

@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { openDuckDb } from '../../../src/adapters/duckdb/database.ts';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createDuckDbRowSource } from '../../../src/adapters/duckdb/target/source.ts';
-import type { LakeFormatName } from '../../../src/adapters/lake/formats.ts';
+import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';

@@ -5,7 +5,7 @@ import { AppError } from '../../../errors.ts';
 import type { UnitFile, UnitTarget } from '../../../ports/rows/units.ts';
 import { columnId } from '../../row-sinks/staged-rows.ts';
 import { isOwnName } from '../contents/manifest.ts';
-import { settledBy, unsettledUnits, type TypeRules } from './settle.ts';
+import type { TypeRules } from './settle.ts';
 import { nothingSettled, type FileUnitToken, type SettledColumns } from './token.ts';
 
 export interface FileUnitsOptions {
@@ -32,6 +32,8 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
     unsettled: async (receipts) => {
       if (rulesFor === null) return null;
       return guarded(async () => {
+        // loaded where files have types
+        const { settledBy, unsettledUnits } = await import('./settle.ts');
         const settled = settledBy(receipts);
         const units = await unsettledUnits(model, receipts, settled, await rulesFor(settled));
         return units.length === 0 ? null : { units, token: await tokenFor(settled) };

@@ -4,7 +4,8 @@ import type { RelationalModel } from '../../../engine/model/relational-model.ts'
 import type { PartitionPart, PartitionWish } from '../../../engine/sql/partition-wish.ts';
 import { AppError } from '../../../errors.ts';
 import { columnSqlType } from '../../duckdb/types.ts';
-import { storedTypeIn, type LakeFormatName } from '../formats.ts';
+import { storedTypeIn } from '../formats.ts';
+import type { LakeFormatName } from '../table-format.ts';
 import type { LakeColumn } from '../table-format.ts';
 import { deltaColumn, typeFault, type PartitionField } from './fields.ts';
 

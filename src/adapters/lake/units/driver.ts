@@ -5,7 +5,7 @@ import type { UnitTarget } from '../../../ports/rows/units.ts';
 import { createFileUnits, type FileUnitsOptions } from '../../folder/units/driver.ts';
 import { typesOf } from '../../folder/parquet.ts';
 import { digitsOf, tableName, typingOf, type SettledColumns } from '../../folder/units/token.ts';
-import type { LakeFormatName } from '../formats.ts';
+import type { LakeFormatName } from '../table-format.ts';
 import type { LakeField } from '../table-format.ts';
 import { fieldOf, type FieldIds } from '../table-format.ts';
 import { lakeTypeOf, type LakeUnitTable, type LakeUnitToken } from './token.ts';

@@ -1,7 +1,8 @@
 /** What executors write Parquet files of a folder's tables with. */
 import type { FileUnitToken } from '../../folder/units/token.ts';
 import type { NamedColumn } from '../../folder/contents/formats.ts';
-import { storedTypeIn, type LakeFormatName } from '../formats.ts';
+import { storedTypeIn } from '../formats.ts';
+import type { LakeFormatName } from '../table-format.ts';
 import { typeToWrite } from '../next-version.ts';
 import type { FieldIds } from '../table-format.ts';
 

@@ -13,7 +13,7 @@ import { isList, isObject, parsed, stagingPrefix } from '../../../folder/content
 import type { DecidingStore } from '../../../../ports/files/objects.ts';
 import { dataFolder } from '../../data-files.ts';
 import { emptyManifest, type LakeManifest, type LakeStep, type TableStep } from '../../manifest.ts';
-import { isLakeFormat } from '../../formats.ts';
+import { isLakeFormat } from '../../table-format.ts';
 import type { HeldPlace, LakeTarget, SteadyPlace } from '../place.ts';
 import type { TableCatalogue } from '../../iceberg/shape.ts';
 import { eachAtOnce } from '../at-once.ts';
