@@ -116,6 +116,16 @@ describe('documents in columns', { timeout: 180_000 }, () => {
     ]);
   });
 
+  it('make their schema without being loaded, and print its tables', async () => {
+    const { code, summary } = await load('-e', 's');
+    expect([code, summary]).toEqual([0, expect.objectContaining({ documents: 2, rows: 0 })]);
+    const printed = await load('-S', 'p');
+    expect([printed.code, printed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/CREATE TABLE "order"[^;]*"received_at"/),
+    ]);
+  });
+
   it('are written back as they were', async () => {
     const folder = await trial.folder('rows-back-');
     const written = await runTool(home, 'er2xml', ['-i', 'metadb:first', '-o', folder]);
