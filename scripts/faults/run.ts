@@ -65,6 +65,8 @@ async function runOn(home: ServiceHome, run: FaultRun, lake: LakeServers | null)
   try {
     let makePlace =
       lake?.makePlace ?? (kind === 'sqlite' ? sqlitePlaces(folder) : metadbPlaces(installation));
+    // a writer of a bucket is taken for dead after 45 s, and its tables wait for it
+    const patience = kind === 'lake' ? { patienceMs: 400_000 } : {};
     let fault = kind === 'database' ? killDatabase(installation) : processes;
     if (kind === 'mariadb') {
       const port = await freePort();
@@ -83,7 +85,7 @@ async function runOn(home: ServiceHome, run: FaultRun, lake: LakeServers | null)
     const usualMs = (performance.now() - started) * 1.5;
     for (let number = 1; number <= rounds; number += 1) {
       const told = await runCycle(
-        { installation, document, origin: origin!, makePlace, usualMs, jobs: 3, fault },
+        { installation, document, origin: origin!, makePlace, usualMs, jobs: 3, fault, ...patience },
         counts,
         number,
       );

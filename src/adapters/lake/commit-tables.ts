@@ -5,9 +5,10 @@
 import { join } from 'node:path';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import { dataFolder, openDataFiles, type DataFiles, type Rewriting } from './data-files.ts';
+import { dataFolder, openDataFiles, type DataFiles, type Rewriting, type LocalRows } from './data-files.ts';
 import { closedValues } from './documents/merged-documents.ts';
 import { keptRows, localFiles, touchedFiles, without } from './documents/touched-files.ts';
+import { rowFiles } from './store/row-files.ts';
 import { formatsOf, numberingFormat } from './formats.ts';
 import type { LakeStep, LakeTable, TableStep } from './manifest.ts';
 import { nextVersion } from './next-version.ts';
@@ -240,13 +241,13 @@ class Rewritten {
   }
 
   /** Null where no row stays. */
-  async of(path: string, rewriting: Rewriting): Promise<NewFile | null> {
+  async of(file: LocalRows, rewriting: Rewriting): Promise<NewFile | null> {
     const { place, step, staging, files } = this.#inStep;
     const { conversions, where, columns, fieldIds, values = [] } = rewriting;
-    const key = JSON.stringify([path, [...conversions], where, columns, fieldIds, [...values]]);
+    const key = JSON.stringify([file, [...conversions], where, columns, fieldIds, [...values]]);
     const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const made = await files.rewrite(await place.localFile(path), step.job, rewriting);
+    const made = await files.rewrite(file, step.job, rewriting);
     if (made !== null)
       await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
     this.#made.set(key, made);
@@ -264,16 +265,16 @@ async function changeOf(
 ): Promise<FormatChange> {
   const { table, format, rewritten } = inFormat;
   const { directory } = table;
-  const present = [...(state?.files ?? [])].map(([name, told]) => ({
+  const present = [...(state?.files ?? [])].map(([name, of]) => ({
     path: `${directory}/${name}`,
     name,
-    told,
+    of,
   }));
   for (const { path } of present) await place.checkFile(path);
   const pathOf = (file: NewFile): string => `${directory}/${dataFolder}/${file.name}`;
   const next = await nextVersion(format, state, table, async (column) =>
     files.digits(
-      await localFiles(place, [...present.map(({ path }) => path), ...table.files.map(pathOf)]),
+      [...(await rowFiles(place, present)), ...(await localFiles(place, table.files.map(pathOf)))],
       column,
     ),
   );
@@ -294,21 +295,26 @@ async function changeOf(
     );
   const where = table.replace ? await keptRows(place, table, step) : without(table.without);
   const added: NewFile[] = [];
-  for (const { path, told } of next.clears ? [] : going) {
-    const kept = await rewritten.of(path, {
+  for (const file of next.clears ? [] : going) {
+    const kept = await rewritten.of((await rowFiles(place, [file]))[0]!, {
       conversions: next.there,
       columns,
       where,
       fieldIds,
       ...(table.closing === undefined ? {} : { values: closedValues(table.closing) }),
     });
-    if (kept !== null) added.push(inPartition(kept, told.partition));
+    if (kept !== null) added.push(inPartition(kept, file.of.partition));
   }
   for (const own of table.files) {
     const isAsItIs = next.own.size === 0 && (fieldIds === null || hasFieldIds(own, fieldIds));
     const settled = isAsItIs
       ? own
-      : await rewritten.of(pathOf(own), { conversions: next.own, columns, where: null, fieldIds });
+      : await rewritten.of(await place.localFile(pathOf(own)), {
+          conversions: next.own,
+          columns,
+          where: null,
+          fieldIds,
+        });
     if (settled !== null) added.push(inPartition(settled, own.partition ?? []));
   }
   return {

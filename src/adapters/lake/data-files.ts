@@ -10,7 +10,7 @@ import { openDuckDb, pathLiteral, type DuckDb } from '../duckdb/database.ts';
 import { converted, type DecimalDigits } from '../duckdb/types.ts';
 import { makeFolder } from '../file-staging/create-folder.ts';
 import { fieldIdsOption } from '../folder/parquet.ts';
-import type { FieldIds, NewFile } from './table-format.ts';
+import type { FieldIds, NewFile, ToldValue } from './table-format.ts';
 
 export const dataFolder = 'data';
 
@@ -41,6 +41,9 @@ export function toldColumns<T extends TypedName>(columns: readonly T[]): readonl
   );
 }
 
+/** Of this machine: its path, with what its table tells of its rows, if it does. */
+export type LocalRows = string | { readonly path: string; readonly told: readonly ToldValue[] };
+
 /** What a rewrite makes of a column. */
 export interface TypeChange {
   readonly from: string;
@@ -64,7 +67,7 @@ export interface DataFiles {
   /** `stats` of an `add`: rows; NULLs, least and greatest values of the first columns */
   statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
   /** the rows of a file in a new one, which lies in `scratch`; null where no row stays */
-  rewrite(path: string, job: number, rewriting: Rewriting): Promise<NewFile | null>;
+  rewrite(file: LocalRows, job: number, rewriting: Rewriting): Promise<NewFile | null>;
   /** the rows of all files in a new one, as `rewrite`, with all of the columns; AppError `conflict` where those are not so many */
   merge(
     paths: readonly string[],
@@ -73,7 +76,7 @@ export interface DataFiles {
     merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
   ): Promise<NewFile>;
   /** digits of a column's decimals in all of the files */
-  digits(paths: readonly string[], column: string): Promise<DecimalDigits>;
+  digits(files: readonly LocalRows[], column: string): Promise<DecimalDigits>;
   read<T>(sql: string): Promise<T[]>;
   /** Rows that it wrote. */
   run(sql: string): Promise<number>;
@@ -116,9 +119,9 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
 
   return {
     statistics,
-    rewrite: async (path, job, { conversions, columns, where, fieldIds, values: settled = new Map() }) => {
+    rewrite: async (file, job, { conversions, columns, where, fieldIds, values: settled = new Map() }) => {
       const { read, run } = await database();
-      const from = settled.size === 0 ? parquet([path]) : wholeRows([path], columns);
+      const from = settled.size === 0 ? parquet([file]) : wholeRows([file], columns);
       const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${from}`);
       const present = new Set(described.map(({ column_name: name }) => name));
       const values = described.map(({ column_name: name }) => {
@@ -171,19 +174,19 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       const { size: bytes } = await stat(draft);
       return { name, bytes, stats, ...(fieldIds === null ? {} : { fieldIds }) };
     },
-    digits: async (paths, column) => {
+    digits: async (rowFiles, column) => {
       const { read } = await database();
       let digits: DecimalDigits = { whole: 0, fraction: 0 };
-      for (const path of paths) {
+      for (const file of rowFiles) {
         const described = await read<{ column_name: string; column_type: string }>(
-          `DESCRIBE SELECT * FROM ${parquet([path])}`,
+          `DESCRIBE SELECT * FROM ${parquet([file])}`,
         );
         const type = described.find(({ column_name: name }) => name === column)?.column_type;
         if (type === undefined) continue;
         const value = type.endsWith('[]') ? `unnest(${doubleQuoted(column)})` : doubleQuoted(column);
         const [whole, fraction] = exactDigits('value::VARCHAR');
         const [row] = await read<{ whole: number | null; fraction: number | null }>(
-          `SELECT max(${whole})::INTEGER AS whole, max(${fraction})::INTEGER AS fraction FROM (SELECT ${value} AS value FROM ${parquet([path])})`,
+          `SELECT max(${whole})::INTEGER AS whole, max(${fraction})::INTEGER AS fraction FROM (SELECT ${value} AS value FROM ${parquet([file])})`,
         );
         digits = {
           whole: Math.max(digits.whole, row?.whole ?? 0),
@@ -209,14 +212,35 @@ export function isPlain(text: string): boolean {
   return /^-?\d+$|^\d{4}-\d\d-\d\d$/.test(text);
 }
 
-/** What stands behind FROM; a column that some of the files do not have is NULL there. */
-export function parquet(paths: readonly string[]): string {
+/** What stands behind FROM; a column that some of the files do not have is NULL there, where the table does not tell it. */
+export function parquet(files: readonly LocalRows[]): string {
+  const plain: string[] = [];
+  const parts: string[] = [];
+  for (const file of files)
+    if (typeof file === 'string') plain.push(file);
+    else if (file.told.length === 0) plain.push(file.path);
+    else parts.push(withTold(file));
+  if (parts.length === 0) return readParquet(plain);
+  if (plain.length > 0) parts.unshift(`SELECT * FROM ${readParquet(plain)}`);
+  return `(${parts.join(' UNION ALL BY NAME ')})`;
+}
+
+function withTold({ path, told }: Exclude<LocalRows, string>): string {
+  const names = told.map(({ name }) => standardLiteral(name));
+  const values = told.map(
+    ({ name, sqlType, value }) =>
+      `${value === null ? 'NULL' : standardLiteral(value)}::${sqlType} AS ${doubleQuoted(name)}`,
+  );
+  return `SELECT COLUMNS(c -> c NOT IN (${names.join(', ')})), ${values.join(', ')} FROM ${readParquet([path])}`;
+}
+
+function readParquet(paths: readonly string[]): string {
   return `read_parquet([${paths.map(pathLiteral).join(', ')}], union_by_name = true, hive_partitioning = false)`;
 }
 
 /** As `parquet`, with all of the columns, whatever the files have. */
-export function wholeRows(paths: readonly string[], columns: readonly TypedName[]): string {
+export function wholeRows(files: readonly LocalRows[], columns: readonly TypedName[]): string {
   const typed = columns.map(({ name, sqlType }) => `NULL::${sqlType} AS ${doubleQuoted(name)}`);
   const none = `SELECT ${typed.join(', ')} WHERE false`;
-  return paths.length === 0 ? `(${none})` : `(SELECT * FROM ${parquet(paths)} UNION ALL BY NAME ${none})`;
+  return files.length === 0 ? `(${none})` : `(SELECT * FROM ${parquet(files)} UNION ALL BY NAME ${none})`;
 }

@@ -14,6 +14,7 @@ import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { parquet } from './data-files.ts';
+import { rowFiles } from './store/row-files.ts';
 import { mainFormat } from './formats.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeTable } from './manifest.ts';
@@ -142,10 +143,10 @@ async function openTable(
   const state = await mainFormat(format).readTable(place, directory, label, version);
   if (state === null) return null;
   state.checkReadable();
-  const paths: string[] = [];
-  for (const path of state.files.keys()) paths.push(await place.localFile(`${directory}/${path}`));
-  if (paths.length === 0) return null;
-  const described = await database.read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`);
+  const present = [...state.files].map(([path, of]) => ({ path: `${directory}/${path}`, of }));
+  const files = await rowFiles(place, present);
+  if (files.length === 0) return null;
+  const described = await database.read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(files)}`);
   const inFiles = new Set(described.map((column) => column.column_name));
   const types = new Map<string, ColumnType>(
     tableColumns(model, name).map((column) => [column.name, column.type]),
@@ -163,7 +164,7 @@ async function openTable(
     );
   }
   return {
-    from: `(SELECT ${values.join(', ')} FROM ${parquet(paths)})`,
+    from: `(SELECT ${values.join(', ')} FROM ${parquet(files)})`,
     whole: (column) => (names.has(column) ? `${doubleQuoted(column)}::BIGINT` : null),
     holds: (column, text) => `${doubleQuoted(column)} = ${standardLiteral(text)}`,
     text: (column) => (names.has(column) ? { expression: doubleQuoted(column), decode: null } : null),

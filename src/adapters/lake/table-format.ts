@@ -47,8 +47,17 @@ export interface LakeFile {
   readonly rows: number;
   /** values of the partition, in the order of its fields; none: the table has no partitions */
   readonly partition: PartitionValues;
+  /** of columns of the partition, where the file does not have them */
+  readonly told: readonly ToldValue[];
   /** of a column of whole numbers; null where the table does not tell */
   readonly rangeOf: (column: string) => ValueRange | null;
+}
+
+/** A column that a file does not have, as its table tells the value, which all rows of the file have. */
+export interface ToldValue {
+  readonly name: string;
+  readonly sqlType: string;
+  readonly value: string | null;
 }
 
 /** The least and the greatest value of a column in a file, or values beyond these. */

@@ -3,14 +3,14 @@ import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { dataFolder, isOwnFile, openDataFiles, parquet, wholeRows, type DataFiles } from './data-files.ts';
+import type { FileChoice } from './documents/files-of-documents.ts';
+import { rowFiles, type PresentFile } from './store/row-files.ts';
 import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
 import type { LakeManifest } from './manifest.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import { eachAtOnce } from './store/at-once.ts';
 import type { LakePlace } from './store/place.ts';
 import type { FieldIds, LakeField, LakeFile, TableFormat, TableVersion } from './table-format.ts';
-
-export type FileChoice = (file: LakeFile) => boolean;
 
 const everyFile: FileChoice = () => true;
 
@@ -76,14 +76,14 @@ export class TablesThere {
       return key === undefined ? [] : [[name, key.name] as const];
     });
     for (const [table, key] of [...keyed, [sideTableNames.documents, fileKeyName] as const]) {
-      const files = (await this.#state(table))?.files ?? new Map<string, LakeFile>();
-      const told = new Map([...files].map(([path, file]) => [path, file.rangeOf(key)?.[1] ?? null]));
+      const files = await this.#filesIn(table, everyFile);
+      const told = files.map(({ of }) => of.rangeOf(key)?.[1] ?? null);
       const [row] = await this.#rowsOf<{ key: bigint | null }>(
         table,
-        [...files.keys()].filter((path) => !isOwnFile(path) && told.get(path) === null),
+        files.filter(({ name }, at) => !isOwnFile(name) && told[at] === null),
         (from) => `SELECT max(${doubleQuoted(key)})::BIGINT AS key FROM ${from}`,
       );
-      const highest = [...told.values(), row?.key ?? null].reduce(
+      const highest = [...told, row?.key ?? null].reduce(
         (high, one) => (one !== null && (high === null || one > high) ? one : high),
         null,
       );
@@ -109,24 +109,24 @@ export class TablesThere {
     select: (from: string) => string,
     isWanted: FileChoice = everyFile,
   ): Promise<T[]> {
-    return this.#rowsOf(table, await this.#pathsIn(table, isWanted), select);
+    return this.#rowsOf(table, await this.#filesIn(table, isWanted), select);
   }
 
-  async #rowsOf<T>(table: string, files: readonly string[], select: (from: string) => string): Promise<T[]> {
+  async #rowsOf<T>(
+    table: string,
+    files: readonly PresentFile[],
+    select: (from: string) => string,
+  ): Promise<T[]> {
     if (files.length === 0) return [];
-    return this.#files.read<T>(select(parquet(await this.#localFiles(table, files))));
+    return this.#files.read<T>(select(parquet(await rowFiles(this.#place, files))));
   }
 
-  async #pathsIn(table: string, isWanted: FileChoice): Promise<readonly string[]> {
+  async #filesIn(table: string, isWanted: FileChoice): Promise<readonly PresentFile[]> {
+    const directory = this.#directories.get(table);
     const files = (await this.#state(table))?.files ?? new Map<string, LakeFile>();
-    return [...files].flatMap(([path, file]) => (isWanted(file) ? [path] : []));
-  }
-
-  async #localFiles(table: string, files: readonly string[]): Promise<readonly string[]> {
-    const directory = this.#directories.get(table)!;
-    const paths: string[] = [];
-    for (const path of files) paths.push(await this.#place.localFile(`${directory}/${path}`));
-    return paths;
+    return [...files].flatMap(([name, of]) =>
+      isWanted(of) ? [{ path: `${directory!}/${name}`, name, of }] : [],
+    );
   }
 
   /** Of tables, what stands behind FROM: all of their columns, and no rows of a table that is not there. `isWanted`: as of `rows`. */
@@ -141,8 +141,8 @@ export class TablesThere {
       const columns = state.fields.flatMap(({ name, sqlType }) =>
         sqlType === null ? [] : [{ name, sqlType }],
       );
-      const files = await this.#pathsIn(table, isWanted);
-      found.set(table, wholeRows(await this.#localFiles(table, files), columns));
+      const files = await rowFiles(this.#place, await this.#filesIn(table, isWanted));
+      found.set(table, wholeRows(files, columns));
     }
     return found;
   }

@@ -2,7 +2,8 @@
 import { isList, isObject, parsed } from '../../folder/contents/manifest.ts';
 import { isOwnFile } from '../data-files.ts';
 import { deltaColumn, type PartitionField, type PartitionValues } from '../partitions/fields.ts';
-import type { DeltaState, Metadata } from './actions.ts';
+import type { LakeField, ToldValue } from '../table-format.ts';
+import type { AddedFile, Metadata } from './actions.ts';
 
 const property = 'conversion-job-service.partition';
 
@@ -27,14 +28,25 @@ export function partitioningOf({
   return fields.map(deltaColumn).join('\n') === partitionColumns.join('\n') ? fields : null;
 }
 
-/** Whether a file of the table has rows that lack the columns of the partition, as those of other writers do. */
-export function hasPartFiles({ metadata, files }: DeltaState): boolean {
-  return (metadata.partitionColumns ?? []).length > 0 && [...files.keys()].some((path) => !isOwnFile(path));
+/** What the rows of a file have in columns of the partition that other writers leave to the log. */
+export function valuesBeside(
+  path: string,
+  fields: readonly PartitionField[],
+  columns: readonly LakeField[],
+  told: AddedFile['partitionValues'],
+): readonly ToldValue[] {
+  if (isOwnFile(path)) return [];
+  const values = valuesOf(fields, told);
+  return fields.flatMap((field, at) => {
+    const name = deltaColumn(field);
+    const sqlType = columns.find((column) => column.name === name)?.sqlType;
+    return sqlType === null || sqlType === undefined ? [] : [{ name, sqlType, value: values[at]! }];
+  });
 }
 
 export function valuesOf(
   fields: readonly PartitionField[],
-  told: Readonly<Record<string, string | null>> | undefined,
+  told: AddedFile['partitionValues'],
 ): PartitionValues {
   return fields.map((field) => told?.[deltaColumn(field)] ?? null);
 }

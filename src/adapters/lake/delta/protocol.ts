@@ -1,7 +1,7 @@
 /** Which features of Delta tables are understood, and which a table of ours needs. What others switched on is refused, never passed over. */
 import { AppError } from '../../../errors.ts';
 import type { Metadata, Protocol, DeltaState } from './actions.ts';
-import { hasPartFiles, partitioningOf } from './partitions.ts';
+import { partitioningOf } from './partitions.ts';
 import { fieldsOf } from './schema.ts';
 
 /** what versions before table features stand for, as far as they change nothing while they are not used */
@@ -59,8 +59,6 @@ export function checkReadable(state: DeltaState, label: string): void {
   const mapping = metadata.configuration?.['delta.columnMapping.mode'] ?? 'none';
   if (mapping !== 'none') refuse(label, 'column mapping');
   if (partitioningOf(metadata) === null) refuse(label, 'partitions of another kind');
-  if (hasPartFiles(state))
-    refuse(label, 'rows of another program in partitions, whose columns their files do not have');
   for (const { deletionVector } of files.values())
     if (deletionVector !== null && deletionVector !== undefined)
       refuse(label, 'deletion vectors; REORG TABLE … APPLY (PURGE) writes its files without them');

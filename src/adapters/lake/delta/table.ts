@@ -16,7 +16,7 @@ import {
 } from '../table-format.ts';
 import type { Action, DeltaState } from './actions.ts';
 import { isCheckpointDue, writeCheckpoint } from './checkpoint.ts';
-import { partitioningOf, partitionMetadata, toldValues, valuesOf } from './partitions.ts';
+import { partitioningOf, partitionMetadata, toldValues, valuesBeside, valuesOf } from './partitions.ts';
 import { checkReadable, checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
 import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf } from './schema.ts';
 import { storedType } from './types.ts';
@@ -73,6 +73,7 @@ class DeltaVersion implements TableVersion {
           bytes: Number(size),
           rows: rowsIn(stats),
           partition: valuesOf(this.partitioning, partitionValues),
+          told: valuesBeside(path, this.partitioning, this.fields, partitionValues),
           rangeOf: (column) => rangeIn(stats, column),
         },
       ]),

@@ -1,6 +1,8 @@
 /** Which files of a table documents are looked for in. */
 import { fileKeyName } from '../../../engine/model/side-tables.ts';
-import type { FileChoice } from '../tables-there.ts';
+import type { LakeFile } from '../table-format.ts';
+
+export type FileChoice = (file: LakeFile) => boolean;
 
 /** Files that may have rows of the documents, as far as the table tells. `keys`: decimal digits. */
 export function filesOf(keys: readonly string[]): FileChoice {

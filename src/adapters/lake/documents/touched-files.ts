@@ -4,17 +4,9 @@ import { parquet, wholeRows, type DataFiles, type TypedName } from '../data-file
 import { mainFormat } from '../formats.ts';
 import type { LakeStep, TableStep } from '../manifest.ts';
 import type { HeldPlace } from '../store/place.ts';
-import type { LakeFile } from '../table-format.ts';
+import { rowFiles, type PresentFile } from '../store/row-files.ts';
 import { filesOf } from './files-of-documents.ts';
 import { unmergedCondition } from './merged-documents.ts';
-
-/** A file of the table: its path in the place, and below the table's folder. */
-export interface PresentFile {
-  readonly path: string;
-  readonly name: string;
-  /** what the table says of it */
-  readonly told: LakeFile;
-}
 
 export async function localFiles(place: HeldPlace, paths: readonly string[]): Promise<readonly string[]> {
   const local: string[] = [];
@@ -45,10 +37,10 @@ export async function touchedFiles(
   const isHolding = filesOf(keys);
   for (const file of present) {
     // which documents came without a merge, ranges do not tell
-    if (closing === undefined && !isHolding(file.told)) continue;
-    const paths = [await place.localFile(file.path)];
+    if (closing === undefined && !isHolding(file.of)) continue;
+    const rowsOf = await rowFiles(place, [file]);
     const rows = await files.read(
-      `SELECT 1 FROM ${closing === undefined ? parquet(paths) : wholeRows(paths, columns)} WHERE ${conditions.join(' OR ')} LIMIT 1`,
+      `SELECT 1 FROM ${closing === undefined ? parquet(rowsOf) : wholeRows(rowsOf, columns)} WHERE ${conditions.join(' OR ')} LIMIT 1`,
     );
     if (rows.length > 0) found.push(file);
   }

@@ -87,6 +87,7 @@ export class IcebergVersion implements TableVersion {
           partition: this.#isPartitionedOtherwise
             ? []
             : partitionValues(spec.fields, types, file['partition'] as Record<string, unknown>),
+          told: [],
           rangeOf: (column) => rangeIn(file, this.fields, column),
         },
       ]),
