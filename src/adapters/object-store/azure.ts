@@ -5,7 +5,7 @@ import { answered, inTime } from './answered.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
 import { factsOf, readObject } from './read-object.ts';
-import { blobsIn, elementIn } from './xml-answers.ts';
+import { blobsIn, nextPage } from './xml-answers.ts';
 
 /** Size of the blocks of an upload. A blob takes 50,000 of them. */
 const blockBytes = 16 * 1024 * 1024;
@@ -85,8 +85,8 @@ export function createAzureObjectStore(
         const answer = await send({ method: 'GET', key: '', query });
         if (answer.status === 404) throw noContainer();
         const text = await answer.text();
+        marker = nextPage(text, 'az', marker);
         yield* blobsIn(text);
-        marker = elementIn(text, 'NextMarker') || null;
       } while (marker !== null);
     },
   };

@@ -4,7 +4,7 @@ import type { DecidingStore } from '../../ports/files/objects.ts';
 import { inParts, tooLarge } from './byte-parts.ts';
 import { createOnce } from './create-once.ts';
 import { factsOf, readObject } from './read-object.ts';
-import { elementIn, faultCode, objectsIn } from './xml-answers.ts';
+import { elementIn, faultCode, nextPage, objectsIn } from './xml-answers.ts';
 import { createS3Requests, type S3Settings, type S3Transport, type SendS3 } from './s3-requests.ts';
 
 /** Size of the parts of an upload. A store takes 10,000 of them, so objects may have 160 GB. */
@@ -41,8 +41,8 @@ export function createS3ObjectStore(settings: S3Settings, transport?: S3Transpor
         const answer = await send({ method: 'GET', key: '', query });
         if (answer.status === 404) throw noBucket();
         const text = await answer.text();
+        token = nextPage(text, 's3', token);
         yield* objectsIn(text);
-        token = elementIn(text, 'IsTruncated') === 'true' ? elementIn(text, 'NextContinuationToken') : null;
       } while (token !== null);
     },
   };

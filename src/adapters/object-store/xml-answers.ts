@@ -1,4 +1,5 @@
 /** What stores of objects answer in XML. */
+import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
 
 export function* objectsIn(text: string): Generator<StoredObject> {
@@ -25,6 +26,29 @@ export function* blobsIn(text: string): Generator<StoredObject> {
       version: `"${(elementIn(entry, 'Etag') ?? '').replaceAll('"', '')}"`,
     };
   }
+}
+
+/**
+ * What the next page of a list is asked for by; null: this one is the last. `before`: what this one was asked for by. AppError
+ * `service_unavailable` for what is no list or a part of one, and for one that goes on without an end: taken for whole, files would be missing.
+ */
+export function nextPage(text: string, kind: 's3' | 'az', before: string | null): string | null {
+  const [root, name] =
+    kind === 's3' ? ['ListBucketResult', 'NextContinuationToken'] : ['EnumerationResults', 'NextMarker'];
+  if (!text.trimEnd().endsWith(`</${root}>`))
+    throw noList('answers a list with something else, or with a part of one');
+  const next = elementIn(text, name!) || null;
+  if (kind === 's3' && elementIn(text, 'IsTruncated') !== 'true') return null;
+  if (kind === 's3' && next === null) throw noList('says that its list goes on, and not where');
+  if (next !== null && next === before) throw noList('answers the same page of its list again and again');
+  return next;
+}
+
+function noList(what: string): AppError {
+  return new AppError(
+    'service_unavailable',
+    `the store ${what}: look at its endpoint, and at what stands before it`,
+  );
 }
 
 /** Text of the first element of that name: the answers of a store are as its makers write them, and flat. */

@@ -2,7 +2,8 @@
 import type { SourceAccess } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { blobsIn, elementIn, faultCode } from '../object-store/xml-answers.ts';
+import { blobsIn, faultCode, nextPage } from '../object-store/xml-answers.ts';
+import { listPage } from './list-page.ts';
 import type { SendGet } from './remote-requests.ts';
 import { objectUrl } from './s3-listing.ts';
 
@@ -16,22 +17,21 @@ export async function* listContainer(
   prefix: string,
   label: string,
 ): AsyncIterable<StoredObject> {
-  let marker = '';
+  let marker: string | null = null;
   do {
     const url = objectUrl(access.endpoint, container, '');
     for (const [name, value] of [
       ['restype', 'container'],
       ['comp', 'list'],
       ['prefix', prefix],
-      ...(marker === '' ? [] : [['marker', marker]]),
+      ...(marker === null ? [] : [['marker', marker]]),
     ] as const)
       url.searchParams.set(name!, value!);
-    const answer = await send(url);
-    const text = await answer.text();
-    if (!answer.ok) throw refusedList(answer.status, faultCode(text), label);
+    const { ok, status, text } = await listPage(send, url, label);
+    if (!ok) throw refusedList(status, faultCode(text), label);
+    marker = nextPage(text, 'az', marker);
     yield* blobsIn(text);
-    marker = elementIn(text, 'NextMarker') ?? '';
-  } while (marker !== '');
+  } while (marker !== null);
 }
 
 function refusedList(status: number, code: string | null, label: string): AppError {

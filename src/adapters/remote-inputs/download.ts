@@ -178,7 +178,7 @@ function refusalOf(status: number, label: string): AppError | null {
 }
 
 /** What a fault of the network was caused by, in a word. */
-function causeOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   for (const known of [cause?.code, code]) if (typeof known === 'string') return known;
   return error instanceof Error ? error.message : String(error);

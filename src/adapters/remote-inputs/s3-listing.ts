@@ -1,7 +1,8 @@
 /** Objects of a bucket below a prefix (ListObjectsV2). */
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { elementIn, faultCode, objectsIn } from '../object-store/xml-answers.ts';
+import { faultCode, nextPage, objectsIn } from '../object-store/xml-answers.ts';
+import { listPage } from './list-page.ts';
 import type { SendGet } from './remote-requests.ts';
 
 /** Address of an object, or of the bucket for ''; buckets are named in the path. */
@@ -24,11 +25,10 @@ export async function* listBucket(
     url.searchParams.set('list-type', '2');
     url.searchParams.set('prefix', prefix);
     if (token !== null) url.searchParams.set('continuation-token', token);
-    const answer = await send(url);
-    const text = await answer.text();
-    if (!answer.ok) throw refusedList(answer.status, faultCode(text), label);
+    const { ok, status, text } = await listPage(send, url, label);
+    if (!ok) throw refusedList(status, faultCode(text), label);
+    token = nextPage(text, 's3', token);
     yield* objectsIn(text);
-    token = elementIn(text, 'IsTruncated') === 'true' ? elementIn(text, 'NextContinuationToken') : null;
   } while (token !== null);
 }
 

@@ -1,6 +1,7 @@
 /** A bucket, a server or an address on the web as the location of a watch. */
 import { createHash } from 'node:crypto';
 import { smallBytes } from '../../adapters/remote-inputs/download.ts';
+import { reached } from '../../adapters/remote-inputs/list-page.ts';
 import { createRemoteRequests, type RemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
 import { openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
@@ -120,7 +121,7 @@ function webFile(
   const name = fileNameOf(url);
   return {
     async *objects() {
-      const answer = await requests.get(url);
+      const answer = await reached(name, 'reached', () => requests.get(url));
       await answer.body?.cancel();
       if (answer.status === 404 || answer.status === 410) return;
       if (!answer.ok) throw refused(answer.status);
@@ -153,7 +154,7 @@ async function digestOf(
   url: URL,
   name: string,
 ): Promise<Awaited<ReturnType<WatchedLocation['digest']>>> {
-  const answer = await get(url);
+  const answer = await reached(name, 'reached', () => get(url));
   if (answer.status === 404 || answer.status === 410) {
     await answer.body?.cancel();
     return null;
