@@ -8,7 +8,8 @@
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
  *   --spark           jobs on Spark instead (SPARK_SUBMIT names spark-submit): --spark-files 1,… --spark-ranges 1,… --spark-megabytes 64
- *   --lakehouse       a document into Delta and Iceberg tables beside Parquet instead
+ *   --lakehouse       a document into Delta and Iceberg tables beside Parquet instead, and beside Spark's XML source (SPARK_PYTHON names a
+ *                     Python with pyspark, DELTA_JARS the jars of delta-spark and delta-storage for it, by commas)
  *   --standards       the largest documents of real standards, every way there and back, instead: --standards-only netex,ubl (all)
  *   --readme          put the table of goals into docs/performance.md, or what --spark found into docs/spark.md
  *   --install-peers   fetch Python peers and saxes into the system's temporary folder, and do nothing else
@@ -320,7 +321,10 @@ async function spark(): Promise<void> {
 }
 
 async function lakehouse(): Promise<void> {
-  await alone((...given) => benchLakehouse(given[0], given[1], { megabytes, rounds }, given[2]));
+  const { SPARK_PYTHON: python, DELTA_JARS: jars } = process.env;
+  const spark = python === undefined || jars === undefined ? null : { python, jars };
+  if (spark === null) console.error('Spark: left out, as SPARK_PYTHON or DELTA_JARS is not set');
+  await alone((...given) => benchLakehouse(given[0], given[1], { megabytes, rounds, spark }, given[2]));
 }
 
 async function standards(): Promise<void> {

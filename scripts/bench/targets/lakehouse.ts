@@ -1,6 +1,10 @@
-/** `npm run bench -- --lakehouse`: a document into a folder of Delta or Iceberg tables beside the same rows as Parquet, by processor seconds of the whole tool. */
+/**
+ * `npm run bench -- --lakehouse`: a document into a folder of Delta or Iceberg tables beside the same rows as Parquet, and beside Spark's own XML source
+ * that writes Delta, by processor seconds of the whole tool.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { BenchDatabase } from '../database.ts';
 import { generateInput } from '../inputs.ts';
 import { measure, median, type Command, type Measured } from '../measured-process.ts';
@@ -9,7 +13,11 @@ import { renderTable, significant } from '../report.ts';
 export interface LakehouseSeries {
   readonly megabytes: number;
   readonly rounds: number;
+  /** a Python that has pyspark, and jars of delta-spark for it; null: without Spark */
+  readonly spark: { readonly python: string; readonly jars: string } | null;
 }
+
+const peer = fileURLToPath(new URL('../peers/spark_delta.py', import.meta.url));
 
 const formats = ['parquet', 'delta', 'iceberg', 'delta,iceberg'] as const;
 
@@ -17,7 +25,7 @@ const formats = ['parquet', 'delta', 'iceberg', 'delta,iceberg'] as const;
 export async function benchLakehouse(
   database: BenchDatabase,
   directory: string,
-  { megabytes, rounds }: LakehouseSeries,
+  { megabytes, rounds, spark }: LakehouseSeries,
   disagree: (line: string) => void,
 ): Promise<string[]> {
   const { path, counts } = await generateInput('element', megabytes * 1e6, directory);
@@ -27,8 +35,18 @@ export async function benchLakehouse(
     const folder = join(directory, format);
     return [format, folder, database.tool(path, '-o', folder, '-f', format, '-x', origin, '-e', 'd')];
   });
+  const sparkRuns: Measured[] = [];
+  const orders = ((made.printed['tables'] ?? {}) as Readonly<Record<string, number>>)['order'];
   const runs = new Map<string, Measured[]>(contestants.map(([name]) => [name, []]));
-  for (let round = 0; round < rounds; round += 1)
+  for (let round = 0; round < rounds; round += 1) {
+    if (spark !== null) {
+      console.error('  spark');
+      const folder = join(directory, 'spark-delta');
+      await rm(folder, { recursive: true, force: true });
+      const run = await measure({ file: spark.python, args: [peer, path, 'order', folder, spark.jars] });
+      sparkRuns.push(run);
+      if (run.printed.rows !== orders) disagree(`spark: ${run.printed.rows} orders, not ${orders}`);
+    }
     for (const [name, folder, command] of contestants) {
       console.error(`  ${name}`);
       await rm(folder, { recursive: true, force: true });
@@ -37,6 +55,7 @@ export async function benchLakehouse(
       const { rows } = run.printed;
       if (rows !== counts.rows + 1) disagree(`${name}: ${String(rows)} rows, not ${counts.rows + 1}`);
     }
+  }
   const cpu = (name: string): number =>
     median(runs.get(name)!.map(({ processCpuSeconds }) => processCpuSeconds ?? 0));
   const tables = Object.keys((made.printed['tables'] ?? {}) as object).length;
@@ -52,8 +71,28 @@ export async function benchLakehouse(
       isTable ? perTable.toFixed(0) : '',
     ];
   });
-  return renderTable(
+  const lines = renderTable(
     [`${megabytes} MB, ${tables} tables`, 'seconds', 'CPU s', '× Parquet', 'CPU ms more per table'],
     rows,
+  );
+  return sparkRuns.length === 0 ? lines : [...lines, '', ...besideSpark(sparkRuns, cpu('delta'))];
+}
+
+/** `own`: CPU seconds of ours. */
+function besideSpark(runs: readonly Measured[], own: number): string[] {
+  const of = (name: string): number => median(runs.map(({ printed }) => Number(printed[name])));
+  const ratio = (seconds: number): string => significant(seconds / own);
+  const work = of('startCpu') + of('writeCpu');
+  return renderTable(
+    ['Spark’s XML source into Delta', 'CPU s', '× ours'],
+    [
+      ['start and write, with a schema that is known', significant(work), ratio(work)],
+      ['write alone, with a schema that is known', significant(of('writeCpu')), ratio(of('writeCpu'))],
+      [
+        'start, a look for the schema, and write',
+        significant(work + of('schemaCpu')),
+        ratio(work + of('schemaCpu')),
+      ],
+    ],
   );
 }
