@@ -1,10 +1,10 @@
-"""Driver of `--engine spark`: hands units of work to executors, which run the engine as a process each.
+"""Driver of `--engine spark`: hands units of work to executors, which run the engine as a process (xml2er_engine.py).
 
-usage: spark-submit driver.py WORK
+usage: spark-submit --py-files xml2er_engine.py driver.py WORK
 
 WORK is a folder that the driver and all executors see under the same path. From `job.json` there are taken: `name`, `units` (their
-count), `numbers` (those that are to be done, where that is not all of them) and `command`, which executors start with WORK and the
-number of a unit; relative paths in it lie in `spark.archives`. What a unit is, and what comes of it, is between the command and the
+count), `numbers` (those that are to be done, where that is not all of them) and `command`, which executors start with WORK and
+ask for units; relative paths in it lie in `spark.archives`. What a unit is, and what comes of it, is between the command and the
 tool that made the folder (src/tools/load/spark/work.ts).
 
 Lines on stdout that start with `@spark ` are facts for that tool. Where it did not start this process itself (cluster mode: no
@@ -12,18 +12,18 @@ XML2ER_PARENT in the environment) it reads them, and all other output, from `dri
 its process is gone, or the file `lease` is, or nobody has renewed that for a while.
 """
 
+import functools
 import json
 import os
 import re
 import shutil
-import socket
-import subprocess
 import sys
 import threading
 import time
 import traceback
 
-from pyspark import SparkConf, SparkContext, SparkFiles
+import xml2er_engine
+from pyspark import SparkConf, SparkContext
 
 # seconds without a sign of life after which the tool counts as gone; it renews its lease every two
 LEASE = 60
@@ -91,47 +91,6 @@ def end_with_tool(context, work, orphaned):
     threading.Thread(target=watch, daemon=True).start()
 
 
-def run_unit(work, command):
-    """What an executor does with a unit: the engine as a process, whose stdin ends with the executor."""
-
-    def fail(why):
-        # the driver looks for the mark: tracebacks of Python and Java stand around it
-        raise RuntimeError(f"@unit {socket.gethostname()}: {why} @")
-
-    def find(word):
-        shipped = os.path.join(SparkFiles.getRootDirectory(), word)
-        return word if os.path.isabs(word) or not os.path.exists(shipped) else shipped
-
-    def run(number):
-        if not os.path.isdir(work):
-            fail(f"{work} is not there: svc.spark.work must name a folder that all executors see under the same path")
-        program, entry = find(command[0]), find(command[1])
-        if not os.path.exists(entry):
-            # a checkout here and the package there, or the other way round
-            entry = find(os.path.splitext(command[1])[0] + (".js" if command[1].endswith(".ts") else ".ts"))
-        if not os.path.exists(entry):
-            fail(f"{entry} is not there: install this package on all executors, and set svc.spark.package to its folder")
-        try:
-            child = subprocess.Popen(
-                [program, entry, *command[2:], work, str(number)], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-            )
-        except OSError as error:
-            fail(f"{program}: {error.strerror}: install Node on all executors, and set svc.spark.node to its path")
-        try:
-            complaint = child.stderr.read().decode("utf-8", "replace")
-            code = child.wait()
-        finally:
-            if child.poll() is None:
-                child.kill()
-                child.wait()
-        # an attempt that ended by itself has said how in its report; all else is tried again by Spark
-        if code != 0:
-            fail(f"unit {number}: the engine ended with {code}: {complaint.strip()[-2000:]}")
-        return number
-
-    return run
-
-
 def watch_progress(context, total, done):
     tracker = context.statusTracker()
     told = -1
@@ -156,8 +115,9 @@ def run_application(work, job):
     done = threading.Event()
     progress = threading.Thread(target=watch_progress, args=(context, total, done), daemon=True)
     progress.start()
+    run = functools.partial(xml2er_engine.run_unit, work, job["command"])
     try:
-        context.parallelize(numbers, total).map(run_unit(work, job["command"])).count()
+        context.parallelize(numbers, total).map(run).count()
     finally:
         done.set()
         progress.join(5)

@@ -1,5 +1,5 @@
 /** Attempts, executors and drivers that die or linger on a real Spark: nothing is lost, nothing doubled. `npm run test:spark` with SPARK_SUBMIT. */
-import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { startService, type ServiceHome } from '../support/service/start.ts';
 import { convert, startTool } from '../support/service/tools.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
+import { writeEngineProxy } from './engine-proxy.ts';
 import { loadedTables, targetArguments, type LoadedTables, type TargetKind } from './loaded-tables.ts';
 import { needs, programOf } from '../support/needs.ts';
 import { useTrial } from '../support/service/trial.ts';
@@ -112,30 +113,22 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
     return null;
   }
 
-  /** Node as the executors start it, but for what the script does before; `$2` is the work folder, `$3` the unit. */
-  async function nodeAfter(name: string, script: string): Promise<string> {
-    const path = join(home.directory, name);
-    await writeFile(path, `#!/bin/bash\n${script}\nexec '${process.execPath}' "$@"\n`);
-    await chmod(path, 0o755);
-    return path;
-  }
-
   it.each(kinds)(
     'are attempts into %s: one dies when it has written, one when it has been taken, one lingers beside its copy',
     async (kind) => {
       const marks = join(home.directory, `marks-${kind}`);
       await mkdir(marks);
-      const node = await nodeAfter(
-        'node.sh',
+      const node = await writeEngineProxy(
+        join(home.directory, 'node.sh'),
         `first() { mkdir '${marks}'/"$1" 2>/dev/null; }
-case $3 in
+case $unit in
 0) if first slow; then sleep 20 & wait $!; fi ;;
 1) if first killed; then
-     '${process.execPath}' "$@" 3<&0 <&3 & engine=$!
+     give
      until [ -e "$2"/attempts/1-* ] || [ -e "$2/done/1" ]; do sleep 0.01; done; sleep 0.2
      kill -9 $engine; touch '${marks}/killed-when-written'; exit 9
    fi ;;
-2) if first taken; then '${process.execPath}' "$@"; touch '${marks}/failed-when-taken'; exit 9; fi ;;
+2) if first taken; then give; take; touch '${marks}/failed-when-taken'; exit 9; fi ;;
 esac`,
       );
       const eager = 'spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3';
@@ -167,6 +160,27 @@ esac`,
     expect(run.code, run.stdout + run.stderr).toBe(0);
     expect(run.stdout).toMatch(/Lost executor \d/);
     expect(await loadedTables(home, kind, `executor_${kind}`)).toEqual(expected.get(kind));
+    expect(await readdir(work)).toEqual([]);
+  });
+
+  it('is a worker of Python, killed with an engine that is stuck, which goes with it', async () => {
+    await configure();
+    const started = startTool(home, 'xml2er', job('metadb', 'worker'));
+    const folder = await underWay(started.ended);
+    expect(folder).not.toBeNull();
+    const engine = await eventually('an engine is there', async () => {
+      const [pid] = await processesWith('spark-task.mjs', folder!);
+      return pid ?? null;
+    });
+    process.kill(engine, 'SIGSTOP');
+    const status = await readFile(`/proc/${engine}/status`, 'latin1');
+    process.kill(Number(/^PPid:\s+(\d+)/m.exec(status)![1]), 'SIGKILL');
+    const run = await started.ended;
+    expect(run.code, run.stdout + run.stderr).toBe(0);
+    expect(await loadedTables(home, 'metadb', 'worker')).toEqual(expected.get('metadb'));
+    await eventually('no engine is left', async () =>
+      (await processesWith('spark-task.mjs', folder!)).length === 0 ? true : null,
+    );
     expect(await readdir(work)).toEqual([]);
   });
 

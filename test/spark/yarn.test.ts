@@ -1,5 +1,5 @@
 /** Jobs on Spark on a real YARN, in both modes of deployment: `npm run test:spark` with SPARK_SUBMIT and HADOOP_MINICLUSTER. */
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceHome } from '../support/service/start.ts';
@@ -7,6 +7,7 @@ import { convert, startTool } from '../support/service/tools.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { needs, programOf } from '../support/needs.ts';
 import { useTrial } from '../support/service/trial.ts';
+import { writeEngineProxy } from './engine-proxy.ts';
 import { loadedTables, targetArguments } from './loaded-tables.ts';
 import { startYarnCluster, type YarnCluster } from './yarn-cluster.ts';
 
@@ -48,12 +49,9 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
   }
 
   /** Node as the executors start it, which does all units but the first when that path is there. */
-  async function nodeAfter(mark: string): Promise<string> {
+  function nodeAfter(mark: string): Promise<string> {
     const path = join(home.directory, `${basename(mark)}.sh`);
-    const waits = `[ "$3" = 0 ] || until [ -e '${mark}' ]; do sleep 0.1; done`;
-    await writeFile(path, `#!/bin/bash\n${waits}\nexec '${process.execPath}' "$@"\n`);
-    await chmod(path, 0o755);
-    return path;
+    return writeEngineProxy(path, `[ "$unit" = 0 ] || until [ -e '${mark}' ]; do sleep 0.1; done`);
   }
 
   /** A unit of the job is done; it cannot end before. */

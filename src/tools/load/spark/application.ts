@@ -14,7 +14,10 @@ import { followFile } from './follow-file.ts';
 import { createDiagnosis, requireMaster } from './diagnosis.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 
-const driver = fileURLToPath(new URL('../../../../scripts/spark/driver.py', import.meta.url));
+const scripts = new URL('../../../../scripts/spark/', import.meta.url);
+const driver = fileURLToPath(new URL('driver.py', scripts));
+/** the module of it that executors get */
+const engine = fileURLToPath(new URL('xml2er_engine.py', scripts));
 
 /** The driver takes the tool for gone after a minute without. */
 const leaseMs = 2000;
@@ -24,7 +27,7 @@ const endMs = 2500;
 /** Both streams through one pipe: what is written first stands first. The arguments are the program's, no shell reads them. */
 const bothStreams = ['-c', 'exec "$0" "$@" 2>&1'];
 
-/** What executors start for a unit: Node and a launcher in `src/tools/bin`, where the operator says that these lie there. */
+/** What executors start for units: Node and a launcher in `src/tools/bin`, where the operator says that these lie there. */
 export function taskCommand({ home }: ToolSession, module: 'spark-task' | 'spark-statistics-task'): string[] {
   const { node, package: folder } = home.config.spark;
   const file = `bin/${module}.mjs`;
@@ -73,7 +76,7 @@ export async function runUnitsOnSpark(
     if (facts.failure !== undefined) diagnosis.readUnit(facts.failure);
   };
   try {
-    const argv = [...(await settingsAsArguments(settings, local)), driver, work];
+    const argv = [...(await settingsAsArguments(settings, local)), '--py-files', engine, driver, work];
     const child = spawn('/bin/sh', [...bothStreams, program, ...argv], {
       env: await sparkEnvironment(program, beside, local),
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -175,6 +178,8 @@ async function sparkEnvironment(
   return {
     ...(found ? { PYSPARK_PYTHON: python } : {}),
     ...Object.fromEntries(kept),
+    // beside the driver lies a module, and nothing is written there
+    PYTHONDONTWRITEBYTECODE: '1',
     // the driver's own files go with the rest, however it ends
     SPARK_SUBMIT_OPTS: `${process.env['SPARK_SUBMIT_OPTS'] ?? ''} -Djava.io.tmpdir=${folder}`.trim(),
     ...(beside ? { XML2ER_PARENT: String(process.pid) } : {}),

@@ -1,4 +1,4 @@
-/** What every task on Spark does around its work: `node TASK WORK UNIT` is one attempt at a unit; it ends with its stdin, which the executor holds. */
+/** What every task on Spark does around its work: `node TASK WORK` makes an attempt at each unit that it is asked for. */
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { memberOfRange } from '../../inputs/readable-ranges.ts';
 import { documentNames } from '../../inputs/document-names.ts';
 import { openInputs } from '../../inputs/list-files.ts';
 import { commitAttempt, readJson, type ReadingJob, type UnitFailure, type UnitMember } from './work.ts';
+import { serveUnits } from './unit-requests.ts';
 import type { InputMember } from '../../inputs/members.ts';
 
 /** What a unit's task answers: `failure`: why no attempt can succeed, as the documents are at fault. */
@@ -28,39 +29,43 @@ export interface Attempt {
 /** Failures that may not happen on another executor. */
 class ExecutorFault extends Error {}
 
+/** What is done with the documents of a unit; it may put files into the folder of the attempt. */
+export type UnitWork<Answer> = (members: readonly UnitMember[], attempt: Attempt) => Promise<Answer>;
+
 /**
- * Makes one attempt at the unit that the command line names, and ends the process. `work` may put files into the folder
- * `attempt`; what it answers becomes `report.json` beside them. A document at fault is an answer too; all else that is thrown
- * fails the attempt, and Spark makes another.
+ * Makes attempts at the units of the work folder that the command line names, as they are asked for, and ends the process. What `begin`
+ * makes of the job serves them all; what that answers becomes the `report.json` of a unit. A document at fault is an answer too; all else
+ * that is thrown fails the attempt, and Spark makes another, in another process.
  */
-export async function runAttempt<Job extends ReadingJob, Answer extends UnitAnswer>(
-  work: (job: Job, members: readonly UnitMember[], attempt: Attempt) => Promise<Answer>,
+export function serveAttempts<Job extends ReadingJob, Answer extends UnitAnswer>(
+  begin: (job: Job) => UnitWork<Answer>,
   failed: (failure: UnitFailure) => Answer,
-): Promise<never> {
-  const [folder, unit] = process.argv.slice(2) as [string, string];
-  process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume();
-  const job = await readJson<Job>(join(folder, 'job.json'));
-  const members = await readJson<readonly UnitMember[]>(join(folder, 'units', `${unit}.json`));
-  const attempt = join(folder, 'attempts', `${unit}-${randomBytes(8).toString('hex')}`);
-  await mkdir(attempt, { mode: 0o700 });
-  try {
-    const place = { work: folder, unit: Number(unit), folder: attempt };
-    const report = await work(job, members, place).catch((error: unknown) => {
-      if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
-      // the target may be there again for the next attempt
-      if (error instanceof AppError && error.code === 'service_unavailable')
-        throw new ExecutorFault(error.message);
-      return failed(error instanceof InputError ? error.diagnostic : error.message);
-    });
-    await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
-    await commitAttempt(folder, Number(unit), attempt);
-  } catch (error) {
-    await rm(attempt, { recursive: true, force: true });
-    if (!(error instanceof ExecutorFault)) throw error;
-    process.stderr.write(error.message);
-    process.exit(1);
-  }
-  process.exit(0);
+): void {
+  const folder = process.argv[2]!;
+  const begun = readJson<Job>(join(folder, 'job.json')).then(begin);
+  // whoever asks for a unit hears of it
+  begun.catch(() => undefined);
+  serveUnits(async (unit) => {
+    const work = await begun;
+    const members = await readJson<readonly UnitMember[]>(join(folder, 'units', `${unit}.json`));
+    const attempt = join(folder, 'attempts', `${unit}-${randomBytes(8).toString('hex')}`);
+    await mkdir(attempt, { mode: 0o700 });
+    try {
+      const report = await work(members, { work: folder, unit, folder: attempt }).catch((error: unknown) => {
+        if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
+        // the target may be there again for the next attempt
+        if (error instanceof AppError && error.code === 'service_unavailable')
+          throw new ExecutorFault(error.message);
+        return failed(error instanceof InputError ? error.diagnostic : error.message);
+      });
+      await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
+      await commitAttempt(folder, unit, attempt);
+      return report.failure === undefined;
+    } catch (error) {
+      await rm(attempt, { recursive: true, force: true });
+      throw error;
+    }
+  }, ExecutorFault);
 }
 
 /** The members as the units list them: those of one file stand together, in the file's order. */

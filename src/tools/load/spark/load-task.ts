@@ -1,4 +1,4 @@
-/** `node src/tools/load/spark/load-task.ts WORK UNIT`: the rows of a unit's documents, or what is wrong with them. */
+/** `node src/tools/load/spark/load-task.ts WORK`: the rows of the documents of units, or what is wrong with them. */
 import { access } from 'node:fs/promises';
 import type { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
@@ -8,7 +8,7 @@ import { openUnit } from '../../session/open-unit.ts';
 import { Loader } from '../row-loader.ts';
 import { loaderSession } from '../order.ts';
 import { createRejects } from '../rejects.ts';
-import { membersOf, runAttempt, type Attempt } from './attempt.ts';
+import { membersOf, serveAttempts, type Attempt } from './attempt.ts';
 import { openRowFile, type RowWriter } from './row-file.ts';
 import {
   readJson,
@@ -19,7 +19,7 @@ import {
   type UnitReport,
 } from './work.ts';
 
-await runAttempt(shred, failed);
+serveAttempts((job: SparkJob) => (members, attempt) => shred(job, members, attempt), failed);
 
 function failed(failure: UnitFailure): UnitReport {
   return { failure, rejects: [], findings: null, statistics: null, rows: null };

@@ -1,15 +1,18 @@
-/** `node src/tools/load/spark/statistics-task.ts WORK UNIT`: the statistics of a unit's documents. */
+/** `node src/tools/load/spark/statistics-task.ts WORK`: the statistics of the documents of units. */
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
 import { emptyStatistics } from '../../../engine/infer/statistics.ts';
 import type { OriginFile } from '../../../ports/stores/catalog.ts';
 import { collectStatistics, type CollectedStatistics } from '../collect-statistics.ts';
 import type { StatisticsJob, StatisticsReport } from './collect-on-spark.ts';
-import { membersOf, runAttempt } from './attempt.ts';
+import { membersOf, serveAttempts } from './attempt.ts';
 import type { UnitMember } from './work.ts';
 import type { InputMember } from '../../inputs/members.ts';
 
-await runAttempt(collect, (failure): StatisticsReport => ({ failure }));
+serveAttempts(
+  (job: StatisticsJob) => (members) => collect(job, members),
+  (failure): StatisticsReport => ({ failure }),
+);
 
 async function collect(job: StatisticsJob, members: readonly UnitMember[]): Promise<StatisticsReport> {
   const { limits, rowTag, roots, noSamples } = job;

@@ -23,7 +23,7 @@ import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 export interface SparkApplication {
   /** name of the Spark application */
   readonly name: string;
-  /** what executors start, before the folder and the unit's number */
+  /** what executors start, before the folder */
   readonly command: readonly string[];
   readonly units: number;
   /** those that are to be done; absent: all of them, from 0 */

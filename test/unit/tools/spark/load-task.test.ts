@@ -1,8 +1,10 @@
-/** A task of Spark as its executors start it: attempts at units beside each other, cut off, and repeated. */
+/** A task of Spark as its executors start it: attempts at units after and beside each other, cut off, and repeated. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
@@ -80,13 +82,19 @@ describe('a task', () => {
     expect(units).toBeGreaterThan(3);
   });
 
-  /** An attempt; `stdin` ends when its executor does. */
-  function attempt(unit: number) {
-    const child = spawn(process.execPath, [task, work, String(unit)], {
-      stdio: ['pipe', 'ignore', 'inherit'],
-    });
-    const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-    return { child, ended };
+  /** A process that makes attempts; its stdin ends when its executor does. */
+  function engine() {
+    const child = spawn(process.execPath, [task, work], { stdio: 'pipe' });
+    const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+    const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const complaint = text(child.stderr);
+    /** Null: it has ended. */
+    const give = async (unit: number): Promise<{ unit: number; last: boolean } | null> => {
+      child.stdin.write(`${unit}\n`);
+      const { value, done } = await answers.next();
+      return done === true ? null : (JSON.parse(value) as { unit: number; last: boolean });
+    };
+    return { child, ended, complaint, give };
   }
 
   /** Rows of a unit as text, by table, sorted; without the time of loading. */
@@ -118,13 +126,14 @@ describe('a task', () => {
     needs('whole run'),
     async () => {
       // the executor of this one is gone at once
-      const orphan = attempt(1);
-      orphan.child.stdin.end();
+      const orphan = engine();
+      orphan.child.stdin.end('1\n');
       expect((await orphan.ended)[1]).toBe('SIGKILL');
       expect(await readdir(join(work, 'done'))).toEqual([]);
 
       // this one is killed when it has written
-      const killed = attempt(0);
+      const killed = engine();
+      void killed.give(0);
       for (;;) {
         const [name] = (await readdir(join(work, 'attempts'))).filter((entry) => entry.startsWith('0-'));
         const rows =
@@ -137,9 +146,17 @@ describe('a task', () => {
       expect(['', '0']).toContain((await readdir(join(work, 'done'))).join());
 
       const ranges = Array.from({ length: units - 1 }, (_, index) => index + 1);
+      let [one, other] = [engine(), engine()];
       for (const number of [0, ...ranges]) {
-        const twice = number === 2 ? [attempt(number), attempt(number)] : [attempt(number)];
-        for (const { ended } of twice) expect((await ended)[0]).toBe(0);
+        const given = number === 2 ? [one.give(number), other.give(number)] : [one.give(number)];
+        const [answer, twin = answer] = await Promise.all(given);
+        expect([answer, twin]).toMatchObject([{ unit: number }, { unit: number }]);
+        // memory is counted, and differs
+        [one, other] = [twin!.last ? engine() : other, answer!.last ? engine() : one];
+      }
+      for (const { child, ended } of [one, other]) {
+        child.stdin.end();
+        expect(await ended).toEqual([0, null]);
       }
       const left = await readdir(join(work, 'attempts'));
       expect(left.every((name) => name.startsWith('0-') || name.startsWith('1-'))).toBe(true);
@@ -149,4 +166,41 @@ describe('a task', () => {
       expect(await rowsOf(ranges)).toEqual(whole);
     },
   );
+
+  it('ends with the process where a document is at fault, and where the executor is', async () => {
+    const file = join(folder, 'broken.xml');
+    await writeFile(file, '<orders><order id="1"><name>N1</orders>');
+    const lost: UnitMember = {
+      file: join(folder, 'nowhere.xml'),
+      member: 0,
+      packed: false,
+      direct: true,
+      name: 'nowhere.xml',
+      path: 'nowhere.xml',
+      inputIndex: 0,
+      sha256: '',
+    };
+    const broken = { ...lost, file, name: 'broken.xml', path: 'broken.xml' };
+    for (const [number, unit] of [
+      [1000, broken],
+      [1001, lost],
+    ] as const)
+      await writeFile(join(work, 'units', `${number}.json`), JSON.stringify([unit]));
+
+    const first = engine();
+    expect(await first.give(1000)).toEqual({ unit: 1000, last: true });
+    expect(await first.ended).toEqual([0, null]);
+    const report = JSON.parse(
+      await readFile(join(work, 'done', '1000', 'report.json'), 'utf8'),
+    ) as UnitReport;
+    expect(report.failure).toMatchObject({ line: 1, column: expect.any(Number) });
+
+    const second = engine();
+    expect(await second.give(1001)).toBeNull();
+    expect(await second.ended).toEqual([1, null]);
+    expect(await second.complaint).toMatch(/nowhere\.xml: ENOENT: the inputs must lie where all executors/);
+    expect(await readdir(join(work, 'done'))).not.toContain('1001');
+    const left = await readdir(join(work, 'attempts'));
+    expect(left.filter((name) => name.startsWith('100'))).toEqual([]);
+  });
 });
