@@ -8,6 +8,8 @@ import { everyRowNamesDocument } from '../model/key-columns.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type DrawingOptions, type MetContent } from './tables/draw-model.ts';
 import { earlierHeldKeys } from './tables/held-keys.ts';
+import { crowdedLeaves } from './tables/draw/crowded-leaves.ts';
+import { unitePlacesInParents } from './tables/draw/parent-roles.ts';
 import type { Drawing } from './tables/model-builder.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
 import { metRoots } from './tables/unmet-places.ts';
@@ -62,10 +64,11 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
   };
-  const { drawing, history } = drawnAfter(source, options.previous, drawingOptions);
+  const { drawing, history, apart } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
   const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
   settleTablePaths(drawing.tables, previous);
+  if (drawsByUse(options.previous)) unitePlacesInParents(drawing, previous);
   finishTables(drawing, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables, keyedIds(options.previous), naming.maxBytes),
@@ -81,12 +84,16 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...identityRules(source, plan),
     ...(drawing.foldedPlaces === null ? {} : { foldedPlaces: drawing.foldedPlaces }),
     ...(valueTypes === null ? {} : { keptBeside: options.met === undefined ? valueTypes.kept : [] }),
-    ...(options.previous === undefined || options.previous.childKeys === true
-      ? { childKeys: true as const }
-      : {}),
+    ...(apart.size === 0 ? {} : { typesApart: [...apart] }),
+    ...(drawsByUse(options.previous) ? { childKeys: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   return history === null ? model : withFormerNames(model, history);
+}
+
+/** Versions that go on from models of earlier releases have a key to the parent for each use, and so have all that come after. */
+function drawsByUse(previous: RelationalModel | undefined): boolean {
+  return previous === undefined || previous.childKeys === true;
 }
 
 /** An id is a key from the first on, or never: tables that are there are not made anew for it. */
@@ -113,29 +120,60 @@ function valueTypesOf(given: SourceModel, { previous, met }: MappingOptions): Va
   return found.types.size === 0 ? null : found;
 }
 
+interface Drawn {
+  readonly drawing: Drawing;
+  /** null: there is no earlier version */
+  readonly history: NameHistory | null;
+  /** see RelationalModel.typesApart */
+  readonly apart: ReadonlySet<string>;
+}
+
 /** A version goes on as the one before it: where rows have the keys of their parents, and where those of their children. */
 function drawnAfter(
   source: SourceModel,
   previous: RelationalModel | undefined,
   options: DrawingOptions,
-): { readonly drawing: Drawing; readonly history: NameHistory | null } {
-  if (previous === undefined) return { drawing: drawModel(source, options), history: null };
-  const plain = drawModel(source, { ...options, heldKeys: null });
-  const history = historyOf(previous, plain, source);
-  if (previous.childKeys !== true) return { drawing: plain, history };
+): Drawn {
+  const earlier = new Set(previous?.typesApart ?? []);
+  if (previous === undefined) {
+    const drawing = drawModel(source, options);
+    const apart = new Set(crowdedLeaves(drawing));
+    return {
+      drawing: apart.size === 0 ? drawing : drawModel(source, { ...options, apart }),
+      history: null,
+      apart,
+    };
+  }
+  const first = { ...options, apart: earlier };
+  const { plain, history } = plainAndHistory(source, previous, first);
+  if (!drawsByUse(previous)) return { drawing: plain, history, apart: earlier };
   const known = previousNames(history, { keepNames: true, keepSplits: true });
-  return {
-    drawing: drawModel(source, { ...options, heldKeys: earlierHeldKeys(plain, history, known) }),
-    history,
-  };
+  const held = (from: Drawing, how: DrawingOptions): Drawing =>
+    drawModel(source, { ...how, heldKeys: earlierHeldKeys(from, history, known) });
+  const drawing = held(plain, first);
+  // what has a table for all of its places keeps it
+  const crowded = recordsMeanings(previous)
+    ? crowdedLeaves(drawing).filter((path) => !known.hasPath(path))
+    : [];
+  if (crowded.length === 0) return { drawing, history, apart: earlier };
+  const apart = new Set([...earlier, ...crowded]);
+  const second = { ...options, apart };
+  return { drawing: held(drawModel(source, { ...second, heldKeys: null }), second), history, apart };
 }
 
-function historyOf(previous: RelationalModel, drawing: Drawing, source: SourceModel): NameHistory {
-  const roots = drawing.roots.map(({ name }) => ({ name }));
+/** `plain`: in it all rows have the keys of their parents. */
+function plainAndHistory(
+  source: SourceModel,
+  previous: RelationalModel,
+  options: DrawingOptions,
+): { readonly plain: Drawing; readonly history: NameHistory } {
+  const plain = drawModel(source, { ...options, heldKeys: null });
+  const roots = plain.roots.map(({ name }) => ({ name }));
   const later = namespacesOf({ roots, namespaces: source.namespaces });
-  if (recordsMeanings(previous)) return new NameHistory(previous, recordedMeanings(previous, later, source));
-  settleTablePaths(drawing.tables, noPreviousNames);
-  return new NameHistory(previous, unrecordedMeanings(previous, drawing, later));
+  if (recordsMeanings(previous))
+    return { plain, history: new NameHistory(previous, recordedMeanings(previous, later, source)) };
+  settleTablePaths(plain.tables, noPreviousNames);
+  return { plain, history: new NameHistory(previous, unrecordedMeanings(previous, plain, later)) };
 }
 
 function identityRules(

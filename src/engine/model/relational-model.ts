@@ -46,8 +46,9 @@ export type ColumnRole =
   | 'presence'
   /** nillable element: true when xsi:nil was given */
   | 'nil'
-  /** name of the substitution member that stood here, or the xsi:type given */
+  /** name of the element that the row is, where several may be one, or its way from the row above (PlanEdge.role) */
   | 'element_name'
+  /** the xsi:type given */
   | 'type_name'
   /** position of a folded child whose order the model does not imply */
   | 'folded_position'
@@ -76,6 +77,11 @@ export interface Column {
   readonly keepsForm?: true;
   /** parent_key, child_key: index of the table referred to (its row key); row_key of a continuation: the table it goes on with */
   readonly references: number | null;
+  /**
+   * parent_key of several elements of the row above: the ways to them from there, those of earlier versions included. A column with the role
+   * element_name says which a row is. Absent: it is of one.
+   */
+  readonly roles?: readonly string[];
   readonly documentation?: string;
 }
 
@@ -112,6 +118,11 @@ export interface PlanEdge {
   readonly node: number;
   /** column of the child's table that takes the key of the current row; -1 for folded children, roots, and where that has the child's key */
   readonly parentKeyColumn: number;
+  /**
+   * What the column of the child's table that names its element takes here: the way from the row above. Rows that hang from that row by the same
+   * key are told apart by it. Absent: the element's name, where the table has such a column.
+   */
+  readonly role?: string;
   /** column of the current row that takes the key of the child's, which then has none of its parent; absent: there is none */
   readonly childKeyColumn?: number;
   readonly minOccurs: number;
@@ -271,6 +282,11 @@ export interface RelationalModel {
    * so. Absent: types alone decided.
    */
   readonly foldedPlaces?: readonly string[];
+  /**
+   * Types, by their paths, that stand at many places and have a table of each where they repeat; later versions go on so. Absent: none, and what
+   * has a table for all of its places keeps it.
+   */
+  readonly typesApart?: readonly string[];
   /** where a shared table is used at most once, its user has the key of the row; absent: each row has the key of its parent */
   readonly childKeys?: true;
   readonly options?: ModelOptions;

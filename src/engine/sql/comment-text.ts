@@ -1,4 +1,5 @@
 /** What the comments on tables and columns say: the XPath first, then the documentation. */
+import { tellsRole } from '../model/key-roles.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import type { PlacesOfRows } from './places-of-rows.ts';
 
@@ -97,7 +98,9 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
     case 'document':
       return 'document, as in _documents';
     case 'element_name':
-      return 'name of the element';
+      return tellsRole(column)
+        ? 'which element of the row above it is: the way from that row'
+        : 'name of the element';
     case 'type_name':
       return 'type that xsi:type names';
     case 'nil':

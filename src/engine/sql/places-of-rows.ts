@@ -93,12 +93,15 @@ function heldUses(model: RelationalModel): ReadonlyMap<Table, readonly UseOfRows
 
 /** By its keys to the rows above, as far as the model says what they stand for. `table`: the first of its rows. */
 function ownUses(model: RelationalModel, table: Table): readonly UseOfRows[] {
-  return table.columns.flatMap(({ role, path, references }) =>
+  return table.columns.flatMap(({ role, path, references, roles }) => {
     // a row that hangs from the head of its group stands where that does
-    role === 'parent_key' && references !== null && path !== undefined && !path.endsWith('/(head)')
-      ? [{ path, parent: model.tables[references]! }]
-      : [],
-  );
+    if (role !== 'parent_key' || references === null || path === undefined || path.endsWith('/(head)'))
+      return [];
+    const parent = model.tables[references]!;
+    return roles === undefined
+      ? [{ path, parent }]
+      : roles.map((one) => ({ path: `${path}/${one}`, parent }));
+  });
 }
 
 /** The first of the tables that hold one row. */

@@ -300,9 +300,10 @@ export class ElementWalk {
     // rows of a version that needed no such column say so by what they hold
     const { columns, rows } = this.#plan.evidence(child.node);
     for (const column of columns) if (!isNull(row, column)) return true;
-    for (const { table, parentKeyColumn } of rows) {
+    for (const { table, parentKeyColumn, role } of rows) {
       const head = this.#reader.head(table);
-      if (head !== null && parentKeyColumn >= 0 && hangsFrom(head, parentKeyColumn, row)) return true;
+      if (head === null || parentKeyColumn < 0 || !hangsFrom(head, parentKeyColumn, row)) continue;
+      if (role === null || cellIs(head, role.column, role.label, 0, role.label.length)) return true;
     }
     if (kept !== undefined && row.kept!.has(`${path}/${child.label}`)) return true;
     if (row.lexical === null) return false;

@@ -9,7 +9,7 @@ import { createOutputNamespaces, type OutputNamespaces } from './output-namespac
 export interface RowChild {
   /** its name as it is written, in UTF-8 */
   readonly tag: Uint8Array;
-  /** in UTF-8 */
+  /** what names it in its row, in UTF-8 */
   readonly label: Uint8Array;
   readonly node: number;
   /** the row of the element hangs, by this column, from a row of its group's head; -1: that row is its own */
@@ -26,6 +26,8 @@ export interface RowUse {
   readonly otherParents: readonly number[];
   /** column that names the child; -1 where there is only one */
   readonly elementNameColumn: number;
+  /** rows of other names may have the same key, and stand elsewhere in the row of the parent */
+  readonly byRole: boolean;
   readonly children: readonly RowChild[];
 }
 
@@ -59,7 +61,14 @@ export interface FoldedChild {
 /** Anything of this in a row shows that the folded element is there. */
 export interface Evidence {
   readonly columns: readonly number[];
-  readonly rows: readonly { readonly table: number; readonly parentKeyColumn: number }[];
+  readonly rows: readonly EvidentRows[];
+}
+
+export interface EvidentRows {
+  readonly table: number;
+  readonly parentKeyColumn: number;
+  /** rows of other names may have the same key: the column that says so, and the name in UTF-8; null: none have */
+  readonly role: { readonly column: number; readonly label: Uint8Array } | null;
 }
 
 export interface NodeAttribute {
@@ -219,7 +228,7 @@ function rowGroups(
       : (edge.head?.parentKeyColumn ?? edge.parentKeyColumn);
     const child: RowChild = {
       tag: utf8Of(namespaces.nameOf(edge.name)),
-      label: utf8Of(labels.element(edge.name)),
+      label: utf8Of(edge.role ?? labels.element(edge.name)),
       node: edge.node,
       ownParentKeyColumn: edge.head === undefined ? -1 : edge.parentKeyColumn,
     };
@@ -232,8 +241,16 @@ function rowGroups(
         use.elementNameColumn === elementNameColumn,
     );
     const otherParents = areRoots ? placesInParents(model, standing.table) : [];
+    const byRole = edge.role !== undefined;
     if (known === undefined)
-      uses.push({ parentKeyColumn, childKeyColumn, otherParents, elementNameColumn, children: [child] });
+      uses.push({
+        parentKeyColumn,
+        childKeyColumn,
+        otherParents,
+        elementNameColumn,
+        byRole,
+        children: [child],
+      });
     else (known.children as RowChild[]).push(child);
   }
   return [...groups].map(([table, uses]) => ({
@@ -264,21 +281,27 @@ function evidenceOf(plan: WritingPlan, index: number): Evidence {
     node.anyAttributeColumn,
     ...node.attributes.map(({ column }) => column),
   ].filter((column) => column >= 0);
-  const rows: { table: number; parentKeyColumn: number }[] = [];
+  const rows: EvidentRows[] = [];
   for (const table of [node.textTable, node.wildcardTable]) {
     if (table >= 0)
-      rows.push({ table, parentKeyColumn: roleColumn(plan.model.tables[table]!, 'parent_key') });
+      rows.push({
+        table,
+        parentKeyColumn: roleColumn(plan.model.tables[table]!, 'parent_key'),
+        role: null,
+      });
   }
   for (const edge of node.edges) {
     const standing = plan.model.nodes[edge.head?.node ?? edge.node]!;
     if (edge.childKeyColumn !== undefined) {
       columns.push(edge.childKeyColumn);
       // its rows are to be open
-      rows.push({ table: standing.table, parentKeyColumn: -1 });
+      rows.push({ table: standing.table, parentKeyColumn: -1, role: null });
     } else if (standing.opensRow) {
       rows.push({
         table: standing.table,
         parentKeyColumn: edge.head?.parentKeyColumn ?? edge.parentKeyColumn,
+        role:
+          edge.role === undefined ? null : { column: standing.elementNameColumn, label: utf8Of(edge.role) },
       });
     }
     if (standing.opensRow) continue;

@@ -93,11 +93,18 @@ export function createView(
     else {
       // documents may have several of what the schema lets them have once: the first one counts, so that no row is there twice
       const own = quoted(keyOf(rows.table));
-      const earlier = `SELECT 1 FROM ${table} o WHERE o.${key} = f.${key} AND o.${own} < f.${own}`;
-      const first = `SELECT f.* FROM ${table} f WHERE f.${key} IS NOT NULL AND NOT EXISTS (${earlier})`;
+      const earlier = `SELECT 1 FROM ${table} o WHERE o.${key} = f.${key} AND o.${own} < f.${own}${inRole(rows, 'o')}`;
+      const first = `SELECT f.* FROM ${table} f WHERE f.${key} IS NOT NULL${inRole(rows, 'f')} AND NOT EXISTS (${earlier})`;
       joins.push(`LEFT JOIN (${first}) ${alias} ON ${alias}.${key} = ${to}.${above}`);
     }
     return alias;
+  }
+
+  /** A further condition, where rows of other roles have the same key. */
+  function inRole({ table, role }: Pick<JoinedRows, 'table' | 'role'>, alias: string | null): string {
+    if (role === null) return '';
+    const name = quoted(columnAt(table, role.column).column.name);
+    return ` AND ${alias === null ? '' : `${alias}.`}${name} = ${dialect.literal(role.value)}`;
   }
 
   function expressionOf(of: JoinedRows | null, { table, column }: RowColumn): string {
@@ -184,7 +191,8 @@ export function createView(
   for (const column of further) select(`e.${dialect.quote(column)}`, [column]);
 
   /** Texts of all rows under one key as one; null where the dialect cannot put them together in their order. */
-  function textJoin({ of, table, keyColumn: column, place }: JoinedTexts, alias: string): string | null {
+  function textJoin(texts: JoinedTexts, alias: string): string | null {
+    const { of, table, keyColumn: column, place } = texts;
     const position = model.tables[table]!.columns.find(({ role }) => role === 'position');
     const order = quoted((position ?? { name: keyOf(table) }).name);
     const expression = joinedText(dialect, {
@@ -195,7 +203,7 @@ export function createView(
     if (expression === null) return null;
     const parent = aliasOf(of);
     const foreign = quoted(columnAt(table, column).column.name);
-    const grouped = `SELECT ${foreign}, ${expression} AS ${dialect.quote('joined')} FROM ${orderedRows(dialect, relation(tableName(table)), order)} WHERE ${foreign} IS NOT NULL GROUP BY ${foreign}`;
+    const grouped = `SELECT ${foreign}, ${expression} AS ${dialect.quote('joined')} FROM ${orderedRows(dialect, relation(tableName(table)), order)} WHERE ${foreign} IS NOT NULL${inRole(texts, null)} GROUP BY ${foreign}`;
     return `LEFT JOIN (${grouped}) ${alias} ON ${alias}.${foreign} = ${parent}.${quoted(keyOf(of?.table ?? content.table))}`;
   }
 

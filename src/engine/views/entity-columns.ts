@@ -1,9 +1,16 @@
 /** What a view of one table holds: columns of its rows, of the rows above them, and of those that hang from them once. */
 import type { Enumeration } from '../metadata/enumerations.ts';
 import { keyHolders } from '../model/child-keys.ts';
+import { tellsRole } from '../model/key-roles.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
-import { rowContents, type HangingRows, type RowContent, type RowValue } from './hanging-rows.ts';
+import {
+  rowContents,
+  type HangingRows,
+  type RoleOfRows,
+  type RowContent,
+  type RowValue,
+} from './hanging-rows.ts';
 import { directionsOf, isMeasure, isToldBelow, namesOrIdentifies } from './significant-columns.ts';
 
 /** Databases that take the fewest tables in one query take 61. */
@@ -21,6 +28,7 @@ export interface JoinedRows {
   /** column of the row below that refers to the one above; where `isHeld`, of that above, which refers to the one below */
   readonly keyColumn: number;
   readonly isHeld: boolean;
+  readonly role: RoleOfRows | null;
   readonly isAbove: boolean;
   /** local names from the row that the view is of, or from the row above it */
   readonly steps: readonly string[];
@@ -46,6 +54,7 @@ export interface JoinedTexts {
   readonly of: JoinedRows | null;
   readonly table: number;
   readonly keyColumn: number;
+  readonly role: RoleOfRows | null;
   readonly place: RowColumn;
   readonly steps: readonly string[];
 }
@@ -88,8 +97,10 @@ export function viewContents(
     const { values, hanging } = all(table);
     return {
       values,
-      hanging: hanging.filter(({ table: below, keyColumn, isHeld }) =>
-        isThere(columnsOf(isHeld ? table : below)[keyColumn]),
+      hanging: hanging.filter(
+        ({ table: below, keyColumn, isHeld, role }) =>
+          isThere(columnsOf(isHeld ? table : below)[keyColumn]) &&
+          (role === null || columnsOf(below)[role.column]?.table === below),
       ),
     };
   }
@@ -116,7 +127,8 @@ export function viewContents(
       // a key in a table that continues the rows above has those come twice
       if (!isThere(place) || (isHeld && place.table !== parent)) break;
       seen.add(parent);
-      to = { to, table: parent, keyColumn, isHeld, isAbove: true, steps: [], firstRequired: true };
+      const steps: string[] = [];
+      to = { to, table: parent, keyColumn, isHeld, role: null, isAbove: true, steps, firstRequired: true };
       found.push(to);
     }
     return found;
@@ -168,6 +180,7 @@ export function viewContents(
             table: rows.table,
             keyColumn: rows.keyColumn,
             isHeld: rows.isHeld,
+            role: rows.role,
             isAbove: false,
             steps,
             firstRequired: from.rows === of ? rows.firstRequired : from.rows!.firstRequired,
@@ -230,6 +243,7 @@ export function viewContents(
           of,
           table: rows.table,
           keyColumn: rows.keyColumn,
+          role: rows.role,
           place: text.place,
           steps: [...steps, ...rows.steps],
         },
@@ -243,6 +257,9 @@ export function viewContents(
       const above = rowsAbove(table);
       const columns: ViewColumn[] = [
         ...above.toReversed().flatMap(toldBelow),
+        ...columnsOf(table).flatMap((place): ViewColumn[] =>
+          tellsRole(place.column) && isThere(place) ? [{ of: null, place, steps: ['role'] }] : [],
+        ),
         ...valuesOf(table).map(({ value, place }) => ({ of: null, place, steps: value.steps })),
       ];
       const texts = textsBelow(table, null, []);

@@ -21,10 +21,17 @@ export interface HangingRows {
   /** column of their row that refers to the one above; where `isHeld`, of that, which refers to them */
   readonly keyColumn: number;
   readonly isHeld: boolean;
+  readonly role: RoleOfRows | null;
   /** a row has one of them at most */
   readonly single: boolean;
   readonly steps: readonly string[];
   readonly firstRequired: boolean;
+}
+
+/** Rows of other roles have the same key: what a column of theirs says (PlanEdge.role). */
+export interface RoleOfRows {
+  readonly column: number;
+  readonly value: string;
 }
 
 export interface RowContent {
@@ -33,8 +40,8 @@ export interface RowContent {
 }
 
 /** By which rows of one place are known among those that stand below a row. */
-function keyOf({ table, keyColumn, isHeld }: HangingRows): string {
-  return `${table} ${keyColumn} ${isHeld}`;
+function keyOf({ table, keyColumn, isHeld, role }: HangingRows): string {
+  return `${table} ${keyColumn} ${isHeld} ${role?.value ?? ''}`;
 }
 
 const nothing: RowContent = { values: [], hanging: [] };
@@ -71,15 +78,17 @@ function contentOf({ nodes }: RelationalModel, opener: PlanNode): RowContent {
   const values: RowValue[] = [];
   const hanging = new Map<string, HangingRows>();
   const hang = (
-    edge: Pick<PlanEdge, 'node' | 'parentKeyColumn' | 'childKeyColumn' | 'maxOccurs'>,
+    edge: Pick<PlanEdge, 'node' | 'parentKeyColumn' | 'childKeyColumn' | 'maxOccurs' | 'role'>,
     steps: readonly string[],
     firstRequired: boolean,
   ): void => {
-    const { table } = nodes[edge.node]!;
+    const { table, elementNameColumn } = nodes[edge.node]!;
     const { parentKeyColumn, childKeyColumn, maxOccurs } = edge;
+    const role = edge.role === undefined ? null : { column: elementNameColumn, value: edge.role };
     const isHeld = childKeyColumn !== undefined;
     const keyColumn = childKeyColumn ?? parentKeyColumn;
-    const rows: HangingRows = { table, keyColumn, isHeld, single: maxOccurs === 1, steps, firstRequired };
+    const single = maxOccurs === 1;
+    const rows: HangingRows = { table, keyColumn, isHeld, role, single, steps, firstRequired };
     const before = hanging.get(keyOf(rows));
     hanging.set(keyOf(rows), before === undefined ? rows : { ...before, single: isHeld });
   };
@@ -105,7 +114,7 @@ function contentOf({ nodes }: RelationalModel, opener: PlanNode): RowContent {
       const isRequired = steps.length === 0 ? edge.minOccurs > 0 : firstRequired;
       const child = nodes[edge.node]!;
       const { head } = edge;
-      if (head !== undefined) hang({ ...head, maxOccurs: edge.maxOccurs }, below, isRequired);
+      if (head !== undefined) hang({ ...edge, ...head }, below, isRequired);
       else if (child.opensRow) hang(edge, below, isRequired);
       else folded.push({ node: child, steps: below, firstRequired: isRequired });
       for (const type of head === undefined ? child.typeEdges : []) {
@@ -133,6 +142,7 @@ function membersOfHeads({ nodes }: RelationalModel): ReadonlyMap<number, RowCont
         table: member,
         keyColumn: parentKeyColumn,
         isHeld: false,
+        role: null,
         single: true,
         steps: [name.localName],
         firstRequired: false,

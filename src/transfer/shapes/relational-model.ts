@@ -53,6 +53,7 @@ const column = object<Column>(
     documentation: text(),
     keepsForm: oneOf(true),
     path: text(),
+    roles: array(text(/./)),
     listNames: object<ListNames>({ count: text(/./), table: text(/./) }),
   },
 );
@@ -76,7 +77,12 @@ const edge: Shape = object<PlanEdge>(
     minOccurs: count,
     maxOccurs: nullable(count),
   },
-  { substitution: flag, childKeyColumn: count, head: object({ node: count, parentKeyColumn: columnIndex }) },
+  {
+    substitution: flag,
+    role: text(/./),
+    childKeyColumn: count,
+    head: object({ node: count, parentKeyColumn: columnIndex }),
+  },
 );
 
 const node = object<PlanNode>(
@@ -172,7 +178,13 @@ const shape = object<RelationalModel>(
     mappings: array(mapping),
     namespaces: record(text()),
   },
-  { childKeys: oneOf(true), options, identityRules: array(identityRule), formerTables: array(formerTable) },
+  {
+    childKeys: oneOf(true),
+    typesApart: array(text(/./)),
+    options,
+    identityRules: array(identityRule),
+    formerTables: array(formerTable),
+  },
 );
 
 /** By table: the columns of its rows, those of the tables that it is continued in included. */

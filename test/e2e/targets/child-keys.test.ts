@@ -1,4 +1,4 @@
-/** Rows that have the keys of their children: loaded, added to, replaced, removed and written back, with foreign keys in both directions. */
+/** Rows that have the keys of their children, and rows whose role says which child they are: loaded, added to, replaced, removed and written back, with foreign keys in both directions. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,18 +15,20 @@ const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
   <xs:element name="trade"><xs:complexType><xs:sequence>
     <xs:element name="buyer" type="Party"/><xs:element name="seller" type="Party" minOccurs="0"/>
     <xs:element name="witness" type="Party" minOccurs="0" maxOccurs="unbounded"/>
+    <xs:element name="notary" type="Party" minOccurs="0" maxOccurs="unbounded"/>
   </xs:sequence></xs:complexType></xs:element>
 </xs:schema>`;
 
 const party = (element: string, name: string, inner = ''): string =>
   `<${element}><name>${name}</name><phone>${name}-1</phone><phone>${name}-2</phone>${inner}</${element}>`;
 const trade = (name: string): string =>
-  `<trade>${party('buyer', `${name}b`, party('agent', `${name}ba`, party('agent', `${name}baa`)))}${party('seller', `${name}s`)}${party('witness', `${name}w`)}${party('witness', `${name}v`)}</trade>`;
+  `<trade>${party('buyer', `${name}b`, party('agent', `${name}ba`, party('agent', `${name}baa`)))}${party('seller', `${name}s`)}${party('witness', `${name}w`)}${party('witness', `${name}v`)}${party('notary', `${name}t`)}</trade>`;
 // the second buyer breaks the XSD, and nobody sells
 const odd = `<trade>${party('buyer', 'o')}${party('buyer', 'p')}${party('witness', 'q', party('agent', 'r'))}</trade>`;
 
 const query = `select d.name, b.name as buyer, a.name as agent, s.name as seller,
-    (select count(*) from party w where w.trade_key = t.trade_key) as witnesses
+    (select count(*) from party w where w.trade_key = t.trade_key and w.role = 'witness') as witnesses,
+    (select max(w.name) from party w where w.trade_key = t.trade_key and w.role = 'notary') as notary
   from trade t join _documents d on d.document_key = t.document_key left join party b on b.party_key = t.buyer_key left join party s on s.party_key = t.seller_key
   left join party a on a.party_key = b.agent_key order by d.name`;
 const of = (name: string) => ({
@@ -35,6 +37,7 @@ const of = (name: string) => ({
   agent: `${name}ba`,
   seller: `${name}s`,
   witnesses: 2,
+  notary: `${name}t`,
 });
 
 const trial = useTrial();
@@ -105,7 +108,7 @@ describe('children that stand once in tables that several places share', { timeo
       const { logical } = await load(file('m'));
       expect(await found()).toEqual([of('m')]);
       await load(file('n'), file('odd'));
-      const withOdd = { name: 'odd.xml', buyer: 'o', agent: null, seller: null, witnesses: 1 };
+      const withOdd = { name: 'odd.xml', buyer: 'o', agent: null, seller: null, witnesses: 1, notary: null };
       expect(await found()).toEqual([of('m'), of('n'), withOdd]);
       const out = join(folder, `back-${database}`);
       await convert(home, 'er2xml', '-l', String(logical), '-i', target, '-o', out);
@@ -124,6 +127,7 @@ describe('children that stand once in tables that several places share', { timeo
         'nba',
         'nbaa',
         'ns',
+        'nt',
         'nv',
         'nw',
         'o',
@@ -133,15 +137,16 @@ describe('children that stand once in tables that several places share', { timeo
         'xba',
         'xbaa',
         'xs',
+        'xt',
         'xv',
         'xw',
       ]);
       for (const name of ['m.xml', 'odd.xml'])
         await convert(home, 'unload', '-l', String(logical), '-i', target, '-D', name);
       expect(await found()).toEqual([of('n')]);
-      expect(await parties()).toEqual(['nb', 'nba', 'nbaa', 'ns', 'nv', 'nw']);
+      expect(await parties()).toEqual(['nb', 'nba', 'nbaa', 'ns', 'nt', 'nv', 'nw']);
       const [phones] = await rows('select count(*) as n from phone');
-      expect(Number(phones!['n'])).toBe(12);
+      expect(Number(phones!['n'])).toBe(14);
     });
   }
 

@@ -28,6 +28,8 @@ export interface PreviousNames {
   columnMeanings(path: string): Meanings;
   /** name of the column with that use in the rows of a path */
   column(path: string, use: string): string | undefined;
+  /** the roles that a key with that use is of (`Column.roles`); null: rows of that path never had such a key */
+  roles(path: string, use: string): readonly string[] | null;
   /** type of that column */
   columnType(path: string, use: string): ColumnType | undefined;
   /** how rows were dealt out over tables; null: there were none, or none that count */
@@ -44,6 +46,7 @@ export const noPreviousNames: PreviousNames = {
   table: () => undefined,
   columnMeanings: () => noMeanings,
   column: () => undefined,
+  roles: () => null,
   columnType: () => undefined,
   parts: () => null,
   continuation: () => undefined,
@@ -67,6 +70,10 @@ export function previousNames(
     table: (path) => (keepNames ? rowsAt(path)?.parts[0]?.name : undefined),
     columnMeanings: (path) => rowsAt(path)?.meanings ?? noMeanings,
     column: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.name : undefined),
+    roles: (path, use) => {
+      const column = rowsAt(path)?.columns.get(use);
+      return column === undefined ? null : (column.roles ?? []);
+    },
     columnType: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.type : undefined),
     parts: (path) => (keepNames && keepSplits ? (rowsAt(path)?.previousParts() ?? null) : null),
     continuation: (path, part) => (keepNames ? rowsAt(path)?.parts[part]?.name : undefined),
@@ -77,6 +84,8 @@ interface HistoricColumn {
   readonly name: string;
   /** absent: not known */
   readonly type?: ColumnType;
+  /** see Column.roles; absent: not known, or it has none */
+  readonly roles?: readonly string[] | undefined;
   readonly part: number;
   /** an earlier version had it, the last one not */
   readonly former: boolean;
@@ -94,12 +103,19 @@ class RowHistory {
     return known >= 0 ? known : this.parts.push({ name, bytes: 0, columns: new Map() }) - 1;
   }
 
-  add(part: number, name: string, use: string | null, former: boolean, type?: ColumnType): void {
+  add(
+    part: number,
+    name: string,
+    use: string | null,
+    former: boolean,
+    type?: ColumnType,
+    roles?: readonly string[],
+  ): void {
     this.parts[part]!.columns.set(name, use);
     const lower = name.toLowerCase();
     if (!this.meanings.has(lower)) this.meanings.set(lower, use);
     if (use !== null && !this.columns.has(use))
-      this.columns.set(use, { name, part, former, ...(type === undefined ? {} : { type }) });
+      this.columns.set(use, { name, part, former, roles, ...(type === undefined ? {} : { type }) });
   }
 
   /** A former column goes back where it lay while there is room for all that lay there. */
@@ -190,7 +206,7 @@ export class NameHistory {
   }
 
   /** What the versions had of that use in the rows of a path; the last one has it unless it is `former`. */
-  column(path: string, use: string): { readonly former: boolean } | undefined {
+  column(path: string, use: string): Pick<HistoricColumn, 'former' | 'roles'> | undefined {
     return this.rows.get(path)?.columns.get(use);
   }
 
@@ -236,7 +252,8 @@ export class NameHistory {
         rows.parts[part]!.bytes += columnBytes(column.role);
         if (column.role === 'row_key' && column.references !== null) continue;
         const use = meanings.columnUse(index, column);
-        rows.add(part, column.name, use, false, column.type);
+        const roles = column.roles?.map((role) => meanings.translate(`/${role}`).slice(1));
+        rows.add(part, column.name, use, false, column.type, roles);
         if (column.listNames === undefined) continue;
         rows.add(part, column.listNames.count, use === null ? null : listCountUse(use), false);
         if (use === null || column.path === undefined) this.#addUnknown(column.listNames.table, []);

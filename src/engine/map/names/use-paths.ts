@@ -72,7 +72,7 @@ export function namespaceCounterpart(earlier: UseNamespaces, later: UseNamespace
 
 /** A step's printed name, with what stands around it: `@`, `(type `, `)`. */
 const printedName = /(@?)(?:\{([^}]*)\}|([^\s/@(){}:]*):)?([^\s/@(){}:]+)(?=[/)\s]|$)/g;
-const words = /^\((?:type|group|head|element|as|text|any|items)\b/;
+const words = /^\((?:type|group|head|element|as|text|any|items|role)\b/;
 
 /** Rewrites paths of `earlier` as `later` prints them. */
 export function useTranslation(earlier: UseNamespaces, later: UseNamespaces): (path: string) => string {

@@ -49,6 +49,8 @@ export interface DrawingOptions {
   readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
   /** what an earlier version folded, by place; null: it folded by type alone, and its rows lie in the target. Default: none */
   readonly foldedPlaces?: ReadonlySet<string> | null;
+  /** shared tables, by the first of their paths, of which each place where rows repeat has one of its own; default: none */
+  readonly apart?: ReadonlySet<string>;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
   readonly heldKeys?: HeldKeys | null;
 }
@@ -88,6 +90,7 @@ class ModelDrawing implements DrawingContext {
       valueTypes,
       foldedPlaces = new Set(),
       heldKeys = () => null,
+      apart = new Set(),
     }: DrawingOptions,
   ) {
     this.declared = met?.declared ?? model;
@@ -115,7 +118,7 @@ class ModelDrawing implements DrawingContext {
           `${declared.ofType(type)[0] ?? ''}/${this.uses.element(model.elements[element]!.name)}`,
       },
     });
-    this.tables = new DrawnTables(model, this.choices, this.uses, declared, namesDocument);
+    this.tables = new DrawnTables(model, this.choices, this.uses, declared, namesDocument, apart);
   }
 
   holdsKey(
@@ -155,6 +158,7 @@ class ModelDrawing implements DrawingContext {
       roots,
       sharedForSize,
       isWhole: true,
+      uses: this.uses,
       foldedPlaces: this.#recordsFolds ? this.choices.foldedPlaces() : null,
     };
     return this.#met === undefined ? drawing : withoutUnmetPlaces(drawing, this.#met, this.paths);
@@ -166,6 +170,7 @@ class ModelDrawing implements DrawingContext {
     return this.tables.tableFor(element, type, [name.localName], this.paths.root(element), {
       identity: `root/${element}`,
       origin: row,
+      repeats: false,
     });
   }
 
@@ -178,6 +183,7 @@ class ModelDrawing implements DrawingContext {
       name,
       node,
       parentKey: null,
+      role: null,
       childKey: null,
       minOccurs: 1,
       maxOccurs: 1,

@@ -148,6 +148,7 @@ export function plainEdge(edge: EdgeDraft): PlanEdge {
     name: edge.name,
     node: edge.node.index,
     parentKeyColumn: at(edge.parentKey),
+    ...(edge.role === null ? {} : { role: edge.role }),
     ...(edge.childKey === null ? {} : { childKeyColumn: edge.childKey.index }),
     minOccurs: edge.minOccurs,
     maxOccurs: edge.maxOccurs,

@@ -3,6 +3,7 @@ import { useText } from '../../model/column-uses.ts';
 import { useOfDraft } from '../names/unrecorded-meanings.ts';
 import type { NameHistory, PreviousNames } from '../names/previous.ts';
 import { settleTablePaths } from '../names/table-paths.ts';
+import { sharedKeyUse } from './draw/parent-roles.ts';
 import type { Drawing } from './model-builder.ts';
 
 /**
@@ -19,7 +20,7 @@ export function earlierHeldKeys(
 ): HeldKeys {
   const decided = new Map<string, boolean>();
   settleTablePaths(drawing.tables, previous);
-  for (const table of drawing.tables)
+  for (const table of drawing.tables.filter(({ kind }) => kind === 'element'))
     for (const column of table.columns) {
       const { parent, steps } = column;
       if (parent === null) continue;
@@ -28,7 +29,10 @@ export function earlierHeldKeys(
         useText('child_key', parent.usePath + steps, table.usePath),
       );
       const own = history.column(table.usePath, useOfDraft(column, table));
-      if (held === undefined && own === undefined) continue;
+      const united = history.column(table.usePath, sharedKeyUse(parent));
+      // of one that the last version had not, nobody knows which uses it was of
+      const isUnited = united !== undefined && (united.roles?.includes(steps.slice(1)) ?? true);
+      if (held === undefined && own === undefined && !isUnited) continue;
       // of both the one that the last version had
       const isHeld = held !== undefined && (own === undefined || own.former || !held.former);
       decided.set(`${parent.index} ${table.index} ${steps}`, isHeld);

@@ -1,6 +1,7 @@
 /** Tables, columns and plan nodes while they are being drawn: objects, so that order and names can be settled at the end. */
 import type { Column, ColumnRole, ColumnType, ListNames, Table } from '../../model/relational-model.ts';
 import type { BuiltInType, QName, ValueType } from '../../model/source-model.ts';
+import type { UsePrinter } from '../names/use-paths.ts';
 
 /** `via` of a parent key that leads to the head of a substitution group or of a family of types, not to a parent element */
 export const hangsFromHead = 'head';
@@ -24,6 +25,8 @@ export interface ColumnDraft {
   readonly parent: TableDraft | null;
   /** child_key only: the table of the row that it is the key of */
   readonly child: TableDraft | null;
+  /** see Column.roles; none: the key is of one use */
+  readonly roles: readonly string[];
   /** parent_key only: words that tell this use from others of the same parent */
   readonly via: readonly string[];
   readonly documentation: string | undefined;
@@ -89,14 +92,16 @@ export interface TableDraft {
 export interface EdgeDraft {
   readonly name: QName;
   readonly node: NodeDraft;
-  readonly parentKey: ColumnDraft | null;
+  parentKey: ColumnDraft | null;
+  /** see PlanEdge.role */
+  role: string | null;
   /** see PlanEdge.childKeyColumn */
   readonly childKey: ColumnDraft | null;
   readonly minOccurs: number;
   readonly maxOccurs: number | null;
   readonly substitution: boolean;
   /** see PlanEdge.head */
-  readonly head: { readonly node: NodeDraft; readonly parentKey: ColumnDraft } | null;
+  readonly head: { readonly node: NodeDraft; parentKey: ColumnDraft } | null;
 }
 
 export interface NodeDraft {
@@ -137,6 +142,8 @@ export interface Drawing {
   readonly sharedForSize: boolean;
   /** all that the schema declares is drawn */
   readonly isWhole: boolean;
+  /** prints the names that `steps` are made of */
+  readonly uses: UsePrinter;
   /** see RelationalModel.foldedPlaces; null: by type alone */
   readonly foldedPlaces: readonly string[] | null;
 }
@@ -198,6 +205,7 @@ export interface NewColumn {
   readonly keepsForm?: boolean;
   readonly members?: readonly ValueType[] | undefined;
   readonly parent?: TableDraft;
+  readonly roles?: readonly string[];
   readonly child?: TableDraft;
   readonly via?: readonly string[];
   readonly documentation?: string | undefined;
@@ -217,6 +225,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     requiredBy: new Set(),
     parent: fields.parent ?? null,
     child: fields.child ?? null,
+    roles: fields.roles ?? [],
     via: fields.via ?? [],
     documentation: fields.documentation,
     isOptional: fields.isOptional ?? false,
@@ -265,6 +274,7 @@ export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
     ...(column.listNames === null ? {} : { listNames: column.listNames }),
     ...(column.keepsForm && column.type.kind !== 'text' ? { keepsForm: true as const } : {}),
     references: (column.parent ?? column.child)?.index ?? null,
+    ...(column.roles.length === 0 ? {} : { roles: column.roles }),
     ...(column.documentation === undefined ? {} : { documentation: column.documentation }),
   };
 }

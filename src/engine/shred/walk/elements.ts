@@ -99,7 +99,7 @@ export class Elements {
     const { kernel } = this.#turns;
     if (kernel !== null) {
       const isNamed = target.plan.elementNameColumn >= 0;
-      kernel.learnElement(parent.index, nameId, edge, isNamed ? this.#paths.label(nameId) : null);
+      kernel.learnElement(parent.index, nameId, edge, isNamed ? this.#labelOf(edge, nameId) : null);
     }
     // the model has room for one: the second may match a wildcard, else it is kept whole beside the data
     const row = state.frame(parentFrame, FRAME_ROW);
@@ -160,7 +160,7 @@ export class Elements {
       else misplaced = true;
     }
     if (node.plan.elementNameColumn >= 0)
-      this.#rows.setAscii(row, node.plan.elementNameColumn, this.#paths.label(nameId));
+      this.#rows.setAscii(row, node.plan.elementNameColumn, this.#labelOf(edge, nameId));
     state.setFrame(frame, FRAME_NAME, nameId);
     state.setFrame(frame, FRAME_POSITION, 0);
     state.setFrame(frame, FRAME_NIL, 0);
@@ -196,7 +196,12 @@ export class Elements {
   ): number {
     const head = this.#plan.nodes[headNode]!;
     const headRow = this.#elementRows.open(head, { parentKeyColumn }, parentFrame, position);
-    this.#rows.setAscii(headRow, head.plan.elementNameColumn, this.#paths.label(nameId));
+    this.#rows.setAscii(headRow, head.plan.elementNameColumn, this.#labelOf(edge, nameId));
     return this.#elementRows.openSubtype(node, edge.parentKeyColumn, headRow);
+  }
+
+  /** What the column that names the element takes. */
+  #labelOf({ role }: PlanEdge, nameId: number): string {
+    return role ?? this.#paths.label(nameId);
   }
 }

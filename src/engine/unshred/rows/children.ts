@@ -46,10 +46,10 @@ export function childAtHead(
         : row !== null && holdsKeyOf(row, use.childKeyColumn, head, keyColumn);
     if (!belongs) continue;
     if (use.otherParents.some((column) => !isNull(head, column))) continue;
-    const { children, elementNameColumn } = use;
-    if (elementNameColumn < 0 || children.length === 1) return children[0]!;
+    const { children, elementNameColumn, byRole } = use;
+    if (elementNameColumn < 0 || (children.length === 1 && !byRole)) return children[0]!;
     const found = children.find(({ label }) => cellIs(head, elementNameColumn, label, 0, label.length));
-    return found ?? children[0]!;
+    if (found !== undefined || !byRole) return found ?? children[0]!;
   }
   return null;
 }

@@ -161,7 +161,10 @@ const keys = (model: RelationalModel): string[] =>
 describe('a name never stands for something else', () => {
   it('a key stays that of its use when another use comes before it', () => {
     const several = 'minOccurs="0" maxOccurs="9"';
-    const before = modelOf(compiled(bill(of('seller', several) + of('payee', several))), 3);
+    const before = buildRelationalModel(compiled(bill(of('seller', several) + of('payee', several))), {
+      mapLevel: 3,
+      previous: beforeChildKeys(3),
+    });
     const uses = of('buyer', several) + of('seller', several) + of('payee', several);
     const after = next(bill(uses), before);
     const document =
@@ -177,6 +180,39 @@ describe('a name never stands for something else', () => {
     ]);
     expect(coversModel(after, before)).toBe(true);
     expect(coversModel(before, after)).toBe(false);
+  });
+
+  it('one key of several uses goes on to be that of them and of what comes, and a key of one use to be its alone', () => {
+    const several = 'minOccurs="0" maxOccurs="9"';
+    const [seller, payee] = [of('seller', several), of('payee', several)];
+    const both = modelOf(compiled(bill(seller + payee)), 3);
+    expect(keys(both)).toEqual(['party.bill_key']);
+    expect(keys(next(bill(seller), both))).toEqual(['party.bill_key']);
+    const third = next(bill(of('buyer', several) + seller + of('payee')), both);
+    expect(keys(third)).toEqual(['party.bill_key']);
+    const document =
+      '<bill><buyer><name>B</name><tag/></buyer><seller><name>S</name><tag/></seller><payee><name>P</name><tag/></payee></bill>';
+    expect(shred(third, [document]).rows['party']!.map(({ name, role }) => [name, role])).toEqual([
+      ['B', 'buyer'],
+      ['S', 'seller'],
+      ['P', 'payee'],
+    ]);
+    expect(coversModel(third, both)).toBe(true);
+    expectSameMeanings(both, third);
+    // runs of text hang by a key of their own kind
+    expect(both.tables.map(({ kind }) => kind)).toContain('text');
+    expect(next(bill(seller + payee), both)).toEqual(both);
+    // rows that lie in a target do not say what they are
+    const nestedOnce = modelOf(compiled(nested('seller')), 3);
+    const nestedTwice = next(
+      bill(
+        `${seller + payee}<xs:element name="more" minOccurs="0" maxOccurs="9"><xs:complexType><xs:sequence>${of('agent', 'maxOccurs="9"')}</xs:sequence></xs:complexType></xs:element>`,
+      ),
+      nestedOnce,
+    );
+    expect(columnsOf(nestedOnce, 'party')).toContain('bill_key');
+    expect(columnsOf(nestedTwice, 'party')).toEqual(expect.arrayContaining(['bill_key', 'bill_payee_key']));
+    expect(columnsOf(nestedTwice, 'party')).not.toContain('role');
   });
 
   it('a key of a child that stands once stays where it is as long as it may, and so does one of a parent', () => {

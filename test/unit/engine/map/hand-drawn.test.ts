@@ -4,6 +4,8 @@ import type { MapLevel } from '../../../../src/engine/model/relational-model.ts'
 import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
+import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
 import { compiled, modelOf, outline } from '../../../support/models/shredding.ts';
 
 const set = (body: string): SourceModel =>
@@ -169,7 +171,7 @@ describe('names that would be too long', () => {
       set(`${root('agents', `<xs:element name="agent" type="${agent}" maxOccurs="unbounded"/><xs:element name="other" type="${agent}" maxOccurs="unbounded"/>`)}
     <xs:complexType name="${agent}">${sequence(part('FinancialInstitution') + part('BranchIdentification'))}</xs:complexType>
     <xs:complexType name="Address">${sequence('<xs:element name="Line" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="town"/></xs:complexType>`);
-    const { tables } = modelOf(source, 3);
+    const { tables } = buildRelationalModel(source, { mapLevel: 3, previous: beforeChildKeys(3) });
     const addresses = tables.find((table) => table.name === 'address')!;
     expect(
       addresses.columns.filter(({ role }) => role === 'parent_key').map((column) => column.name),

@@ -1,8 +1,11 @@
 /** Tables that several places share, read as a person would: their names, and whether each says something. */
 import { describe, expect, it } from 'vitest';
+import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
-import { compiled, modelOf, outline } from '../../../support/models/shredding.ts';
+import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
+import { compiled, modelOf, outline, shred } from '../../../support/models/shredding.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
@@ -28,6 +31,86 @@ const tablesAround = (wrapper: string, uses: string): string[] =>
     ),
     3,
   ).tables.map((table) => table.name);
+
+/** So many elements, each with marks of one type. */
+const places = (count: number): string =>
+  xs(
+    `<xs:element name="all"><xs:complexType><xs:sequence>${Array.from({ length: count }, (_, at) => `<xs:element name="p${at}" minOccurs="0" maxOccurs="9"><xs:complexType><xs:sequence><xs:element name="mark" type="Mark" minOccurs="0" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>`).join('')}</xs:sequence></xs:complexType></xs:element>
+    <xs:complexType name="Mark"><xs:attribute name="n"/></xs:complexType>`,
+  );
+/** Tables of marks. */
+const marks = ({ tables }: RelationalModel): string[] =>
+  tables.map(({ name }) => name).filter((name) => name.endsWith('mark'));
+
+const next = (xsd: string, previous: RelationalModel): RelationalModel =>
+  buildRelationalModel(compiled(xsd), { mapLevel: 3, previous });
+
+describe('a type at very many places', () => {
+  it('a type has tables of its places, or one for all, as it had before', () => {
+    const [many, few] = [modelOf(compiled(places(17)), 3), modelOf(compiled(places(16)), 3)];
+    expect(marks(many)).toEqual(Array.from({ length: 17 }, (_, at) => `p${at}_mark`));
+    expect(marks(few)).toEqual(['mark']);
+    expect(marks(next(places(3), many))).toEqual(['p0_mark', 'p1_mark', 'p2_mark']);
+    expect(marks(next(places(17), next(places(3), many)))).toEqual(marks(many));
+    expect(marks(next(places(17), few))).toEqual(['mark']);
+    const earlier = buildRelationalModel(compiled(places(17)), {
+      mapLevel: 3,
+      previous: beforeChildKeys(3),
+    });
+    expect(marks(earlier)).toEqual(['mark']);
+    expect(next(places(17), many)).toEqual(many);
+  });
+});
+
+describe('several elements of one row in a table that rows of others share', () => {
+  const optional = 'minOccurs="0" maxOccurs="unbounded"';
+  const people = compiled(
+    xs(`<xs:element name="files"><xs:complexType>${sequence('<xs:element name="file" type="File" maxOccurs="unbounded"/>')}</xs:complexType></xs:element>
+    <xs:complexType name="File">${sequence(
+      `<xs:element name="author" type="Person" ${optional}/><xs:element name="front" minOccurs="0"><xs:complexType>${sequence(
+        `<xs:element name="author" type="Person" ${optional}/><xs:element name="sign" type="xs:string" minOccurs="0"/>`,
+      )}</xs:complexType></xs:element><xs:choice ${optional}><xs:element name="editor" type="Person"/><xs:element ref="thing"/></xs:choice><xs:element name="note" minOccurs="0" maxOccurs="2"><xs:complexType>${sequence(
+        `<xs:element name="author" type="Person" ${optional}/><xs:element ref="thing" ${optional}/>`,
+      )}</xs:complexType></xs:element><xs:element name="owner" type="Person" minOccurs="0"/>`,
+    )}</xs:complexType>
+    <xs:complexType name="Person">${sequence(`<xs:element name="alias" type="xs:string" ${optional}/><xs:element name="knows" type="Person" ${optional}/><xs:element name="met" type="Person" ${optional}/>`)}<xs:attribute name="name"/></xs:complexType>
+    <xs:element name="thing" type="Thing" abstract="true"/>
+    <xs:complexType name="Thing">${sequence(`<xs:element name="of" type="Person" ${optional}/><xs:element ref="thing" ${optional}/>`)}<xs:attribute name="n"/></xs:complexType>
+    <xs:element name="cup" type="Thing" substitutionGroup="thing"/><xs:element name="pen" type="Thing" substitutionGroup="thing"/>`),
+  );
+  const document =
+    '<files><file><author name="A"><knows name="B"><met name="C"/></knows><met name="D"/></author><front><author name="E"><alias>e</alias></author></front>' +
+    '<pen n="1"><of name="F"/><cup n="2"/></pen><editor name="G"/><cup/><editor name="H"/><note><author name="I"/><pen/></note><owner name="J"><met name="K"/></owner></file>' +
+    '<file><front/></file><file><editor/></file><file><front><sign>x</sign></front><author/></file></files>';
+
+  it('hang by one key, and a column says which element each is', () => {
+    const person = outline(modelOf(people, 3))
+      .split('\n')
+      .find((line) => line.startsWith('person:'));
+    expect(person).toBe(
+      'person: person_key bigint!, document_key bigint!, file_key bigint -> file, parent_person_key bigint -> person, thing_key bigint -> thing, note_key bigint -> note, position integer!, role text!, name text',
+    );
+    const rows = shred(modelOf(people, 3), [document]).rows['person']!;
+    expect(rows.slice(0, 11).map(({ name, role }) => `${name} ${role}`)).toEqual([
+      'C met',
+      'B knows',
+      'D met',
+      'A author',
+      'E front/author',
+      'F of',
+      'G editor',
+      'H editor',
+      'I author',
+      'K met',
+      'J owner',
+    ]);
+  });
+
+  it.each([0, 1, 2, 3] as const)('come back where they were (level %i)', async (level) => {
+    const [written] = await roundTrip(modelOf(people, level), [document]);
+    expect(compareXml(document, written!, { source: people })).toEqual([]);
+  });
+});
 
 describe('a wrapper around shared tables', () => {
   it('is no table: what it holds has a parent key for each of its places', () => {

@@ -105,9 +105,9 @@ describe('an element whose value is an attribute', () => {
     const patient = tables.find((line) => line.startsWith('patient:'))!;
     expect(patient).toMatch(/, label text, label_id text, born date$/);
     const notes = tables.find((line) => line.startsWith('note:'))!;
-    expect(notes).toMatch(
-      /patient_label_note_key bigint -> patient, patient_born_note_key bigint -> patient/,
-    );
+    expect(notes).toMatch(/patient_key bigint -> patient, .*role text/);
+    const { rows } = shred(prunedBy([plain, noted], 3), [noted]);
+    expect(rows['note']!.map(({ role }) => role)).toEqual(['label/note', 'born/note', 'note', 'note']);
   });
 
   it('is not one that has content of its own beside the value', () => {

@@ -11,6 +11,7 @@ import { sideTableDefinitions } from '../../../../src/engine/model/side-tables.t
 import { sideTables } from '../../../../src/ports/rows/sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../../support/servers/postgres.ts';
 import { at, libraryModel, oddColumns, oddTable } from './library-model.ts';
+import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
 const said = (text: string): string =>
@@ -244,22 +245,36 @@ function uses(n: number): string {
   ).join('');
 }
 
+const keyComments = (model: RelationalModel): (readonly [string, string])[] =>
+  [
+    ...renderDdl(model).matchAll(
+      /COMMENT ON COLUMN "(\w+"\."\w+)" IS '((?:key of the parent row|\S+ \(which element)[^']+)'/g,
+    ),
+  ].map(([, column, text]) => [column!.replace('"."', '.'), text!]);
+
 describe('comments', () => {
-  test('tell keys to the same parent apart by the element that the row is of it', () => {
-    const model = modelOf(
-      compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  const book = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
         <xs:complexType name="Person"><xs:sequence><xs:element name="name" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType>
         <xs:complexType name="Part"><xs:sequence>
           <xs:element name="by" type="Person" maxOccurs="unbounded"/><xs:element name="ed" type="Person" maxOccurs="unbounded"/>
         </xs:sequence></xs:complexType>
         <xs:element name="book"><xs:complexType><xs:sequence><xs:element name="part" type="Part" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
-      </xs:schema>`),
-      3,
-    );
-    const comments = [
-      ...renderDdl(model).matchAll(/COMMENT ON COLUMN "(\w+"\."\w+)" IS '(key of the parent row[^']+)'/g),
-    ].map(([, column, text]) => [column!.replace('"."', '.'), text]);
-    expect(comments).toEqual([
+      </xs:schema>`);
+  test('say of one key of several elements that another column tells them apart', () => {
+    expect(keyComments(modelOf(book, 3))).toEqual([
+      ['part.book_key', 'key of the parent row in book'],
+      ['person.part_key', 'key of the parent row in part'],
+      [
+        'person.role',
+        '/book/part/by (which element of the row above it is: the way from that row); also below /book/part/ed',
+      ],
+      ['name.person_key', 'key of the parent row in person'],
+    ]);
+  });
+
+  test('tell keys to the same parent apart by the element that the row is of it', () => {
+    const model = buildRelationalModel(book, { mapLevel: 3, previous: beforeChildKeys(3) });
+    expect(keyComments(model)).toEqual([
       ['part.book_key', 'key of the parent row in book'],
       ['person.part_by_key', 'key of the parent row in part, where it is /book/part/by'],
       ['person.part_ed_key', 'key of the parent row in part, where it is /book/part/ed'],

@@ -182,7 +182,7 @@ VALUES (1, 1, 1, 'i', '😀 \\\\ ''', 12.50, 0.123456789012345678901234567890, 1
     const model = modelOf(
       compiled(
         `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="file">${sequence(parts.join(''))}</xs:element>
-        <xs:complexType name="${name}"><xs:sequence><xs:element name="text" type="xs:string"/></xs:sequence></xs:complexType></xs:schema>`,
+        <xs:complexType name="${name}"><xs:sequence><xs:element name="text" type="xs:string" maxOccurs="9"/></xs:sequence></xs:complexType></xs:schema>`,
       ),
       3,
     );

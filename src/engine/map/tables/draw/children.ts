@@ -22,17 +22,14 @@ export function drawChild(
     foldChild(drawing, parent, row, child, variants, polymorphic);
     return;
   }
+  const repeats = child.maxOccurs !== 1;
   const path = [...row.path, declared.name.localName];
   const types = variants.map((variant) => drawing.model.elements[variant.element]!.type);
   const together = polymorphic && drawing.choices.unionColumns(types) <= drawing.choices.maxUnionColumns();
   if (together) {
     const xpath = drawing.paths.child(row.xpath, declared.name);
-    const table = drawing.tables.groupTable(
-      child.element,
-      path,
-      xpath,
-      drawing.tables.identityAt(row, declared.name),
-    );
+    const at = { ...drawing.tables.identityAt(row, declared.name), repeats };
+    const table = drawing.tables.groupTable(child.element, path, xpath, at);
     const keys = keysBetween(drawing, row, child, table, declared.name, true);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
     for (const variant of variants) {
@@ -50,7 +47,7 @@ export function drawChild(
     const element = drawing.model.elements[variant.element]!;
     const ownPath = [...row.path, element.name.localName];
     const xpath = drawing.paths.child(row.xpath, element.name);
-    const at = drawing.tables.identityAt(row, element.name);
+    const at = { ...drawing.tables.identityAt(row, element.name), repeats };
     const table = drawing.tables.tableFor(
       variant.element,
       element.type,

@@ -15,6 +15,13 @@ import {
 } from '../model-builder.ts';
 import { flag, key, ordinal, plainText, type RowContext, type TableIdentity } from './row-context.ts';
 
+/** Whether several rows may stand at the place that an identity is of. */
+interface Repeating {
+  readonly repeats: boolean;
+}
+
+type SharedIdentity = TableIdentity & { readonly origin: { readonly declared: readonly string[] } };
+
 export class DrawnTables {
   readonly all: TableDraft[] = [];
   readonly #model: SourceModel;
@@ -22,19 +29,22 @@ export class DrawnTables {
   readonly #uses: UsePrinter;
   readonly #declared: DeclaredPaths;
   readonly #namesDocument: boolean;
+  readonly #apart: ReadonlySet<string>;
   readonly #typeNames: ReadonlyMap<number, string>;
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
   readonly #tableByIdentity = new Map<string, TableDraft>();
 
-  /** `namesDocument`: of each row, not of those of root elements alone. */
+  /** `namesDocument`: of each row, not of those of root elements alone; `apart`: see DrawingOptions. */
   constructor(
     model: SourceModel,
     choices: DrawingChoices,
     uses: UsePrinter,
     declared: DeclaredPaths,
     namesDocument: boolean,
+    apart: ReadonlySet<string>,
   ) {
     this.#namesDocument = namesDocument;
+    this.#apart = apart;
     this.#typeNames = typeNames(model);
     this.#model = model;
     this.#choices = choices;
@@ -48,31 +58,42 @@ export class DrawnTables {
     type: number,
     path: readonly string[],
     xpath: string,
-    at: TableIdentity,
+    at: TableIdentity & Repeating,
     documentation?: string,
   ): TableDraft {
-    const identity = this.#choices.isShared(type)
-      ? this.ofType(type)
-      : { ...at, origin: { ...at.origin, ofType: () => this.#declared.ofType(type) } };
+    const own = { ...at, origin: { ...at.origin, ofType: () => this.#declared.ofType(type) } };
+    const identity = this.#choices.isShared(type) ? this.#sharedOr(this.ofType(type), at) : own;
     return this.namedTable(identity, element, type, path, xpath, documentation);
   }
 
-  ofType(type: number): TableIdentity {
+  ofType(type: number): SharedIdentity {
     return { identity: `type/${type}`, origin: { declared: this.#declared.ofType(type) } };
   }
 
   /** One table for all members of a substitution group; shared over its places as soon as one member's type is. */
-  groupTable(head: number, path: readonly string[], xpath: string, at: TableIdentity): TableDraft {
+  groupTable(
+    head: number,
+    path: readonly string[],
+    xpath: string,
+    at: TableIdentity & Repeating,
+  ): TableDraft {
     const { type, name } = this.#model.elements[head]!;
+    const shared = {
+      identity: `group/${head}`,
+      origin: { declared: [`/(group ${this.#uses.element(name)})`] },
+    };
     return this.namedTable(
-      this.#choices.isSharedGroup(head)
-        ? { identity: `group/${head}`, origin: { declared: [`/(group ${this.#uses.element(name)})`] } }
-        : at,
+      this.#choices.isSharedGroup(head) ? this.#sharedOr(shared, at) : at,
       head,
       type,
       path,
       xpath,
     );
+  }
+
+  #sharedOr(shared: SharedIdentity, at: TableIdentity & Repeating): TableIdentity {
+    const [path] = shared.origin.declared;
+    return at.repeats && path !== undefined && this.#apart.has(path) ? at : shared;
   }
 
   namedTable(

@@ -46,6 +46,7 @@ export function addEdge(
     name,
     node,
     parentKey,
+    role: null,
     childKey,
     minOccurs: variant.substitution || node.elementName !== null ? 0 : child.minOccurs,
     maxOccurs: child.maxOccurs,

@@ -71,6 +71,7 @@ function drawSubtype(drawing: DrawingContext, head: NodeDraft, type: number, row
   const at = {
     identity: `at/${row.table.index}/${row.columnKey}#${type}`,
     origin: { under: row.table, steps },
+    repeats: false,
   };
   const table = drawing.tables.tableFor(head.element, type, path, row.xpath, at);
   const { nillable } = drawing.model.elements[head.element]!;

@@ -1,0 +1,23 @@
+/** Tables that hang from very many others and have nothing below them: each place has a better one of its own. */
+import { hangsFromHead, type Drawing, type TableDraft } from '../model-builder.ts';
+
+/** tables that the keys of one lead to: more, and a reader finds no longer what belongs where */
+const mostParents = 16;
+
+/** The first paths of such tables. What has rows below it stays one table: those would multiply as well. */
+export function crowdedLeaves({ tables }: Drawing): string[] {
+  const inner = new Set<TableDraft>();
+  for (const table of tables)
+    for (const { role, parent } of table.columns) {
+      if (parent !== null) inner.add(parent);
+      if (role === 'child_key') inner.add(table);
+    }
+  return tables.flatMap((table) => {
+    const { origin } = table;
+    if (inner.has(table) || !('declared' in origin)) return [];
+    const keys = table.columns.filter(({ role }) => role === 'parent_key');
+    const parents = new Set(keys.map(({ parent }) => parent));
+    const hangs = keys.some(({ via }) => via[0] === hangsFromHead);
+    return parents.size > mostParents && !hangs ? origin.declared.slice(0, 1) : [];
+  });
+}

@@ -1,0 +1,106 @@
+/** Several uses of a shared table in rows of one other: one key to these, and a column that says which use a row is. */
+import { useText } from '../../../model/column-uses.ts';
+import { roleStep } from '../../../model/key-roles.ts';
+import type { PreviousNames } from '../../names/previous.ts';
+import {
+  hangsFromHead,
+  newColumn,
+  type ColumnDraft,
+  type Drawing,
+  type EdgeDraft,
+  type TableDraft,
+} from '../model-builder.ts';
+import { key, plainText } from './row-context.ts';
+
+/** What the one key of all uses in rows of `parent` stands for. */
+export function sharedKeyUse(parent: TableDraft): string {
+  return useText('parent_key', parent.usePath, parent.usePath);
+}
+
+/**
+ * Where rows of one table have several keys to those of another, for the elements that they may be there, one key takes their place, and the
+ * element's way from the row above is the role of the row. The paths of tables are settled. Tables of an earlier version keep the keys they have.
+ */
+export function unitePlacesInParents(
+  drawing: Drawing,
+  previous: Pick<PreviousNames, 'hasPath' | 'roles'>,
+): void {
+  const united = new Map<ColumnDraft, ColumnDraft>();
+  const named = new Map<TableDraft, ColumnDraft>();
+  for (const table of drawing.tables) {
+    if (table.kind !== 'element') continue;
+    const keys = table.columns.filter(isOfPlace);
+    const isKnown = previous.hasPath(table.usePath);
+    for (const [parent, uses] of Map.groupBy(keys, (column) => column.parent!)) {
+      const earlier = previous.roles(table.usePath, sharedKeyUse(parent));
+      if (isKnown ? earlier === null : uses.length < 2) continue;
+      const one = newColumn({
+        role: 'parent_key',
+        type: key,
+        parent,
+        documentation: saidOfRoles(uses),
+        roles: [...new Set([...(earlier ?? []), ...uses.map(roleOfPlace)])],
+      });
+      for (const use of uses) united.set(use, one);
+      table.columns.splice(table.columns.indexOf(uses[0]!), 1, one);
+      named.set(table, roleColumnOf(table));
+    }
+    if (named.has(table))
+      table.columns.splice(0, Infinity, ...table.columns.filter((one) => !united.has(one)));
+  }
+  if (united.size === 0) return;
+  tellRoles(drawing, united);
+  for (const node of drawing.nodes) {
+    const column = node.opensRow ? named.get(node.table) : undefined;
+    if (column !== undefined) node.elementName ??= column;
+  }
+}
+
+/** What is said of each of the elements, behind its role. */
+function saidOfRoles(uses: readonly ColumnDraft[]): string | undefined {
+  const said = uses.flatMap((use) =>
+    use.documentation === undefined ? [] : [`${roleOfPlace(use)}: ${use.documentation}`],
+  );
+  return said.length === 0 ? undefined : said.join('; ');
+}
+
+function roleOfPlace({ steps }: ColumnDraft): string {
+  return steps.slice(1);
+}
+
+function isOfPlace({ role, via }: ColumnDraft): boolean {
+  return role === 'parent_key' && via[0] !== hangsFromHead;
+}
+
+/** The column that names the elements which are rows of the table, or a new one. */
+function roleColumnOf(table: TableDraft): ColumnDraft {
+  const known = table.columnByKey.get('/element');
+  if (known !== undefined) return known;
+  const column = newColumn({
+    role: 'element_name',
+    type: plainText,
+    nameParts: ['role'],
+    xpath: table.xpath,
+    steps: roleStep,
+  });
+  table.columnByKey.set('/element', column);
+  table.columns.push(column);
+  // rows that hang from that of their head's have their role there
+  const hangs = table.columns.some(({ via }) => via[0] === hangsFromHead);
+  if (!hangs) for (const opener of table.openers) column.requiredBy.add(opener);
+  return column;
+}
+
+function tellRoles({ nodes, uses }: Drawing, united: ReadonlyMap<ColumnDraft, ColumnDraft>): void {
+  const roleOf = ({ name }: EdgeDraft, { steps }: ColumnDraft): string =>
+    `${steps.slice(0, steps.lastIndexOf('/') + 1)}${uses.element(name)}`.slice(1);
+  for (const { edges } of nodes)
+    for (const edge of edges) {
+      const standing = edge.head ?? edge;
+      const before = standing.parentKey;
+      const one = before === null ? undefined : united.get(before);
+      if (one === undefined) continue;
+      edge.role = roleOf(edge, before!);
+      standing.parentKey = one;
+    }
+}
