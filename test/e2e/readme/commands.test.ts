@@ -99,6 +99,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/watches.md, A bucket: json',
       'docs/watches.md, A folder: json',
       'docs/watches.md, A folder: sh',
+      'docs/watches.md, Rows of a database: json',
     ]);
     for (const page of pages)
       expect([page, blocksOf.get(page)!.every(({ language }) => language !== '')]).toEqual([page, true]);

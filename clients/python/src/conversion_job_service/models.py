@@ -343,7 +343,7 @@ class WatchFileCounts(TypedDict):
 
 
 class NewWatch(TypedDict):
-    """`location`: a folder of the organisation or below a root, `s3://BUCKET/PREFIX/`, the `https://` address of one file, or a server of databases (`postgresql://USER:PASSWORD@HOST/DATABASE`, `mysql://…`) whose rows `--query` and `--after` in `options` name. `target` is written as for `-o`, `options` has further flags of `xml2er`: `{"-f": "parquet", "--views": true}`."""
+    """`location`: a folder of the organisation or below a root, `s3://BUCKET/PREFIX/`, the `https://` address of one file, or a server of databases (`postgresql://HOST/DATABASE`, `mysql://…`, with user and password) whose rows `--query` and `--after` in `options` name. `target` is written as for `-o`, `options` has further flags of `xml2er`: `{"-f": "parquet", "--views": true}`."""
 
     name: str
     """Its name, which no other watch of the organisation has."""

@@ -129,7 +129,9 @@ describe('a folder of documents', () => {
     expect(await isEmptyFolder(directory)).toBe(true);
     await writeFile(join(directory, 'a.xml'), 'old');
     expect(await isEmptyFolder(directory)).toBe(false);
-    await expect(folder('refuse').write('a.xml', text('new'))).rejects.toMatchObject({ code: 'conflict' });
+    const documents = folder('refuse');
+    await expect(documents.write('a.xml', text('new'))).rejects.toMatchObject({ code: 'conflict' });
+    await documents.close();
     expect(await isEmptyFolder(join(directory, 'none'))).toBe(true);
   });
 });
