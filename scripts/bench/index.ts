@@ -316,7 +316,9 @@ async function spark(): Promise<void> {
     megabytes: Number(options['spark-megabytes']),
     rounds: Number(options['spark-rounds']),
   };
-  const page = await alone((...given) => benchSpark(given[0], given[1], series, given[2]));
+  const page = await alone((database, directory, disagree) =>
+    benchSpark(database, directory, series, disagree),
+  );
   if (options.readme) putIntoPage('spark', page);
 }
 
@@ -324,12 +326,16 @@ async function lakehouse(): Promise<void> {
   const { SPARK_PYTHON: python, DELTA_JARS: jars } = process.env;
   const spark = python === undefined || jars === undefined ? null : { python, jars };
   if (spark === null) console.error('Spark: left out, as SPARK_PYTHON or DELTA_JARS is not set');
-  await alone((...given) => benchLakehouse(given[0], given[1], { megabytes, rounds, spark }, given[2]));
+  await alone((database, directory, disagree) =>
+    benchLakehouse(database, directory, { megabytes, rounds, spark }, disagree),
+  );
 }
 
 async function standards(): Promise<void> {
   const only = options['standards-only'].split(',').filter(Boolean);
-  await alone((...given) => benchStandards(given[0], given[1], { megabytes, rounds, only }, given[2]));
+  await alone((database, directory, disagree) =>
+    benchStandards(database, directory, { megabytes, rounds, only }, disagree),
+  );
 }
 
 function numbers(list: string): number[] {

@@ -5,6 +5,7 @@
  */
 import { access, link, lstat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { CurrentDocument, MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
@@ -14,6 +15,7 @@ import type {
   RowEncoding,
   RowSink,
   SideTable,
+  UnconvertedValue,
   ZonesThere,
   ZoneTable,
 } from '../../ports/rows/sink.ts';
@@ -24,7 +26,7 @@ import { StagedFiles } from '../file-staging/staged-files.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { refuseLink } from '../folder/loaded-documents.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
-import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { lockDatabaseFile, makeStagingFolder, removeDeadStaging, type StagingFolder } from './staging.ts';
 
 export interface DatabaseFileOptions {
@@ -70,6 +72,8 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   /** what the database calls the files that it keeps beside its own: ends of their names */
   protected abstract readonly sidecars: readonly string[];
   protected abstract readonly begin: string;
+  /** by `columnId`: keys, as they are staged, of rows whose text only looks like what a value of the column is staged as */
+  protected readonly textRows = new Map<string, Set<string>>();
   #pinned: PinnedFolder | null = null;
   #createdFolders: CreatedFolders | null = null;
   #staging: StagingFolder | null = null;
@@ -88,6 +92,8 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     return this.#staging!.directory;
   }
 
+  /** Whether text of a document would be taken for what a row has of a value of the type. */
+  protected abstract looksStaged(text: string, type: ColumnType): boolean;
   protected abstract readLoads(): Promise<readonly TargetLoad[]>;
   protected abstract readZones(tables: readonly ZoneTable[]): Promise<ZonesThere>;
   /** `isNew`: nobody else knows the file. */
@@ -106,6 +112,14 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   ): Promise<Published | { readonly nothing: Published }>;
   /** After the commit: everything into the one file. */
   protected abstract settle(database: Database, isNew: boolean): Promise<void>;
+
+  override async unconverted(value: UnconvertedValue): Promise<void> {
+    await super.unconverted(value);
+    const { table, column, rowKey, text } = value;
+    if (!this.looksStaged(text, this.plan.model.tables[table]!.columns[column]!.type)) return;
+    const id = columnId(table, column);
+    this.textRows.set(id, (this.textRows.get(id) ?? new Set()).add(String(rowKey)));
+  }
 
   async loads(): Promise<readonly TargetLoad[]> {
     return (await this.#readThere(() => this.readLoads())) ?? [];

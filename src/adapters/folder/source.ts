@@ -114,8 +114,10 @@ async function surveyFiles(
   const surveys = new Map<string, RecordSurvey>();
   if (format === 'parquet') return surveys;
   for (const { files } of tables)
-    for (const { name } of files)
-      surveys.set(name, await surveyRecords(join(directory, name), format === 'csv'));
+    for (const { name, bytes } of files)
+      // of JSON Lines only the buffer depends on it
+      if (format !== 'jsonl' || bytes > smallFileBytes)
+        surveys.set(name, await surveyRecords(join(directory, name), format === 'csv'));
   return surveys;
 }
 

@@ -11,21 +11,14 @@ import {
 } from '../../../engine/sql/loaded-documents.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
-import type {
-  Published,
-  RowSink,
-  SinkPlan,
-  UnconvertedValue,
-  ZonesThere,
-  ZoneTable,
-} from '../../../ports/rows/sink.ts';
+import type { Published, RowSink, SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
 import { looksStaged } from '../csv-import.ts';
 import { readDuckDbLoads, readDuckDbZones } from '../ledger.ts';
 import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
@@ -47,19 +40,13 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   protected readonly sidecars = ['.wal'];
   protected readonly begin = 'BEGIN';
   #tables: readonly PhysicalTable[] = [];
-  /** by `columnId`: rows whose text only looks like a value of the column's type, or like a list of such, as it is staged */
-  readonly #textRows = new Map<string, Set<string>>();
 
   constructor(options: DuckDbRowSinkOptions) {
     super('duckdb', options);
   }
 
-  override async unconverted(value: UnconvertedValue): Promise<void> {
-    await super.unconverted(value);
-    const { table, column, rowKey, text } = value;
-    if (!looksStaged(text, this.plan.model.tables[table]!.columns[column]!.type)) return;
-    const id = columnId(table, column);
-    this.#textRows.set(id, (this.#textRows.get(id) ?? new Set()).add(String(rowKey)));
+  protected override looksStaged(text: string, type: ColumnType): boolean {
+    return looksStaged(text, type);
   }
 
   protected override readLoads(): Promise<readonly TargetLoad[]> {
@@ -159,7 +146,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
       staged,
       nullAllowed: this.nullAllowed,
       widened: this.widened,
-      textRows: this.#textRows,
+      textRows: this.textRows,
       known,
       oldDocuments: temporaryName(),
       merge,

@@ -10,14 +10,14 @@ import {
   loadedDocumentsQuery,
 } from '../../../engine/sql/loaded-documents.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
-import type { Published, RowSink, SinkPlan, UnconvertedValue, ZonesThere } from '../../../ports/rows/sink.ts';
+import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
 import { readSqliteLoads } from '../ledger.ts';
 import { looksStaged } from '../staged-text.ts';
@@ -34,8 +34,6 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   protected readonly sidecars = ['-wal', '-shm', '-journal'];
   protected readonly begin = 'BEGIN IMMEDIATE';
   #drawn!: DrawnModel;
-  /** by `columnId`: rows whose text only looks like a value of the column's type, or like a list of such, as it is staged */
-  readonly #textRows = new Map<string, Set<string>>();
 
   constructor(options: DatabaseFileOptions) {
     super('sqlite', options);
@@ -49,12 +47,8 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     return readSqliteLoads(this.file, this.label, this.options.busyTimeoutMs);
   }
 
-  override async unconverted(value: UnconvertedValue): Promise<void> {
-    await super.unconverted(value);
-    const { table, column, rowKey, text } = value;
-    if (!looksStaged(text, this.plan.model.tables[table]!.columns[column]!.type)) return;
-    const id = columnId(table, column);
-    this.#textRows.set(id, (this.#textRows.get(id) ?? new Set()).add(String(rowKey)));
+  protected override looksStaged(text: string, type: ColumnType): boolean {
+    return looksStaged(text, type);
   }
 
   /** Instants are text here, with a time zone or without one: each row says it for itself. */
@@ -126,7 +120,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
       staged,
       nullAllowed: this.nullAllowed,
       widened: this.widened,
-      textRows: this.#textRows,
+      textRows: this.textRows,
       signal: this.options.signal,
       known,
       made: new Set(),
