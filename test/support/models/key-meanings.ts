@@ -97,11 +97,17 @@ class Following {
     const rows = this.#elementOf.get(parent);
     if (rows === undefined) return;
     const above = rows.get(row[column.name]!);
-    const steps = this.#steps(column.path!.slice(parent.path!.length));
+    // of several elements, the row says which it is
+    const { roles = [column.path!.slice(parent.path!.length)] } = column;
+    const steps = this.#steps(column.roles === undefined ? roles[0]! : roleOf(table, row));
+    const isKnown = roles.some((role) => this.#steps(role).join('/') === steps.join('/'));
     let at: PlacedElement | null = element;
     for (let left = steps.length; left > 0 && at !== null; left -= 1) at = at.parent;
     const isThere =
-      above !== undefined && at === above && element.headPath === [above.headPath, ...steps].join('/');
+      isKnown &&
+      above !== undefined &&
+      at === above &&
+      element.headPath === [above.headPath, ...steps].join('/');
     this.#settle(isThere, table, row, column.name, `${steps.join('/')} of ${above?.path ?? 'nothing'}`);
   }
 
@@ -161,6 +167,11 @@ function headsOf(model: RelationalModel, { elements }: SourceModel): (step: stri
       heads.set(step(name), step(head.name));
   }
   return (name) => heads.get(name) ?? name;
+}
+
+/** What its column with the role `element_name` says. */
+function roleOf(table: Table, row: Row): string {
+  return row[table.columns.find(({ role }) => role === 'element_name')!.name]!;
 }
 
 function rowKey(table: Table, row: Row): string {

@@ -1,5 +1,6 @@
 /** Names of the columns of a table's rows, however many tables those lie in. */
 import { listCountUse } from '../../model/column-uses.ts';
+import type { SourceModel } from '../../model/source-model.ts';
 import { fileKeyName } from '../../model/side-tables.ts';
 import { orderedColumns, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
 import {
@@ -13,22 +14,20 @@ import {
   type StayingSteps,
   type StepChooser,
 } from './identifiers.ts';
+import { unmetSteps } from './declared-ways.ts';
 import type { PreviousNames } from './previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import { useOfDraft } from './unrecorded-meanings.ts';
 
 /** What names of columns are to keep to, beside what databases take. */
 export interface ReadableNames {
-  /**
-   * longer ones say less of the way to a value, as far as what is left tells it from all others; beyond what a name may have where not
-   * all that the schema declares is drawn: what documents never had is no reason to leave out which of several a value is of
-   */
-  readonly mostBytes: number;
+  /** of what was pruned: all that is declared, as what documents never had is no reason to leave out which of several a value is of */
+  readonly prunedOf: SourceModel | null;
   isKeyOfTable(name: string): boolean;
 }
 
-/** `mostBytes` of whole models */
-export const mostReadable = 40;
+/** Longer names say less of the way to a value, as far as what is left tells it from all others. */
+const mostReadable = 40;
 
 /** What a value is says too little alone. */
 const valueSteps: StayingSteps = { fewest: 2, last: 1 };
@@ -44,7 +43,7 @@ export function nameColumns(
   identifiers: Identifiers,
   previous: PreviousNames,
   unsaid: ReadonlyMap<TableDraft, number>,
-  { mostBytes, isKeyOfTable }: ReadableNames,
+  { prunedOf, isKeyOfTable }: ReadableNames,
 ): void {
   const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath));
   const word = (text: string): string => structureWord(text, naming.nameMode);
@@ -74,9 +73,14 @@ export function nameColumns(
     return role === 'child_key' ? asKey(said) : said;
   };
   const keySteps = (column: ColumnDraft): string[] => asKey(stepsOf(column));
-  const choose = createStepChooser(() =>
-    ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column)),
-  );
+  const drawnSteps = ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column));
+  const unmet = prunedOf === null ? () => [] : unmetSteps(prunedOf, table, drawnSteps, isLong, identifiers);
+  const choose = createStepChooser(() => [...drawnSteps, ...(unmet() ?? [])]);
+  const isReadable = (name: string, parent: TableDraft | null): boolean => {
+    const bytes = byteLength(name);
+    if (bytes <= mostReadable || bytes > naming.maxBytes) return bytes <= mostReadable;
+    return prunedOf !== null && (parent !== null || unmet() === null);
+  };
   const chooseOfKey = createStepChooser(() =>
     ordered.filter(({ via }) => via.length > 0).map((column) => keySteps(column)),
   );
@@ -115,7 +119,7 @@ export function nameColumns(
       words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
     const meaning = useOfDraft(column, table);
     const claim = { meaning, steps, choose };
-    if (byteLength(named) <= mostBytes || wanted !== name) {
+    if (wanted !== name || isReadable(named, null)) {
       column.name = scope.claimName(candidates, column.xpath ?? name, claim);
       continue;
     }
@@ -141,7 +145,7 @@ export function nameColumns(
     const isNamed = wanted[0] !== candidates[0] || column.role === 'row_key';
     // the name of the parent's own key
     const isPlainKey = column.parent !== null && uses.get(column.parent) === 1;
-    const isShort = isPlainKey || byteLength(wanted[0]!) <= mostBytes;
+    const isShort = isPlainKey || isReadable(wanted[0]!, column.parent);
     if (isNamed || (isShort && scope.isFree(wanted[0]!, claim.meaning))) {
       column.name = scope.claimName(wanted, path, claim);
       continue;
@@ -179,6 +183,10 @@ function shortNames(
   const name = joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying));
   // what is no way to a value has no steps: the position of a row
   return name !== '' && byteLength(name) <= maxBytes ? [rename.get(name) ?? name] : [];
+}
+
+function isLong(steps: readonly string[]): boolean {
+  return byteLength(steps.join('_')) > mostReadable;
 }
 
 function isAttribute({ xpath }: ColumnDraft): boolean {

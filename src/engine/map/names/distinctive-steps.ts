@@ -5,7 +5,7 @@
 import { byteLength, firstWords, joinedSteps, type StayingSteps, type StepChooser } from './identifiers.ts';
 
 /** more columns of one last step than these are told apart by how common their steps are alone */
-const mostCompared = 400;
+const mostCompared = 4000;
 /** In a longer path, the steps that most names go through are left out at once: a name has room for few. */
 const mostSteps = 32;
 

@@ -2,8 +2,12 @@
 import { listTablePath } from '../../model/column-uses.ts';
 import { hasOwnPrefix, sideTableNames } from '../../model/side-tables.ts';
 import { columnPath, type TableDraft } from '../tables/model-builder.ts';
-import { NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
+import { createStepChooser } from './distinctive-steps.ts';
+import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
 import type { PreviousNames } from './previous.ts';
+
+/** Longer names of tables say less of the path, as far as what is left tells it from all others: keys are called after them. */
+const mostReadable = 36;
 
 /**
  * A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. Of one that
@@ -61,8 +65,17 @@ export function nameTables(
   };
   for (const [table, name] of kept)
     table.name = scope.keep(name, `${table.xpath}#${table.kind}`, { meaning: table.usePath });
-  for (const table of elements.filter((one) => !kept.has(one)))
-    settle(table, candidate(table, steps.get(table)!), stepsOf(table, steps.get(table)!));
+  const choose = createStepChooser(() => elements.map((table) => stepsOf(table, table.path.length - 1)));
+  for (const table of elements.filter((one) => !kept.has(one))) {
+    const name = candidate(table, steps.get(table)!);
+    const said = stepsOf(table, steps.get(table)!);
+    if (byteLength(said.join('_')) <= mostReadable) {
+      settle(table, name, said);
+      continue;
+    }
+    const short = joinedSteps(choose.tellApart(said, mostReadable, { fewest: 2, last: 1 }));
+    settle(table, naming.tablePrefix + short + naming.tableSuffix, said);
+  }
   for (const table of tables) {
     if (table.kind === 'element' || kept.has(table)) continue;
     const owner = table.columns.find((column) => column.role === 'parent_key')!.parent!;

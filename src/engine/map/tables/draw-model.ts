@@ -157,11 +157,12 @@ class ModelDrawing implements DrawingContext {
       nodes: this.nodes,
       roots,
       sharedForSize,
-      isWhole: true,
+      prunedOf: null,
       uses: this.uses,
       foldedPlaces: this.#recordsFolds ? this.choices.foldedPlaces() : null,
     };
-    return this.#met === undefined ? drawing : withoutUnmetPlaces(drawing, this.#met, this.paths);
+    if (this.#met === undefined) return drawing;
+    return { ...withoutUnmetPlaces(drawing, this.#met, this.paths), prunedOf: this.declared };
   }
 
   #rootTable(element: number): TableDraft {

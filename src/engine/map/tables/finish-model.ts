@@ -11,7 +11,7 @@ import {
   type TableDraft,
 } from './model-builder.ts';
 import { constraintName } from '../names/constraint-name.ts';
-import { mostReadable, nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
+import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
 import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
@@ -45,7 +45,7 @@ export function finishTables(
   );
   const keys = new Set(drawing.tables.map(({ name }) => `${name}_key`.toLowerCase()));
   const readable: ReadableNames = {
-    mostBytes: drawing.isWhole ? mostReadable : naming.maxBytes,
+    prunedOf: drawing.prunedOf,
     isKeyOfTable: (name) => keys.has(name.toLowerCase()),
   };
   for (const table of drawing.tables) {

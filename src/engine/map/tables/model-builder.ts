@@ -1,6 +1,6 @@
 /** Tables, columns and plan nodes while they are being drawn: objects, so that order and names can be settled at the end. */
 import type { Column, ColumnRole, ColumnType, ListNames, Table } from '../../model/relational-model.ts';
-import type { BuiltInType, QName, ValueType } from '../../model/source-model.ts';
+import type { BuiltInType, QName, SourceModel, ValueType } from '../../model/source-model.ts';
 import type { UsePrinter } from '../names/use-paths.ts';
 
 /** `via` of a parent key that leads to the head of a substitution group or of a family of types, not to a parent element */
@@ -140,8 +140,8 @@ export interface Drawing {
   readonly roots: EdgeDraft[];
   /** true: types share tables although the level alone would write their paths out */
   readonly sharedForSize: boolean;
-  /** all that the schema declares is drawn */
-  readonly isWhole: boolean;
+  /** of what was pruned: all that is declared; null: all of it is drawn */
+  readonly prunedOf: SourceModel | null;
   /** prints the names that `steps` are made of */
   readonly uses: UsePrinter;
   /** see RelationalModel.foldedPlaces; null: by type alone */

@@ -52,6 +52,21 @@ export function isBare(type: SourceType): boolean {
   );
 }
 
+/** Whether elements of the type hold one element, always, which holds elements in its turn, and nothing else. */
+export function isLoneWrapper({ types, elements, inferred }: SourceModel, parent: number): boolean {
+  const { content, attributes, children, anyElement, anyAttribute, derived } = types[parent]!;
+  const [child] = children;
+  if (inferred === true || content !== 'elements' || child === undefined || children.length > 1) return false;
+  if (child.minOccurs !== 1 || child.maxOccurs !== 1) return false;
+  if (attributes.length > 0 || derived.length > 0 || anyElement !== null || anyAttribute !== null)
+    return false;
+  const { type, nillable, substitutes } = elements[child.element]!;
+  const within = types[type]!;
+  return (
+    !nillable && substitutes.length === 0 && within.content === 'elements' && within.derived.length === 0
+  );
+}
+
 /** Per type: 1 where it can hold itself by children that stand at most once. */
 export function endlessTypes(model: SourceModel): Uint8Array {
   const following = (type: number): number[] =>

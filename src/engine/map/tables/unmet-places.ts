@@ -48,7 +48,7 @@ export function withoutUnmetPlaces(
     keepOnly(table.columns, (column) => columns.has(column) || isOfEveryRow(column, hangs));
     for (const opener of table.openers) if (!nodes.has(opener)) table.openers.delete(opener);
   }
-  return { ...drawing, isWhole: false, tables, nodes: drawing.nodes.filter((node) => nodes.has(node)) };
+  return { ...drawing, tables, nodes: drawing.nodes.filter((node) => nodes.has(node)) };
 }
 
 /** What documents had in the elements of one node of the drawing, over all places that it stands for. */
@@ -70,6 +70,14 @@ interface Meeting {
   /** index in the statistics */
   readonly element: number;
   readonly xpath: string;
+  /** what elements of the other types hold that xsi:type may name there; default: it names none */
+  readonly elsewhere?: Held;
+}
+
+/** Clark names of what elements of some types hold. */
+interface Held {
+  readonly children: ReadonlySet<string>;
+  readonly attributes: ReadonlySet<string>;
 }
 
 class MetPlaces {
@@ -102,7 +110,7 @@ class MetPlaces {
   }
 
   /** Answers what stands in it. */
-  #note({ node, element: at, xpath }: Meeting): Meeting[] {
+  #note({ node, element: at, xpath, elsewhere }: Meeting): Meeting[] {
     const element = this.#statistics.elements[at]!;
     const met = this.#metAt(node);
     met.nil ||= element.nil > 0;
@@ -110,11 +118,16 @@ class MetPlaces {
     const shown = element.attributes.filter((attribute) => known.has(clarkName(attribute)));
     const full = element.withChildren + element.withText - element.mixed;
     met.shows &&= Math.max(full, ...shown.map(({ count }) => count)) >= element.count;
+    const isTyped = element.attributes.some(
+      ({ namespaceUri, localName }) => namespaceUri === xsiNamespace && localName === 'type',
+    );
+    met.typed ||= isTyped;
+    const types = elsewhere ?? heldBy(isTyped ? node.typeEdges.map((edge) => edge.node) : []);
     for (const attribute of element.attributes) {
       const name = clarkName(attribute);
       met.attributes.add(name);
-      if (attribute.namespaceUri === xsiNamespace) met.typed ||= attribute.localName === 'type';
-      else if (!known.has(name)) met.otherAttributes = true;
+      if (attribute.namespaceUri === xsiNamespace || known.has(name)) continue;
+      met.otherAttributes ||= !types.attributes.has(name);
     }
     const edges = new Map(node.edges.map((edge) => [clarkName(edge.name), edge]));
     const within: Meeting[] = [];
@@ -123,14 +136,18 @@ class MetPlaces {
       met.children.add(name);
       const edge = edges.get(name);
       if (edge === undefined) {
-        met.otherChildren = true;
+        met.otherChildren ||= !types.children.has(name);
         continue;
       }
       const place = { element: child, xpath: this.#paths.child(xpath, edge.name) };
       if (edge.head !== null) within.push({ ...place, node: edge.head.node });
       within.push({ ...place, node: edge.node });
     }
-    if (met.typed) for (const typed of node.typeEdges) within.push({ node: typed.node, element: at, xpath });
+    if (met.typed) {
+      const all = heldBy([node, ...node.typeEdges.map((edge) => edge.node)]);
+      for (const typed of node.typeEdges)
+        within.push({ node: typed.node, element: at, xpath, elsewhere: all });
+    }
     return within;
   }
 
@@ -212,6 +229,13 @@ class MetPlaces {
     for (const { node: typed, parentKey } of node.typeEdges)
       if (parentKey === null) Object.assign(typed, { nil: node.nil, presence: node.presence });
   }
+}
+
+function heldBy(nodes: readonly NodeDraft[]): Held {
+  return {
+    children: new Set(nodes.flatMap(({ edges }) => edges.map(({ name }) => clarkName(name)))),
+    attributes: new Set(nodes.flatMap(({ attributes }) => attributes.map(({ name }) => clarkName(name)))),
+  };
 }
 
 /** Dates with times among whose values some have a time zone. */

@@ -145,6 +145,10 @@ function longName(xpath: string): string {
   return shortenName(name, xpath, 63);
 }
 
+const described = (name: string): string =>
+  `<xs:element name="${name}" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="QualifyingDescription"><xs:complexType><xs:sequence>
+    <xs:element name="TranslatedText" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>`;
+
 describe('names of long paths', () => {
   const expected = [
     ['id', '/Deal/Id'],
@@ -172,6 +176,19 @@ describe('names of long paths', () => {
 
   it('leave out what tells nothing, and say all that tells columns apart', () => {
     expect(namedValues(buildRelationalModel(deal(), { mapLevel: 3 }))).toEqual(expected);
+  });
+
+  it('of tables leave out steps that no other table could be meant without', () => {
+    const source =
+      compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="Study"><xs:complexType><xs:sequence>
+      ${described('TransitionTimingConstraint')}${described('ItemGroup')}</xs:sequence></xs:complexType></xs:element></xs:schema>`);
+    expect(buildRelationalModel(source, { mapLevel: 1 }).tables.map(({ name }) => name)).toEqual([
+      'study',
+      'transition_timing_constraint',
+      'item_group',
+      'transition_timing_constraint_translated_text',
+      'item_group_translated_text',
+    ]);
   });
 
   it('are renamed by the name that they have', () => {

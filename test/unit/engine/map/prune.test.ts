@@ -133,7 +133,39 @@ describe('what documents had at one place', () => {
       '<payment><agents><creditorAgent><financialInstitution><clearingMember>1</clearingMember></financialInstitution></creditorAgent></agents><id>7</id></payment>';
     const [table] = pruned(agents, [document], 1).tables;
     const { name } = table!.columns.find(({ xpath }) => xpath?.endsWith('Member') === true)!;
-    expect(name).toBe('agents_creditor_agent_financial_institution_clearing_member');
+    expect(name).toBe('agents_creditor_agent_clearing_member');
+  });
+
+  it('leaves wrappers out of long names that nothing that is declared could be taken for', () => {
+    const invoices =
+      compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="invoice"><xs:complexType><xs:sequence>
+      <xs:element name="supplyChainTransaction"><xs:complexType><xs:sequence>
+        <xs:element name="headerTradeSettlement"><xs:complexType><xs:sequence><xs:element name="invoiceCurrencyCode" type="xs:string"/><xs:element name="paymentReference" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType></xs:element>
+        <xs:element name="lineTradeSettlement" minOccurs="0"><xs:complexType><xs:sequence><xs:element name="paymentReference" type="xs:string"/></xs:sequence></xs:complexType></xs:element>
+      </xs:sequence></xs:complexType></xs:element><xs:element name="id" type="xs:string"/></xs:sequence></xs:complexType></xs:element></xs:schema>`);
+    const document =
+      '<invoice><supplyChainTransaction><headerTradeSettlement><invoiceCurrencyCode>EUR</invoiceCurrencyCode><paymentReference>9</paymentReference></headerTradeSettlement></supplyChainTransaction><id>7</id></invoice>';
+    const [table] = pruned(invoices, [document], 3).tables;
+    expect(table!.columns.filter(({ role }) => role === 'value').map(({ name }) => name)).toEqual([
+      'header_trade_settlement_invoice_currency_code',
+      // not that of the line
+      'header_trade_settlement_payment_reference',
+      'id',
+    ]);
+  });
+
+  it('draws no table for other content where types that xsi:type names hold what was met', () => {
+    const values = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+      <xs:complexType name="Any"><xs:sequence><xs:any minOccurs="0" maxOccurs="unbounded" processContents="lax"/></xs:sequence><xs:anyAttribute processContents="lax"/></xs:complexType>
+      <xs:complexType name="Coded"><xs:complexContent><xs:restriction base="Any"><xs:sequence><xs:element name="original" type="xs:string"/></xs:sequence><xs:attribute name="code" type="xs:string"/></xs:restriction></xs:complexContent></xs:complexType>
+      <xs:element name="note"><xs:complexType><xs:sequence><xs:element name="value" type="Any" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
+    </xs:schema>`);
+    const coded = `<note xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><value xsi:type="Coded" code="7"><original>x</original></value></note>`;
+    const other = `<note><value>${'<stray/>'}</value></note>`;
+    const tablesOf = (documents: readonly string[]): string[] =>
+      pruned(values, documents, 3).tables.map(({ name }) => name);
+    expect(tablesOf([coded])).toEqual(['note', 'value']);
+    expect(tablesOf([coded, other])).toEqual(['note', 'value', 'value_any']);
   });
 
   it('stays when it was met before, and has its name again when it comes', () => {

@@ -1,26 +1,11 @@
 /** Children that have no row of their own. */
 import type { ColumnType } from '../../../model/relational-model.ts';
-import type { SourceChild, SourceModel } from '../../../model/source-model.ts';
+import type { SourceChild } from '../../../model/source-model.ts';
 import { newNode, type ColumnDraft, type NodeDraft } from '../model-builder.ts';
-import { isBare, type Variant } from '../type-graph.ts';
+import { isBare, isLoneWrapper, type Variant } from '../type-graph.ts';
 import type { DrawingContext } from './context.ts';
 import { flag, ordinal, plainText, type RowContext } from './row-context.ts';
 import { addEdge } from './edges.ts';
-
-/** Whether elements of the type hold one element, always, which holds elements in its turn, and nothing else. */
-function isLoneWrapper({ types, elements, inferred }: SourceModel, parent: number): boolean {
-  const { content, attributes, children, anyElement, anyAttribute, derived } = types[parent]!;
-  const [child] = children;
-  if (inferred === true || content !== 'elements' || child === undefined || children.length > 1) return false;
-  if (child.minOccurs !== 1 || child.maxOccurs !== 1) return false;
-  if (attributes.length > 0 || derived.length > 0 || anyElement !== null || anyAttribute !== null)
-    return false;
-  const { type, nillable, substitutes } = elements[child.element]!;
-  const within = types[type]!;
-  return (
-    !nillable && substitutes.length === 0 && within.content === 'elements' && within.derived.length === 0
-  );
-}
 
 /** A child that occurs at most once: its values become columns of the row it stands in. */
 export function foldChild(

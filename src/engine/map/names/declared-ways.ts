@@ -1,0 +1,89 @@
+/** What a schema declares for a row, whether or not documents have it: what a short name in a pruned model could be taken for. */
+import { isValueName, type SourceModel } from '../../model/source-model.ts';
+import type { TableDraft } from '../tables/model-builder.ts';
+import { derivedTypesOf, isLoneWrapper, variantsOf } from '../tables/type-graph.ts';
+import type { Identifiers } from './identifiers.ts';
+
+/** after more elements than these, names stay as long as they are */
+const mostVisited = 50_000;
+
+/**
+ * Steps of names that columns of the table would have, were all of it drawn, without those of `drawn`, as far as they are no more than
+ * those of a name that `isLong`. Worked out when first asked for. null: they are too many to tell a short name from.
+ */
+export function unmetSteps(
+  declared: SourceModel,
+  { openers }: TableDraft,
+  drawn: readonly (readonly string[])[],
+  isLong: (steps: readonly string[]) => boolean,
+  identifiers: Identifiers,
+): () => readonly (readonly string[])[] | null {
+  let known: readonly (readonly string[])[] | null | undefined;
+  return () => {
+    if (known !== undefined) return known;
+    const long = drawn.filter(isLong);
+    const mostSteps = Math.max(0, ...long.map(({ length }) => length));
+    const ways = declaredWays(
+      declared,
+      new Set([...openers].map(({ type }) => type)),
+      mostSteps,
+      identifiers,
+    );
+    if (ways === null) return (known = null);
+    const met = new Set(drawn.map((steps) => steps.join('/')));
+    const ends = new Set(long.map((steps) => steps.at(-1)!));
+    // `position`, `present`, `buyer_key`: what is said of an element beside what it holds
+    const words = ends.difference(new Set(ways.map((way) => way.at(-1)!)));
+    return (known = [...ways, ...[...words].flatMap((word) => ways.map((way) => endedBy(way, word)))].filter(
+      (way) => ends.has(way.at(-1)!) && !met.has(way.join('/')),
+    ));
+  };
+}
+
+/**
+ * To elements that occur at most once, as all before them on the way do, and to attributes of these and of the row's own element.
+ * `types`: indexes of those that elements of the row may have. null: there are too many.
+ */
+function declaredWays(
+  model: SourceModel,
+  types: Iterable<number>,
+  mostSteps: number,
+  identifiers: Identifiers,
+): (readonly string[])[] | null {
+  const ways: (readonly string[])[] = [];
+  const above = new Set<number>();
+  let visited = 0;
+  for (const type of types) if (!visit(type, [])) return null;
+  return ways;
+
+  function visit(type: number, steps: readonly string[]): boolean {
+    if (type < 0 || above.has(type)) return true;
+    visited += 1;
+    above.add(type);
+    const isAll = [type, ...derivedTypesOf(model, type)].every((actual) => note(actual, steps));
+    above.delete(type);
+    return isAll && visited <= mostVisited;
+  }
+
+  function note(type: number, steps: readonly string[]): boolean {
+    if (steps.length >= mostSteps) return true;
+    const { attributes, children } = model.types[type]!;
+    for (const { name } of attributes)
+      if (!isValueName(name)) ways.push([...steps, identifiers(name.localName)]);
+    const isSaid = steps.length > 0 || !isLoneWrapper(model, type);
+    return children.every(({ element, maxOccurs }) => {
+      if (maxOccurs !== 1) return true;
+      const within = isSaid ? [...steps, identifiers(model.elements[element]!.name.localName)] : steps;
+      if (within.length > 0) ways.push(within);
+      return variantsOf(model, element).every((variant) =>
+        visit(model.elements[variant.element]!.type, within),
+      );
+    });
+  }
+}
+
+/** `buyer` `party_key` is the key of the row of `buyer` `party`. */
+function endedBy(way: readonly string[], word: string): readonly string[] {
+  const last = way.at(-1)!;
+  return word.startsWith(`${last}_`) ? [...way.slice(0, -1), word] : [...way, word];
+}
