@@ -1,4 +1,4 @@
-/** A way to an S3 server on which some requests fail: before or after they were done, by an error, by a refusal of what was done, or without an answer. */
+/** A way to an S3 server on which some requests fail: before or after they were done, by an error, by a refusal of what was done, by a broken connection, or by no answer as long as somebody waits. */
 import { createServer, request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
@@ -10,19 +10,28 @@ export interface FaultyStore {
   end(): Promise<void>;
 }
 
+interface Fault {
+  /** what was asked for is done */
+  readonly after: boolean;
+  readonly status: number | null;
+}
+
+/** of the faults: each takes as long as a job waits for an answer */
+const silentShare = 0.01;
+
 /** `share`: of the requests that fail. */
 export async function startFaultyStore(store: S3Settings, share: number): Promise<FaultyStore> {
   const { hostname, port } = new URL(store.endpoint);
   let count = 0;
 
-  /** Null: this one goes well. 412 is what a store answers to the second try of what it has done. */
-  function faultOf({ method, headers }: IncomingMessage): { after: boolean; status: number } | null {
+  /** Null: this one goes well. A status of 0: the connection breaks; null: no answer ever comes. 412 is what a store answers to the second try of what it has done. */
+  function faultOf({ method, headers }: IncomingMessage): Fault | null {
     if (Math.random() >= share) return null;
     count += 1;
     const after = Math.random() < 0.5;
     const isExclusive = method === 'PUT' && headers['if-none-match'] !== undefined;
     if (isExclusive && after && Math.random() < 0.5) return { after, status: 412 };
-    // 0: the connection breaks
+    if (Math.random() < silentShare) return { after, status: null };
     return { after, status: [500, 503, 0][Math.floor(Math.random() * 3)]! };
   }
 
@@ -54,7 +63,8 @@ export async function startFaultyStore(store: S3Settings, share: number): Promis
   };
 }
 
-function refuse(response: ServerResponse, status: number): void {
+function refuse(response: ServerResponse, status: Fault['status']): void {
+  if (status === null) return;
   const code = status === 412 ? 'PreconditionFailed' : 'SlowDown';
   if (status === 0) response.destroy();
   else response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
-import { finishStep } from './commit-tables.ts';
+import { finishStep } from './commit/finish-step.ts';
 import { isOwnFile } from './data-files.ts';
 import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';

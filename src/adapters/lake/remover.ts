@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../ports/rows/remover.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
-import { finishStep } from './commit-tables.ts';
+import { finishStep } from './commit/finish-step.ts';
 import { openDataFiles } from './data-files.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';

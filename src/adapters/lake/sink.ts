@@ -18,11 +18,12 @@ import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { tableName } from '../folder/units/token.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { currentLakeDocuments, planMerge } from './documents/merged-documents.ts';
-import { finishStep } from './commit-tables.ts';
+import { finishStep } from './commit/finish-step.ts';
 import { compactSome, usualMostFiles } from './compaction.ts';
 import { dataFileName } from './data-files.ts';
 import { readLakeLoads, readLakeZones } from './look.ts';
 import { TablesThere } from './tables-there.ts';
+import { eachAtOnce } from './store/at-once.ts';
 import { holdPlace } from './store/held-place.ts';
 import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
@@ -242,6 +243,11 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   /** What is there can take the rows, and is ours. */
   async #checkTables(place: HeldPlace): Promise<void> {
     const { model, saveMode, codes } = this.plan;
+    const keepsCodes = codes === 'table' || codes === 'check';
+    const besides = [...Object.values(sideTableNames), ...(keepsCodes ? [codesTable.name] : [])];
+    await eachAtOnce([...model.tables.map(({ name }) => name), ...besides], (name) =>
+      this.#checkHolder(place, name),
+    );
     await this.#known.lookAt(model.tables.map(({ name }) => name));
     for (const { name, columns } of model.tables) {
       const known = await this.#known.columns(name);
@@ -249,16 +255,16 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       if (known !== null && saveMode !== 'overwrite' && hasOtherKeys(model, columns, (key) => known.has(key)))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
-    const keepsCodes = codes === 'table' || codes === 'check';
-    const besides = [...Object.values(sideTableNames), ...(keepsCodes ? [codesTable.name] : [])];
-    for (const name of [...model.tables.map((table) => table.name), ...besides]) {
-      if (this.#known.directoryOf(name) !== null) continue;
-      if (await place.isThere(tableFolder(name)))
-        throw new AppError(
-          'conflict',
-          `${this.label}: ${tableFolder(name)} exists and was not written by a job.`,
-        );
-    }
+  }
+
+  /** What others gave a table that a dead attempt had made stays there. */
+  async #checkHolder(place: HeldPlace, table: string): Promise<void> {
+    if (this.#known.directoryOf(table) !== null) return;
+    const folder = tableFolder(table);
+    const holder = await place.holderOf(folder);
+    if (holder === 'an attempt') this.#known.adopt(table, folder);
+    if (holder === 'others')
+      throw new AppError('conflict', `${this.label}: ${folder} exists and was not written by a job.`);
   }
 
   /** Of those whose documents stay: jobs that wrote into tables of this model, or by it. */

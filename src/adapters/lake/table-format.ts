@@ -94,8 +94,8 @@ export interface TableVersion {
   readonly partitioning: readonly PartitionField[];
   /** by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, LakeFile>;
-  /** files that any version has; null where the table does not tell */
-  readonly everAdded: () => Promise<ReadonlySet<string> | null>;
+  /** All files that versions of the job added, and maybe others; null where the table does not tell. */
+  readonly addedBy: (job: number, installation: string) => Promise<ReadonlySet<string> | null>;
   /** the last job of that installation */
   readonly lastJob: (installation: string) => number | null;
   /** what jobs wrote of the tables' versions when they made this one */
@@ -130,6 +130,13 @@ export interface TableFormat {
     directory: string,
     label: string,
     version?: number,
+  ) => Promise<TableVersion | null>;
+  /** The newest version, as `readTable`; of what `known`, an earlier version, was told by nothing is read again. */
+  readonly readSince: (
+    files: LakeFiles,
+    directory: string,
+    label: string,
+    known: TableVersion,
   ) => Promise<TableVersion | null>;
   /** The version after `before` is there, whole; null where somebody else made it first: its number. */
   readonly commit: (

@@ -16,7 +16,7 @@ const everyFile: FileChoice = () => true;
 
 export class TablesThere {
   readonly #place: LakePlace;
-  readonly #directories: ReadonlyMap<string, string>;
+  readonly #directories: Map<string, string>;
   readonly #format: LakeManifest['format'];
   readonly #states = new Map<string, ReadonlyMap<TableFormat, TableVersion | null>>();
   readonly #files: DataFiles;
@@ -27,6 +27,11 @@ export class TablesThere {
     this.#directories = new Map(manifest.tables.map((table) => [table.name, table.directory]));
     this.#format = manifest.format;
     this.#files = openDataFiles(place.local, scratch);
+  }
+
+  /** A table that no job has told of, and that is to take rows of jobs. */
+  adopt(table: string, directory: string): void {
+    this.#directories.set(table, directory);
   }
 
   /** Null for a table that jobs did not make. */

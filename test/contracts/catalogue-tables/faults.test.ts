@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CatalogueLakeOptions } from '../../../src/adapters/lake/catalogue/target.ts';
+import { icebergFormat } from '../../../src/adapters/lake/iceberg/table.ts';
+import type { TableVersion } from '../../../src/adapters/lake/table-format.ts';
 import { AppError } from '../../../src/errors.ts';
 import { isHere, some } from '../../support/needs.ts';
 import {
@@ -121,6 +123,31 @@ test('somebody else’s version comes first: the job goes on from that', async (
   expect(catalogue.tables.get('_loads')!.snapshots).toHaveLength(2);
 });
 
+test('somebody else is first many times: versions of other tables are made once, and committed with the last try', async () => {
+  await load(1);
+  let left = 8;
+  catalogue.setFaults(({ tables }) => {
+    if (tables.includes('book') && left > 0) {
+      left -= 1;
+      changeBook();
+    }
+    return null;
+  });
+  const made: string[] = [];
+  server.setFaults(({ method, key }) => {
+    if (method === 'PUT' && key.endsWith('.avro')) made.push(/([^/]+)\/metadata\//.exec(key)![1]!);
+    return null;
+  });
+  await load(2);
+  expect(left).toBe(0);
+  expect(made.filter((table) => table === 'book')).toHaveLength(2 * 9);
+  expect(made.filter((table) => table === '_documents')).toHaveLength(2);
+  await expectJobs([1, 2]);
+  const manifests = [...server.objects.keys()].filter((key) => key.endsWith('.avro'));
+  expect(manifests.filter((key) => key.includes('/_documents/'))).toHaveLength(4);
+  expect(manifests.filter((key) => key.includes('/_loads/'))).toHaveLength(4);
+});
+
 test('a catalogue that tells of another writer, of whom nothing is seen, is not asked for ever', async () => {
   catalogue.setFaults(({ tables }) => (tables.length > 0 ? { at: 'before', answer: 409 } : null));
   await expect(load(1)).rejects.toMatchObject({ code: 'service_unavailable' });
@@ -128,6 +155,53 @@ test('a catalogue that tells of another writer, of whom nothing is seen, is not 
   catalogue.setFaults(() => null);
   await load(2);
   await expectJobs([1, 2]);
+});
+
+test('a table that a dead attempt made, and others gave rows, takes those of jobs beside them', async () => {
+  server.setFaults(({ method, key }) =>
+    key.includes('.svc-steps/') && method === 'PUT' ? { at: 'before', answer: 403 } : null,
+  );
+  await expect(load(1)).rejects.toMatchObject({ code: 'service_unavailable' });
+  server.setFaults(() => null);
+  const look = (): Promise<TableVersion | null> =>
+    libraryCatalogue(catalogue.address, server.settings, join(folder, 'look')).look((place) =>
+      icebergFormat.readTable(place, 'book', 'book'),
+    );
+  await libraryCatalogue(catalogue.address, server.settings, folder).look(async (place) => {
+    const made = (await icebergFormat.readTable(place, 'book', 'book'))!;
+    expect(made.isUnused).toBe(true);
+    await icebergFormat.commit(place, 'book', 'book', made, {
+      name: 'book',
+      comment: '',
+      fields: made.fields,
+      partitioning: [],
+      operation: 'append',
+      removed: [],
+      added: [
+        {
+          name: 'theirs.parquet',
+          bytes: 1,
+          stats: '{"numRecords":1,"minValues":{"book_key":500},"maxValues":{"book_key":500}}',
+        },
+      ],
+      job: 1,
+      installation: 'theirs',
+      versions: null,
+      drafts: folder,
+      run: () => Promise.reject(new Error('nothing to run')),
+    });
+  });
+  // they leave no mark of a job
+  catalogue.change('book', ({ properties }) => ({
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !name.endsWith('/theirs'))),
+  }));
+  for (const job of [1, 2]) await load(job);
+  const files = [...(await look())!.files];
+  expect(files.map(([path, { rangeOf }]) => [path.replace(/-.*/, ''), ...rangeOf('book_key')!])).toEqual([
+    ['data/theirs.parquet', 500n, 500n],
+    ['data/1', 501n, 502n],
+    ['data/2', 503n, 504n],
+  ]);
 });
 
 test('a namespace that is not there holds nothing, and is not made for that', async () => {

@@ -24,7 +24,7 @@ export interface ObjectServer {
   readonly settings: S3Settings;
   readonly objects: ReadonlyMap<string, Buffer>;
   /** asked of each request */
-  setFaults(of: (request: StoreRequest) => StoreFault): void;
+  setFaults(of: (request: StoreRequest) => StoreFault | Promise<StoreFault>): void;
   put(key: string, content: string): void;
   /** Files of a folder of this machine: all objects below the prefix. */
   copyTo(folder: string, prefix: string): Promise<void>;
@@ -33,7 +33,7 @@ export interface ObjectServer {
 
 const bucket = 'lakehouse';
 
-const noFault: (request: StoreRequest) => StoreFault = () => null;
+const noFault: (request: StoreRequest) => StoreFault | Promise<StoreFault> = () => null;
 
 export async function startObjectServer(): Promise<ObjectServer> {
   const objects = new Map<string, Buffer>();
@@ -50,7 +50,7 @@ export async function startObjectServer(): Promise<ObjectServer> {
     const isExclusive = request.headers['if-none-match'] === '*';
     const body: Buffer[] = [];
     for await (const chunk of request) body.push(chunk as Buffer);
-    const told = faultOf({ method: request.method!, key, isExclusive });
+    const told = await faultOf({ method: request.method!, key, isExclusive });
     const fault = told === 'replace' ? null : told;
     const refuse = (): void => {
       if (fault!.answer === 'hang up') response.destroy();

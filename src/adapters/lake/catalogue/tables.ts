@@ -7,11 +7,13 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import { newTable } from '../iceberg/commit.ts';
 import { checkedMetadata } from '../iceberg/metadata.ts';
-import { isUnused } from '../iceberg/properties.ts';
+import { isOfAttempt, isUnused } from '../iceberg/properties.ts';
 import type { NextTableVersion, TableMetadata } from '../iceberg/shape.ts';
 import { storedType } from '../iceberg/types.ts';
 import { sideColumns } from '../loads-table.ts';
 import type { TableStep } from '../manifest.ts';
+import { eachAtOnce } from '../store/at-once.ts';
+import type { TableHolder } from '../store/files.ts';
 import type { BucketCatalogue } from '../store/bucket/objects.ts';
 import { isMoved, isTaken, requirementsOf, updatesOf } from './changes.ts';
 import type { TableStore } from './objects.ts';
@@ -38,6 +40,8 @@ export class CatalogueTables implements BucketCatalogue {
   /** versions that wait for one another; null: each is committed by itself */
   #waiting: NextTableVersion[] | null = null;
   #isTogether: boolean | null = null;
+  /** versions that were refused for the sake of other tables alone, by table */
+  readonly #kept = new Map<string, NextTableVersion>();
   /** refusals for another writer, of whom nothing is seen, one after the other */
   #vain = 0;
 
@@ -57,9 +61,10 @@ export class CatalogueTables implements BucketCatalogue {
     throw new AppError('conflict', `${this.#label}: the catalogue has no table ${directory}`);
   }
 
-  async isForeign(directory: string): Promise<boolean> {
+  async holderOf(directory: string): Promise<TableHolder> {
     const metadata = await this.#metadata(directory);
-    return metadata !== null && !isUnused(metadata);
+    if (metadata === null || isUnused(metadata)) return 'nobody';
+    return isOfAttempt(metadata) ? 'an attempt' : 'others';
   }
 
   async prepare(): Promise<void> {
@@ -93,6 +98,15 @@ export class CatalogueTables implements BucketCatalogue {
     } finally {
       this.#waiting = null;
     }
+  }
+
+  async kept(directory: string, before: TableMetadata): Promise<NextTableVersion | null> {
+    const kept = this.#kept.get(directory);
+    if (kept === undefined) return null;
+    this.#kept.delete(directory);
+    if (!isMoved(kept, before)) return kept;
+    await kept.discard();
+    return null;
   }
 
   async commit(version: NextTableVersion): Promise<boolean> {
@@ -138,14 +152,14 @@ export class CatalogueTables implements BucketCatalogue {
         throw new AppError('target_not_allowed', `${this.#label}: the catalogue changes no tables`);
       if (outcome === 'done') break;
       isCertain = isCertain && outcome === 'conflict';
-      const { taken, isVain } = await this.#lookAt(versions);
+      const { taken, moved } = await this.#lookAt(versions);
       if (taken.size === versions.length) break;
       if (outcome === 'conflict') {
         for (const version of versions)
           if (taken.has(version)) await version.settled();
           // what an earlier try may still bring keeps its files
-          else if (isCertain) await version.discard();
-        this.#vain = isVain ? this.#vain + 1 : 0;
+          else if (isCertain) await this.#keepOrDiscard(version, moved);
+        this.#vain = moved.size === 0 ? this.#vain + 1 : 0;
         if (this.#vain < mostVain) return false;
         throw new AppError(
           'service_unavailable',
@@ -164,18 +178,27 @@ export class CatalogueTables implements BucketCatalogue {
     return true;
   }
 
-  /** Which of the versions are there; whether all tables are as they were. */
-  async #lookAt(
-    versions: readonly NextTableVersion[],
-  ): Promise<{ readonly taken: ReadonlySet<NextTableVersion>; readonly isVain: boolean }> {
+  /** For the next try, unless that makes another one of its table. */
+  async #keepOrDiscard(version: NextTableVersion, moved: ReadonlySet<NextTableVersion>): Promise<void> {
+    // the ledger tells the versions of the others
+    const isOutdated = moved.has(version) || version.directory === sideTableNames.loads;
+    if (isOutdated || this.#isTogether !== true) await version.discard();
+    else this.#kept.set(version.directory, version);
+  }
+
+  /** Which of the versions are there, and which tables are no more as they were. */
+  async #lookAt(versions: readonly NextTableVersion[]): Promise<{
+    readonly taken: ReadonlySet<NextTableVersion>;
+    readonly moved: ReadonlySet<NextTableVersion>;
+  }> {
     const taken = new Set<NextTableVersion>();
-    let isVain = true;
-    for (const version of versions) {
+    const moved = new Set<NextTableVersion>();
+    await eachAtOnce(versions, async (version) => {
       const now = await this.#metadata(version.directory);
       if (now !== null && isTaken(version, now)) taken.add(version);
-      if (now === null || isMoved(version, now)) isVain = false;
-    }
-    return { taken, isVain };
+      if (now === null || isMoved(version, now)) moved.add(version);
+    });
+    return { taken, moved };
   }
 
   async #make({

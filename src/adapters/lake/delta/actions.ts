@@ -52,6 +52,8 @@ export interface DeltaState {
   readonly removed: ReadonlyMap<string, RemovedFile>;
   /** the last transaction of each application */
   readonly transactions: ReadonlyMap<string, number>;
+  /** what the newest version says of the tables’ versions; null: nothing */
+  readonly told: Readonly<Record<string, unknown>> | null;
   /** paths of all files that any version has; null where the log does not begin at its first version */
   readonly everAdded: ReadonlySet<string> | null;
 }

@@ -20,7 +20,7 @@ import { partitioningOf, partitionMetadata, toldValues, valuesBeside, valuesOf }
 import { checkReadable, checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
 import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf } from './schema.ts';
 import { storedType } from './types.ts';
-import { commitVersion, logFolder, readCommit, readDeltaTable, versionDigits } from './versions.ts';
+import { commitVersion, logFolder, readDeltaSince, readDeltaTable, versionDigits } from './versions.ts';
 
 export const deltaFormat: TableFormat = {
   name: 'delta',
@@ -32,9 +32,13 @@ export const deltaFormat: TableFormat = {
   fieldIds: () => null,
   readTable: async (files, directory, label, version) => {
     const state = await readDeltaTable(files, directory, label, version);
-    if (state === null) return null;
-    const lines = await readCommit(files, directory, state.version, label);
-    return new DeltaVersion(state, lines, label);
+    return state === null ? null : new DeltaVersion(state, label);
+  },
+  readSince: async (files, directory, label, known) => {
+    const state =
+      (known instanceof DeltaVersion ? await readDeltaSince(files, directory, label, known.state) : null) ??
+      (await readDeltaTable(files, directory, label));
+    return state === null ? null : new DeltaVersion(state, label);
   },
   commit: async (files, directory, label, before, change) => {
     const state = before instanceof DeltaVersion ? before.state : null;
@@ -61,7 +65,7 @@ class DeltaVersion implements TableVersion {
   readonly checkReadable: () => void;
   readonly checkWritable: () => void;
 
-  constructor(state: DeltaState, lines: readonly Action[], label: string) {
+  constructor(state: DeltaState, label: string) {
     this.state = state;
     this.version = state.version;
     this.fields = fieldsOf(state.metadata.schemaString).map(lakeFieldOf);
@@ -78,7 +82,7 @@ class DeltaVersion implements TableVersion {
         },
       ]),
     );
-    this.versionsTold = lines.map(({ commitInfo: info }) => info?.['svc.tables']).find(isObject) ?? null;
+    this.versionsTold = state.told;
     this.isAppendOnly = isAppendOnly(state.metadata);
     this.checkReadable = () => checkReadable(state, label);
     this.checkWritable = () => checkWritable(state, label);
@@ -87,7 +91,7 @@ class DeltaVersion implements TableVersion {
   lastJob = (installation: string): number | null =>
     this.state.transactions.get(applicationId(installation)) ?? null;
 
-  everAdded = (): Promise<ReadonlySet<string> | null> => Promise.resolve(this.state.everAdded);
+  addedBy = (): Promise<ReadonlySet<string> | null> => Promise.resolve(this.state.everAdded);
 }
 
 /** NaN where the log does not tell. */

@@ -47,27 +47,62 @@ export async function readDeltaTable(
   const replayed = commits.filter((number) => number >= from);
   if (replayed.length !== newest + 1 - from)
     throw new AppError('conflict', `${label}: versions are missing in ${logFolder}.`);
-  const state = new Replay(label, isWhole);
-  if (checkpoint !== null)
-    for (const action of await readCheckpoint(place, log, checkpoint.files)) state.take(action);
-  for (let at = 0; at < replayed.length; at += atOnce)
-    for (const lines of await Promise.all(
-      replayed.slice(at, at + atOnce).map((number) => readCommit(place, directory, number, label)),
-    ))
-      for (const action of lines) state.take(action);
+  const state = new Replay(label, null, isWhole);
+  if (checkpoint !== null) state.take(await readCheckpoint(place, log, checkpoint.files));
+  // that of the checkpoint, too: what it says of itself is in no checkpoint
+  for (let first = Math.min(from, newest); first <= newest; first += atOnce) {
+    const count = Math.min(atOnce, newest + 1 - first);
+    for (const lines of await readCommits(place, directory, label, first, count)) {
+      if (lines === null)
+        throw new AppError('conflict', `${label}: somebody takes versions out of ${logFolder}.`);
+      state.take(lines);
+    }
+  }
   return state.at(newest);
 }
 
-/** The lines of one version. */
-export async function readCommit(
+/** As `readDeltaTable`, of the versions after `known` alone; null where the log does not go on from it: somebody cleaned it up. */
+export async function readDeltaSince(
+  place: LakeFiles,
+  directory: string,
+  label: string,
+  known: DeltaState,
+): Promise<DeltaState | null> {
+  const state = new Replay(label, known, known.everAdded !== null);
+  let version = known.version - 1;
+  // the one known, the one that came first, and whether there are more
+  for (let count = 3; ; count = Math.min(2 * count, atOnce)) {
+    const commits = await readCommits(place, directory, label, version + 1, count);
+    for (const lines of commits) {
+      if (lines === null) return version < known.version ? null : state.at(version);
+      version += 1;
+      if (version > known.version) state.take(lines);
+    }
+  }
+}
+
+/** The lines of so many versions; null: there is no such one. */
+function readCommits(
+  place: LakeFiles,
+  directory: string,
+  label: string,
+  first: number,
+  count: number,
+): Promise<readonly (readonly Action[] | null)[]> {
+  const versions = Array.from({ length: count }, (_, at) => first + at);
+  return Promise.all(versions.map((version) => readCommit(place, directory, version, label)));
+}
+
+async function readCommit(
   place: LakeFiles,
   directory: string,
   version: number,
   label: string,
-): Promise<Action[]> {
+): Promise<readonly Action[] | null> {
   const bytes = await place.read(`${directory}/${logFolder}/${commitName(version)}`);
-  const text = bytes === null ? '' : new TextDecoder().decode(bytes);
-  return text
+  if (bytes === null) return null;
+  return new TextDecoder()
+    .decode(bytes)
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map((line) => {
@@ -116,19 +151,33 @@ function lastCheckpoint(
 
 class Replay {
   readonly #label: string;
-  readonly #files = new Map<string, AddedFile>();
-  readonly #removed = new Map<string, RemovedFile>();
+  readonly #files: Map<string, AddedFile>;
+  readonly #removed: Map<string, RemovedFile>;
   readonly #everAdded: Set<string> | null;
-  readonly #transactions = new Map<string, number>();
-  #protocol: Protocol | null = null;
-  #metadata: Metadata | null = null;
+  readonly #transactions: Map<string, number>;
+  #protocol: Protocol | null;
+  #metadata: Metadata | null;
+  #told: DeltaState['told'];
 
-  constructor(label: string, isWhole: boolean) {
+  /** `known`: what it goes on from; null: nothing. `isWhole`: the log begins at its first version. */
+  constructor(label: string, known: DeltaState | null, isWhole: boolean) {
     this.#label = label;
-    this.#everAdded = isWhole ? new Set() : null;
+    this.#files = new Map(known?.files);
+    this.#removed = new Map(known?.removed);
+    this.#transactions = new Map(known?.transactions);
+    this.#everAdded = isWhole ? new Set(known?.everAdded) : null;
+    this.#protocol = known?.protocol ?? null;
+    this.#metadata = known?.metadata ?? null;
+    this.#told = known?.told ?? null;
   }
 
-  take({ protocol, metaData, txn, add, remove }: Action): void {
+  /** Of one version, or of a checkpoint. */
+  take(lines: readonly Action[]): void {
+    this.#told = lines.map(({ commitInfo: info }) => info?.['svc.tables']).find(isObject) ?? null;
+    for (const action of lines) this.#takeAction(action);
+  }
+
+  #takeAction({ protocol, metaData, txn, add, remove }: Action): void {
     if (isObject(protocol)) this.#protocol = protocol;
     if (isObject(metaData)) this.#metadata = metaData as Metadata;
     if (isObject(txn)) this.#transactions.set(txn.appId, Number(txn.version));
@@ -157,6 +206,7 @@ class Replay {
       files: this.#files,
       removed: this.#removed,
       transactions: this.#transactions,
+      told: this.#told,
       everAdded: this.#everAdded,
     };
   }

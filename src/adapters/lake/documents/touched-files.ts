@@ -1,5 +1,6 @@
 /** Which files of a table a job writes anew, and which of their rows stay. */
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { NewestVersions } from '../commit/newest-versions.ts';
 import { parquet, wholeRows, type DataFiles, type TypedName } from '../data-files.ts';
 import { mainFormat } from '../formats.ts';
 import type { LakeStep, TableStep } from '../manifest.ts';
@@ -48,12 +49,17 @@ export async function touchedFiles(
 }
 
 /** Of a table beside the data: a condition for the rows of documents that stay. */
-export async function keptRows(place: HeldPlace, table: TableStep, step: LakeStep): Promise<string> {
+export async function keptRows(
+  place: HeldPlace,
+  newest: NewestVersions,
+  table: TableStep,
+  step: LakeStep,
+): Promise<string> {
   const jobs = `job IN (${table.keptJobs.join(', ')})`;
   if (table.name === sideTableNames.documents) return jobs;
   const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
   const directory = documents?.directory ?? sideTableNames.documents;
-  const state = await mainFormat(step.format).readTable(place, directory, sideTableNames.documents);
+  const state = await newest.of(mainFormat(step.format), { name: sideTableNames.documents, directory });
   const paths = [...(state?.files.keys() ?? [])].map((path) => `${directory}/${path}`);
   return paths.length === 0
     ? 'false'

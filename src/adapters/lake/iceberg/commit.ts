@@ -52,6 +52,11 @@ export async function commitIceberg(
       'conflict',
       `${label}: somebody took the table out of the catalogue while a job was being published; register its newest metadata again, or take another namespace.`,
     );
+  const kept = (await files.catalogue?.kept(directory, before!.found.metadata)) ?? null;
+  if (kept !== null) {
+    await files.catalogue!.commit(kept);
+    return kept.next['last-sequence-number'];
+  }
   const folder = `${directory}/${metadataFolder}`;
   const version = (before?.version ?? 0) + 1;
   const owner = ownerOf(change.job, change.installation);

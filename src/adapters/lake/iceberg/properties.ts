@@ -6,12 +6,16 @@ import type { TableMetadata } from './shape.ts';
 export const madeProperty = 'conversion-job-service.made';
 
 /** Whether that job has not come. */
-export function isUnused({ properties = {}, snapshots = [] }: TableMetadata): boolean {
+export function isOfAttempt({ properties = {} }: TableMetadata): boolean {
   return (
     properties[madeProperty] !== undefined &&
-    snapshots.length === 0 &&
     Object.keys(properties).every((name) => !name.startsWith(applicationId('')))
   );
+}
+
+/** Whether nobody else has given it rows, either. */
+export function isUnused(metadata: TableMetadata): boolean {
+  return isOfAttempt(metadata) && (metadata.snapshots ?? []).length === 0;
 }
 
 /** Numbers of columns that a job took out of the table with all files that had them. */

@@ -63,6 +63,8 @@ export interface TableMetadata {
 export interface TableCatalogue {
   /** The newest metadata of a table, as the catalogue has it; null: there is no such table. */
   read(directory: string): Promise<unknown>;
+  /** A version that an earlier try made of the same one, and that was not committed for the sake of others alone; null: there is none. */
+  kept(directory: string, before: TableMetadata): Promise<NextTableVersion | null>;
   /** False where somebody else’s version came first. Inside of `HeldPlace.together` it only waits for the others. */
   commit(version: NextTableVersion): Promise<boolean>;
 }

@@ -17,10 +17,12 @@ export const icebergFormat: TableFormat = {
     return numbered(before?.fields ?? [], last, fields).ids;
   },
   readTable: readIcebergTable,
+  readSince: (files, directory, label, known) =>
+    readIcebergTable(files, directory, label, Infinity, known instanceof IcebergVersion ? known : undefined),
   commit: (files, directory, label, before, change) =>
     commitIceberg(files, directory, label, before instanceof IcebergVersion ? before : null, change),
   sweep: async (files, directory, version, job, installation) => {
-    const named = version instanceof IcebergVersion ? await version.manifestNames() : null;
+    const named = version instanceof IcebergVersion ? await version.manifestNames(job, installation) : null;
     if (named !== null) await sweepManifests(files, directory, ownerOf(job, installation), named);
   },
 };

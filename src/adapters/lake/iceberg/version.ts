@@ -1,5 +1,6 @@
 /** A version of an Iceberg table: what its metadata and its manifests say. */
 import { AppError } from '../../../errors.ts';
+import { eachAtOnce } from '../store/at-once.ts';
 import type { LakeFiles } from '../store/files.ts';
 import { applicationId, type LakeFile, type TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
@@ -12,24 +13,45 @@ import { lakeFieldOf } from './types.ts';
 import { isUnused, retiredIds } from './properties.ts';
 import { parsed } from '../../folder/contents/manifest.ts';
 
-/** The newest version, or that one; null where there is no table. */
+/** The newest version, or that one; null where there is no table. Lists and manifests that `known` read are not read again. */
 export async function readIcebergTable(
   files: LakeFiles,
   directory: string,
   label: string,
   version?: number,
+  known?: IcebergVersion,
 ): Promise<IcebergVersion | null> {
   const found = await readMetadata(files, directory, label, version);
   if (found === null) return null;
-  const snapshot = currentSnapshot(found.metadata);
-  const manifests = snapshot === null ? [] : await readList(files, directory, label, found, snapshot);
-  const entries: LiveEntry[] = [];
-  for (const manifest of manifests)
-    if (manifest.content === 0)
-      for (const entry of await readManifest(files, directory, label, found, manifest))
-        if (entry.status !== 2)
-          entries.push({ ...entry, path: pathInTable(found.metadata, entry.data_file.file_path, label) });
-  return new IcebergVersion(files, directory, label, found, manifests, entries);
+  const { metadata } = found;
+  const seen = known?.found.metadata.location === metadata.location ? known : undefined;
+  const snapshot = currentSnapshot(metadata);
+  const list = snapshot?.['manifest-list'] ?? null;
+  const manifests =
+    seen !== undefined && list === (currentSnapshot(seen.found.metadata)?.['manifest-list'] ?? null)
+      ? seen.manifests
+      : snapshot === null
+        ? []
+        : await readList(files, directory, label, found, snapshot);
+  const ofRows = manifests.filter(({ content }) => content === 0);
+  const live = await eachAtOnce(
+    ofRows,
+    async (manifest): Promise<readonly LiveEntry[]> =>
+      seen?.live.get(manifest.manifest_path) ??
+      (await readManifest(files, directory, label, found, manifest)).flatMap((entry) =>
+        entry.status === 2
+          ? []
+          : [{ ...entry, path: pathInTable(metadata, entry.data_file.file_path, label) }],
+      ),
+  );
+  const byManifest = new Map(ofRows.map((manifest, at) => [manifest.manifest_path, live[at]!]));
+  return new IcebergVersion({ files, directory, label }, found, manifests, byManifest);
+}
+
+interface TablePlace {
+  readonly files: LakeFiles;
+  readonly directory: string;
+  readonly label: string;
 }
 
 /** A file of the table: `path` below its folder. */
@@ -40,6 +62,8 @@ export interface LiveEntry extends ManifestEntry {
 export class IcebergVersion implements TableVersion {
   readonly found: FoundMetadata;
   readonly manifests: readonly ListedManifest[];
+  /** by path of the manifest that names them */
+  readonly live: ReadonlyMap<string, readonly LiveEntry[]>;
   readonly entries: readonly LiveEntry[];
   readonly version: number;
   readonly fields;
@@ -54,12 +78,10 @@ export class IcebergVersion implements TableVersion {
   readonly #isPartitionedOtherwise: boolean;
 
   constructor(
-    files: LakeFiles,
-    directory: string,
-    label: string,
+    { files, directory, label }: TablePlace,
     found: FoundMetadata,
     manifests: readonly ListedManifest[],
-    entries: readonly LiveEntry[],
+    live: ReadonlyMap<string, readonly LiveEntry[]>,
   ) {
     const { metadata } = found;
     const schema = currentSchema(metadata);
@@ -68,7 +90,8 @@ export class IcebergVersion implements TableVersion {
     this.#label = label;
     this.found = found;
     this.manifests = manifests;
-    this.entries = entries;
+    this.live = live;
+    this.entries = [...live.values()].flat();
     this.version = found.version;
     this.isUnused = isUnused(metadata);
     this.fields = schema.fields.map((field) => lakeFieldOf(field, schema['identifier-field-ids'] ?? []));
@@ -79,7 +102,7 @@ export class IcebergVersion implements TableVersion {
       partitioning === null || manifests.some((one) => one.partition_spec_id !== spec['spec-id']);
     const types = partitionTypes(this.partitioning, this.fields);
     this.files = new Map(
-      entries.map(({ path, data_file: file }) => [
+      this.entries.map(({ path, data_file: file }) => [
         path,
         {
           bytes: Number(file.file_size_in_bytes),
@@ -101,26 +124,27 @@ export class IcebergVersion implements TableVersion {
     return job === undefined ? null : Number(job);
   };
 
-  everAdded = async (): Promise<ReadonlySet<string> | null> => {
-    const lists = await this.#lists();
+  addedBy = async (job: number, installation: string): Promise<ReadonlySet<string> | null> => {
+    const lists = await this.#listsOf(job, installation);
     if (lists === null) return null;
     const files = new Set<string>();
-    const manifests = new Map(lists.flatMap((list) => list.manifests).map((one) => [one.manifest_path, one]));
-    for (const manifest of manifests.values())
-      for (const { data_file: file } of await readManifest(
-        this.#files,
-        this.#directory,
-        this.#label,
-        this.found,
-        manifest,
-      ))
-        files.add(pathInTable(this.found.metadata, file.file_path, this.#label));
+    for (const { id, manifests } of lists)
+      // what a job adds, manifests of its own name
+      for (const manifest of manifests.filter((one) => one.added_snapshot_id === id))
+        for (const { data_file: file } of await readManifest(
+          this.#files,
+          this.#directory,
+          this.#label,
+          this.found,
+          manifest,
+        ))
+          files.add(pathInTable(this.found.metadata, file.file_path, this.#label));
     return files;
   };
 
-  /** Names of all lists and manifests of any snapshot; null where the table does not tell. */
-  async manifestNames(): Promise<ReadonlySet<string> | null> {
-    const lists = await this.#lists();
+  /** Names of all lists and manifests of snapshots that the job made; null where the table does not tell. */
+  async manifestNames(job: number, installation: string): Promise<ReadonlySet<string> | null> {
+    const lists = await this.#listsOf(job, installation);
     if (lists === null) return null;
     const paths = lists.flatMap(({ path, manifests }) => [
       path,
@@ -129,12 +153,19 @@ export class IcebergVersion implements TableVersion {
     return new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)));
   }
 
-  /** Of all snapshots; null: somebody cleaned up, and what an older version had is not told. */
-  async #lists(): Promise<
-    readonly { readonly path: string; readonly manifests: readonly ListedManifest[] }[] | null
-  > {
-    const lists: { path: string; manifests: readonly ListedManifest[] }[] = [];
-    for (const snapshot of this.found.metadata.snapshots ?? []) {
+  /** Of snapshots that the job made; null: somebody cleaned up, and it is not told what these had. */
+  async #listsOf(job: number, installation: string): Promise<readonly SnapshotList[] | null> {
+    const { snapshots = [] } = this.found.metadata;
+    const own = snapshots.filter(
+      ({ summary }) => summary['svc.job'] === String(job) && summary['svc.installation'] === installation,
+    );
+    const known = new Set(snapshots.map((snapshot) => String(snapshot['snapshot-id'])));
+    const isWhole = snapshots.every(
+      ({ 'parent-snapshot-id': parent = null }) => parent === null || known.has(String(parent)),
+    );
+    if (own.length === 0 && !isWhole) return null;
+    const lists: SnapshotList[] = [];
+    for (const snapshot of own) {
       const manifests = await readList(this.#files, this.#directory, this.#label, this.found, snapshot).catch(
         (error: unknown) => {
           if (error instanceof AppError && error.code === 'conflict') return null;
@@ -142,7 +173,7 @@ export class IcebergVersion implements TableVersion {
         },
       );
       if (manifests === null) return null;
-      lists.push({ path: snapshot['manifest-list'], manifests });
+      lists.push({ id: BigInt(snapshot['snapshot-id']), path: snapshot['manifest-list'], manifests });
     }
     return lists;
   }
@@ -176,6 +207,12 @@ export class IcebergVersion implements TableVersion {
       `${this.#label}: somebody gave the table what this version cannot keep to (${feature}); take that away again, or take another folder.`,
     );
   }
+}
+
+interface SnapshotList {
+  readonly id: bigint;
+  readonly path: string;
+  readonly manifests: readonly ListedManifest[];
 }
 
 async function readList(

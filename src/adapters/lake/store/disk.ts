@@ -19,6 +19,7 @@ import { inPinnedFolder, pinFolder } from '../../local-files/open-folder.ts';
 import { manifestOf, stepOf, textOf, type LakeManifest, type LakeStep } from '../manifest.ts';
 import { createOnce, replaceFile } from './create-once.ts';
 import { checkFolder, plainFile } from './plain-paths.ts';
+import type { TableHolder } from './files.ts';
 import type { HeldPlace, LakePlace, LakeTarget } from './place.ts';
 
 export interface DiskLakeOptions {
@@ -136,8 +137,8 @@ class DiskPlace implements LakePlace {
       );
   }
 
-  async isThere(path: string): Promise<boolean> {
-    return (await lstat(join(this.local, path)).catch(() => null)) !== null;
+  async holderOf(path: string): Promise<TableHolder> {
+    return (await lstat(join(this.local, path)).catch(() => null)) === null ? 'nobody' : 'others';
   }
 
   locationOf(path: string): Promise<string> {

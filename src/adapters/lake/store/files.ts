@@ -2,6 +2,9 @@
 
 import type { TableCatalogue } from '../iceberg/shape.ts';
 
+/** `an attempt`: a table that a job made before it died, and that others have rows in by now; one without rows is nobody’s. */
+export type TableHolder = 'nobody' | 'others' | 'an attempt';
+
 /** Paths are '/'-separated, below the folder. */
 export interface LakeFiles {
   /** null: files beside the rows tell the versions of tables */
@@ -24,8 +27,8 @@ export interface LakeFiles {
   localFile(path: string): Promise<string>;
   /** so that files can be made there */
   makeFolder(path: string): Promise<void>;
-  /** Whether anything lies there; of a table that a catalogue has: whether it is somebody else’s. */
-  isThere(path: string): Promise<boolean>;
+  /** Whose table lies there, of those that no job has told of. */
+  holderOf(path: string): Promise<TableHolder>;
   /** what other programs open it by */
   locationOf(path: string): Promise<string>;
 }

@@ -1,5 +1,5 @@
 /** A folder of tables, held: no other job of ours writes into it meanwhile, and nothing that dead ones left is in the way. */
-import { finishStep } from '../commit-tables.ts';
+import { finishStep } from '../commit/finish-step.ts';
 import type { HeldPlace, LakeTarget } from './place.ts';
 
 /** Waits for others, and ends what a dead one had decided. */

@@ -3,7 +3,7 @@ import type { FileUnitToken } from '../../folder/units/token.ts';
 import type { NamedColumn } from '../../folder/contents/formats.ts';
 import { storedTypeIn } from '../formats.ts';
 import type { LakeFormatName } from '../table-format.ts';
-import { typeToWrite } from '../next-version.ts';
+import { typeToWrite } from '../commit/next-version.ts';
 import type { FieldIds } from '../table-format.ts';
 
 /** What a table has of what its files are made by. */

@@ -16,6 +16,7 @@ import { emptyManifest, type LakeManifest, type LakeStep, type TableStep } from 
 import { isLakeFormat } from '../../table-format.ts';
 import type { HeldPlace, LakeTarget, SteadyPlace } from '../place.ts';
 import type { TableCatalogue } from '../../iceberg/shape.ts';
+import type { TableHolder } from '../files.ts';
 import { eachAtOnce } from '../at-once.ts';
 import { pathBelow } from '../plain-paths.ts';
 import { bucketLockName, lockBucket, type BucketLock } from './lock.ts';
@@ -40,8 +41,8 @@ export interface BucketLakeOptions {
 export interface BucketCatalogue extends TableCatalogue {
   /** What other programs open a table by. */
   locationOf(directory: string): Promise<string>;
-  /** Whether somebody else has a table of that name. */
-  isForeign(directory: string): Promise<boolean>;
+  /** As `LakeFiles.holderOf`. */
+  holderOf(directory: string): Promise<TableHolder>;
   /** Where jobs keep what they decide is there. */
   prepare(): Promise<void>;
   /** Tables that the step needs are there, new ones without rows. */
@@ -155,10 +156,10 @@ class BucketPlace implements SteadyPlace {
     // keys need none
   }
 
-  async isThere(path: string): Promise<boolean> {
-    if (this.catalogue !== null) return this.catalogue.isForeign(path);
-    for await (const _ of this.objects.listObjects(`${this.#key(path)}/`)) return true;
-    return (await this.objects.head(this.#key(path))) !== null;
+  async holderOf(path: string): Promise<TableHolder> {
+    if (this.catalogue !== null) return this.catalogue.holderOf(path);
+    for await (const _ of this.objects.listObjects(`${this.#key(path)}/`)) return 'others';
+    return (await this.objects.head(this.#key(path))) === null ? 'nobody' : 'others';
   }
 
   locationOf(path: string): Promise<string> {

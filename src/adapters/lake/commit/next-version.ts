@@ -1,15 +1,15 @@
 /** From a version of a table and what a job does to the table to what the next version is to say. */
-import { AppError } from '../../errors.ts';
-import { addsZone, settledType, type DecimalDigits } from '../duckdb/types.ts';
-import type { TypeChange } from './data-files.ts';
-import type { TableStep } from './manifest.ts';
+import { AppError } from '../../../errors.ts';
+import { addsZone, settledType, type DecimalDigits } from '../../duckdb/types.ts';
+import type { TypeChange } from '../data-files.ts';
+import type { TableStep } from '../manifest.ts';
 import {
   fieldOf,
   type LakeColumn,
   type LakeField,
   type TableFormat,
   type TableVersion,
-} from './table-format.ts';
+} from '../table-format.ts';
 
 export interface NextVersion {
   readonly fields: readonly LakeField[];

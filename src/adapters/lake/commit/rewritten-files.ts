@@ -1,0 +1,64 @@
+/** Files of a table that were written anew: once for all formats and tries, where these ask for the same. */
+import { join } from 'node:path';
+import { dataFolder, type DataFiles, type LocalRows, type Rewriting } from '../data-files.ts';
+import { localFiles } from '../documents/touched-files.ts';
+import type { LakeStep } from '../manifest.ts';
+import type { HeldPlace } from '../store/place.ts';
+import type { NewFile } from '../table-format.ts';
+
+export interface RewritingPlace {
+  readonly place: HeldPlace;
+  readonly step: LakeStep;
+  /** folder of this machine */
+  readonly staging: string;
+  readonly files: DataFiles;
+}
+
+export class RewrittenFiles {
+  readonly #inStep: RewritingPlace;
+  readonly #directory: string;
+  readonly #made = new Map<string, NewFile | null>();
+
+  constructor(inStep: RewritingPlace, directory: string) {
+    this.#inStep = inStep;
+    this.#directory = directory;
+  }
+
+  names(): readonly string[] {
+    return [...this.#made.values()].flatMap((file) => (file === null ? [] : [file.name]));
+  }
+
+  /** All rows of files of the table, by their paths below its folder. */
+  async merged(
+    paths: readonly string[],
+    rows: number,
+    merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
+  ): Promise<NewFile> {
+    const { place, step, staging, files } = this.#inStep;
+    const key = JSON.stringify([paths, merging.columns, merging.fieldIds]);
+    const known = this.#made.get(key);
+    if (known !== undefined && known !== null) return known;
+    const local = await localFiles(
+      place,
+      paths.map((path) => `${this.#directory}/${path}`),
+    );
+    const made = await files.merge(local, step.job, rows, merging);
+    await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
+    this.#made.set(key, made);
+    return made;
+  }
+
+  /** Null where no row stays. */
+  async of(file: LocalRows, rewriting: Rewriting): Promise<NewFile | null> {
+    const { place, step, staging, files } = this.#inStep;
+    const { conversions, where, columns, fieldIds, values = [] } = rewriting;
+    const key = JSON.stringify([file, [...conversions], where, columns, fieldIds, [...values]]);
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    const made = await files.rewrite(file, step.job, rewriting);
+    if (made !== null)
+      await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
+    this.#made.set(key, made);
+    return made;
+  }
+}
