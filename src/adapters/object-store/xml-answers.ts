@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
 
 export function* objectsIn(text: string): Generator<StoredObject> {
-  for (const [, entry = ''] of text.matchAll(/<Contents>([^]*?)<\/Contents>/g)) {
+  for (const entry of elementsIn(text, 'Contents')) {
     yield {
       key: elementIn(entry, 'Key') ?? '',
       bytes: Number(elementIn(entry, 'Size')),
@@ -15,7 +15,7 @@ export function* objectsIn(text: string): Generator<StoredObject> {
 
 /** Of a list of an Azure container. */
 export function* blobsIn(text: string): Generator<StoredObject> {
-  for (const [, entry = ''] of text.matchAll(/<Blob>([^]*?)<\/Blob>/g)) {
+  for (const entry of elementsIn(text, 'Blob')) {
     const key = elementIn(entry, 'Name') ?? '';
     yield {
       // names that XML cannot hold
@@ -53,8 +53,25 @@ function noList(what: string): AppError {
 
 /** Text of the first element of that name: the answers of a store are as its makers write them, and flat. */
 export function elementIn(text: string, name: string): string | null {
-  const found = new RegExp(`<${name}(?:\\s[^>]*)?>([^<]*)</${name}>`).exec(text)?.[1];
-  return found === undefined ? null : unescaped(found);
+  const begin = `<${name}`;
+  for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
+    if (!/[\s>]/.test(text.charAt(at + begin.length))) continue;
+    const from = text.indexOf('>', at) + 1;
+    const to = text.indexOf('<', from);
+    if (from > 0 && to >= 0 && text.startsWith(`</${name}>`, to)) return unescaped(text.slice(from, to));
+  }
+  return null;
+}
+
+/** What stands in each element of that name, none of which lies in another. */
+function* elementsIn(text: string, name: string): Generator<string> {
+  const [begin, end] = [`<${name}>`, `</${name}>`];
+  for (let at = text.indexOf(begin); at >= 0;) {
+    const to = text.indexOf(end, at);
+    if (to < 0) return;
+    yield text.slice(at + begin.length, to);
+    at = text.indexOf(begin, to);
+  }
 }
 
 /** Code of an error's document; null where there is none, or it is no word: some servers repeat there what they were sent. */
@@ -66,6 +83,7 @@ export function faultCode(text: string): string | null {
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 function unescaped(text: string): string {
+  if (!text.includes('&')) return text;
   return text.replaceAll(
     /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
     (whole, hex?: string, decimal?: string, name = '') => {

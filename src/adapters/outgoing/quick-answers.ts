@@ -2,7 +2,7 @@
  * Many small files of few hosts that were checked: a request costs a tenth of the processor time that `src/adapters/outgoing/checked-http.ts` takes for one. The connections are
  * used again, by who comes to the same addresses of the same host; they go to its addresses, whatever its name resolves to by now.
  */
-import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectPlain, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import type { CheckedHost } from '../../ports/network/outgoing.ts';
 import { pinnedLookup } from './checked-http.ts';
@@ -33,16 +33,25 @@ export interface QuickAnswerOptions {
 export function createQuickAnswers(options: QuickAnswerOptions): QuickAnswers {
   const resting = new Map<string, QuickConnection[]>();
   const all = new Set<QuickConnection>();
+  // hosts are checked once, and asked many times
+  const keys = new WeakMap<CheckedHost, string>();
+  const keyOf = (checked: CheckedHost, secure: boolean): string => {
+    let key = keys.get(checked);
+    if (key === undefined)
+      keys.set(checked, (key = JSON.stringify([checked.host, checked.port, checked.addresses])));
+    return secure ? `secure ${key}` : key;
+  };
   options.signal.addEventListener('abort', () => all.forEach((one) => one.close()), { once: true });
   const connectionTo = (checked: CheckedHost, secure: boolean): QuickConnection => {
-    const key = JSON.stringify([secure, checked.host, checked.port, checked.addresses]);
+    const key = keyOf(checked, secure);
     let rested = resting.get(key);
     if (rested === undefined) resting.set(key, (rested = []));
     for (let one = rested.pop(); one !== undefined; one = rested.pop()) if (one.isOpen) return one;
-    const socket = open(checked, secure, options);
-    const made = new QuickConnection(socket, (connection) => rested.push(connection));
+    const made = new QuickConnection(
+      (onread) => open(checked, secure, options, onread).once('close', () => all.delete(made)),
+      (connection) => rested.push(connection),
+    );
     all.add(made);
-    socket.once('close', () => all.delete(made));
     return made;
   };
   return {
@@ -57,9 +66,14 @@ export function createQuickAnswers(options: QuickAnswerOptions): QuickAnswers {
   };
 }
 
-function open(checked: CheckedHost, secure: boolean, { idleTimeoutMs, ca }: QuickAnswerOptions): Socket {
+function open(
+  checked: CheckedHost,
+  secure: boolean,
+  { idleTimeoutMs, ca }: QuickAnswerOptions,
+  onread: OnReadOpts,
+): Socket {
   const host = checked.host.replaceAll(/^\[|\]$/g, '');
-  const place = { host, port: checked.port, lookup: pinnedLookup(checked) };
+  const place = { host, port: checked.port, lookup: pinnedLookup(checked), onread };
   const socket = secure
     ? connectSecure({
         ...place,

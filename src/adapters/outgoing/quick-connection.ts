@@ -2,7 +2,7 @@
  * One connection for small answers over HTTP/1.1 (RFC 9112): one request after the other, and of answers only the common one, `200` with a told length. For
  * all else it answers null and ends: `src/adapters/outgoing/checked-http.ts` then asks anew, with all that HTTP has.
  */
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 
 export interface QuickAnswer {
   readonly bytes: Uint8Array;
@@ -23,25 +23,35 @@ interface Pending {
   readonly done: (answer: QuickAnswer | null) => void;
   /** null: it has not come */
   head: Head | null;
-  /** what has come of the head, then of the body */
-  chunks: Buffer[];
+  /** what has come of the head, or all of the body, which has come as far as `received` says */
+  bytes: Buffer;
   received: number;
 }
 
 /** more than servers send, and than `node:http` takes */
 const longestHead = 16 * 1024;
+/** what is taken of a socket at a time: mostly the whole answer */
+const readBytes = 16 * 1024;
+const nothing = Buffer.alloc(0);
 
 export class QuickConnection {
   readonly #socket: Socket;
   readonly #rested: (connection: QuickConnection) => void;
   #pending: Pending | null = null;
 
-  /** `rested`: told when it may be asked again. A socket without a word for as long as its timeout says is given up. */
-  constructor(socket: Socket, rested: (connection: QuickConnection) => void) {
+  /**
+   * `open`: a socket whose bytes are given to `onread`: a buffer for each of its reads would cost more than all else. `rested`: told when it may be asked
+   * again. A socket without a word for as long as its timeout says is given up.
+   */
+  constructor(open: (onread: OnReadOpts) => Socket, rested: (connection: QuickConnection) => void) {
+    const take = (count: number, buffer: Uint8Array): boolean => {
+      this.#take(buffer as Buffer, count);
+      return true;
+    };
+    const socket = open({ buffer: Buffer.allocUnsafe(readBytes), callback: take });
     this.#socket = socket;
     this.#rested = rested;
     socket.setNoDelay(true);
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
     socket.on('timeout', () => socket.destroy());
     // what ends it is met as its end
     socket.on('error', () => undefined);
@@ -56,7 +66,7 @@ export class QuickConnection {
   /** `request`: its head, in Latin-1, with the empty line. */
   ask(request: string, mostBytes: number): Promise<QuickAnswer | null> {
     return new Promise((done) => {
-      this.#pending = { mostBytes, done, head: null, chunks: [], received: 0 };
+      this.#pending = { mostBytes, done, head: null, bytes: nothing, received: 0 };
       if (this.isOpen) this.#socket.ref().write(request, 'latin1');
       else this.#answer(null);
     });
@@ -66,39 +76,37 @@ export class QuickConnection {
     this.#socket.destroy();
   }
 
-  #take(chunk: Buffer): void {
+  /** The first bytes of the buffer have come. */
+  #take(buffer: Buffer, count: number): void {
     const pending = this.#pending;
     // bytes that nobody has asked for
     if (pending === null) return this.close();
-    pending.chunks.push(chunk);
-    pending.received += chunk.length;
-    if (pending.head === null && !this.#takeHead(pending)) return;
+    let from = 0;
+    if (pending.head === null) {
+      const before = pending.bytes.length;
+      const bytes = before === 0 ? buffer : Buffer.concat([pending.bytes, buffer.subarray(0, count)]);
+      const length = before + count;
+      const end = bytes.indexOf('\r\n\r\n');
+      const isWhole = end >= 0 && end < length;
+      if (!isWhole && length <= longestHead) {
+        pending.bytes = Buffer.from(bytes.subarray(0, length));
+        return;
+      }
+      const head = !isWhole || end > longestHead ? null : readHead(bytes.toString('latin1', 0, end));
+      if (head === null || head.bytes > pending.mostBytes) return this.close();
+      pending.head = head;
+      pending.bytes = Buffer.allocUnsafe(head.bytes);
+      // what stood before in another buffer is none of the body
+      from = end + 4 - before;
+    }
+    const { bytes, received } = pending;
     const { head } = pending;
-    if (head === null || pending.received < head.bytes) return;
-    const bytes = joined(pending.chunks);
-    if (bytes.length > head.bytes || !head.stays) this.close();
+    const taken = buffer.copy(bytes, received, from, count);
+    pending.received = received + taken;
+    if (pending.received < head!.bytes) return;
+    if (from + taken < count || !head.stays) this.close();
     else this.#socket.unref();
-    this.#answer({ bytes: bytes.subarray(0, head.bytes), version: head.version });
-  }
-
-  /** Whether the head is there, and is one that this connection goes on with; what follows it is kept. */
-  #takeHead(pending: Pending): boolean {
-    const bytes = joined(pending.chunks);
-    const end = bytes.indexOf('\r\n\r\n');
-    if (end < 0 && bytes.length <= longestHead) {
-      pending.chunks = [bytes];
-      return false;
-    }
-    const head = end < 0 || end > longestHead ? null : readHead(bytes.toString('latin1', 0, end));
-    if (head === null || head.bytes > pending.mostBytes) {
-      this.close();
-      return false;
-    }
-    const rest = bytes.subarray(end + 4);
-    pending.head = head;
-    pending.chunks = [rest];
-    pending.received = rest.length;
-    return true;
+    this.#answer({ bytes, version: head.version });
   }
 
   #answer(answer: QuickAnswer | null): void {
@@ -108,10 +116,6 @@ export class QuickConnection {
     if (this.isOpen) this.#rested(this);
     pending.done(answer);
   }
-}
-
-function joined(chunks: readonly Buffer[]): Buffer {
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
 /** Null: an answer that is not the common one. */

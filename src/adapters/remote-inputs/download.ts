@@ -30,6 +30,8 @@ export interface DownloadOptions {
   readonly version?: string;
   /** as the place lists it; absent: not told */
   readonly bytes?: number;
+  /** takes a small file in place of its path; false: it does not. The bytes are valid until it returns. */
+  readonly take?: (bytes: Uint8Array) => boolean;
 }
 
 /**
@@ -101,13 +103,13 @@ async function downloadSmall(
   { getSmall }: RemoteRequests,
   url: URL,
   path: string,
-  { label, signal, onBytes, version }: DownloadOptions,
+  { label, signal, onBytes, version, take }: DownloadOptions,
 ): Promise<number | null> {
   const answer = await getSmall(url, smallBytes);
   signal.throwIfAborted();
   if (answer === null) return null;
   if (version !== undefined && answer.version !== version) throw changed(label);
-  writeWhole(path, answer.bytes);
+  if (take?.(answer.bytes) !== true) writeWhole(path, answer.bytes);
   onBytes?.(answer.bytes.byteLength);
   return answer.bytes.byteLength;
 }

@@ -1,5 +1,5 @@
 /** Signatures of requests for objects of an S3-compatible store (AWS Signature Version 4), made at once: of a small object, most time went into waiting for them. */
-import { createHmac, hash } from 'node:crypto';
+import crypto, { createHash, createHmac } from 'node:crypto';
 import type { SourceAccess } from '../../config/shape.ts';
 
 export type S3Access = Extract<SourceAccess, { kind: 's3' }>;
@@ -13,24 +13,29 @@ export function createS3Signatures({
 }: S3Access): (url: URL, nowMs?: number) => Readonly<Record<string, string>> {
   const signed = `host;x-amz-content-sha256;x-amz-date${sessionToken === undefined ? '' : ';x-amz-security-token'}`;
   // derived of the secret for a day, one region and one service
-  let key: { readonly date: string; readonly bytes: Buffer } | null = null;
-  const keyOf = (date: string): Buffer => {
+  let key: { readonly date: string; readonly mac: (text: string) => string } | null = null;
+  const macOf = (date: string): ((text: string) => string) => {
     if (key?.date !== date) {
       const bytes = [date, region, 's3', 'aws4_request'].reduce<Buffer>(
-        (before, text) => hmac(before, text).digest(),
+        (before, text) => createHmac('sha256', before).update(text).digest(),
         Buffer.from(`AWS4${secretAccessKey}`),
       );
-      key = { date, bytes };
+      key = { date, mac: createMac(bytes) };
     }
-    return key.bytes;
+    return key.mac;
   };
+  let second = Number.NaN;
+  let time = '';
+  const token = sessionToken === undefined ? '' : `x-amz-security-token:${oneLine(sessionToken)}\n`;
   return (url, nowMs = Date.now()) => {
-    const time = new Date(nowMs).toISOString().replaceAll(/[:-]|\.\d{3}/g, '');
+    if (second !== Math.floor(nowMs / 1000)) {
+      second = Math.floor(nowMs / 1000);
+      time = new Date(nowMs).toISOString().replaceAll(/[:-]|\.\d{3}/g, '');
+    }
     const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`;
-    const token = sessionToken === undefined ? '' : `x-amz-security-token:${oneLine(sessionToken)}\n`;
     const request = `GET\n${pathOf(url)}\n${queryOf(url)}\nhost:${url.host}\nx-amz-content-sha256:${payload}\nx-amz-date:${time}\n${token}\n${signed}\n${payload}`;
-    const told = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', request)}`;
-    const signature = hmac(keyOf(time.slice(0, 8)), told).digest('hex');
+    const told = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${sha256(request)}`;
+    const signature = macOf(time.slice(0, 8))(told);
     return {
       'x-amz-content-sha256': payload,
       'x-amz-date': time,
@@ -43,9 +48,28 @@ export function createS3Signatures({
 /** a GET has no body to hash */
 const payload = 'UNSIGNED-PAYLOAD';
 
-function hmac(key: Buffer, text: string) {
-  return createHmac('sha256', key).update(text);
+/** In hex; without an object for it, where Node can (20.12). */
+const sha256: (content: string | Uint8Array) => string =
+  typeof crypto.hash === 'function'
+    ? (content) => crypto.hash('sha256', content)
+    : (content) => createHash('sha256').update(content).digest('hex');
+
+/** HMAC-SHA-256 (RFC 2104) in hex, by a key of at most a block: the objects of `createHmac` took longer than the sum. */
+function createMac(key: Uint8Array): (text: string) => string {
+  const padded = Buffer.alloc(blockBytes);
+  padded.set(key);
+  const inner = padded.map((byte) => byte ^ 0x36);
+  const outer = Buffer.concat([padded.map((byte) => byte ^ 0x5c), Buffer.alloc(sumBytes)]);
+  return (text) => {
+    const sum = sha256(Buffer.concat([inner, Buffer.from(text)]));
+    outer.write(sum, blockBytes, 'hex');
+    return sha256(outer);
+  };
 }
+
+/** of SHA-256 */
+const blockBytes = 64;
+const sumBytes = 32;
 
 /** What addresses may leave as it is, and signatures not (RFC 3986, 2.3: unreserved characters). */
 function strict(encoded: string): string {
@@ -55,8 +79,9 @@ function strict(encoded: string): string {
   );
 }
 
-function pathOf(url: URL): string {
-  return strict(encodeURIComponent(decodeURIComponent(url.pathname)).replaceAll('%2F', '/'));
+function pathOf({ pathname }: URL): string {
+  if (/^[\w.~/-]*$/.test(pathname)) return pathname;
+  return strict(encodeURIComponent(decodeURIComponent(pathname)).replaceAll('%2F', '/'));
 }
 
 function queryOf(url: URL): string {

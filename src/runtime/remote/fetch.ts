@@ -1,8 +1,8 @@
 /** Files that lie in buckets, on servers and on the web, brought to a folder of this machine. */
 import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
-import { downloadFile, smallBytes } from '../../adapters/remote-inputs/download.ts';
+import { downloadFile, smallBytes, type DownloadOptions } from '../../adapters/remote-inputs/download.ts';
 import { isChange } from '../../adapters/remote-inputs/pinned.ts';
 import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
@@ -13,6 +13,7 @@ import { fileNameOf, keyPrefix, storeLocation, type RemoteLocation } from '../..
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
+import type { FileSpool } from '../../tools/inputs/file-spool.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
 import { folderOf, noSource, openSftpLocation, sftpLabel, type PlaceOptions } from './sftp.ts';
@@ -28,6 +29,8 @@ export interface FetchOptions extends PlaceOptions {
   readonly onBytes: (count: number) => void;
   /** those files below the location, as they were when they had that version; null: what it leads to */
   readonly wanted: WatchedFiles['files'] | null;
+  /** takes small files of a place without schemas; null: each is a file by itself */
+  readonly spool: FileSpool | null;
 }
 
 export interface FetchedFiles {
@@ -51,7 +54,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
         wanted === null ? await filesAt(place, location) : named(folder, wanted),
         (file, to) =>
           place.download(file.key, to, {
-            ...file.options,
+            ...file,
             signal,
             onBytes,
             label: sftpLabel(location, file.key),
@@ -72,7 +75,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
       ...(wanted === null ? {} : { version: wanted[0]!.version }),
     };
     return bring(options, [file], (one, to) =>
-      downloadFile(requests, location.url, to, { ...one.options, signal, onBytes, label: text }),
+      downloadFile(requests, location.url, to, { ...one, signal, onBytes, label: text }),
     );
   }
   if (access === null) throw noSource(text);
@@ -82,7 +85,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
   const found = wanted === null ? await objectsAt(store, location) : named(keyPrefix(location), wanted);
   return bring(options, found, (one, to) =>
     downloadFile(requests, store.urlOf(one.key), to, {
-      ...one.options,
+      ...one,
       signal,
       onBytes,
       label: `${location.kind}://${bucket}/${one.key}`,
@@ -101,32 +104,34 @@ function named(prefix: string, wanted: WatchedFiles['files']): FoundObject[] {
   }));
 }
 
-interface OneDownload {
-  readonly key: string;
-  readonly options: Pick<FoundObject, 'version' | 'bytes'>;
-}
+type OneDownload = Pick<FoundObject, 'key' | 'version' | 'bytes'> & Pick<DownloadOptions, 'take'>;
 
 async function bring(
-  { directory, wanted }: FetchOptions,
+  { directory, wanted, spool: given }: FetchOptions,
   found: readonly FoundObject[],
   download: (file: OneDownload, to: string) => Promise<number>,
 ): Promise<FetchedFiles> {
   for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
-  const folders = new Set(found.map(({ name }) => dirname(join(directory, name))));
-  for (const one of folders) await mkdir(one, { recursive: true, mode: 0o700 });
+  for (const one of new Set(found.map(({ name }) => dirname(name))))
+    await mkdir(join(directory, one), { recursive: true, mode: 0o700 });
+  // catalogs of XSD sets are looked for beside them, among files
+  const spool = found.some(({ name }) => isXsdName(name) || archiveKind(name) !== null) ? null : given;
   const bringAll = (files: readonly FoundObject[], times: number): Promise<unknown> => {
     const waiting = files.values();
     const worker = async (): Promise<void> => {
-      for (const { key, name, matched: _, ...one } of waiting)
-        await download({ key, options: one }, join(directory, name)).catch(
-          ofWatch(wanted === null ? undefined : name),
-        );
+      for (const { name, matched: _, ...one } of waiting) {
+        const to = directory + sep + name;
+        const file = spool === null ? one : { ...one, take: (bytes: Uint8Array) => spool.take(to, bytes) };
+        await download(file, to).catch(ofWatch(wanted === null ? undefined : name));
+      }
     };
     return Promise.all(Array.from({ length: times }, worker));
   };
   const [small, others] = [true, false].map((is) => found.filter((one) => isSmall(one) === is));
   await Promise.all([bringAll(small!, smallAtOnce), bringAll(others!, atOnce)]);
-  return { paths: [...new Set(found.map(({ matched }) => join(directory, matched)))], files: found.length };
+  spool?.end();
+  const matches = [...new Set(found.map(({ matched }) => matched))];
+  return { paths: matches.map((matched) => join(directory, matched)), files: found.length };
 }
 
 /** Of a file that a watch noticed: what has become of it since tells the watch what to do with it. */

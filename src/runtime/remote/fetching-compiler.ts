@@ -74,6 +74,7 @@ async function fetchAll(
         ownKeys: false,
         onBytes,
         wanted: null,
+        spool: null,
       });
       paths.push(...found.paths);
     }

@@ -31,7 +31,7 @@ export async function settleSchema(
     request.watched === undefined || rows !== null
       ? null
       : await (await import('../watched/files.ts')).watchedFiles(named, request.watched);
-  const paths = rows ?? (watched === null ? await inputPaths(named) : []);
+  const paths = rows ?? (watched === null ? await inputPaths(named, request.inputs, 'in', 'documents') : []);
   named.steps.begin('schema');
   const isNamed =
     request.logicalId !== undefined || (request.originId !== undefined && 'id' in request.originId);
@@ -43,7 +43,7 @@ export async function settleSchema(
   const inputs =
     watched === null
       ? await openDocuments(named, paths, { takesXsd, set: isAmong ? set : null })
-      : await openFiles(watched, documentNames(takesXsd), named.archiveLimits);
+      : await openFiles(watched, documentNames(takesXsd), named.archiveLimits, named.spool);
   named.steps.begin('schema');
   try {
     if (isSettled) return { session: named, inputs, takesXsd };
@@ -61,11 +61,12 @@ export async function settleSchema(
 
 /** Of `--xsd`, or of the XSDs among the inputs; null: there are none. */
 async function xsdSetOf(session: ToolSession, paths: readonly string[]): Promise<XsdSetFiles | null> {
-  const { request, byHand, archiveLimits } = session;
+  const { request, byHand, archiveLimits, spool } = session;
   const { readXsdSet, holdingXsds } = await import('../inputs/xsd-files.ts');
   if (request.xsd !== undefined)
     return readXsdSet(await inputPaths(session, request.xsd, 'xsd'), byHand, archiveLimits);
   const links = byHand ? 'follow' : 'refuse';
-  const holding = await holdingXsds(paths, archiveLimits, links);
+  const files = paths.filter((path) => spool.get(path) === undefined);
+  const holding = await holdingXsds(files, archiveLimits, links);
   return holding.length === 0 ? null : readXsdSet(holding, byHand, archiveLimits, 'among documents');
 }

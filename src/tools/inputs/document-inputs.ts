@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { AppError } from '../../errors.ts';
 import { isXsdName, xsdIsNoDocument } from '../../jobs/options/xsd-inputs.ts';
 import { documentNames } from './document-names.ts';
-import { openInputs, type InputSet } from './list-files.ts';
+import { openInputs, type InputOptions, type InputSet } from './list-files.ts';
 import { sourceKey } from './members.ts';
 import type { XsdSetFiles } from './xsd-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -17,15 +17,15 @@ export interface DocumentChoice {
 
 /** AppError `unprocessable_input`: an XSD is named beside the schema that an option names, or there is nothing but XSDs. */
 export async function openDocuments(
-  session: Pick<ToolSession, 'byHand' | 'archiveLimits' | 'log'>,
+  session: Pick<ToolSession, 'byHand' | 'archiveLimits' | 'log' | 'spool'>,
   paths: readonly string[],
   { takesXsd, set }: DocumentChoice,
 ): Promise<InputSet> {
   const links = session.byHand ? 'follow' : 'refuse';
   const accept = documentNames(takesXsd);
-  const nested = nestedNotice(session.log);
-  if (takesXsd) return openInputs(paths, accept, session.archiveLimits, links, { nested });
-  if (set !== null) return openBesideSet(session, paths, set, nested);
+  const options = { nested: nestedNotice(session.log), spool: session.spool };
+  if (takesXsd) return openInputs(paths, accept, session.archiveLimits, links, options);
+  if (set !== null) return openBesideSet(session, paths, set, options);
   let wasReported = false;
   return openInputs(
     paths,
@@ -39,7 +39,7 @@ export async function openDocuments(
     session.archiveLimits,
     links,
     {
-      nested,
+      ...options,
       named: (input) => {
         if (isXsdName(input)) throw new AppError('unprocessable_input', xsdIsNoDocument(input));
       },
@@ -62,7 +62,7 @@ async function openBesideSet(
   { byHand, archiveLimits }: Pick<ToolSession, 'byHand' | 'archiveLimits'>,
   paths: readonly string[],
   set: XsdSetFiles,
-  nested: (name: string) => void,
+  options: InputOptions,
 ): Promise<InputSet> {
   const accept = documentNames(false);
   const links = byHand ? 'follow' : 'refuse';
@@ -75,7 +75,7 @@ async function openBesideSet(
   }
   const only = new AppError('unprocessable_input', xsdIsNoDocument(paths.join(', ')));
   if (rest.length === 0) throw only;
-  const inputs = await openInputs(rest, accept, archiveLimits, links, { nested });
+  const inputs = await openInputs(rest, accept, archiveLimits, links, options);
   const members: InputSet['members'] = async function* () {
     for await (const member of inputs.members())
       if (!isXsdName(member.name) && !set.sources.has(sourceKey(member))) yield member;
@@ -86,7 +86,7 @@ async function openBesideSet(
 
   async function hasFiles(path: string, wanted: (name: string) => boolean): Promise<boolean> {
     try {
-      return (await openInputs([path], wanted, archiveLimits, links)).fileCount > 0;
+      return (await openInputs([path], wanted, archiveLimits, links, options)).fileCount > 0;
     } catch (error) {
       if (error instanceof AppError && error.code === 'input_not_found' && isThere(path)) return false;
       throw error;

@@ -10,9 +10,10 @@ import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import { archiveKind } from './archives/kinds.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
+import type { FileSpool } from './file-spool.ts';
 import { matchingFiles } from './matching-files.ts';
 import { inputFault, type Links } from './open-file.ts';
-import { filesAtOnce, listedFile, walkFiles, type ListedFile, type Walk } from './walk-files.ts';
+import { filesAtOnce, listedFile, spooledFile, walkFiles, type ListedFile, type Walk } from './walk-files.ts';
 import type { InputMember } from './members.ts';
 
 export interface InputSet {
@@ -25,23 +26,24 @@ export interface InputSet {
   dispose(): Promise<void>;
 }
 
-/** Told of what there is among inputs. */
-export interface InputNotices {
-  /** of each input that is a file: it may throw */
+export interface InputOptions {
+  /** told of each input that is a file: it may throw */
   readonly named?: (input: string) => void;
-  /** of each archive within an archive, which is not read, whenever the members are walked */
+  /** told of each archive within an archive, which is not read, whenever the members are walked */
   readonly nested?: (name: string) => void;
+  /** holds some of the files, at their paths */
+  readonly spool?: FileSpool;
 }
 
 /**
- * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name, unless `notices` throw. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
+ * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name, unless `options.named` throws. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
  */
 export async function openInputs(
   inputs: readonly string[],
   accept: (name: string) => boolean,
   limits: ArchiveLimits = defaultArchiveLimits,
   links: Links = 'follow',
-  notices: InputNotices = {},
+  options: InputOptions = {},
 ): Promise<InputSet> {
   const files: ListedFile[] = [];
   const spools: string[] = [];
@@ -52,7 +54,7 @@ export async function openInputs(
       files.push(listedFile(path, 'stdin.xml', statSync(path).size));
       continue;
     }
-    const found = await expand(input, accept, links, notices);
+    const found = await expand(input, accept, links, options);
     if (found.length === 0) {
       throw new AppError(
         'input_not_found',
@@ -62,7 +64,7 @@ export async function openInputs(
     files.push(...found);
   }
   return {
-    ...setOf(files, { accept, limits, links, onNested: notices.nested }),
+    ...setOf(files, { accept, limits, links, onNested: options.nested }),
     dispose: async () => {
       for (const spool of spools) await rm(spool, { recursive: true, force: true });
     },
@@ -77,12 +79,15 @@ export async function openFiles(
   named: readonly { readonly name: string; readonly path: string }[],
   accept: (name: string) => boolean,
   limits: ArchiveLimits,
+  spool: FileSpool,
 ): Promise<InputSet> {
   const files: ListedFile[] = [];
   for (const { name, path } of named) {
     if (files.length % filesAtOnce === 0) await nextTurn();
+    const spooled = spool.get(path);
     // what it is called on the disk tells what it may be
-    files.push({ ...listedFile(path, basename(path), statSync(path).size), name });
+    if (spooled === undefined) files.push({ ...listedFile(path, basename(path), statSync(path).size), name });
+    else files.push(spooledFile(path, name, spooled));
   }
   const set = setOf(files, { accept, limits, links: 'refuse' });
   return {
@@ -132,15 +137,18 @@ async function expand(
   input: string,
   accept: (name: string) => boolean,
   links: Links,
-  notices: InputNotices,
+  options: InputOptions,
 ): Promise<ListedFile[]> {
   const path = resolve(input);
+  const { spool } = options;
+  const one = spool?.get(path);
+  if (one !== undefined) return [spooledFile(path, basename(path), one)];
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EACCES') throw inputFault(error, path);
     return null;
   });
   if (facts?.isFile()) {
-    notices.named?.(input);
+    options.named?.(input);
     return [listedFile(path, basename(path), facts.size)];
   }
   if (facts?.isDirectory()) {
@@ -156,11 +164,15 @@ async function expand(
         parentPath.length < above.length ? entry.name : join(parentPath.slice(above.length), entry.name);
       if (accept(name) || (archiveKind(name) !== null && !name.startsWith('.'))) names.push(name);
     }
+    for (const spooled of spool?.below(above) ?? []) names.push(spooled.slice(above.length));
     const files: ListedFile[] = [];
     for (const name of names.toSorted()) {
       if (files.length % filesAtOnce === 0) await nextTurn();
       const file = above + name;
-      files.push(listedFile(file, name.replaceAll('\\', '/'), statSync(file).size));
+      const called = name.replaceAll('\\', '/');
+      const spooled = spool?.get(file);
+      if (spooled === undefined) files.push(listedFile(file, called, statSync(file).size));
+      else files.push(spooledFile(file, called, spooled));
     }
     return files;
   }
@@ -171,7 +183,7 @@ async function expand(
   if (pattern === null) return [];
   const files = new Map<string, ListedFile>();
   for await (const match of matchingFiles(pattern, resolve(pattern.folder)))
-    for (const file of await expand(join(pattern.folder, match), accept, links, notices))
+    for (const file of await expand(join(pattern.folder, match), accept, links, options))
       if (!files.has(file.path)) files.set(file.path, file);
   return [...files.values()];
 }

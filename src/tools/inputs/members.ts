@@ -1,4 +1,5 @@
 /** Documents among the inputs: a member is a file, an entry of an archive, or a range of one. */
+import type { Spooled } from './file-spool.ts';
 import type { FileSection } from './open-file.ts';
 import type { TextLocation } from '../../engine/xml/tokens.ts';
 
@@ -43,6 +44,8 @@ export interface MemberSource {
   readonly packed: boolean;
   /** reached without those before it */
   readonly direct: boolean;
+  /** where in the file it lies, beside others; absent: the file is the document, or an archive */
+  readonly spooled?: Spooled;
 }
 
 /** Tells a member from all others, whatever else the inputs are asked for. */

@@ -39,7 +39,7 @@ export async function openInputFile(path: string, links: Links): Promise<FileHan
 }
 
 /** As `openInputFile`, at once; answers a descriptor, to be closed. */
-function openSmallFile(path: string, links: Links): number {
+export function openSmallFile(path: string, links: Links): number {
   let file: number;
   try {
     file = openSync(path, links === 'follow' ? 'r' : withoutLinks);

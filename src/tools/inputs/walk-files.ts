@@ -1,12 +1,16 @@
 /** Members of files, one after the other: what each file is, is told when it is opened. */
+import { closeSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError } from '../../errors.ts';
 import { archiveKind, archiveKindOf, headBytes, type ArchiveKind } from './archives/kinds.ts';
 import type { ArchiveLimits } from './archives/limits.ts';
 import { archiveMembers, gunzipped } from './archives/members.ts';
+import type { Spooled } from './file-spool.ts';
 import {
   fleetingFileChunks,
   inputFileChunks,
+  openSmallFile,
   readHead,
   readSmallFile,
   smallFileBytes,
@@ -23,6 +27,8 @@ export interface ListedFile {
   readonly named: ArchiveKind | null;
   /** null: it is none; undefined: nobody has looked yet */
   archive: ArchiveKind | null | undefined;
+  /** nothing lies at the path: it is there that its bytes are */
+  readonly spooled?: Spooled;
 }
 
 export interface Walk {
@@ -44,12 +50,40 @@ export function listedFile(path: string, name: string, bytes: number): ListedFil
   return { path, name, bytes, named, archive: named === 'gz' ? undefined : (named ?? undefined) };
 }
 
+/** A small document that lies in another file. */
+export function spooledFile(path: string, name: string, spooled: Spooled): ListedFile {
+  return { path, name, bytes: spooled.bytes, named: null, archive: null, spooled };
+}
+
 export async function* walkFiles(files: readonly ListedFile[], walk: Walk): AsyncIterable<InputMember> {
-  const { accept, limits, links, onNested } = walk;
+  const { links } = walk;
   const small = new SmallFiles(links);
+  try {
+    yield* membersOf(files, walk, small);
+  } finally {
+    small.close();
+  }
+}
+
+async function* membersOf(
+  files: readonly ListedFile[],
+  { accept, limits, links, onNested }: Walk,
+  small: SmallFiles,
+): AsyncIterable<InputMember> {
   for (const [at, file] of files.entries()) {
     // between small files, events of sockets and timers are handled
     if (at % filesAtOnce === filesAtOnce - 1) await nextTurn();
+    const { spooled } = file;
+    if (spooled !== undefined) {
+      yield {
+        name: file.name,
+        path: file.path,
+        diskBytes: file.bytes,
+        source: { file: spooled.file, member: 0, packed: false, direct: true, spooled },
+        chunks: (fleeting) => [small.spooled(file.path, spooled, fleeting)],
+      };
+      continue;
+    }
     if (file.archive === undefined) file.archive = small.archiveKind(file) ?? file.named;
     const { path, name, bytes, archive } = file;
     if (archive === null) {
@@ -98,6 +132,8 @@ class SmallFiles {
   /** the file that is in the buffer, whole */
   #held: ListedFile | null = null;
   #length = 0;
+  /** the file that others lie in, open */
+  #spool: { readonly file: string; readonly descriptor: number } | null = null;
 
   constructor(links: Links) {
     this.#links = links;
@@ -117,12 +153,33 @@ class SmallFiles {
     return isHeld ? [this.#buffer!.subarray(0, this.#length)] : fleetingFileChunks(file.path, this.#links);
   }
 
+  /** `fleeting`: valid until the next is read. AppError `unprocessable_input` where it is not there any more. */
+  spooled(path: string, { file, from, bytes }: Spooled, fleeting?: 'fleeting'): Uint8Array {
+    if (this.#spool?.file !== file) {
+      this.close();
+      this.#spool = { file, descriptor: openSmallFile(file, this.#links) };
+    }
+    this.#held = null;
+    const buffer = fleeting === undefined ? new Uint8Array(bytes) : this.#room();
+    const read = readSync(this.#spool!.descriptor, buffer, 0, bytes, from);
+    if (read < bytes) throw new AppError('unprocessable_input', `${path}: what was fetched of it is gone`);
+    return buffer.subarray(0, bytes);
+  }
+
+  close(): void {
+    if (this.#spool !== null) closeSync(this.#spool.descriptor);
+    this.#spool = null;
+  }
+
+  #room(): Uint8Array {
+    // one more than is needed: so its end is seen
+    return (this.#buffer ??= new Uint8Array(smallFileBytes + 1));
+  }
+
   #hold(file: ListedFile): boolean {
     this.#held = null;
     if (file.bytes > smallFileBytes) return false;
-    // one more than is needed: so its end is seen
-    this.#buffer ??= new Uint8Array(smallFileBytes + 1);
-    const length = readSmallFile(file.path, this.#links, this.#buffer, file.bytes);
+    const length = readSmallFile(file.path, this.#links, this.#room(), file.bytes);
     if (length === null) return false;
     this.#held = file;
     this.#length = length;

@@ -7,15 +7,22 @@ import { localFolder } from './remote-files.ts';
 import { accessFor, checksOf } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
 
+/** What is fetched of a location. */
+export interface Fetching {
+  /** those files below it, as they were when they had that version; absent: what it leads to */
+  readonly wanted?: WatchedFiles['files'];
+  /** small documents need be no files: who opens them looks into `session.spool` */
+  readonly spools?: 'documents';
+}
+
 /**
- * Paths of the files and folders that the location leads to, as a path of this machine would; `wanted`: those files below it, as they
- * were when they had that version. AppErrors of `parseRemoteLocation`, `accessFor`, `fetchLocation`.
+ * Paths of the files and folders that the location leads to, as a path of this machine would. AppErrors of `parseRemoteLocation`, `accessFor`, `fetchLocation`.
  */
 export async function fetchRemote(
   session: ToolSession,
   text: string,
   folder: string,
-  wanted: WatchedFiles['files'] | null = null,
+  { wanted, spools }: Fetching = {},
 ): Promise<string[]> {
   const location = parseRemoteLocation(text);
   const begun = performance.now();
@@ -31,7 +38,8 @@ export async function fetchRemote(
       bytes += count;
       session.progress(0);
     },
-    wanted,
+    wanted: wanted ?? null,
+    spool: spools === undefined ? null : session.spool,
   });
   const seconds = (performance.now() - begun) / 1000;
   session.log(

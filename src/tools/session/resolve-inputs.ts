@@ -4,19 +4,21 @@ import { AppError } from '../../errors.ts';
 import { parsePathPattern, type PathPattern } from '../../files/path-pattern.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import { kindOf, matchingFiles } from '../inputs/matching-files.ts';
+import type { Fetching } from './fetch-remote.ts';
 import { localCopies, isRemote, matching } from './remote-files.ts';
 import type { ToolSession } from './tool-session.ts';
 
 /**
- * Paths for `openInputs`; `folder` is for copies of what lies in a remote store. AppError `path_not_allowed`, `invalid_option` or
+ * Paths for `openInputs`; `folder` is for copies of what lies in a remote store. `spools`: as of `fetchRemote`. AppError `path_not_allowed`, `invalid_option` or
  * `input_not_found` under a worker.
  */
 export async function inputPaths(
   session: ToolSession,
   inputs: readonly string[] = session.request.inputs,
   folder = 'in',
+  spools?: Fetching['spools'],
 ): Promise<readonly string[]> {
-  const fetched = await fetchAll(session, inputs, folder);
+  const fetched = await fetchAll(session, inputs, folder, spools === undefined ? {} : { spools });
   if (session.byHand) return inputs.flatMap((input, at) => fetched.get(at) ?? [input]);
   const located = await Promise.all(
     inputs.map(async (input, at) => {
@@ -32,12 +34,13 @@ async function fetchAll(
   session: ToolSession,
   inputs: readonly string[],
   folder: string,
+  fetching: Fetching,
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const paths = new Map<number, readonly string[]>();
   for (const [at, input] of inputs.entries()) {
     if (!isRemoteLocation(input)) continue;
     const { fetchRemote } = await import('./fetch-remote.ts');
-    paths.set(at, await fetchRemote(session, input, `${folder}/remote-${at}`));
+    paths.set(at, await fetchRemote(session, input, `${folder}/remote-${at}`, fetching));
   }
   return paths;
 }

@@ -1,6 +1,6 @@
 /** One run of a tool: its request, its job record, and where it says what it does. */
 import { rm } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { EngineLimits } from '../../engine/limits.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
@@ -18,6 +18,7 @@ import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { JobProgress } from '../../ports/stores/jobs.ts';
 import { newJob } from '../../jobs/submit.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archives/limits.ts';
+import { FileSpool } from '../inputs/file-spool.ts';
 import { watchClaim } from './claim-watch.ts';
 import { watchDisk, type DiskWatch } from './disk-watch.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
@@ -49,6 +50,8 @@ export interface ToolSession {
   readonly repeats: { readonly idJob: number; readonly idLschma: number } | null;
   readonly limits: EngineLimits;
   readonly archiveLimits: ArchiveLimits;
+  /** small documents that were fetched */
+  readonly spool: FileSpool;
   readonly kernels: TokenizerKernels;
   /** what is known by now, for the summary */
   readonly soFar: RunSoFar;
@@ -286,6 +289,7 @@ function session(
     soFar,
     steps: soFar.steps,
     archiveLimits: archiveLimitsOf(home.config.limits),
+    spool: new FileSpool(join(jobFolder(home.home, parts.claim.idJob), 'spool')),
     rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
     credential,
     mask,

@@ -21,7 +21,7 @@ export async function watchedFiles(session: ToolSession, { files }: WatchedFiles
   const location = session.request.inputs[0]!;
   if (isRemoteLocation(location)) {
     const { fetchRemote } = await import('../session/fetch-remote.ts');
-    const paths = await fetchRemote(session, location, 'watched', files);
+    const paths = await fetchRemote(session, location, 'watched', { wanted: files, spools: 'documents' });
     return files.map(({ name }, at) => ({ name, path: paths[at]! }));
   }
   const found: NamedFile[] = [];

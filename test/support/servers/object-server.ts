@@ -25,7 +25,7 @@ export interface ObjectServer {
   readonly objects: ReadonlyMap<string, Buffer>;
   /** asked of each request */
   setFaults(of: (request: StoreRequest) => StoreFault | Promise<StoreFault>): void;
-  put(key: string, content: string): void;
+  put(key: string, content: string | Uint8Array): void;
   /** Files of a folder of this machine: all objects below the prefix. */
   copyTo(folder: string, prefix: string): Promise<void>;
   end(): Promise<void>;
@@ -143,7 +143,7 @@ export async function startObjectServer(): Promise<ObjectServer> {
     },
     objects,
     setFaults: (of) => (faultOf = of),
-    put: (key, content) => void objects.set(key, Buffer.from(content)),
+    put: (key, content) => void objects.set(key, Buffer.from(content as string)),
     copyTo: async (folder, prefix) => {
       for (const [key, content] of objects) {
         if (!key.startsWith(prefix)) continue;

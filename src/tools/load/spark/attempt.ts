@@ -8,6 +8,7 @@ import { AppError } from '../../../errors.ts';
 import { memberOfRange } from '../../inputs/readable-ranges.ts';
 import { documentNames } from '../../inputs/document-names.ts';
 import { openInputs } from '../../inputs/list-files.ts';
+import { spooledFile, walkFiles, type ListedFile } from '../../inputs/walk-files.ts';
 import { commitAttempt, readJson, type ReadingJob, type UnitFailure, type UnitMember } from './work.ts';
 import { serveUnits } from './unit-requests.ts';
 import type { InputMember } from '../../inputs/members.ts';
@@ -73,14 +74,24 @@ export async function* membersOf(
   job: Pick<ReadingJob, 'takesXsd' | 'archiveLimits' | 'links'>,
   wanted: readonly UnitMember[],
 ): AsyncIterable<InputMember> {
+  const walk = { accept: documentNames(job.takesXsd), limits: job.archiveLimits, links: job.links };
   for (let next = 0; next < wanted.length;) {
     const { file } = wanted[next]!;
     await access(file).catch((error: NodeJS.ErrnoException) => {
       const what = 'the inputs must lie where all executors see them under the same path and may read them';
       throw new ExecutorFault(`${file}: ${error.code}: ${what}`);
     });
+    const spooled: ListedFile[] = [];
+    for (let unit = wanted[next]; unit?.file === file && unit.spooled !== undefined; unit = wanted[next]) {
+      spooled.push(spooledFile(unit.path, unit.name, unit.spooled));
+      next += 1;
+    }
+    if (spooled.length > 0) {
+      yield* walkFiles(spooled, walk);
+      continue;
+    }
     // the name chose them when the units were made
-    const inputs = await openInputs([file], documentNames(job.takesXsd), job.archiveLimits, job.links);
+    const inputs = await openInputs([file], walk.accept, walk.limits, walk.links);
     const before = next;
     for await (const member of inputs.members()) {
       const unit = wanted[next];

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { defaultArchiveLimits } from '../../../../src/tools/inputs/archives/limits.ts';
 import { openDocuments } from '../../../../src/tools/inputs/document-inputs.ts';
+import { FileSpool } from '../../../../src/tools/inputs/file-spool.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { inputFileChunks } from '../../../../src/tools/inputs/open-file.ts';
 import { overlappingZip, tarOf, tarred, zipped } from '../../../support/service/archives.ts';
@@ -177,6 +178,7 @@ it.each([
     byHand: true,
     archiveLimits: defaultArchiveLimits,
     log: (line: string) => lines.push(line),
+    spool: new FileSpool(join(folder, 'spool')),
   };
   const inputs = await openDocuments(session, [path], { takesXsd: false, set: null });
   const names: string[] = [];

@@ -1,0 +1,94 @@
+/** Small files that were brought here, in one file of this machine: to make and to open a file for each takes longer than all else. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileFault } from '../../adapters/file-staging/faults.ts';
+import { archiveKindOf } from './archives/kinds.ts';
+import { smallFileBytes } from './open-file.ts';
+
+/** Where a file lies in another one. */
+export interface Spooled {
+  readonly file: string;
+  /** of its first byte */
+  readonly from: number;
+  readonly bytes: number;
+}
+
+/** Written once it holds so much. */
+const bufferBytes = 1024 * 1024;
+
+export class FileSpool {
+  readonly #file: string;
+  readonly #found = new Map<string, Spooled>();
+  #buffer: Buffer | null = null;
+  /** bytes in the buffer, and in the file */
+  #held = 0;
+  #written = 0;
+  /** null: there are others by now */
+  #paths: readonly string[] | null = null;
+
+  /** `file`: of this run alone; it is made when it is needed. */
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /**
+   * Takes a file in place of one at that path; what is at hand until `end` may still be lost. False: it has to be a file of its own, as it is
+   * more than a document. AppError where the disk takes no more.
+   */
+  take(path: string, bytes: Uint8Array): boolean {
+    if (!/\.xml$/i.test(path) || bytes.length > smallFileBytes || archiveKindOf(bytes) !== null) return false;
+    this.#buffer ??= Buffer.allocUnsafe(bufferBytes);
+    if (this.#held + bytes.length > bufferBytes) this.#write();
+    this.#buffer.set(bytes, this.#held);
+    this.#found.set(path, { file: this.#file, from: this.#written + this.#held, bytes: bytes.length });
+    this.#held += bytes.length;
+    this.#paths = null;
+    return true;
+  }
+
+  /** All that was taken can be read. AppError where the disk takes no more. */
+  end(): void {
+    this.#write();
+    this.#buffer = null;
+  }
+
+  /** undefined: at that path there is a file of its own, or none. */
+  get(path: string): Spooled | undefined {
+    return this.#found.get(path);
+  }
+
+  /** Paths of all files below a folder, whose path ends with a separator. */
+  below(folder: string): readonly string[] {
+    this.#paths ??= [...this.#found.keys()].toSorted();
+    const first = firstAtLeast(this.#paths, folder);
+    let last = first;
+    while (this.#paths[last]?.startsWith(folder) === true) last += 1;
+    return this.#paths.slice(first, last);
+  }
+
+  #write(): void {
+    if (this.#held === 0) return;
+    try {
+      if (this.#written === 0) mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+      // what an earlier attempt has left is none of this one's
+      const flag = this.#written === 0 ? 'w' : 'a';
+      writeFileSync(this.#file, this.#buffer!.subarray(0, this.#held), { flag, mode: 0o600 });
+    } catch (error) {
+      throw fileFault(error, this.#file);
+    }
+    this.#written += this.#held;
+    this.#held = 0;
+  }
+}
+
+/** Place of the first that is not below `wanted`. */
+function firstAtLeast(sorted: readonly string[], wanted: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
