@@ -11,6 +11,7 @@ import { collectPrelude } from './collect-kernel.ts';
 import { columnsPrelude } from './columns-kernel.ts';
 import { linesPrelude } from './lines-kernel.ts';
 import { preludeText, type Prelude } from './prelude.ts';
+import { rowsPrelude } from './rows-kernel.ts';
 import { scanPrelude } from './scan-kernel.ts';
 import { shredPrelude } from './shred-kernel.ts';
 
@@ -71,6 +72,14 @@ const modules: readonly Module[] = [
     prelude: linesPrelude,
     constant: 'writeLinesWasm',
     memoryBase: 64,
+  },
+  {
+    folder: 'shred/row-tag/kernel',
+    source: 'find-rows',
+    parts: [],
+    prelude: rowsPrelude,
+    constant: 'findRowsWasm',
+    memoryBase: 1024,
   },
 ];
 

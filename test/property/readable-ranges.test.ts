@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createStatisticsCollector } from '../../src/engine/infer/collector.ts';
 import { inferSourceModel } from '../../src/engine/infer/source-model.ts';
 import { defaultEngineLimits } from '../../src/engine/limits.ts';
+import { createQuickCuts } from '../../src/engine/shred/row-tag/quick-cuts.ts';
 import { createRowCutFinder } from '../../src/engine/shred/row-tag/ranges.ts';
 import { createShredder } from '../../src/engine/shred/shredder.ts';
 import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';
@@ -221,6 +222,27 @@ async function rangesOf(
   return (await rangesBetween(member.parts!, facts, 1)) ?? [];
 }
 
+/** Null: the document's tags alone do not tell. */
+async function quickRangesOf(
+  member: InputMember,
+  sha256: string,
+  rangeBytes: number,
+): Promise<readonly DocumentRange[] | null> {
+  const bytes: Uint8Array[] = [];
+  for await (const chunk of member.chunks()) bytes.push(chunk);
+  const text = Buffer.concat(bytes);
+  const markBytes = text[0] === 0xef ? 3 : 0;
+  const quick = createQuickCuts(rowTag, rangeBytes, markBytes)!;
+  let left = markBytes;
+  for (const chunk of bytes) {
+    if (!quick.write(chunk.subarray(left))) return null;
+    left = Math.max(0, left - chunk.length);
+  }
+  const found = quick.end();
+  if (found === null) return null;
+  return (await rangesBetween(member.parts!, { ...found, bytes: text.length, sha256 }, 1)) ?? [];
+}
+
 async function modelFor(member: InputMember): Promise<RelationalModel | null> {
   const names = createNameTable();
   const collector = createStatisticsCollector(names, { samples: true });
@@ -239,6 +261,7 @@ async function modelFor(member: InputMember): Promise<RelationalModel | null> {
 describe('a document in ranges', { timeout: propertyTimeoutMs }, () => {
   it('gives the rows, names and places of the whole', async () => {
     let cutInto = 0;
+    let cutQuickly = 0;
     await holds(
       fc.tuple(decisions(300), decisions(100)),
       async ([ofDocument, ofCuts]) => {
@@ -253,8 +276,13 @@ describe('a document in ranges', { timeout: propertyTimeoutMs }, () => {
         if (model === null) return;
         const kernelFrom = choices.pick([Infinity, 0]);
         const whole = await read(member, sha256, model, kernelFrom);
-        const ranges = await rangesOf(member, sha256, choices.between(16, 200), () => choices.chance(60));
+        const quick = choices.chance(50)
+          ? await quickRangesOf(member, sha256, choices.between(1, 300))
+          : null;
+        const ranges =
+          quick ?? (await rangesOf(member, sha256, choices.between(16, 200), () => choices.chance(60)));
         cutInto += ranges.length;
+        cutQuickly += quick?.length ?? 0;
         if (ranges.length === 0) return;
         const sum: Found = { rows: {}, places: [], documents: 0, outside: 0, bytes: 0 };
         for (const range of ranges) {
@@ -271,5 +299,6 @@ describe('a document in ranges', { timeout: propertyTimeoutMs }, () => {
       { runs: 200 },
     );
     expect(cutInto).toBeGreaterThan(50);
+    expect(cutQuickly).toBeGreaterThan(50);
   });
 });

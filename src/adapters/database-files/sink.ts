@@ -12,6 +12,7 @@ import type { CurrentDocument, MergeCounts, MergeOrder } from '../../ports/rows/
 import type {
   Fence,
   Published,
+  ReleaseRows,
   RowEncoding,
   RowSink,
   SideTable,
@@ -178,12 +179,17 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     yield* (await this.readOnce((database) => this.readCurrent(database))) ?? [];
   }
 
-  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.guarded(() => this.#files.write(this.#stagedName(table), rows, rowCount));
+  async write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
+    await this.guarded(() => this.#files.write(this.#stagedName(table), rows, rowCount, release));
   }
 
-  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.guarded(() => this.#files.write(this.#stagedName(table), rows, rowCount));
+  async writeSide(
+    table: SideTable,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: ReleaseRows,
+  ): Promise<void> {
+    await this.guarded(() => this.#files.write(this.#stagedName(table), rows, rowCount, release));
   }
 
   #stagedName(table: number | string): string {

@@ -3,6 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ReleaseRows } from '../../ports/rows/sink.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { moveFile } from './durable-file.ts';
 
@@ -21,10 +22,15 @@ export interface FinishedFile {
   readonly types?: readonly string[];
 }
 
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly release: ReleaseRows | undefined;
+}
+
 class StagedFile {
   readonly name: string;
   readonly hash: Hash | null;
-  pending: Uint8Array[] = [];
+  pending: Piece[] = [];
   pendingBytes = 0;
   bytes = 0;
   rows = 0;
@@ -65,10 +71,10 @@ export class StagedFiles {
     this.#adopted.add(name);
   }
 
-  async write(name: string, bytes: Uint8Array, rows: number): Promise<void> {
+  async write(name: string, bytes: Uint8Array, rows: number, release?: ReleaseRows): Promise<void> {
     let file = this.#files.get(name);
     if (file === undefined) this.#files.set(name, (file = new StagedFile(name, this.#isScratch)));
-    file.pending.push(bytes);
+    file.pending.push({ bytes, release });
     file.pendingBytes += bytes.length;
     file.rows += rows;
     file.longestWriteBytes = Math.max(file.longestWriteBytes, bytes.length);
@@ -115,8 +121,9 @@ export class StagedFiles {
     file.exists = true;
     try {
       for (const piece of pieces) {
-        file.hash?.update(piece);
-        await handle.writeFile(piece);
+        file.hash?.update(piece.bytes);
+        await handle.writeFile(piece.bytes);
+        piece.release?.(piece.bytes);
       }
     } finally {
       await handle.close();

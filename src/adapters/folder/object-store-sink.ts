@@ -13,6 +13,7 @@ import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type {
   UnconvertedValue,
   Published,
+  ReleaseRows,
   RowSink,
   SideTable,
   SinkPlan,
@@ -142,12 +143,12 @@ class ObjectFolderRowSink implements RowSink {
     return this.#local.loadedDocuments(sha256s);
   }
 
-  write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
-    return this.#local.write(table, rows, rowCount);
+  write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
+    return this.#local.write(table, rows, rowCount, release);
   }
 
-  writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
-    return this.#local.writeSide(table, rows, rowCount);
+  writeSide(table: SideTable, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
+    return this.#local.writeSide(table, rows, rowCount, release);
   }
 
   unconverted(value: UnconvertedValue): Promise<void> {

@@ -41,7 +41,7 @@ import {
 import { encodedCodes, keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords } from './contents/noted-columns.ts';
-import { TableRows } from './table-rows.ts';
+import { TableRows, type HandedRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
 import { makeStaging, removeDeadStaging } from '../file-staging/marked-folder.ts';
@@ -140,12 +140,12 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     }));
   }
 
-  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#write(this.plan.model.tables[table]!.name, rows, rowCount);
+  async write(table: number, ...rows: HandedRows): Promise<void> {
+    await this.#write(this.plan.model.tables[table]!.name, ...rows);
   }
 
-  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#write(sideTableNames[table], rows, rowCount);
+  async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
+    await this.#write(sideTableNames[table], ...rows);
   }
 
   protected override async publishStaged(
@@ -295,8 +295,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return freeFileName(part, this.plan.idJob, extension, taken);
   }
 
-  async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.guarded(() => this.#rows!.write(table, this.#fileOf(table), rows, rowCount));
+  async #write(table: string, ...rows: HandedRows): Promise<void> {
+    await this.guarded(() => this.#rows!.write(table, this.#fileOf(table), ...rows));
   }
 
   /** The file of `_codes` is written anew. */

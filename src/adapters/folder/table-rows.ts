@@ -2,8 +2,12 @@
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/json-lines/encoder.ts';
 import { createLinesKernel, type LinesKernel } from '../../engine/shred/json-lines/kernel.ts';
+import type { ReleaseRows } from '../../ports/rows/sink.ts';
 import type { StagedFiles } from '../file-staging/staged-files.ts';
 import { headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
+
+/** As a sink is given them (src/ports/rows/sink.ts). */
+export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];
 
 export class TableRows {
   readonly #format: FolderFormat;
@@ -20,13 +24,16 @@ export class TableRows {
   }
 
   /** Into the file of that name, which has rows of no other table; those of Parquet are made of these at the end. */
-  async write(table: string, name: string, rows: Uint8Array, rowCount: number): Promise<void> {
+  async write(table: string, name: string, ...[rows, rowCount, release]: HandedRows): Promise<void> {
     if (!this.#files.has(name)) {
       const columns = tableColumns(this.#model, table).map((column) => column.name);
       await this.#files.write(name, headerLine(this.#format, columns), 0);
     }
-    const bytes = this.#format === 'jsonl' ? this.#jsonLines(table)(rows) : rows;
-    await this.#files.write(name, bytes, rowCount);
+    if (this.#format === 'jsonl') {
+      const lines = this.#jsonLines(table)(rows);
+      release?.(rows);
+      await this.#files.write(name, lines, rowCount);
+    } else await this.#files.write(name, rows, rowCount, release);
   }
 
   #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {

@@ -8,7 +8,15 @@ import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.t
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { CurrentDocument, MergeOrder } from '../../ports/rows/merge.ts';
-import type { Fence, Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
+import type {
+  Fence,
+  Published,
+  ReleaseRows,
+  RowSink,
+  SideTable,
+  ZonesThere,
+  ZoneTable,
+} from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
 import { fileFault } from '../file-staging/faults.ts';
@@ -123,12 +131,17 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     }));
   }
 
-  async write(table: number, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#write(this.plan.model.tables[table]!.name, rows, rowCount);
+  async write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
+    await this.#write(this.plan.model.tables[table]!.name, rows, rowCount, release);
   }
 
-  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
-    await this.#write(sideTableNames[table], rows, rowCount);
+  async writeSide(
+    table: SideTable,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: ReleaseRows,
+  ): Promise<void> {
+    await this.#write(sideTableNames[table], rows, rowCount, release);
   }
 
   async *currentDocuments(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument> {
@@ -294,10 +307,10 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     return this.#names.has(table) || this.#adopted.has(table);
   }
 
-  async #write(table: string, rows: Uint8Array, rowCount: number): Promise<void> {
+  async #write(table: string, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
     let name = this.#names.get(table);
     if (name === undefined) this.#names.set(table, (name = dataFileName(this.plan.idJob)));
-    await this.guarded(() => this.#files!.write(name, rows, rowCount));
+    await this.guarded(() => this.#files!.write(name, rows, rowCount, release));
   }
 
   protected override faultOf(error: unknown): unknown {

@@ -101,6 +101,9 @@ export interface BrokenKey {
 /** Whether the job may commit; `merged`: see `Published`. */
 export type Fence = (merged?: MergeCounts) => Promise<boolean>;
 
+/** Told of rows whose buffer a sink needs no more. */
+export type ReleaseRows = (rows: Uint8Array) => void;
+
 export interface RowSink {
   readonly encoding: RowEncoding;
   /** Address without secrets, for logs and the job record. */
@@ -136,13 +139,8 @@ export interface RowSink {
   currentDocuments?(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument>;
   /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
    *  `release` may be told when it is needed no more. */
-  write(
-    table: number,
-    rows: Uint8Array,
-    rowCount: number,
-    release?: (rows: Uint8Array) => void,
-  ): Promise<void>;
-  writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void>;
+  write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void>;
+  writeSide(table: SideTable, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void>;
   /** Called before the row is written, as is `allowNull`. */
   unconverted(value: UnconvertedValue): Promise<void>;
   /** A NOT NULL column (value role) that got no value in some row: made nullable when the job publishes. */

@@ -42,7 +42,7 @@ export interface MemberSource {
   readonly member: number;
   /** its bytes are not those of the disk */
   readonly packed: boolean;
-  /** reached without those before it */
+  /** reached without unpacking those before it */
   readonly direct: boolean;
   /** where in the file it lies, beside others; absent: the file is the document, or an archive */
   readonly spooled?: Spooled;

@@ -178,7 +178,7 @@ function tokenizerOf(
 }
 
 /** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */
-export async function hashDocument(member: InputMember): Promise<string> {
+export async function hashDocument(member: Pick<InputMember, 'chunks'>): Promise<string> {
   const chunks = member.chunks('fleeting');
   if (!(Symbol.asyncIterator in chunks)) return hashAtOnce(chunks);
   const hash = createHash('sha256');

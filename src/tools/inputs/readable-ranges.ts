@@ -2,9 +2,11 @@
  * A large document in ranges that are read apart from each other (`--row-tag`): each begins at a row element, and is read behind
  * the start tags that are open there. The rows, their names and places in messages are those of the document as a whole.
  */
+import { createHash } from 'node:crypto';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { EngineLimits } from '../../engine/limits.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import { createQuickCuts } from '../../engine/shred/row-tag/quick-cuts.ts';
 import { createRowCutFinder, endTagsOf, type RowCut } from '../../engine/shred/row-tag/ranges.ts';
 import { DECLARATION_BYTES, detectEncoding } from '../../engine/xml/encoding/detection.ts';
 import type { TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
@@ -24,6 +26,8 @@ export interface SplittingOptions {
   readonly kernels: TokenizerKernels;
   /** bytes of a range, but for the rest of the row element that they end in */
   readonly rangeBytes: number;
+  /** of the document, where it is known, or taken by others meanwhile */
+  readonly sha256?: string | Promise<string>;
 }
 
 /** Encodings in which a byte of the file is a byte of what the tokeniser sees. */
@@ -45,8 +49,32 @@ export async function splitDocument(
   const encoding = detectEncoding(await bytesOf(parts, 0, DECLARATION_BYTES), undefined, true);
   if (encoding === null || encoding.problem !== undefined || !encodingsInPlace.has(encoding.encoding))
     return null;
-  const found = await findCuts(member, options);
-  return found === null ? null : rangesBetween(parts, found, modified);
+  const found =
+    (await quickCuts(parts, member.diskBytes, encoding.markBytes, options)) ??
+    (await findCuts(member, options));
+  if (found === null) return null;
+  const sha256 = (await options.sha256) ?? found.sha256;
+  return rangesBetween(parts, { ...found, sha256 }, modified);
+}
+
+/** Null: a document that has to be read with all that XML has. */
+async function quickCuts(
+  parts: DocumentParts,
+  size: number,
+  markBytes: number,
+  { rowTag, rangeBytes, sha256 }: SplittingOptions,
+): Promise<FoundCuts | null> {
+  const cuts = createQuickCuts(rowTag, rangeBytes, markBytes);
+  if (cuts === null) return null;
+  const hash = sha256 === undefined ? createHash('sha256') : null;
+  let bytes = 0;
+  for await (const chunk of parts.bytes({ from: 0, to: size })) {
+    hash?.update(chunk);
+    if (!cuts.write(bytes === 0 ? chunk.subarray(markBytes) : chunk)) return null;
+    bytes += chunk.length;
+  }
+  const found = cuts.end();
+  return found === null ? null : { ...found, bytes, sha256: hash?.digest('hex') ?? '' };
 }
 
 /** The ranges that begin at the cuts which are places of the file. */

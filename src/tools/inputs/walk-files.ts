@@ -114,7 +114,7 @@ async function* membersOf(
             name: packed.name,
             path: `${name}/${packed.name}`,
             diskBytes: member === 0 ? bytes : 0,
-            source: { file: path, member, packed: true, direct: archive === 'zip' },
+            source: { file: path, member, packed: true, direct: archive !== 'tgz' },
             chunks: packed.chunks,
             ...(packed.carried === undefined ? {} : { carried: packed.carried }),
           };

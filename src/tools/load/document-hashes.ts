@@ -37,8 +37,10 @@ export async function hashesToLoad(
   sink: Partial<Pick<RowSink, 'loadedDocuments'>>,
 ): Promise<DocumentHashes> {
   const { skipLoaded, keys, rowTag } = request;
-  // the hash of a part follows from that of its file, which must be known before
-  if (!skipLoaded && keys === 'sequence' && rowTag === undefined) return { hashes: null, skipped: 0 };
+  const inThreads = request.engine === 'local' && (request.workers ?? 1) > 1;
+  // the hash of a part follows from that of its file, which must be known before; for threads it is taken while the file is cut
+  if (!skipLoaded && keys === 'sequence' && (rowTag === undefined || inThreads))
+    return { hashes: null, skipped: 0 };
   const hashes: string[] = [];
   const modified: (number | null)[] = [];
   for await (const member of inputs.members()) {

@@ -1,71 +1,25 @@
 /** What a thread of src/tools/load/threads/in-threads.ts runs: units of documents to rows. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
-import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
-import { unpackRelationalModel, type PackedRelationalModel } from '../../../engine/model/packed/models.ts';
-import { AppError, type ErrorCode } from '../../../errors.ts';
-import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import type { UnconvertedValue, SideTable } from '../../../ports/rows/sink.ts';
-import type { LoadFindings } from '../findings.ts';
+import { InputError } from '../../../engine/diagnostics.ts';
+import { unpackRelationalModel } from '../../../engine/model/packed/models.ts';
+import { AppError } from '../../../errors.ts';
+import type { ReleaseRows, SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
 import type { LoaderSink } from '../drained-rows.ts';
 import { Loader } from '../row-loader.ts';
-import { loaderSession, type LoadingJob } from '../order.ts';
+import { loaderSession } from '../order.ts';
 import { createRejects } from '../rejects.ts';
-import { membersOf } from '../spark/attempt.ts';
+import { fleetingFileChunks } from '../../inputs/open-file.ts';
+import { hashDocument } from '../../inputs/read-document.ts';
 import type { UnitMember } from '../spark/work.ts';
-
-export interface ThreadJob extends LoadingJob {
-  readonly packed: PackedRelationalModel;
-  readonly stored: Omit<StoredLogicalSchema, 'model'>;
-  /** SHA-256 of the documents are known */
-  readonly hashed: boolean;
-}
-
-/** Documents that follow one another. */
-export interface ThreadUnit {
-  readonly number: number;
-  readonly members: readonly UnitMember[];
-  /** rows and documents are numbered above these */
-  readonly key: number;
-  readonly document: number;
-  /** no row may have a key beyond */
-  readonly lastKey: number;
-}
-
-export type ToThread =
-  | { readonly kind: 'unit'; readonly unit: ThreadUnit }
-  /** the sink has taken as many bytes */
-  | { readonly kind: 'taken'; readonly bytes: number }
-  /** a buffer that the sink needs no more */
-  | { readonly kind: 'spare'; readonly rows: Uint8Array }
-  | { readonly kind: 'end' };
-
-export type ThreadFault =
-  { readonly diagnostic: Diagnostic } | { readonly code: ErrorCode; readonly message: string };
-
-export type FromThread =
-  | {
-      readonly kind: 'rows';
-      readonly table: number | SideTable;
-      readonly rows: Uint8Array;
-      readonly rowCount: number;
-    }
-  | { readonly kind: 'unconverted'; readonly value: UnconvertedValue }
-  | { readonly kind: 'allowNull'; readonly table: number; readonly column: number }
-  | {
-      readonly kind: 'unit';
-      readonly unit: number;
-      readonly statistics: DocumentStatistics | null;
-      /** documents of the unit */
-      readonly documents: number;
-      readonly bytes: number;
-    }
-  | { readonly kind: 'failed'; readonly unit: number; readonly fault: ThreadFault }
-  | {
-      readonly kind: 'end';
-      readonly findings: LoadFindings;
-      readonly lastKeys: ReadonlyMap<string, number>;
-    };
+import {
+  slotBytes,
+  type FromThread,
+  type SlotRows,
+  type ThreadJob,
+  type ThreadUnit,
+  type ToThread,
+} from './messages.ts';
+import { UnitMembers } from './units/members.ts';
 
 /** bytes under way to the sink, beyond which the thread waits */
 const fullBytes = 8 * 1024 * 1024;
@@ -85,7 +39,10 @@ async function load({ number, members, key, document, lastKey }: ThreadUnit): Pr
       leftOut: new Map(members.flatMap(({ leftOut }, at) => (leftOut === undefined ? [] : [[at, leftOut]]))),
     });
     if (job.request.keys === 'sequence') loader.numberFrom(key, document);
-    for await (const member of membersOf(job, members)) await loader.load(member);
+    for await (const member of unitMembers.of(members)) {
+      const loaded = loader.load(member);
+      if (loaded !== undefined) await loaded;
+    }
     checkKeys(members, lastKey);
     const { documents, bytes } = loader.done;
     send({
@@ -104,6 +61,17 @@ async function load({ number, members, key, document, lastKey }: ThreadUnit): Pr
   }
 }
 
+function answer(message: ToThread & { kind: 'unit' | 'hash' | 'end' }): Promise<void> {
+  switch (message.kind) {
+    case 'unit':
+      return load(message.unit);
+    case 'hash':
+      return hash(message.file);
+    case 'end':
+      return end();
+  }
+}
+
 /** Entities of a document's own DTD may make more rows than it has bytes. */
 function checkKeys(members: readonly UnitMember[], lastKey: number): void {
   for (const key of loader.lastKeys().values()) {
@@ -115,7 +83,13 @@ function checkKeys(members: readonly UnitMember[], lastKey: number): void {
   }
 }
 
+async function hash(file: string): Promise<void> {
+  const chunks = () => fleetingFileChunks(file, job.links);
+  send({ kind: 'hashed', sha256: await hashDocument({ chunks }).catch(() => null) });
+}
+
 async function end(): Promise<void> {
+  await unitMembers.close();
   await loader.flush();
   send({ kind: 'end', findings: loader.findings(), lastKeys: loader.lastKeys() });
 }
@@ -135,17 +109,21 @@ class PortSink implements LoaderSink {
   readonly widensInPlace = job.widensInPlace;
   #underWay = 0;
   #room = Promise.withResolvers<void>();
-  #release: ((rows: Uint8Array) => void) | null = null;
+  readonly #slots: Uint8Array[] = [];
+  readonly #free: number[] = [];
 
   async write(
     table: number | SideTable,
     rows: Uint8Array,
     rowCount: number,
-    release?: (rows: Uint8Array) => void,
+    release?: ReleaseRows,
   ): Promise<void> {
-    this.#release ??= release ?? null;
     this.#underWay += rows.length;
-    send({ kind: 'rows', table, rows, rowCount }, [rows.buffer as ArrayBuffer]);
+    if (rows.length > slotBytes) send({ kind: 'rows', table, rows, rowCount }, [rows.buffer as ArrayBuffer]);
+    else {
+      send({ kind: 'rows', table, rows: this.#inSlot(rows), rowCount });
+      release?.(rows);
+    }
     while (this.#underWay > fullBytes) await this.#room.promise;
   }
 
@@ -161,23 +139,30 @@ class PortSink implements LoaderSink {
     send({ kind: 'allowNull', table, column });
   }
 
-  taken(bytes: number): void {
+  taken(bytes: number, slot: number | null): void {
+    if (slot !== null) this.#free.push(slot);
     this.#underWay -= bytes;
     this.#room.resolve();
     this.#room = Promise.withResolvers();
   }
 
-  /** A buffer that was sent has come back. */
-  recycle(rows: Uint8Array): void {
-    this.#release?.(rows);
+  #inSlot(rows: Uint8Array): SlotRows {
+    let memory: SharedArrayBuffer | null = null;
+    let slot = this.#free.pop();
+    if (slot === undefined) {
+      memory = new SharedArrayBuffer(slotBytes);
+      slot = this.#slots.push(new Uint8Array(memory)) - 1;
+    }
+    this.#slots[slot]!.set(rows);
+    return { slot, length: rows.length, memory };
   }
 }
 
 const sink = new PortSink();
 const loader = createLoader();
+const unitMembers = new UnitMembers(job);
 let units: Promise<void> = Promise.resolve();
 port.on('message', (message: ToThread) => {
-  if (message.kind === 'taken') sink.taken(message.bytes);
-  else if (message.kind === 'spare') sink.recycle(message.rows);
-  else units = units.then(() => (message.kind === 'unit' ? load(message.unit) : end()));
+  if (message.kind === 'taken') sink.taken(message.bytes, message.slot);
+  else units = units.then(() => answer(message));
 });

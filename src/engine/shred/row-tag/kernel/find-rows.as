@@ -1,0 +1,247 @@
+// AssemblyScript. Where row elements begin, as far as it is to be seen by tags alone: nothing is checked, as what lies between two
+// cuts is read with all checks. Compiled by `npm run wasm`; src/engine/shred/row-tag/quick-cuts.ts works with it.
+
+const VECTOR: usize = 16;
+const BLOCK: usize = 64;
+/** After blocks that could not be skipped, so many tags are taken one by one. */
+const TAGS_BETWEEN: i32 = 16;
+
+// @ts-ignore: decorator
+@inline
+function find(p: usize, byte: u8): usize {
+  const wanted = i8x16.splat(byte);
+  while (true) {
+    const found = i8x16.bitmask(i8x16.eq(v128.load(p), wanted));
+    if (found != 0) return p + ctz(found);
+    p += VECTOR;
+  }
+}
+
+/** The first `>`, or quote, from p on. */
+// @ts-ignore: decorator
+@inline
+function findTagStop(p: usize): usize {
+  while (true) {
+    const v = v128.load(p);
+    const found = i8x16.bitmask(
+      v128.or(
+        i8x16.eq(v, i8x16.splat(GREATER)),
+        v128.or(i8x16.eq(v, i8x16.splat(QUOTE)), i8x16.eq(v, i8x16.splat(APOSTROPHE))),
+      ),
+    );
+    if (found != 0) return p + ctz(found);
+    p += VECTOR;
+  }
+}
+
+/** The `>` of the start tag whose name begins at p; `end` or behind: it is not in the window. */
+function endOfStartTag(p: usize, end: usize): usize {
+  while (true) {
+    p = findTagStop(p);
+    const c = load<u8>(p);
+    if (c == GREATER || p >= end) return p;
+    p = find(p + 1, c) + 1;
+    if (p > end) return end;
+  }
+}
+
+let nameEnd: usize = 0;
+
+/** Whether the local part of the name at p is that of row elements. Sets nameEnd. */
+function hasLocalName(p: usize): bool {
+  let from = p;
+  while (true) {
+    const c: u32 = load<u8>(p);
+    if (c == COLON) from = p + 1;
+    else if (c == GREATER || c == SLASH || c <= SPACE) break;
+    p++;
+  }
+  nameEnd = p;
+  const length = load<u32>(NAME_BYTES);
+  return p - from == length && memory.compare(from, NAME_AT, length) == 0;
+}
+
+/** Whether a tag of rows' local name is one that is known to be a row's: of the name at p, which has been looked at, to the tag's end. */
+function isKnown(p: usize, stop: usize): bool {
+  const length = load<u32>(KNOWN_BYTES);
+  if (nameEnd - p != length || memory.compare(p, KNOWN_AT, length) != 0) return false;
+  for (p = nameEnd; p < stop; p++) {
+    if (load<u8>(p) == SMALL_X && load<u32>(p) == XMLN && load<u8>(p, 4) == SMALL_S) return false;
+  }
+  return true;
+}
+
+/** Behind what ends a comment, CDATA or a processing instruction; 0: it is not in the window. */
+function behind(inside: i32, p: usize, end: usize): usize {
+  const last: i32 = inside == IN_INSTRUCTION ? 1 : 2;
+  const before: u8 = inside == IN_COMMENT ? DASH : inside == IN_CDATA ? CLOSE_BRACKET : QUESTION;
+  p += last;
+  while (true) {
+    p = find(p, GREATER);
+    if (p >= end) return 0;
+    if (load<u8>(p - 1) == before && (last == 1 || load<u8>(p - 2) == before)) return p + 1;
+    p++;
+  }
+}
+
+/** Which of 64 bytes are `byte`, as bits. */
+// @ts-ignore: decorator
+@inline
+function marks(p: usize, byte: u8): u64 {
+  const wanted = i8x16.splat(byte);
+  return (
+    (<u64>i8x16.bitmask(i8x16.eq(v128.load(p), wanted))) |
+    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(p, 16), wanted))) << 16) |
+    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(p, 32), wanted))) << 32) |
+    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(p, 48), wanted))) << 48)
+  );
+}
+
+let skippedDepth: i32 = 0;
+
+/**
+ * Skips 64 bytes at a time from p on, within a row element of which `depth` elements are open, as long as they have nothing but text
+ * and tags of elements that are not empty, and cannot end the row. Answers where the last of these tags begins, which may go on
+ * behind; p: nothing was skipped. Sets skippedDepth to the open elements there.
+ */
+function skipWithin(p: usize, end: usize, depth: i32): usize {
+  let last = p;
+  while (p + BLOCK < end) {
+    const tags = marks(p, LESS);
+    const slashes = marks(p + 1, SLASH);
+    const before: u64 = load<u8>(p) == SLASH ? 1 : 0;
+    const empty = ((slashes << 1) | before) & marks(p + 1, GREATER);
+    const odd = tags & (marks(p + 1, EXCLAMATION) | marks(p + 1, QUESTION));
+    const ends = <i32>popcnt(tags & slashes);
+    if ((empty | odd) != 0 || ends >= depth) break;
+    depth += <i32>popcnt(tags) - 2 * ends;
+    if (tags != 0) last = p + 63 - <usize>clz(tags);
+    p += BLOCK;
+  }
+  if (load<u8>(last) == LESS) depth += load<u8>(last, 1) == SLASH ? 1 : -1;
+  skippedDepth = depth;
+  return last;
+}
+
+// @ts-ignore: decorator
+@inline
+function leave(exit: i32, p: usize, depth: i32, number: i32, inside: i32): i32 {
+  store<u32>(POS, <u32>p);
+  store<i32>(DEPTH, depth);
+  store<i32>(NUMBER, number);
+  store<i32>(INSIDE, inside);
+  return exit;
+}
+
+export function findRows(): i32 {
+  const end: usize = load<u32>(END);
+  const wanted: usize = load<u32>(WANTED);
+  let p: usize = load<u32>(POS);
+  let depth = load<i32>(DEPTH);
+  let number = load<i32>(NUMBER);
+  let inside = load<i32>(INSIDE);
+  let patience: i32 = 0;
+  while (true) {
+    if (inside != IN_CONTENT) {
+      const next = behind(inside, p, end);
+      // what has been looked at is looked at no more, but for the beginning of an end
+      if (next == 0) return leave(EXIT_MORE, end - p < 2 ? p : end - 2, depth, number, inside);
+      p = next;
+      inside = IN_CONTENT;
+    }
+    if (depth > 1 && --patience < 0) {
+      const next = skipWithin(p, end, depth);
+      if (next == p) patience = TAGS_BETWEEN;
+      else {
+        p = next;
+        depth = skippedDepth;
+      }
+    }
+    p = find(p, LESS);
+    if (p + 1 >= end) return leave(EXIT_MORE, min(p, end), depth, number, inside);
+    const c: u8 = load<u8>(p, 1);
+    if (c == SLASH) {
+      const stop = find(p + 2, GREATER);
+      if (stop >= end) return leave(EXIT_MORE, p, depth, number, inside);
+      store<u32>(TAG, <u32>p);
+      p = stop + 1;
+      if (depth == 0) return leave(EXIT_CLOSE, p, depth, number, inside);
+      depth--;
+    } else if (c == QUESTION) {
+      p += 2;
+      inside = IN_INSTRUCTION;
+    } else if (c == EXCLAMATION) {
+      // <![CDATA[ is the longest
+      if (p + 9 > end) return leave(EXIT_MORE, p, depth, number, inside);
+      if (load<u16>(p, 2) == DASHES) {
+        p += 4;
+        inside = IN_COMMENT;
+      } else if (load<u8>(p, 2) == OPEN_BRACKET) {
+        p += 9;
+        inside = IN_CDATA;
+      } else {
+        return leave(EXIT_DECLARATION, p, depth, number, inside);
+      }
+    } else {
+      const stop = endOfStartTag(p + 1, end);
+      if (stop >= end) return leave(EXIT_MORE, p, depth, number, inside);
+      const isEmpty = load<u8>(stop - 1) == SLASH;
+      const tag = p;
+      p = stop + 1;
+      if (depth > 0) {
+        if (!isEmpty) depth++;
+        continue;
+      }
+      let isRow = hasLocalName(tag + 1);
+      if (isRow && load<i32>(NAMESPACED) != 0 && !isKnown(tag + 1, stop)) {
+        const verdict = load<i32>(VERDICT);
+        store<i32>(VERDICT, ASK);
+        if (verdict == ASK) {
+          store<u32>(TAG, <u32>tag);
+          store<u32>(TAG_END, <u32>p);
+          return leave(EXIT_ASK, tag, depth, number, inside);
+        }
+        isRow = verdict == IS_ROW;
+      }
+      if (isRow) {
+        number++;
+        if (!isEmpty) depth = 1;
+        store<u32>(TAG, <u32>tag);
+        if (tag >= wanted) return leave(EXIT_ROW, p, depth, number, inside);
+      } else if (!isEmpty) {
+        store<u32>(TAG, <u32>tag);
+        store<u32>(TAG_END, <u32>p);
+        return leave(EXIT_OPEN, p, depth, number, inside);
+      }
+    }
+  }
+}
+
+/** LFs of `[from, to)`; -1 where there is a CR. */
+export function countLineFeeds(from: usize, to: usize): i32 {
+  let count: i32 = 0;
+  let returns = i8x16.splat(0);
+  while (from + VECTOR <= to) {
+    // a lane is a byte: it is added up before it can overflow
+    const stop = min<usize>(to, from + VECTOR * 255);
+    let lanes = i8x16.splat(0);
+    for (; from + VECTOR <= stop; from += VECTOR) {
+      const v = v128.load(from);
+      lanes = i8x16.sub(lanes, i8x16.eq(v, i8x16.splat(LF)));
+      returns = v128.or(returns, i8x16.eq(v, i8x16.splat(CR)));
+    }
+    const words = i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(lanes));
+    count +=
+      i32x4.extract_lane(words, 0) +
+      i32x4.extract_lane(words, 1) +
+      i32x4.extract_lane(words, 2) +
+      i32x4.extract_lane(words, 3);
+  }
+  let found = v128.any_true(returns);
+  for (; from < to; from++) {
+    const c: u32 = load<u8>(from);
+    if (c == LF) count++;
+    else if (c == CR) found = true;
+  }
+  return found ? -1 : count;
+}

@@ -1,0 +1,54 @@
+/** Memory of the kernel that looks for row elements: int32 slots of its control block, the row's name, and the window. */
+
+/** addresses: where the look goes on, and behind the last byte of the window */
+export const POS = 0;
+export const END = 1;
+/** a row element that begins here or behind is told of */
+export const WANTED = 2;
+/** open elements of the present row element, itself included; 0 outside */
+export const DEPTH = 3;
+/** row elements so far */
+export const NUMBER = 4;
+/** what POS lies inside of, IN_… */
+export const INSIDE = 5;
+export const NAME_BYTES = 6;
+/** addresses of the tag that an exit tells of */
+export const TAG = 7;
+/** 1: the namespace counts, too: other tags of the local name than the one known to be a row's are asked for */
+export const NAMESPACED = 8;
+/** bytes of the name, with its prefix, that is a row's in tags without declarations here; 0: none is known to be */
+export const KNOWN_BYTES = 9;
+/** what was answered of the tag at POS, ASK when nothing */
+export const VERDICT = 10;
+export const TAG_END = 11;
+export const CONTROL_SLOTS = 12;
+
+export const ASK = 0;
+export const IS_ROW = 1;
+export const IS_OTHER = 2;
+
+export const IN_CONTENT = 0;
+export const IN_COMMENT = 1;
+export const IN_CDATA = 2;
+export const IN_INSTRUCTION = 3;
+
+/** What begins at POS does not end in the window. */
+export const EXIT_MORE = 0;
+/** The start tag of an element around rows. */
+export const EXIT_OPEN = 1;
+/** The end tag of one. */
+export const EXIT_CLOSE = 2;
+/** A row element that is told of. */
+export const EXIT_ROW = 3;
+/** Declarations: the document is to be read with all that XML has. */
+export const EXIT_DECLARATION = 4;
+/** Is the tag at TAG a row's? The look goes on there. */
+export const EXIT_ASK = 5;
+
+export const NAME_AT = 4096;
+export const KNOWN_AT = 6144;
+export const MAX_NAME_BYTES = 2000;
+export const WINDOW_AT = 8192;
+export const WINDOW_BYTES = 512 * 1024;
+/** Behind the window: `<>"'`, as whatever is looked for is found there at last. */
+export const MARGIN_BYTES = 64;

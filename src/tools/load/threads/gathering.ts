@@ -1,0 +1,102 @@
+/** What the threads of a load send, in one place. */
+import { InputError } from '../../../engine/diagnostics.ts';
+import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
+import { emptyStatistics, type DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import { AppError } from '../../../errors.ts';
+import type { ReleaseRows, RowSink } from '../../../ports/rows/sink.ts';
+import type { PassProgress } from '../../reports/progress-lines.ts';
+import { addFindings, type LoadFindings } from '../findings.ts';
+import type { DelegatedLoad } from '../row-loader.ts';
+import type { FromThread, ThreadFault } from './messages.ts';
+
+/** One message after the other goes to the sink. */
+export class Gathering {
+  readonly #sink: RowSink;
+  readonly #written: number[];
+  readonly #findings: LoadFindings[] = [];
+  readonly #statistics: { readonly unit: number; readonly statistics: DocumentStatistics }[] = [];
+  readonly #lastKeys = new Map<string, number>();
+  #fault: { readonly unit: number; readonly fault: ThreadFault } | null = null;
+  readonly #done = { documents: 0, bytes: 0, rows: 0 };
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(sink: RowSink, tables: number) {
+    this.#sink = sink;
+    this.#written = Array.from({ length: tables }, () => 0);
+  }
+
+  /** No more units are to be begun: those before the one that failed go on, as the first fault is the one to be told. */
+  get failed(): boolean {
+    return this.#fault !== null;
+  }
+
+  /** what units that have ended have brought */
+  get done(): Omit<PassProgress, 'pass'> {
+    return { ...this.#done };
+  }
+
+  /** The rows go to the sink when it has taken those before them. `own`: makes them nobody else's, when that is so. */
+  rows(
+    { table, rowCount }: FromThread & { kind: 'rows' },
+    own: () => Uint8Array,
+    release: ReleaseRows,
+  ): Promise<void> {
+    return this.#next(async () => {
+      const rows = own();
+      if (typeof table !== 'number') return this.#sink.writeSide(table, rows, rowCount, release);
+      this.#written[table]! += rowCount;
+      this.#done.rows += rowCount;
+      return this.#sink.write(table, rows, rowCount, release);
+    });
+  }
+
+  unconverted({ value }: FromThread & { kind: 'unconverted' }): Promise<void> {
+    return this.#next(() => this.#sink.unconverted(value));
+  }
+
+  allowNull({ table, column }: FromThread & { kind: 'allowNull' }): Promise<void> {
+    return this.#next(async () => this.#sink.allowNull(table, column));
+  }
+
+  unit({ unit, statistics, documents, bytes }: FromThread & { kind: 'unit' }): void {
+    this.#done.documents += documents;
+    this.#done.bytes += bytes;
+    if (statistics !== null) this.#statistics.push({ unit, statistics });
+  }
+
+  fail({ unit, fault }: FromThread & { kind: 'failed' }): void {
+    if (this.#fault === null || unit < this.#fault.unit) this.#fault = { unit, fault };
+  }
+
+  async end({ findings, lastKeys }: FromThread & { kind: 'end' }): Promise<void> {
+    await this.#last;
+    this.#findings.push(findings);
+    for (const [table, key] of lastKeys)
+      this.#lastKeys.set(table, Math.max(key, this.#lastKeys.get(table) ?? 0));
+  }
+
+  result(withStatistics: boolean): DelegatedLoad {
+    if (this.#fault !== null) throw faultOf(this.#fault.fault);
+    let statistics: DocumentStatistics | null = null;
+    if (withStatistics) {
+      statistics = emptyStatistics();
+      for (const part of this.#statistics.toSorted((a, b) => a.unit - b.unit))
+        addStatistics(statistics, part.statistics);
+    }
+    const findings = addFindings(this.#findings);
+    return { written: this.#written, findings, statistics, lastKeys: this.#lastKeys };
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    const next = this.#last.then(work);
+    this.#last = next;
+    // the caller gets this rejection from `next`; each later turn fails too, as it waits for this one
+    next.catch(() => undefined);
+    return next;
+  }
+}
+
+function faultOf(fault: ThreadFault): Error {
+  if ('diagnostic' in fault) return new InputError(fault.diagnostic);
+  return new AppError(fault.code, fault.message);
+}

@@ -1,0 +1,79 @@
+/** What a load and its threads tell each other. */
+import type { Diagnostic } from '../../../engine/diagnostics.ts';
+import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import type { PackedRelationalModel } from '../../../engine/model/packed/models.ts';
+import type { ErrorCode } from '../../../errors.ts';
+import type { SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
+import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
+import type { LoadFindings } from '../findings.ts';
+import type { LoadingJob } from '../order.ts';
+import type { UnitMember } from '../spark/work.ts';
+
+/** as much as rows of a table are handed over in, but for very long ones */
+export const slotBytes = 192 * 1024;
+
+export interface ThreadJob extends LoadingJob {
+  readonly packed: PackedRelationalModel;
+  readonly stored: Omit<StoredLogicalSchema, 'model'>;
+  /** SHA-256 of the documents are known */
+  readonly hashed: boolean;
+}
+
+/** Documents that follow one another. */
+export interface ThreadUnit {
+  readonly number: number;
+  readonly members: readonly UnitMember[];
+  /** rows and documents are numbered above these */
+  readonly key: number;
+  readonly document: number;
+  /** no row may have a key beyond */
+  readonly lastKey: number;
+}
+
+export type ToThread =
+  | { readonly kind: 'unit'; readonly unit: ThreadUnit }
+  /** path of a file whose SHA-256 is asked for */
+  | { readonly kind: 'hash'; readonly file: string }
+  /** the sink has taken as many bytes, and the slot that they were in is free */
+  | { readonly kind: 'taken'; readonly bytes: number; readonly slot: number | null }
+  | { readonly kind: 'end' };
+
+/**
+ * Rows in memory that both see, which is used again and again: buffers that change hands cost the one who gets them a collection of
+ * garbage for each few of them.
+ */
+export interface SlotRows {
+  readonly slot: number;
+  readonly length: number;
+  /** when the slot is used for the first time */
+  readonly memory: SharedArrayBuffer | null;
+}
+
+export type ThreadFault =
+  { readonly diagnostic: Diagnostic } | { readonly code: ErrorCode; readonly message: string };
+
+export type FromThread =
+  | {
+      readonly kind: 'rows';
+      readonly table: number | SideTable;
+      readonly rows: SlotRows | Uint8Array;
+      readonly rowCount: number;
+    }
+  | { readonly kind: 'unconverted'; readonly value: UnconvertedValue }
+  | { readonly kind: 'allowNull'; readonly table: number; readonly column: number }
+  | {
+      readonly kind: 'unit';
+      readonly unit: number;
+      readonly statistics: DocumentStatistics | null;
+      /** documents of the unit */
+      readonly documents: number;
+      readonly bytes: number;
+    }
+  | { readonly kind: 'failed'; readonly unit: number; readonly fault: ThreadFault }
+  /** null: it could not be read */
+  | { readonly kind: 'hashed'; readonly sha256: string | null }
+  | {
+      readonly kind: 'end';
+      readonly findings: LoadFindings;
+      readonly lastKeys: ReadonlyMap<string, number>;
+    };

@@ -1,0 +1,118 @@
+/** Documents of a load in their order, in units that threads take one after the other, with ranges of keys. */
+import { AppError } from '../../../../errors.ts';
+import type { RowSink } from '../../../../ports/rows/sink.ts';
+import type { StoredLogicalSchema } from '../../../../ports/stores/catalog.ts';
+import type { InputSet } from '../../../inputs/list-files.ts';
+import type { InputMember } from '../../../inputs/members.ts';
+import { smallFileBytes } from '../../../inputs/open-file.ts';
+import { hashDocument } from '../../../inputs/read-document.ts';
+import { splitDocument } from '../../../inputs/readable-ranges.ts';
+import type { ToolSession } from '../../../session/tool-session.ts';
+import type { DocumentHashes } from '../../document-hashes.ts';
+import type { LoadOptions } from '../../row-loader.ts';
+import type { UnitMember } from '../../spark/work.ts';
+import type { ThreadUnit } from '../messages.ts';
+import type { Threads } from '../pool.ts';
+
+export interface ThreadLoad {
+  readonly inputs: InputSet;
+  readonly logical: StoredLogicalSchema;
+  readonly sink: RowSink;
+  readonly options: LoadOptions;
+  /** which of the documents are to be loaded */
+  readonly known: Pick<DocumentHashes, 'hashes' | 'leftOut'>;
+}
+
+const maxUnitDocuments = 256;
+/** Keys of a unit whose bytes are packed: nobody knows how many they are before they are read. */
+const packedRange = 2 ** 32;
+
+export interface PlacedUnit {
+  readonly unit: ThreadUnit;
+  /** on disk, for progress */
+  readonly diskBytes: number;
+}
+
+export interface Placing {
+  /** rows that the target holds */
+  readonly keyOffsets: ReadonlyMap<string, number>;
+  readonly unitBytes: number;
+}
+
+/** Large documents with a row tag in ranges. */
+export async function* unitsOf(
+  { limits, kernels }: ToolSession,
+  { inputs, options, known }: ThreadLoad,
+  threads: Threads,
+  { keyOffsets, unitBytes }: Placing,
+): AsyncGenerator<PlacedUnit> {
+  let members: UnitMember[] = [];
+  let number = 0;
+  let diskBytes = 0;
+  let packed = false;
+  let firstIndex = 0;
+  // what the target holds may reach as far in any table
+  let key = Math.max(0, ...keyOffsets.values());
+  const documentOffset = keyOffsets.get('_documents') ?? 0;
+  const cut = (): PlacedUnit => {
+    const range = packed ? packedRange : diskBytes + 1024;
+    const document = options.rowTag === null ? documentOffset + firstIndex : key;
+    const unit = { number, members, key, document, lastKey: key + range };
+    if (!Number.isSafeInteger(unit.lastKey))
+      throw new AppError(
+        'unprocessable_input',
+        '--workers: there are too many documents to number; leave it out',
+      );
+    const placed = { unit, diskBytes };
+    key += range;
+    number += 1;
+    members = [];
+    diskBytes = 0;
+    packed = false;
+    return placed;
+  };
+  let inputIndex = -1;
+  let file = '';
+  const { rowTag, rejects } = options;
+  for await (const member of inputs.members()) {
+    inputIndex += 1;
+    const { source, name, path, diskBytes: bytes } = member;
+    // members of an archive that has to be read from its start stay together
+    const splits = source.file !== file || source.direct;
+    file = source.file;
+    const full = diskBytes + bytes > unitBytes || members.length >= maxUnitDocuments;
+    if (members.length > 0 && full && splits) yield cut();
+    const hash = known.hashes?.[inputIndex];
+    if (rejects.has(inputIndex) || hash === null) {
+      diskBytes += bytes;
+      continue;
+    }
+    if (members.length === 0) firstIndex = inputIndex;
+    packed ||= source.packed;
+    const leftOut = known.leftOut?.get(inputIndex);
+    const sha256 = hash ?? (rowTag === null ? '' : hashOf(member, threads));
+    // its fault is met when it is needed
+    if (typeof sha256 !== 'string') sha256.catch(() => undefined);
+    const splitting = { limits, kernels, rangeBytes: unitBytes, sha256 };
+    const ranges = rowTag === null ? null : await splitDocument(member, { rowTag, ...splitting });
+    const named = { ...source, name, path, inputIndex, sha256: await sha256 };
+    const whole: UnitMember = leftOut === undefined ? named : { ...named, leftOut };
+    for (const range of ranges ?? []) {
+      members.push({ ...whole, range });
+      diskBytes += range.to - range.from;
+      yield cut();
+    }
+    if (ranges !== null) continue;
+    members.push(whole);
+    diskBytes += bytes;
+  }
+  if (members.length > 0) yield cut();
+}
+
+/** Of a large file in a thread, while this one looks for places to cut it at. */
+async function hashOf(member: InputMember, threads: Threads): Promise<string> {
+  const isFile = member.parts !== undefined && member.diskBytes > smallFileBytes;
+  const sha256 = isFile ? await threads.lend((thread) => thread.hash(member.source.file)) : null;
+  // a file that could not be read fails here, with the reason
+  return sha256 ?? hashDocument(member);
+}
