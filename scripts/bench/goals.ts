@@ -107,6 +107,7 @@ export function goalsOf(results: Results, parser: string): Goal[] {
     ),
     atLeast('XML to Parquet', 0.8, 'XML to TSV', ratio([names.parquet, element], [names.tsv, element])),
     atLeast('XML to JSON Lines', 0.8, 'XML to TSV', ratio([names.jsonLines, element], [names.tsv, element])),
+    atLeast('--row-tag, two workers', 1.8, 'one', ratio([names.rowTagTwo, element], [names.rowTag, element])),
     atLeast(
       'Parquet to XML',
       0.6,

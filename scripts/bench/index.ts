@@ -3,7 +3,7 @@
  * ratios and peak memory as markdown, and ends with 1 when contestants disagree about what a document holds.
  *
  *   --megabytes N     size of each document (50)      --rounds N        runs of each contestant (3)
- *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,back,databases,other  parts (all)
+ *   --slow-megabytes N  for peers below 5 MB/s (2)    --only parse,load,back,workers,databases,other  parts (all)
  *   --cpu             compare parsers by the processor time they took: for a machine that is shared
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
@@ -29,6 +29,7 @@ import { measure } from './measured-process.ts';
 import type { Command, Measured } from './measured-process.ts';
 import { openDatabases, type OpenDatabases } from './targets/databases.ts';
 import { benchLakehouse } from './targets/lakehouse.ts';
+import { benchWorkers } from './targets/workers.ts';
 import { benchStandards } from './targets/standards.ts';
 import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
@@ -43,7 +44,7 @@ const { values: options } = parseArgs({
     megabytes: { type: 'string', default: '50' },
     'slow-megabytes': { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
-    only: { type: 'string', default: 'parse,load,back,databases,other' },
+    only: { type: 'string', default: 'parse,load,back,workers,databases,other' },
     cpu: { type: 'boolean', default: false },
     api: { type: 'boolean', default: false },
     'api-seconds': { type: 'string', default: '2' },
@@ -210,6 +211,7 @@ async function main(): Promise<void> {
       const stage = { inputs, small, onePage, peers, database };
       if (parts.includes('load')) await load(stage, round);
       if (parts.includes('back')) await benchWriteBack(contest, inputs[0]!, database, directory);
+      if (parts.includes('workers')) await benchWorkers(contest, inputs[0]!, database, directory);
       await others?.round();
       if (parts.includes('other')) await other(stage);
     }
@@ -244,6 +246,8 @@ function print(peers: Peers): void {
     names.parquet,
     names.jsonLines,
     names.writeBackParquet,
+    names.rowTag,
+    names.rowTagTwo,
   ];
   const tables = [
     renderRates(results, [names.tokenise, names.plain, ...parsers], heading),

@@ -18,6 +18,8 @@ export const contestants = {
   tsv: 'XML to TSV (ours)',
   parquet: 'XML to Parquet (ours)',
   jsonLines: 'XML to JSON Lines (ours)',
+  rowTag: 'XML to TSV, a document of each row (ours)',
+  rowTagTwo: 'XML to TSV, a document of each row, two workers (ours)',
   writeBack: 'PostgreSQL to XML (ours)',
   writeBackParquet: 'Parquet to XML (ours)',
   onePage: 'one page, start to exit (ours)',
