@@ -75,6 +75,7 @@ const parts = {
     how: 'PANDAS names a Python that has pandas and pyarrow (python -m venv, pip install pandas pyarrow)',
     variable: 'PANDAS',
   },
+  ogr2ogr: { how: 'Debian: gdal-bin', programs: ['ogr2ogr'] },
   pgbouncer: { how: 'Debian: pgbouncer', programs: ['pgbouncer'] },
   postgresql: { how: 'Debian: postgresql', programs: ['initdb'] },
   promtool: { how: 'Debian: prometheus', programs: ['promtool'], variable: 'PROMTOOL' },
@@ -105,6 +106,10 @@ const parts = {
   'whole run': {
     how: 'takes long: npm run test:all',
     find: () => process.env['TEST_SCOPE'] === 'all',
+  },
+  xml2db: {
+    how: 'XML2DB names a Python that has xml2db and psycopg2 (python -m venv, pip install -r scripts/bench/peers/requirements.txt)',
+    variable: 'XML2DB',
   },
   xmllint: { how: 'Debian: libxml2-utils', programs: ['xmllint'] },
   // What only a trial tells: it is given to `needs` and `skipFor`.

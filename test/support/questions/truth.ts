@@ -1,6 +1,6 @@
 /** The answer to a question by libxml2's XPath alone, which knows nothing of our tables. */
 import { XmlDocument, type XmlNode } from 'libxml2-wasm';
-import type { Question, Standard, Value } from './question.ts';
+import type { Question, Standard, Value } from './kinds.ts';
 
 /** Values of one row, in the order of the columns; null where the document has none. */
 export type AnswerRow = readonly (string | null)[];

@@ -1,5 +1,5 @@
 /** Bank statements of ISO 20022: camt.053.001.02. */
-import type { Standard } from '../question.ts';
+import type { Standard } from '../kinds.ts';
 
 export const camt053: Standard = {
   name: 'camt053',

@@ -1,5 +1,5 @@
 /** Public procurement in UBL 2.3: award notices of eForms. */
-import type { Standard } from '../question.ts';
+import type { Standard } from '../kinds.ts';
 
 export const eforms: Standard = {
   name: 'eforms',

@@ -1,5 +1,5 @@
 /** Foreign exchange in FpML 5-10, confirmation view. */
-import type { Standard } from '../question.ts';
+import type { Standard } from '../kinds.ts';
 
 const folder = 'fpml/files-fpml/examples/fpml5-10/confirmation/products/fx-derivatives';
 

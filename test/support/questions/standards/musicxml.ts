@@ -1,5 +1,5 @@
 /** Scores in MusicXML. */
-import type { Standard, Value } from '../question.ts';
+import type { Standard, Value } from '../kinds.ts';
 
 const part = (key: string): Value => ({
   key,

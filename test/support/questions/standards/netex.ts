@@ -1,5 +1,5 @@
 /** Timetables of buses in NeTEx. */
-import type { Standard } from '../question.ts';
+import type { Standard } from '../kinds.ts';
 
 export const netex: Standard = {
   name: 'netex',

@@ -1,5 +1,5 @@
 /** Clinical studies in CDISC ODM 2.0: forms and what was answered. */
-import type { Standard, Value } from '../question.ts';
+import type { Standard, Value } from '../kinds.ts';
 
 const item = (take: string): Value => ({
   key: '@ItemOID',

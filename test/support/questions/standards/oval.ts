@@ -1,5 +1,5 @@
 /** What is checked on machines, and how: OVAL 5.11 definitions. */
-import type { Standard, Value } from '../question.ts';
+import type { Standard, Value } from '../kinds.ts';
 
 const state = (take: string): Value => ({
   key: 'l:state/@state_ref',

@@ -1,5 +1,5 @@
 /** Orders and trades of energy as they are reported: REMIT table 1. */
-import type { Standard, Value } from '../question.ts';
+import type { Standard, Value } from '../kinds.ts';
 
 const contract = (take: string): Value => ({
   key: 'r:contractInfo/r:contractId',
@@ -47,16 +47,17 @@ export const remit: Standard = {
     },
     {
       text: 'When and where is energy delivered: contract, name, load, zone, first and last day, begin and end of each time of the day?',
-      rows: '//r:contract/r:deliveryProfile',
+      // an end stands behind its begin
+      rows: '//r:contract/r:deliveryProfile/r:loadDeliveryStartTime',
       columns: {
-        contract: '../r:contractId',
-        name: '../r:contractName',
-        load: '../r:loadType',
-        zone: '../r:deliveryPointOrZone',
-        first: '../r:deliveryStartDate',
-        last: '../r:deliveryEndDate',
-        begin: 'r:loadDeliveryStartTime',
-        end: 'r:loadDeliveryEndTime',
+        contract: '../../r:contractId',
+        name: '../../r:contractName',
+        load: '../../r:loadType',
+        zone: '../../r:deliveryPointOrZone',
+        first: '../../r:deliveryStartDate',
+        last: '../../r:deliveryEndDate',
+        begin: '.',
+        end: 'following-sibling::*[1][self::r:loadDeliveryEndTime]',
       },
     },
   ],

@@ -1,5 +1,5 @@
 /** Arrivals at stops, in real time: SIRI. */
-import type { Standard } from '../question.ts';
+import type { Standard } from '../kinds.ts';
 
 export const siri: Standard = {
   name: 'siri',

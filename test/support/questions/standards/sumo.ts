@@ -1,5 +1,5 @@
 /** Roads and their traffic lights: networks of SUMO. */
-import type { Standard, Value } from '../question.ts';
+import type { Standard, Value } from '../kinds.ts';
 
 const junction = (take: string): Value => ({ key: '@id', among: '/net/junction', by: '@id', take });
 

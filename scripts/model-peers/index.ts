@@ -1,0 +1,120 @@
+/**
+ * `npm run model-peers`: tables of ten standards as our tool, xml2db and GDAL's GMLAS driver make them of the same documents, and what thirty
+ * questions to them take: joins, and whether the answer is that of the documents (docs/decisions/model/compared.md).
+ *
+ *   --standard NAME   one standard: camt053, eforms, fpml, netex, siri, odm, musicxml, oval, sumo, remit
+ *   --tools a,b       of ours,xml2db,GMLAS (those that are here)
+ *   --seconds N       how long a tool may take for a standard (600)
+ *   --markdown        tables for a page
+ *
+ * The corpus lies beside the project (CORPUS_DIR). xml2db: XML2DB names a Python that has xml2db and psycopg2 (scripts/bench/peers/requirements.txt
+ * has the versions); GMLAS: `ogr2ogr`, Debian's gdal-bin. Exit code 1 when our tables do not answer a question.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/adapters/embedded-postgres/server.ts';
+import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
+import { isHere } from '../../test/support/needs.ts';
+import type { Standard } from '../../test/support/questions/kinds.ts';
+import { standards } from '../../test/support/questions/standards/index.ts';
+import { formatTable } from '../demo/text-table.ts';
+import { figuresOf } from './figures.ts';
+import { ask, type Answered } from './questions.ts';
+import { gmlas, ours, xml2db, type Place, type Tool } from './tools.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    standard: { type: 'string' },
+    tools: { type: 'string' },
+    seconds: { type: 'string', default: '600' },
+    markdown: { type: 'boolean', default: false },
+  },
+});
+
+const here = [ours, ...(isHere('xml2db') ? [xml2db] : []), ...(isHere('ogr2ogr') ? [gmlas] : [])];
+const tools = here.filter(({ name }) => (options.tools ?? name).split(',').includes(name));
+const chosen = standards.filter(({ name }) => name === (options.standard ?? name));
+const models: Record<string, unknown>[] = [];
+const questions: Record<string, unknown>[] = [];
+const totals = new Map<Tool, { joins: number; right: number; asked: number }>();
+let isRight = chosen.length > 0 && isHere('corpus');
+
+if (!isRight)
+  console.log('there is no such standard, or no corpus: set CORPUS_DIR to where MANIFEST.tsv lies');
+else await withServer((place) => compareAll(place));
+process.exitCode = isRight ? 0 : 1;
+
+async function withServer(work: (place: Place) => Promise<void>): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), 'model-peers-'));
+  const server = await startEmbeddedPostgres({ directory: home });
+  const sql = connectPostgres(server.url, { applicationName: 'model-peers', max: 1 });
+  try {
+    await work({ url: server.url, sql, directory: home });
+  } finally {
+    await sql.end({ timeout: 5 });
+    await server.stop();
+    await stopEmbeddedPostgres(home).catch(() => undefined);
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function compareAll(place: Place): Promise<void> {
+  for (const standard of chosen) {
+    const answers = new Map<Tool, readonly (Answered | null)[]>();
+    for (const tool of tools) answers.set(tool, await compare(place, tool, standard));
+    for (const [at, { text }] of standard.questions.entries())
+      questions.push({
+        standard: standard.name,
+        question: options.markdown ? text : at + 1,
+        ...Object.fromEntries([...answers].map(([tool, own]) => [tool.name, told(own[at] ?? null)])),
+      });
+  }
+  print('tables', models);
+  print('questions: joins, and whether the answer is right', questions);
+  for (const [{ name }, { joins, right, asked }] of totals)
+    console.log(
+      `${name}: ${right} of ${chosen.length * 3} answers are right; ${joins} joins in ${asked} queries`,
+    );
+}
+
+async function compare(place: Place, tool: Tool, standard: Standard): Promise<readonly (Answered | null)[]> {
+  console.error(`${standard.name}: ${tool.name}`);
+  const failures = await tool.load(place, standard, Number(options.seconds));
+  for (const { document, reason } of failures)
+    console.log(`${tool.name} does not load ${document ?? standard.title}: ${reason}`);
+  const figures = await figuresOf(place.sql, tool.sqlSchema(standard), tool.nameBytes);
+  models.push({ standard: standard.name, tool: tool.name, ...figures, refused: failures.length });
+  const answered = await ask(tool, place, standard);
+  const total = totals.get(tool) ?? { joins: 0, right: 0, asked: 0 };
+  for (const [at, one] of answered.entries()) {
+    if (one === null) continue;
+    total.asked += 1;
+    total.joins += one.joins;
+    if (one.isRight) total.right += 1;
+    else console.log(`${tool.name}, ${standard.name} ${at + 1}: ${one.fault}`);
+    if (!one.isRight && tool === ours) isRight = false;
+  }
+  totals.set(tool, total);
+  return answered;
+}
+
+function told(answered: Answered | null): string {
+  if (answered === null) return '–';
+  return `${answered.joins}${answered.isRight ? '' : ' wrong'}`;
+}
+
+function print(title: string, rows: readonly Record<string, unknown>[]): void {
+  const [first] = rows;
+  if (first === undefined) return;
+  console.log(`\n${title}`);
+  if (!options.markdown) return console.log(formatTable(rows).join('\n'));
+  console.log(line(Object.keys(first)));
+  console.log(line(Object.keys(first).map(() => '---')));
+  for (const row of rows) console.log(line(Object.values(row)));
+}
+
+function line(values: readonly unknown[]): string {
+  return `| ${values.join(' | ')} |`;
+}
