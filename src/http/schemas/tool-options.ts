@@ -3,7 +3,7 @@ import { toolOptions } from '../../jobs/options/table.ts';
 import { tools, type Tool } from '../../jobs/request/tools.ts';
 
 const doings: Readonly<Record<Tool, string>> = {
-  xsd2er: 'makes the tables of an XSD set',
+  xsd2er: 'makes the tables of an XSD set, or of the documents of `--from`',
   xml2er: 'loads documents into tables, and makes the tables where there are none',
   er2xml: 'writes documents back from tables',
   unload: 'removes documents and their rows from a target',

@@ -80,7 +80,7 @@ export const toolOptions: readonly OptionSpec[] = [
   ),
   withValue(
     [null, '--from'],
-    loaders,
+    makers,
     [
       'SOURCE',
       'in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV',
@@ -89,13 +89,13 @@ export const toolOptions: readonly OptionSpec[] = [
   ),
   withValue(
     [null, '--query'],
-    loaders,
+    makers,
     ['SQL', 'with --from: one SELECT, of documents and of what is carried along with them'],
     text('query', 65_536),
   ),
   withValue(
     [null, '--xml-column'],
-    loaders,
+    makers,
     ['NAME', 'with --from: the column of the documents (default: the only one of XML, or else of text)'],
     text('xmlColumn', 256),
   ),

@@ -3,14 +3,19 @@ import { usageLines } from '../../jobs/options/table.ts';
 import type { Tool } from '../../jobs/request/tools.ts';
 
 const purposes: Readonly<Record<Tool, string>> = {
-  xsd2er: 'xsd2er INPUT… [options]: an XSD set becomes an origin, its relational model and mapping',
+  xsd2er:
+    'xsd2er INPUT… [options]: an XSD set, or the documents of --from, become an origin, its relational model and mapping',
   xml2er: 'xml2er INPUT… [options]: documents become statistics, a relational model, and rows in a target',
   er2xml: 'er2xml -l LOGICAL -i TARGET -o FOLDER: rows become documents again',
   unload: 'unload -l LOGICAL -i TARGET -D NAME: removes the rows of a document',
 };
 
 const examples: Readonly<Record<Tool, readonly string[]>> = {
-  xsd2er: ['xsd2er order.xsd -g 1', 'xsd2er schemas.zip --name orders'],
+  xsd2er: [
+    'xsd2er order.xsd -g 1',
+    'xsd2er schemas.zip --name orders',
+    'xsd2er --from inbox.parquet --xml-column payload   of documents in a column',
+  ],
   xml2er: [
     'xml2er order.xml                                   statistics and a model',
     "xml2er orders/ -x 4 -o metadb:orders -S o          rows into the service's own database",

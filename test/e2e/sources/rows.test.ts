@@ -60,11 +60,15 @@ describe('documents in columns', { timeout: 180_000 }, () => {
     answers.push(run.stdout, run.stderr);
     return run;
   };
-  const run = async (who: ServiceClient, options: readonly (readonly [string, string])[]) => {
+  const run = async (
+    who: ServiceClient,
+    options: readonly (readonly [string, string])[],
+    tool: 'xml2er' | 'xsd2er' = 'xml2er',
+  ) => {
     const { status, body } = await who.post<{ jobs?: number[] } & Partial<Problem>>('/v2/run/cmd', {
       executions: [
         {
-          app_name: 'xml2er',
+          app_name: tool,
           target: { generation: options.map(([command, value]) => ({ command, value, enabled: true })) },
         },
       ],
@@ -123,6 +127,39 @@ describe('documents in columns', { timeout: 180_000 }, () => {
     expect([printed.code, printed.stdout]).toEqual([
       0,
       expect.stringMatching(/CREATE TABLE "order"[^;]*"received_at"/),
+    ]);
+  });
+
+  it('make a schema by xsd2er, too, by hand and as a job, which they are loaded by', async () => {
+    const argv = ['--from', from, '--query', query, '--name', 'of_rows', '--json'];
+    const made = await runTool(home, 'xsd2er', argv);
+    answers.push(made.stdout, made.stderr);
+    expect([made.code, made.summary]).toEqual([0, expect.objectContaining({ documents: 2, rows: 0 })]);
+    const options = [
+      ['--from', from],
+      ['--query', query],
+    ] as const;
+    const { job } = await run(client, options, 'xsd2er');
+    const record = await client.ended(job);
+    expect(record).toMatchObject({ status: 'C', failure: null });
+    for (const [name, logical] of [
+      ['by_hand', made.summary!.logical],
+      ['by_job', record.id_lschma],
+    ] as const) {
+      const { code } = await load('-l', String(logical), '-o', `metadb:schema_${name}`);
+      const rows = await metadb`select no, id, origin from ${metadb(`schema_${name}`)}."order" order by id`;
+      expect([code, rows.map((row) => ({ ...row }))]).toEqual([
+        0,
+        [
+          { no: 'a', id: 1, origin: 'o/1' },
+          { no: 'b', id: 3, origin: null },
+        ],
+      ]);
+    }
+    const both = await runTool(home, 'xsd2er', ['order.xsd', ...argv]);
+    expect([both.code, both.stderr]).toEqual([
+      2,
+      expect.stringContaining('--from stands in place of inputs'),
     ]);
   });
 

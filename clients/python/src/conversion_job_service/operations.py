@@ -25,11 +25,14 @@ class Operations(Transport):
 
         The input is `source.file`, the schema `source.origin_id`; all other options stand in any group of `target`.
 
-        **xsd2er** makes the tables of an XSD set:
+        **xsd2er** makes the tables of an XSD set, or of the documents of `--from`:
 
         - `--name NAME`: the origin's name
         - `--parent ID`: make it the next version of that origin
         - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
+        - `--from SOURCE`: in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV
+        - `--query SQL`: with --from: one SELECT, of documents and of what is carried along with them
+        - `--xml-column NAME`: with --from: the column of the documents (default: the only one of XML, or else of text)
         - `-a, --use-stats ID,…`: use the statistics of these jobs
         - `-g, --map 0..3`: make the mapping, at this level (default 3)
         - `-s, --skip`: dry run: nothing is saved
