@@ -4,7 +4,6 @@
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { cp, mkdir } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { toolCache } from '../../support/tool-cache.ts';
 import { eventually } from '../../support/service/waiting.ts';
 import { needs } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { freePort } from '../../support/free-port.ts';
 
 interface Instance {
   readonly registration: { readonly name: string };
@@ -97,11 +97,3 @@ describe('a Spring Boot Admin server', { timeout: 300_000, ...needs('spring boot
     expect(instance.info.build!.name).toBe('conversion-job-service');
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}

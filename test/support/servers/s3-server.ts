@@ -1,11 +1,11 @@
 /** A real S3-compatible server on this machine: `versitygw` (also by the path in VERSITYGW) or `moto_server`. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import { freePort } from '../free-port.ts';
 
 export interface S3Server {
   readonly settings: S3Settings;
@@ -84,12 +84,4 @@ async function answers(endpoint: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

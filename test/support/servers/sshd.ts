@@ -1,12 +1,13 @@
 /** A server of SFTP for tests: OpenSSH's own, as an ordinary process on a port of this machine, for the user that runs the tests. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { programOf } from '../needs.ts';
 import { eventually } from '../service/waiting.ts';
+import { freePort } from '../free-port.ts';
 
 const run = promisify(execFile);
 
@@ -81,12 +82,4 @@ async function greeting(child: ChildProcess, port: number, complaints: () => str
     socket.once('error', () => resolve(null));
     socket.once('close', () => resolve(null));
   }).finally(() => socket.destroy()) as Promise<true | null>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
