@@ -8,6 +8,7 @@ import type { DocumentRows } from './rows/document-rows.ts';
 import { childAtHead, keyOf, type ChildAtHead } from './rows/children.ts';
 import { ElementWalk } from './element-walk.ts';
 import { RowReader } from './rows/reader.ts';
+import type { Strays } from './rows/strays.ts';
 import { createWritingPlan, type WritingPlan } from './writing-plan.ts';
 import { XmlOutput, type ByteConsumer } from './xml-output.ts';
 
@@ -19,19 +20,32 @@ export interface DocumentWriter {
    * Answers its size in bytes. InputError `missing_rows` or `unplaced_rows` where the rows do not make up a document.
    */
   write(documentKey: string, consume: ByteConsumer): Promise<number>;
+  /** Keys of documents with rows that were met too late, this or earlier ones: `writeLateDocument` writes these. */
+  readonly late: ReadonlySet<string>;
   /** rows taken so far, by table of the model */
   readonly rowCounts: Float64Array;
 }
+
+export interface LateDocument {
+  /** its size */
+  readonly bytes: number;
+  /** without what lies elsewhere, as `write` made it */
+  readonly bytesBefore: number;
+}
+
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 export function createDocumentWriter(model: RelationalModel, rows: DocumentRows): DocumentWriter {
   const plan = createWritingPlan(model);
   const reader = new RowReader(model, rows);
   const out = new XmlOutput();
   const walk = new ElementWalk(plan, reader, out);
+  const late = new Set<string>();
   const has = async (documentKey: string): Promise<boolean> =>
     (await findRoot(plan, reader, documentKey)) !== null ||
     (await reader.wholeDocument(documentKey)) !== null;
   return {
+    late,
     get rowCounts() {
       return reader.rowCounts;
     },
@@ -39,16 +53,72 @@ export function createDocumentWriter(model: RelationalModel, rows: DocumentRows)
     async write(documentKey, consume) {
       if (!(await has(documentKey))) throw missingRoot(documentKey);
       out.begin(consume);
-      out.markup('<?xml version="1.0" encoding="UTF-8"?>\n');
+      out.markup(declaration);
       const root = await findRoot(plan, reader, documentKey);
+      let fault: unknown = null;
       if (root === null) out.markup((await reader.takeWhole(documentKey))!);
-      else await walk.root(root);
+      // what must follow a row may lie elsewhere
+      else await walk.root(root).catch((error: unknown) => (fault = error));
+      if (fault !== null && !(fault instanceof InputError)) throw fault;
       out.markup('\n');
       await out.flush();
-      reader.checkAllTaken(documentKey);
+      const left = await reader.leaveBehind(documentKey, late);
+      if (fault !== null && !late.has(documentKey)) throw fault;
+      if (left !== null) throw left;
       return out.bytes;
     },
   };
+}
+
+/**
+ * Writes a document with rows that others added or changed, wherever these lie; `rowsOf`: its rows alone, each time anew.
+ * InputErrors as of `write`. Memory: as `DocumentWriter`, and these rows.
+ */
+export async function writeLateDocument(
+  model: RelationalModel,
+  rowsOf: () => Promise<DocumentRows>,
+  documentKey: string,
+  consume: ByteConsumer,
+): Promise<LateDocument> {
+  const plan = createWritingPlan(model);
+  const { strays, bytes: bytesBefore } = await straysOf(
+    plan,
+    new RowReader(model, await rowsOf()),
+    documentKey,
+  );
+  const reader = new RowReader(model, await rowsOf(), strays);
+  const root = await findRoot(plan, reader, documentKey);
+  if (root === null) throw missingRoot(documentKey);
+  const out = new XmlOutput();
+  out.begin(consume);
+  out.markup(declaration);
+  await new ElementWalk(plan, reader, out).root(root);
+  out.markup('\n');
+  await out.flush();
+  strays.checkAllTaken(model);
+  return { bytes: out.bytes, bytesBefore };
+}
+
+/** What no place is found for by going through the rows in their order. */
+async function straysOf(
+  plan: WritingPlan,
+  reader: RowReader,
+  documentKey: string,
+): Promise<{ readonly strays: Strays; readonly bytes: number }> {
+  const root = await findRoot(plan, reader, documentKey);
+  if (root === null) throw missingRoot(documentKey);
+  const out = new XmlOutput();
+  out.begin(() => undefined);
+  out.markup(declaration);
+  try {
+    await new ElementWalk(plan, reader, out).root(root);
+  } catch (error) {
+    // a row that must follow another one may be among those that lie elsewhere
+    if (!(error instanceof InputError)) throw error;
+  }
+  out.markup('\n');
+  await out.flush();
+  return { strays: await reader.takeStrays(), bytes: out.bytes };
 }
 
 async function findRoot(

@@ -54,6 +54,8 @@ class Frame {
   nextFree = 0;
   /** the position that comes next */
   expected = 1;
+  /** of the row that came last */
+  last = 0;
 
   constructor(node: WritingNode, row: TakenRow) {
     this.node = node;
@@ -93,7 +95,10 @@ export class ElementWalk {
 
   /** Takes the next row of the group's table. `depth`: of the element, the root's is 1. */
   #rowElement(group: RowGroup, child: RowChild, depth: number, declarations = ''): Wait {
-    const row = this.#reader.take(group.table, depth);
+    return this.#rowOf(child, this.#reader.take(group.table, depth), depth, declarations);
+  }
+
+  #rowOf(child: RowChild, row: TakenRow | Promise<TakenRow>, depth: number, declarations = ''): Wait {
     if (child.ownParentKeyColumn >= 0 || row instanceof Promise)
       return this.#awaitedElement(child, row, depth, declarations);
     return this.#element(child.tag, child.node, row, '', depth, declarations);
@@ -118,9 +123,11 @@ export class ElementWalk {
     await this.#reader.open([table]);
     const next = this.#reader.head(table);
     if (next === null || !hangsFrom(next, column, head)) {
+      const [stray] = this.#reader.strays?.hanging(table, column, keyText(head)) ?? [];
+      if (stray !== undefined) return this.#reader.takeStray(stray, depth);
       const { name } = this.#plan.model.tables[table]!;
       const { name: columnName } = this.#plan.columns(table)[column]!.column;
-      const key = textOf(head.bytes, head.keyFrom, head.keyTo);
+      const key = keyText(head);
       throw new InputError({
         code: 'missing_rows',
         severity: 'error',
@@ -214,6 +221,7 @@ export class ElementWalk {
     frame.free = free;
     frame.nextItem = frame.nextPlaced = frame.nextFree = 0;
     frame.expected = 1;
+    frame.last = 0;
   }
 
   /** Writes what comes next in an element: children by position; folded ones that have none fill the places between, in the order of the plan. */
@@ -242,6 +250,13 @@ export class ElementWalk {
       group = null;
       content = candidate;
     }
+    if (position < frame.last) {
+      // in another order than positions tell: one is not where it is to be written
+      reader.block(group?.table ?? content!.table);
+      return this.#goOn(frame);
+    }
+    const stray = reader.strays === null ? null : this.#strayIn(frame, position);
+    if (stray !== null) position = stray.position;
     const item = items[frame.nextItem];
     const known = placed[frame.nextPlaced];
     const besides = Math.min(item?.position ?? Infinity, known?.position ?? Infinity);
@@ -261,11 +276,36 @@ export class ElementWalk {
       return undefined;
     }
     frame.expected = position + 1;
+    if (position < Infinity) frame.last = position;
+    if (stray !== null) return stray.write();
     if (group !== null) return this.#rowElement(group, child!, frame.depth + 1);
     if (content !== null) return this.#contentRow(content);
     this.#out.end(frame.tag);
     this.#open -= 1;
     return undefined;
+  }
+
+  /** The next row of the element among those that lie elsewhere, where it comes before all others. */
+  #strayIn({ node, row, depth }: Frame, before: number): { position: number; write: () => Wait } | null {
+    const strays = this.#reader.strays!;
+    let first: { position: number; write: () => Wait } | null = null;
+    const offer = (position: number, write: () => Wait): void => {
+      if (position < (first?.position ?? before)) first = { position, write };
+    };
+    for (const group of node.groups) {
+      const found = strays.childOf(group, row, row);
+      if (found !== null)
+        offer(found.position, () =>
+          this.#rowOf(found.child, this.#reader.takeStray(found.stray, depth + 1), depth + 1),
+        );
+    }
+    for (const { table, kind, parentKeyColumn, positionColumn, contentColumn } of node.contents)
+      for (const stray of strays.hanging(table, parentKeyColumn, keyText(row)))
+        offer(positionOf(stray, positionColumn), () => {
+          writeCell(this.#out, this.#reader.takeStray(stray, 0), contentColumn, kind);
+          return undefined;
+        });
+    return first;
   }
 
   #nextFree(frame: Frame): FoldedChild | null {
@@ -302,6 +342,9 @@ export class ElementWalk {
     for (const column of columns) if (!isNull(row, column)) return true;
     for (const { table, parentKeyColumn, role } of rows) {
       const head = this.#reader.head(table);
+      if (this.#reader.strays !== null && parentKeyColumn >= 0)
+        for (const stray of this.#reader.strays.hanging(table, parentKeyColumn, keyText(row)))
+          if (role === null || cellIs(stray, role.column, role.label, 0, role.label.length)) return true;
       if (head === null || parentKeyColumn < 0 || !hangsFrom(head, parentKeyColumn, row)) continue;
       if (role === null || cellIs(head, role.column, role.label, 0, role.label.length)) return true;
     }
@@ -310,6 +353,10 @@ export class ElementWalk {
     const own = this.#plan.columns(this.#plan.node(child.node).plan.table);
     return columns.some((column) => row.lexical!.has(own[column]!.column.name));
   }
+}
+
+function keyText({ bytes, keyFrom, keyTo }: TakenRow): string {
+  return textOf(bytes, keyFrom, keyTo);
 }
 
 /** The folded children whose place is known, by position, and those that may stand wherever nothing else does. */

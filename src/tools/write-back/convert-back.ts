@@ -3,7 +3,11 @@ import { resolve } from 'node:path';
 import { InputError } from '../../engine/diagnostics.ts';
 import { coversModel } from '../../engine/model/coverage.ts';
 import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
-import { createDocumentWriter, type DocumentWriter } from '../../engine/unshred/document-writer.ts';
+import {
+  createDocumentWriter,
+  writeLateDocument,
+  type DocumentWriter,
+} from '../../engine/unshred/document-writer.ts';
 import { AppError } from '../../errors.ts';
 import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
@@ -70,6 +74,10 @@ function versionsOf({ at }: ToolSession['request']): DocumentVersions | undefine
   return at === undefined ? undefined : at === 'all' ? 'all' : { at };
 }
 
+function nameOf({ name, key }: StoredDocument): string {
+  return name ?? `document-${key}.xml`;
+}
+
 class BackConversion {
   readonly #session: ToolSession;
   readonly #logical: StoredLogicalSchema;
@@ -86,6 +94,12 @@ class BackConversion {
   readonly #others = new Map<number | null, number>();
   /** by logical schema: whether ours finds all that it wrote */
   readonly #covered = new Map<number, boolean>();
+  /** keys of documents with rows that were met too late */
+  readonly #late = new Set<string>();
+  /** such as were met in time to be written once, and their files (null: none, by --dry-run) */
+  readonly #deferred = new Map<string, string | null>();
+  /** files that are not called as their documents are, by key */
+  readonly #numbered = new Map<string, string>();
   #bytes = 0;
 
   constructor(
@@ -136,6 +150,8 @@ class BackConversion {
           rows: null,
         });
       }
+      this.#endWriter();
+      await this.#lateDocuments(folder);
     } catch (error) {
       // the documents before it are whole
       await folder.close().catch(() => undefined);
@@ -148,9 +164,11 @@ class BackConversion {
 
   async #document(document: StoredDocument, folder: DocumentFolder): Promise<void> {
     const { request } = this.#session;
-    const name = document.name ?? `document-${document.key}.xml`;
+    const name = nameOf(document);
+    let writer: DocumentWriter | null = null;
+    let file: string | null = null;
     try {
-      const writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
+      writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
       if (writer === null && document.idLschma !== this.#logical.idLschma) {
         this.#others.set(document.idLschma, (this.#others.get(document.idLschma) ?? 0) + 1);
         return;
@@ -161,13 +179,16 @@ class BackConversion {
         throw new InputError({ code: 'missing_rows', severity: 'error', message });
       }
       let bytes = 0;
+      const { write } = writer;
       const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
-        bytes = await writer.write(document.key, consume);
+        bytes = await write(document.key, consume);
       };
       if (request.dryRun) await produce(() => undefined);
       else {
-        const file = await folder.write(name, produce);
+        file = folder.nameFor(name);
+        await folder.write(file, produce);
         const isNumbered = file !== name && file !== safeName(name);
+        if (isNumbered) this.#numbered.set(document.key, file);
         if (file !== name)
           this.#session.log(
             `${name} is written as ${file}${isNumbered ? ': another document of the target has that name' : ''}`,
@@ -176,13 +197,58 @@ class BackConversion {
       this.#bytes += bytes;
       this.#documents += 1;
     } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      const message = `${name}: ${error.message}`;
-      if (request.onError !== 'skip') throw new InputError({ ...error.diagnostic, message });
-      this.#session.log(`not written: ${message}`);
-      this.#rejects.push({ document: name, line: null, column: null, code: null, message: error.message });
+      if (writer?.late.has(document.key) === true) {
+        // its rows are read anew, and those of the next one after that
+        this.#endWriter();
+        this.#deferred.set(document.key, file);
+        await this.#lateDocument(document, folder);
+        return;
+      }
+      this.#reject(name, error);
       // rows of this document may lie ahead still: the next one starts afresh
       this.#endWriter();
+    } finally {
+      for (const key of writer?.late ?? []) if (!this.#deferred.has(key)) this.#late.add(key);
+    }
+  }
+
+  #reject(name: string, error: unknown): void {
+    if (!(error instanceof InputError)) throw error;
+    const message = `${name}: ${error.message}`;
+    if (this.#session.request.onError !== 'skip') throw new InputError({ ...error.diagnostic, message });
+    this.#session.log(`not written: ${message}`);
+    this.#rejects.push({ document: name, line: null, column: null, code: null, message: error.message });
+  }
+
+  /** With the rows that others added to them or changed, which lie behind those of other documents. */
+  async #lateDocuments(folder: DocumentFolder): Promise<void> {
+    if (this.#late.size === 0) return;
+    const { request } = this.#session;
+    for await (const document of this.#source.documents(request.document, versionsOf(request)))
+      if (this.#late.has(document.key)) await this.#lateDocument(document, folder);
+  }
+
+  async #lateDocument(document: StoredDocument, folder: DocumentFolder): Promise<void> {
+    const { key } = document;
+    const name = nameOf(document);
+    const isThere = !this.#deferred.has(key);
+    const file = isThere ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
+    const { model } = this.#logical;
+    let size = { bytes: 0, bytesBefore: 0 };
+    const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
+      size = await writeLateDocument(model, () => this.#source.rowsOf(key), key, consume);
+    };
+    try {
+      if (this.#session.request.dryRun) await produce(() => undefined);
+      else await (isThere ? folder.rewrite(file, produce) : folder.write(file, produce));
+      this.#session.log(`${name}: rows that others added or changed are at their places`);
+      this.#bytes += size.bytes - (isThere ? size.bytesBefore : 0);
+      if (!isThere) this.#documents += 1;
+    } catch (error) {
+      // what is there lacks rows
+      if (isThere && !this.#session.request.dryRun) await folder.remove(file);
+      if (isThere) this.#documents -= 1;
+      this.#reject(name, error);
     }
   }
 

@@ -11,11 +11,14 @@ import { safeName, unusedName } from './document-names.ts';
 type Produce = (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknown>;
 
 export interface DocumentFolder {
-  /**
-   * `name`: as the document was called; answers the name of its file, relative to the folder. The file is there by then or a little
-   * later; a fault of one before it is thrown here, too.
-   */
-  write(name: string, produce: Produce): Promise<string>;
+  /** The name of the file of a document that was called so, relative to the folder; of no other one from now on. */
+  nameFor(name: string): string;
+  /** `fileName`: by `nameFor`. The file is there by then or a little later; a fault of one before it is thrown here, too. */
+  write(fileName: string, produce: Produce): Promise<void>;
+  /** As `write`, in the place of what was written before under that name. */
+  rewrite(fileName: string, produce: Produce): Promise<void>;
+  /** What was written under that name goes; nothing is fine. */
+  remove(fileName: string): Promise<void>;
   /** All documents are on the disk under their names, or the first fault is thrown; to be called whatever `write` did. */
   close(): Promise<void>;
 }
@@ -44,7 +47,10 @@ export function createDocumentFolder(options: DocumentFolderOptions): DocumentFo
     throw fileFault(error, label);
   };
   return {
-    write: (name, produce) => documents.write(name, produce).catch(told),
+    nameFor: (name) => documents.nameFor(name),
+    write: (fileName, produce) => documents.write(fileName, produce, options.existing).catch(told),
+    rewrite: (fileName, produce) => documents.write(fileName, produce, 'replace').catch(told),
+    remove: (fileName) => documents.remove(fileName).catch(told),
     close: () => documents.close().catch(told),
   };
 }
@@ -64,14 +70,29 @@ class DocumentFiles {
     this.#label = label;
   }
 
-  async write(name: string, produce: Produce): Promise<string> {
+  nameFor(name: string): string {
+    return unusedName(safeName(name), this.#taken);
+  }
+
+  async remove(fileName: string): Promise<void> {
+    await Promise.all(this.#underWay);
+    await (await this.#fileOf(fileName)).remove();
+  }
+
+  async #fileOf(fileName: string): Promise<DocumentFile> {
+    const path = await this.#options.resolvePath(join(this.#options.directory, fileName));
+    return new DocumentFile(await this.#folderOf(dirname(path)), basename(path));
+  }
+
+  async write(
+    fileName: string,
+    produce: Produce,
+    existing: DocumentFolderOptions['existing'],
+  ): Promise<void> {
     while (this.#underWay.size >= filesAtOnce) await Promise.race(this.#underWay);
     if (this.#fault !== null) throw this.#fault.error;
-    const fileName = unusedName(safeName(name), this.#taken);
-    const path = await this.#options.resolvePath(join(this.#options.directory, fileName));
-    const folder = await this.#folderOf(dirname(path));
-    const file = new DocumentFile(folder, basename(path));
-    if (this.#options.existing === 'refuse' && (await file.exists()))
+    const file = await this.#fileOf(fileName);
+    if (existing === 'refuse' && (await file.exists()))
       throw new AppError('conflict', `${fileName} exists in the folder already`);
     try {
       await produce((bytes) => file.write(bytes));
@@ -84,7 +105,6 @@ class DocumentFiles {
     });
     this.#underWay.add(end);
     void end.then(() => this.#underWay.delete(end));
-    return fileName;
   }
 
   async close(): Promise<void> {
@@ -130,6 +150,10 @@ class DocumentFile {
 
   async exists(): Promise<boolean> {
     return (await lstat(this.#path).catch(() => null)) !== null;
+  }
+
+  remove(): Promise<void> {
+    return rm(this.#path, { force: true });
   }
 
   /** The bytes are the caller's again afterwards. */

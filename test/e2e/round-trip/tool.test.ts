@@ -161,7 +161,7 @@ describe('er2xml', { timeout: 120_000 }, () => {
       await sql.end({ timeout: 5 });
     }
     const failed = await back(join(folder, 'broken'));
-    expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('manifest-1.xml: the row of')]);
+    expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('manifest-1.xml: the rows of')]);
     expect(await readdir(join(folder, 'broken'))).toEqual([]);
     const skipped = await back(join(folder, 'skipped'), '--on-error', 'skip');
     expect([skipped.code, skipped.stdout]).toEqual([

@@ -1,11 +1,15 @@
 /** Which child of a row the next row of another table makes. */
 import { cellIs, cellNumber, isNull, utf8Of, type RowBytes } from './values.ts';
-import type { RowReader } from './reader.ts';
-import type { RowChild, RowGroup } from '../writing-plan.ts';
+import type { RowChild, RowGroup, RowUse } from '../writing-plan.ts';
 
 export interface ChildAtHead {
   readonly group: RowGroup;
   readonly child: RowChild;
+}
+
+/** Where tables stand: at their next rows. */
+interface TableHeads {
+  head(table: number): RowBytes | null;
 }
 
 /** The key of a row, as it lies in `bytes`. */
@@ -32,7 +36,7 @@ function holdsKeyOf({ bytes, cells, at }: RowBytes, column: number, below: RowBy
 
 /** `row`: the parent's; null where that is a document. Answers null where the table's next row belongs elsewhere. */
 export function childAtHead(
-  reader: RowReader,
+  reader: TableHeads,
   { table, keyColumn, uses }: RowGroup,
   parent: RowKey,
   row: RowBytes | null,
@@ -45,13 +49,21 @@ export function childAtHead(
         ? hangsFrom(head, use.parentKeyColumn, parent)
         : row !== null && holdsKeyOf(row, use.childKeyColumn, head, keyColumn);
     if (!belongs) continue;
-    if (use.otherParents.some((column) => !isNull(head, column))) continue;
-    const { children, elementNameColumn, byRole } = use;
-    if (elementNameColumn < 0 || (children.length === 1 && !byRole)) return children[0]!;
-    const found = children.find(({ label }) => cellIs(head, elementNameColumn, label, 0, label.length));
-    if (found !== undefined || !byRole) return found ?? children[0]!;
+    const child = childOf(use, head);
+    if (child !== null) return child;
   }
   return null;
+}
+
+/** What a row that belongs to the parent makes of it; null where it stands elsewhere. */
+export function childOf(
+  { children, elementNameColumn, byRole, otherParents }: RowUse,
+  row: RowBytes,
+): RowChild | null {
+  if (otherParents.some((column) => !isNull(row, column))) return null;
+  if (elementNameColumn < 0 || (children.length === 1 && !byRole)) return children[0]!;
+  const found = children.find(({ label }) => cellIs(row, elementNameColumn, label, 0, label.length));
+  return found ?? (byRole ? null : children[0]!);
 }
 
 /** Rows that say nothing of their place come last. */

@@ -1,11 +1,13 @@
 /** Takes rows from their tables, together with their kept texts and unmapped content, and sees that no row is left behind. */
-import { InputError } from '../../diagnostics.ts';
+import { everyRowNamesDocument } from '../../model/key-columns.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../../model/wide-rows.ts';
 import type { DocumentRows, LexicalRow, RowStream, UnmappedRow } from './document-rows.ts';
+import type { InputError } from '../../diagnostics.ts';
 import { indexKeptContent, type KeptElements } from '../kept-content.ts';
 import { joinedRows } from './joined.ts';
 import { cellNumber, cellText, isNull, numberIn, textOf, type RowBytes } from './values.ts';
+import { Strays, unplacedRows, type StrayRow } from './strays.ts';
 import { openCursor, type RowCursor } from './cursor.ts';
 import { roleColumn } from '../writing-plan.ts';
 
@@ -17,6 +19,8 @@ export interface TakenRow extends RowBytes {
   readonly lexical: ReadonlyMap<string, string> | null;
   /** what is unmapped; null: nothing is */
   readonly kept: KeptElements | null;
+  /** as it lies there */
+  readonly unmapped: readonly UnmappedRow[] | null;
 }
 
 interface OpenTable {
@@ -26,6 +30,8 @@ interface OpenTable {
   readonly lexical: readonly RowStream<LexicalRow>[];
   readonly unmapped: RowStream<UnmappedRow> | null;
   taken: number;
+  /** the next row comes too late in its table: it is a stray, with all rows after it */
+  isBlocked: boolean;
   /** the row taken last, which has the highest key */
   last: TakenRow | null;
 }
@@ -33,15 +39,19 @@ interface OpenTable {
 export class RowReader {
   readonly #model: RelationalModel;
   readonly #rows: DocumentRows;
+  /** rows that lie elsewhere than where they are to be written; null: none are known */
+  readonly strays: Strays | null;
   readonly #columns: (table: number) => readonly RowColumn[];
   /** by table; null: there are no rows */
   readonly #tables: (OpenTable | null | undefined)[] = [];
   /** documents that were kept whole; null: not asked for yet */
   #whole: { readonly rows: RowStream<UnmappedRow> | null } | null = null;
 
-  constructor(model: RelationalModel, rows: DocumentRows) {
+  /** `strays`: of the one document that there are rows of. */
+  constructor(model: RelationalModel, rows: DocumentRows, strays: Strays | null = null) {
     this.#model = model;
     this.#rows = rows;
+    this.strays = strays;
     this.#columns = rowColumnsOf(model);
   }
 
@@ -58,8 +68,9 @@ export class RowReader {
 
   /** Standing at the next row of the table; null where there is none. */
   head(table: number): RowBytes | null {
-    const cursor = this.#tables[table]?.cursor;
-    return cursor === undefined || cursor.at < 0 ? null : cursor;
+    const open = this.#tables[table];
+    if (open === undefined || open === null || open.isBlocked || open.cursor.at < 0) return null;
+    return this.strays !== null && open.taken >= this.strays.inPlace[table]! ? null : open.cursor;
   }
 
   /** The head of a table, with its entries of the tables beside. `depth`: of the element that it is the row of, the root's is 1. */
@@ -68,7 +79,7 @@ export class RowReader {
     const { bytes, cells, at } = open.cursor;
     const keyFrom = cells[at + open.keyCell]!;
     const keyTo = cells[at + open.keyCell + 1]!;
-    const row = { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null };
+    const row = { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null, unmapped: null };
     open.taken += 1;
     open.last = row;
     const wait = open.cursor.advance();
@@ -111,7 +122,7 @@ export class RowReader {
       if (wait !== undefined) return wait.then(() => this.#withBeside(open, row, depth, texts, unmapped));
     }
     if (texts === null && unmapped === null) return row;
-    return { ...row, lexical: texts, kept: unmapped === null ? null : indexKeptContent(unmapped, depth) };
+    return { ...row, lexical: texts, kept: keptOf(unmapped, depth), unmapped };
   }
 
   /** A document that was kept whole because its root is none of the model's; null: it was not. */
@@ -127,15 +138,52 @@ export class RowReader {
     return content;
   }
 
-  /** A row that belongs to this or an earlier document and found no place was not to be passed over in silence. */
-  checkAllTaken(documentKey: string): void {
+  /** The head of the table ought to have come earlier: there are no more rows where they are to be written. */
+  block(table: number): void {
+    this.#tables[table]!.isBlocked = true;
+  }
+
+  /** As `take`, of a row that lies elsewhere. */
+  takeStray(stray: StrayRow, depth: number): TakenRow {
+    this.strays!.take(stray);
+    return { ...stray, kept: keptOf(stray.unmapped, depth) };
+  }
+
+  /** All rows that are left of the only document that there are rows of, whether they were asked for or not. */
+  async takeStrays(): Promise<Strays> {
+    const inPlace = this.rowCounts;
+    const strays: StrayRow[] = [];
+    const tables = this.#model.tables.flatMap(({ continues }, table) =>
+      continues === undefined ? [table] : [],
+    );
+    await this.#openAll(tables);
+    this.#unblock();
+    for (const table of tables)
+      while (this.head(table) !== null) strays.push({ ...(await this.take(table, 0)), table });
+    return new Strays(strays, inPlace);
+  }
+
+  /**
+   * Passes over rows of this or an earlier document that found no place, which others added or changed, and adds the keys of their documents to
+   * `late`. Answers the first one of this document, if there is one. InputError `unplaced_rows` for one of no known document, and for what is
+   * kept of rows that are not there.
+   */
+  async leaveBehind(documentKey: string, late: Set<string>): Promise<InputError | null> {
     const document = Number(documentKey);
+    let first: InputError | null = null;
+    this.#unblock();
     for (const [index, table] of this.#tables.entries()) {
       if (table === null || table === undefined) continue;
       const { name } = this.#model.tables[index]!;
-      const head = this.head(index);
-      if (head !== null && this.#isBehind(index, head, document))
-        throw unplaced(name, `key ${cellText(head, table.keyCell / 2)}`);
+      const lastWritten = table.last;
+      for (let head = this.head(index); head !== null && this.#isBehind(index, head, document);) {
+        const of = this.#documentOf(index, head);
+        late.add(of);
+        if (of === documentKey) first ??= this.#unplacedHead(index, head);
+        await this.take(index, 0);
+        head = this.head(index);
+      }
+      table.last = lastWritten;
       if (table.lexical.length === 0 && table.unmapped === null) continue;
       const last = this.#lastKey(index);
       for (const { head: lexical } of table.lexical) {
@@ -147,6 +195,7 @@ export class RowReader {
         throw unplaced('_unmapped', `parent ${name} and key ${unmapped.parentKey}`);
       }
     }
+    return first;
   }
 
   /** Highest key taken; 0: none. */
@@ -162,6 +211,25 @@ export class RowReader {
       if (isNull(row, column)) return false;
       return cellNumber(row, column) <= (role === 'document' ? document : this.#lastKey(references!));
     });
+  }
+
+  #documentOf(table: number, row: RowBytes): string {
+    const columns = this.#columns(table);
+    const document = cellText(
+      row,
+      columns.findIndex(({ column: { role } }) => role === 'document'),
+    );
+    if (document !== null && everyRowNamesDocument(this.#model)) return document;
+    throw this.#unplacedHead(table, row);
+  }
+
+  #unplacedHead(table: number, row: RowBytes): InputError {
+    const key = cellText(row, this.#tables[table]!.keyCell / 2);
+    return unplaced(this.#model.tables[table]!.name, `key ${key}`);
+  }
+
+  #unblock(): void {
+    for (const table of this.#tables) if (table !== null && table !== undefined) table.isBlocked = false;
   }
 
   async #openAll(tables: readonly number[]): Promise<void> {
@@ -188,15 +256,18 @@ export class RowReader {
       lexical,
       unmapped: unmapped?.head == null ? null : unmapped,
       taken: 0,
+      isBlocked: false,
       last: null,
     };
   }
 }
 
+function keptOf(unmapped: readonly UnmappedRow[] | null, depth: number): KeptElements | null {
+  return unmapped === null ? null : indexKeptContent(unmapped, depth);
+}
+
 function unplaced(table: string, row: string): InputError {
-  return new InputError({
-    code: 'unplaced_rows',
-    severity: 'error',
-    message: `the row of ${table} with ${row} has no place in the document: rows were changed, or do not lie in document order`,
-  });
+  return unplacedRows(
+    `the row of ${table} with ${row} has no place in the document: it was changed, or its document_key does not tell the document; correct document_key, or take the row out`,
+  );
 }
