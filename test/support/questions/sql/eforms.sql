@@ -10,7 +10,7 @@ select notice.id, lot.id as lot, name.value as name, p.procurement_type_code, go
     on goods.procurement_project_key = p.procurement_project_key and goods.role = 'cac:MainCommodityClassification';
 
 select notice.id, t.id as tender, t.rank_code, t.legal_monetary_total_payable_amount,
-       t.legal_monetary_total_payable_amount_currency_id, lot.id as lot, party.id as party
+       t.payable_amount_currency_id, lot.id as lot, party.id as party
   from lot_tender t
   join contract_award_notice notice using (document_key)
   left join tender_lot lot using (lot_tender_key)
@@ -18,7 +18,7 @@ select notice.id, t.id as tender, t.rank_code, t.legal_monetary_total_payable_am
  where t.notice_result_key is not null;
 
 select party.id, member.id as organisation, name.name, o.company_postal_address_city_name,
-       o.company_postal_address_country_identification_code
+       o.country_identification_code
   from tendering_party party
   join tenderer member using (tendering_party_key)
   join organization o on o.document_key = member.document_key and o.company_party_identification_id = member.id

@@ -6,7 +6,7 @@ select o.order_id_unique_order_identifier, o.trader_id_trader_id_for_organised_m
   left join contract c on c.document_key = o.document_key and c.contract_id = o.contract_info_contract_id
   left join delivery_point_or_zone zone using (contract_key);
 
-select t.unique_transaction_identifier_unique_transaction_identifier, t.transaction_time,
+select t.unique_transaction_identifier, t.transaction_time,
        coalesce(t.id_of_market_participant_ace, t.id_of_market_participant_lei) as participant,
        coalesce(t.other_market_participant_ace, t.other_market_participant_lei) as other,
        t.notional_amount_details_notional_amount, t.notional_amount_details_notional_currency, linked.value as linked_order

@@ -4,8 +4,8 @@ select v.item_identifier, v.monitored_vehicle_journey_line_ref,
        (select value from natural_language_string name
          where name.monitored_stop_visit_key = v.monitored_stop_visit_key
            and name.role = 'MonitoredVehicleJourney/DestinationName' order by position limit 1) as destination,
-       v.monitored_vehicle_journey_vehicle_ref, v.monitored_vehicle_journey_monitored_call_aimed_arrival_time,
-       v.monitored_vehicle_journey_monitored_call_expected_arrival_time
+       v.monitored_vehicle_journey_vehicle_ref, v.monitored_call_aimed_arrival_time,
+       v.monitored_call_expected_arrival_time
   from monitored_stop_visit v;
 
 select v.item_identifier, v.monitored_vehicle_journey_line_ref, c.stop_point_ref,
