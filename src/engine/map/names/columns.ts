@@ -14,6 +14,7 @@ import {
   type StayingSteps,
   type StepChooser,
 } from './identifiers.ts';
+import { createWordsSaidOnce } from './repeated-words.ts';
 import { unmetSteps } from './declared-ways.ts';
 import type { PreviousNames } from './previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
@@ -74,7 +75,9 @@ export function nameColumns(
   };
   const keySteps = (column: ColumnDraft): string[] => asKey(stepsOf(column));
   const drawnSteps = ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column));
-  const unmet = prunedOf === null ? () => [] : unmetSteps(prunedOf, table, drawnSteps, isLong, identifiers);
+  const unmet =
+    prunedOf === null ? () => [] : unmetSteps(prunedOf, table, drawnSteps.filter(isAbridged), identifiers);
+  const saidOf = createWordsSaidOnce(drawnSteps, unmet, naming.maxBytes);
   const choose = createStepChooser(() => [...drawnSteps, ...(unmet() ?? [])]);
   const isReadable = (name: string, parent: TableDraft | null): boolean => {
     const bytes = byteLength(name);
@@ -91,7 +94,7 @@ export function nameColumns(
   const later: (() => void)[] = [];
   const elementWords = new Set(
     ordered.flatMap((column) =>
-      column.role === 'value' && !isAttribute(column) ? [stepsOf(column).join('_').toLowerCase()] : [],
+      column.role === 'value' && !isAttribute(column) ? [saidOf(stepsOf(column)).toLowerCase()] : [],
     ),
   );
   for (const column of ordered) {
@@ -109,7 +112,7 @@ export function nameColumns(
       continue;
     }
     const steps = stepsOf(column);
-    const words = steps.join('_');
+    const words = saidOf(steps);
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
     // an attribute called like an element beside it says so: name_attr, name
@@ -131,7 +134,12 @@ export function nameColumns(
   }
   for (const column of structure) {
     const candidates = structureCandidates(
-      { table, column, uses: uses.get(column.parent)!, steps: stepsOf(column) },
+      {
+        table,
+        column,
+        uses: uses.get(column.parent)!,
+        words: column.parent === null ? saidOf(stepsOf(column)) : stepsOf(column).join('_'),
+      },
       naming,
       isKeyOfTable,
     );
@@ -185,8 +193,10 @@ function shortNames(
   return name !== '' && byteLength(name) <= maxBytes ? [rename.get(name) ?? name] : [];
 }
 
-function isLong(steps: readonly string[]): boolean {
-  return byteLength(steps.join('_')) > mostReadable;
+/** Whether a name of such steps may leave out some or say less of them. */
+function isAbridged(steps: readonly string[]): boolean {
+  const words = steps.join('_');
+  return byteLength(words) > mostReadable || joinedSteps(steps) !== words;
 }
 
 function isAttribute({ xpath }: ColumnDraft): boolean {
@@ -221,18 +231,18 @@ export function unsaidSteps(
   return steps;
 }
 
-/** `uses`: how many keys of the table lead to the same parent; `steps`: what the column is named by. */
+/** `uses`: how many keys of the table lead to the same parent; `words`: what the column is named by. */
 function structureCandidates(
   {
     table,
     column,
     uses,
-    steps,
+    words,
   }: {
     readonly table: TableDraft;
     readonly column: ColumnDraft;
     readonly uses: number;
-    readonly steps: readonly string[];
+    readonly words: string;
   },
   naming: NamingOptions,
   isKeyOfTable: ReadableNames['isKeyOfTable'],
@@ -252,26 +262,22 @@ function structureCandidates(
       return [word('position'), word('_position'), word('child_position')];
     case 'parent_key': {
       const parent = column.parent!;
-      const via = steps.join('_');
       if (parent === table && uses === 1) return [keyOf(`${word('parent')}_${parent.name}`)];
-      const detailed = `${parent.name}_${via}_${word('key')}`;
+      const detailed = `${parent.name}_${words}_${word('key')}`;
       if (uses === 1) return [keyOf(parent.name), detailed];
       // the foreign key says which table; the way there is what tells two of them apart
       return byteLength(detailed) > naming.maxBytes
-        ? [`${via}_${word('key')}`]
+        ? [`${words}_${word('key')}`]
         : [detailed, `${word('parent')}_${detailed}`];
     }
     case 'child_key': {
       const child = column.child!;
-      const name = steps.join('_');
-      const detailed = `${name.slice(0, -word('key').length)}${child.name}_${word('key')}`;
+      const detailed = `${words.slice(0, -word('key').length)}${child.name}_${word('key')}`;
       // the key of another table is called so
-      const isMisleading = isKeyOfTable(name) && name !== keyOf(child.name);
-      return isMisleading ? [detailed, `${detailed}_2`] : [name, detailed, `${name}_2`];
+      const isMisleading = isKeyOfTable(words) && words !== keyOf(child.name);
+      return isMisleading ? [detailed, `${detailed}_2`] : [words, detailed, `${words}_2`];
     }
-    default: {
-      const name = steps.join('_');
-      return [name, `_${name}`, `${name}_2`];
-    }
+    default:
+      return [words, `_${words}`, `${words}_2`];
   }
 }

@@ -8,21 +8,19 @@ import type { Identifiers } from './identifiers.ts';
 const mostVisited = 50_000;
 
 /**
- * Steps of names that columns of the table would have, were all of it drawn, without those of `drawn`, as far as they are no more than
- * those of a name that `isLong`. Worked out when first asked for. null: they are too many to tell a short name from.
+ * Steps of names that columns of the table would have, were all of it drawn, and that end like some of `drawn`, as far as they are no more
+ * than these have. Worked out when first asked for. null: they are too many to tell a short name from.
  */
 export function unmetSteps(
   declared: SourceModel,
   { openers }: TableDraft,
   drawn: readonly (readonly string[])[],
-  isLong: (steps: readonly string[]) => boolean,
   identifiers: Identifiers,
 ): () => readonly (readonly string[])[] | null {
   let known: readonly (readonly string[])[] | null | undefined;
   return () => {
     if (known !== undefined) return known;
-    const long = drawn.filter(isLong);
-    const mostSteps = Math.max(0, ...long.map(({ length }) => length));
+    const mostSteps = Math.max(0, ...drawn.map(({ length }) => length));
     const ways = declaredWays(
       declared,
       new Set([...openers].map(({ type }) => type)),
@@ -31,7 +29,7 @@ export function unmetSteps(
     );
     if (ways === null) return (known = null);
     const met = new Set(drawn.map((steps) => steps.join('/')));
-    const ends = new Set(long.map((steps) => steps.at(-1)!));
+    const ends = new Set(drawn.map((steps) => steps.at(-1)!));
     // `position`, `present`, `buyer_key`: what is said of an element beside what it holds
     const words = ends.difference(new Set(ways.map((way) => way.at(-1)!)));
     return (known = [...ways, ...[...words].flatMap((word) => ways.map((way) => endedBy(way, word)))].filter(

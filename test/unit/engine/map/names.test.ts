@@ -219,6 +219,50 @@ describe('names of long paths', () => {
   });
 });
 
+describe('words that names would repeat', () => {
+  const element = (name: string, within: string): string =>
+    `<xs:element name="${name}" minOccurs="0"><xs:complexType><xs:choice>${within}</xs:choice></xs:complexType></xs:element>`;
+  const text = (name: string): string => `<xs:element name="${name}" type="xs:string" minOccurs="0"/>`;
+  const namesOf = (within: string): string[] =>
+    buildRelationalModel(
+      compiled(
+        `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="Entry"><xs:complexType><xs:sequence>${within}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
+      ),
+      { mapLevel: 3 },
+    )
+      .tables[0]!.columns.filter(({ role }) => role === 'value')
+      .map(({ name }) => name);
+
+  it('are said once', () => {
+    expect(namesOf(element('BookgDt', text('Dt') + text('DtTm')))).toEqual(['bookg_dt', 'bookg_dt_tm']);
+    expect(namesOf(element('StatusCode', text('Code') + text('CodeSystem') + text('DisplayName')))).toEqual([
+      'status_code',
+      'status_code_system',
+      'status_code_display_name',
+    ]);
+  });
+
+  it.each([
+    [
+      'another column has that name',
+      element('BookgDt', text('Dt')) + text('bookgDt'),
+      ['bookg_dt_dt', 'bookg_dt'],
+    ],
+    [
+      'a sibling could have it',
+      element('FrToDt', text('FrDtTm') + text('ToDtTm')),
+      ['fr_to_dt_fr_dt_tm', 'fr_to_dt_to_dt_tm'],
+    ],
+    [
+      'they say which of several it is',
+      element('CdOrPrtry', text('Cd') + text('Prtry')),
+      ['cd_or_prtry_cd', 'cd_or_prtry_prtry'],
+    ],
+  ])('are repeated where %s', (_, within, names) => {
+    expect(namesOf(within)).toEqual(names);
+  });
+});
+
 describe('a name of structure that a value has', () => {
   it('makes way with a name of its own', () => {
     const { tables } = modelOf(
