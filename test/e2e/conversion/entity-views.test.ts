@@ -124,7 +124,7 @@ describe('camt.053: a view of transactions', needs('corpus'), () => {
       has(pattern) ? `"${column(pattern)}" as ${as}` : `null as ${as}`;
     const rows = await sql.unsafe(
       `select document_name as document, stmt_id as statement, "${column(/^stmt_(?:acct_)?(?:id_)?iban$/)}" as iban,
-         "${column(/^ntry_bookg_dt_dt$/)}"::text as booked, "${column(/^ntry_val_dt_dt$/)}"::text as valued,
+         "${column(/^ntry_bookg_dt(?:_dt)?$/)}"::text as booked, "${column(/^ntry_val_dt(?:_dt)?$/)}"::text as valued,
          ntry_amt_signed::text as amount, ntry_amt_ccy as currency, "${column(/end_to_end_id$/)}" as reference,
          ${optional(/(?<!ultmt_)dbtr_nm$/, 'debtor')}, ${optional(/(?<!ultmt_)cdtr_nm$/, 'creditor')},
          "${column(/ustrd$/)}" as remittance
