@@ -1,6 +1,6 @@
 -- Bank statements: the three questions of standards/camt053.ts.
 
-select d.grp_hdr_msg_id, s.id, s.acct_id_iban, n.bookg_dt_dt, n.val_dt_dt, n.amt, n.amt_ccy, n.cdt_dbt_ind
+select d.grp_hdr_msg_id, s.id, s.acct_id_iban, n.bookg_dt, n.val_dt, n.amt, n.amt_ccy, n.cdt_dbt_ind
   from ntry n
   join stmt s using (stmt_key)
   join document d using (document_row_key);

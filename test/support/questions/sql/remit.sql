@@ -1,6 +1,6 @@
 -- Orders and trades of energy: the three questions of standards/remit.ts.
 
-select o.order_id_unique_order_identifier, o.trader_id_trader_id_for_organised_market, o.buy_sell_indicator,
+select o.order_id_unique_order_identifier, o.trader_id_for_organised_market, o.buy_sell_indicator,
        c.contract_name, zone.value as zone, o.price_details_price, o.price_details_price_currency, o.quantity_value, o.quantity_unit
   from order_report o
   left join contract c on c.document_key = o.document_key and c.contract_id = o.contract_info_contract_id
