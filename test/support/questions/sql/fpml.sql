@@ -32,8 +32,8 @@ select m.header_message_id, leg.value_date, currency_1, amount_1, currency_2, am
   left join party on party.document_key = leg.document_key and party.id = leg.payer
   left join party_id id using (party_key);
 
-select m.header_message_id, put_currency_amount_currency, put_currency_amount_amount, call_currency_amount_currency,
-       call_currency_amount_amount, strike_rate, premium_payment_amount_amount, premium_payment_amount_currency
+select m.header_message_id, put_currency_amount_currency, put_currency_amount, call_currency_amount_currency,
+       call_currency_amount, strike_rate, premium_payment_amount, premium_payment_amount_currency
   from trade_product
   join request_confirmation m using (request_confirmation_key)
  where element = 'fxOption';

@@ -219,20 +219,20 @@ describe('names of long paths', () => {
   });
 });
 
-describe('words that names would repeat', () => {
-  const element = (name: string, within: string): string =>
-    `<xs:element name="${name}" minOccurs="0"><xs:complexType><xs:choice>${within}</xs:choice></xs:complexType></xs:element>`;
-  const text = (name: string): string => `<xs:element name="${name}" type="xs:string" minOccurs="0"/>`;
-  const namesOf = (within: string): string[] =>
-    buildRelationalModel(
-      compiled(
-        `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="Entry"><xs:complexType><xs:sequence>${within}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
-      ),
-      { mapLevel: 3 },
-    )
-      .tables[0]!.columns.filter(({ role }) => role === 'value')
-      .map(({ name }) => name);
+const element = (name: string, within: string): string =>
+  `<xs:element name="${name}" minOccurs="0"><xs:complexType><xs:choice>${within}</xs:choice></xs:complexType></xs:element>`;
+const text = (name: string): string => `<xs:element name="${name}" type="xs:string" minOccurs="0"/>`;
+const namesOf = (within: string): string[] =>
+  buildRelationalModel(
+    compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="Entry"><xs:complexType><xs:sequence>${within}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
+    ),
+    { mapLevel: 3 },
+  )
+    .tables[0]!.columns.filter(({ role }) => role === 'value')
+    .map(({ name }) => name);
 
+describe('words that names would repeat', () => {
   it('are said once', () => {
     expect(namesOf(element('BookgDt', text('Dt') + text('DtTm')))).toEqual(['bookg_dt', 'bookg_dt_tm']);
     expect(namesOf(element('StatusCode', text('Code') + text('CodeSystem') + text('DisplayName')))).toEqual([
