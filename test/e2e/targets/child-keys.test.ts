@@ -192,3 +192,51 @@ describe('children that stand once in tables that several places share', { timeo
     });
   });
 });
+
+it('keys to a table that comes later in a next version are checked when all rows are there', async () => {
+  const party = `<xs:complexType name="Party"><xs:sequence><xs:element name="phone" type="xs:string" maxOccurs="9"/></xs:sequence></xs:complexType>`;
+  const version = (first: string): string =>
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${party}<xs:element name="register"><xs:complexType><xs:sequence>${first}
+      <xs:element name="trade" maxOccurs="9"><xs:complexType><xs:sequence><xs:element name="buyer" type="Party"/><xs:element name="seller" type="Party"/></xs:sequence></xs:complexType></xs:element>
+    </xs:sequence></xs:complexType></xs:element></xs:schema>`;
+  const trades = '<trade><buyer><phone>1</phone></buyer><seller><phone>2</phone></seller></trade>';
+  const versions = [
+    [
+      '<xs:element name="owner" type="Party"/>',
+      `<register><owner><phone>0</phone></owner>${trades}</register>`,
+    ],
+    ['', `<register>${trades}</register>`],
+  ] as const;
+  const made: string[] = [];
+  for (const [at, [first, document]] of versions.entries()) {
+    const folderOf = join(folder, `version-${at}`);
+    await mkdir(folderOf);
+    await writeFile(join(folderOf, 'register.xsd'), version(first));
+    await writeFile(join(folderOf, `register-${at}.xml`), document);
+    const parent = at === 0 ? [] : ['--parent', made[at - 1]!];
+    const { origin: one } = await convert(home, 'xsd2er', join(folderOf, 'register.xsd'), ...parent);
+    made.push(String(one));
+    await convert(
+      home,
+      'xml2er',
+      join(folderOf, `register-${at}.xml`),
+      '-x',
+      made[at]!,
+      '-o',
+      'metadb:turned',
+    );
+  }
+  const { rows } = inDatabase('turned');
+  expect(
+    await rows(
+      'select d.name, count(*)::int from trade t join party b on b.party_key = t.buyer_key join _documents d on d.document_key = t.document_key group by 1 order by 1',
+    ),
+  ).toEqual([
+    { name: 'register-0.xml', count: 1 },
+    { name: 'register-1.xml', count: 1 },
+  ]);
+  const deferred =
+    await rows(`select k.condeferred as is_deferred from pg_constraint k join pg_class c on c.oid = k.conrelid
+    where c.relname = 'trade' and k.contype = 'f' and k.conrelid = 'turned.trade'::regclass and k.confrelid = 'turned.party'::regclass`);
+  expect(deferred).toEqual([{ is_deferred: true }, { is_deferred: true }]);
+});

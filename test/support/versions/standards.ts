@@ -30,7 +30,7 @@ const series = ['camt.053', 'camt.052', 'camt.054'];
 
 const derived: readonly (VersionOptions & { readonly corpus: string; readonly xsd?: string })[] = [
   { corpus: 'fpml5-10-confirmation', seed: 1, namespace: ['fpml.org/FpML-5/', 'fpml.org/FpML-6/'] },
-  { corpus: 'eforms', xsd: 'UBL-ContractNotice', seed: 1, namespace: ['Components-2', 'Components-3'] },
+  { corpus: 'eforms', xsd: 'UBL-ContractNotice', seed: 1, namespace: ['Components-2"', 'Components-3"'] },
   { corpus: 'cdisc-odm', seed: 2, namespace: ['/ns/odm/v2.0', '/ns/odm/v2.1'] },
   { corpus: 'siri', seed: 1 },
   { corpus: 'musicxml', seed: 1 },

@@ -13,7 +13,7 @@ import {
 import { constraintName } from '../names/constraint-name.ts';
 import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
-import { rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
+import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
 import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
 import { splitTable } from './wide-rows.ts';
 import { useOfDraft } from '../names/unrecorded-meanings.ts';
@@ -80,6 +80,8 @@ export function plainTables(
   isKeyed: (table: string, column: string) => boolean,
   maxBytes: number,
 ): Table[] {
+  // long names of tables begin alike
+  const keyNames = new NameScope(maxBytes);
   return tables.flatMap((table) =>
     table.parts.map((part) => {
       const columns = part.columns.map((column) => finishedColumn(column, table));
@@ -90,9 +92,9 @@ export function plainTables(
         path: table.usePath,
         columns,
         ...(part.number === 0 ? {} : { continues: table.index }),
-        uniqueKeys: idKeys(part.name, columns, maxBytes).filter(({ columns: [, id] }) =>
-          isKeyed(part.name, columns[id!]!.name),
-        ),
+        uniqueKeys: idKeys(part.name, columns, maxBytes)
+          .filter(({ columns: [, id] }) => isKeyed(part.name, columns[id!]!.name))
+          .map((key) => ({ ...key, name: keyNames.claimName([key.name], key.name) })),
         ...(table.documentation === undefined ? {} : { documentation: table.documentation }),
       };
     }),

@@ -23,6 +23,8 @@ export interface TargetForeignKey {
   readonly table: string;
   readonly column: string;
   readonly parent: string;
+  /** may be checked at the end of a transaction */
+  readonly deferrable: boolean;
 }
 
 export interface TargetTable {
@@ -174,7 +176,7 @@ export async function readTarget(
            a.attnotnull AS "notNull", a.atthasdef AS "hasDefault"
       FROM pg_attribute a JOIN wanted t ON t.oid = a.attrelid WHERE a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum;
     WITH ${wanted}
-    SELECT k.conname AS name, t.relname AS table, p.relname AS parent, a.attname AS column
+    SELECT k.conname AS name, t.relname AS table, p.relname AS parent, a.attname AS column, k.condeferrable AS deferrable
       FROM pg_constraint k JOIN wanted t ON t.oid = k.conrelid JOIN wanted p ON p.oid = k.confrelid
       JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
      WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1;

@@ -5,7 +5,7 @@ import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/s
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
-import { loosenForeignKeys } from './bulk-append.ts';
+import { deferTurnedKeys, loosenForeignKeys } from './foreign-keys.ts';
 import { beginMerge, endMerge, mergedDocuments } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
@@ -36,6 +36,7 @@ export async function publishRows(
   const types = await stagedTypes(publication);
   const documents = await addDocuments(publication, offsets);
   await loosenForeignKeys(publication);
+  await deferTurnedKeys(publication);
   // of documents that are there already the rows are, too
   const repeats = plan.keys === 'hash' && documents < (staging.get('documents')?.rows ?? 0);
   const rows: Record<string, number> = {};

@@ -1,6 +1,7 @@
-/** Large appends: foreign keys that are checked once for the whole table instead of row by row. */
+/** Foreign keys of tables that were there before, while rows come: checked once for a whole table, or at the end, instead of row by row. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sqlState } from '../../client/connect.ts';
+import { runAll } from '../staging/lane.ts';
 import { relation, type Publication } from './publication.ts';
 
 /** Checking a row by itself costs more than ten times its share of a check of the whole table. */
@@ -38,4 +39,25 @@ export async function loosenForeignKeys(publication: Publication): Promise<void>
     publication.rekeyed.add(name);
     target.foreignKeys = target.foreignKeys.filter((key) => key.table !== name);
   }
+}
+
+/**
+ * Keys to tables that came before in an earlier version of the model and come later in this one. Rows go into tables in the order of the model: where those that a key refers to come later, it is checked at the end of the transaction,
+ * from now on (`DEFERRABLE INITIALLY DEFERRED`), as such keys are in a new target.
+ */
+export async function deferTurnedKeys(publication: Publication): Promise<void> {
+  const { target, tables, staging } = publication;
+  const places = new Map(tables.map(({ name }, at) => [name, at]));
+  const turned = target.foreignKeys.filter(({ table, parent, deferrable }) => {
+    const [at, parentAt] = [places.get(table), places.get(parent)];
+    if (deferrable || at === undefined || parentAt === undefined) return false;
+    return parentAt > at && staging.get(at)!.created && staging.get(parentAt)!.created;
+  });
+  await runAll(
+    publication.tx,
+    turned.map(
+      ({ table, name }) =>
+        `ALTER TABLE ${relation(publication, table)} ALTER CONSTRAINT ${doubleQuoted(name)} DEFERRABLE INITIALLY DEFERRED`,
+    ),
+  );
 }
