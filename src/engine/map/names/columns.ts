@@ -77,7 +77,13 @@ export function nameColumns(
   const drawnSteps = ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column));
   const unmet =
     prunedOf === null ? () => [] : unmetSteps(prunedOf, table, drawnSteps.filter(isAbridged), identifiers);
-  const saidOf = createWordsSaidOnce(drawnSteps, unmet, naming.maxBytes);
+  const saidOnce = createWordsSaidOnce(drawnSteps, unmet, naming.maxBytes);
+  // an element in one that is called the same is another thing
+  const wordsOf = (column: ColumnDraft): string => {
+    const steps = stepsOf(column);
+    const isNested = steps.length > 1 && steps.at(-1) === steps.at(-2) && !isAttribute(column);
+    return column.parent !== null || isNested ? steps.join('_') : saidOnce(steps);
+  };
   const choose = createStepChooser(() => [...drawnSteps, ...(unmet() ?? [])]);
   const isReadable = (name: string, parent: TableDraft | null): boolean => {
     const bytes = byteLength(name);
@@ -94,7 +100,7 @@ export function nameColumns(
   const later: (() => void)[] = [];
   const elementWords = new Set(
     ordered.flatMap((column) =>
-      column.role === 'value' && !isAttribute(column) ? [saidOf(stepsOf(column)).toLowerCase()] : [],
+      column.role === 'value' && !isAttribute(column) ? [wordsOf(column).toLowerCase()] : [],
     ),
   );
   for (const column of ordered) {
@@ -112,7 +118,7 @@ export function nameColumns(
       continue;
     }
     const steps = stepsOf(column);
-    const words = saidOf(steps);
+    const words = wordsOf(column);
     const name = column.role === 'extra' ? column.nameParts[0]! : words === '' ? word('value') : words;
     const wanted = naming.rename.get(name) ?? name;
     // an attribute called like an element beside it says so: name_attr, name
@@ -138,7 +144,7 @@ export function nameColumns(
         table,
         column,
         uses: uses.get(column.parent)!,
-        words: column.parent === null ? saidOf(stepsOf(column)) : stepsOf(column).join('_'),
+        words: wordsOf(column),
       },
       naming,
       isKeyOfTable,
