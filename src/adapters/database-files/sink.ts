@@ -12,7 +12,6 @@ import type { CurrentDocument, MergeCounts, MergeOrder } from '../../ports/rows/
 import type {
   Fence,
   Published,
-  ReleaseRows,
   RowEncoding,
   RowSink,
   SideTable,
@@ -23,7 +22,7 @@ import type {
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import { StagedFiles } from '../file-staging/staged-files.ts';
+import { StagedFiles, type HandedRows } from '../file-staging/staged-files.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { refuseLink } from '../folder/loaded-documents.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
@@ -179,17 +178,12 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     yield* (await this.readOnce((database) => this.readCurrent(database))) ?? [];
   }
 
-  async write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
-    await this.guarded(() => this.#files.write(this.#stagedName(table), rows, rowCount, release));
+  async write(table: number, ...rows: HandedRows): Promise<void> {
+    await this.guarded(() => this.#files.write(this.#stagedName(table), ...rows));
   }
 
-  async writeSide(
-    table: SideTable,
-    rows: Uint8Array,
-    rowCount: number,
-    release?: ReleaseRows,
-  ): Promise<void> {
-    await this.guarded(() => this.#files.write(this.#stagedName(table), rows, rowCount, release));
+  async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
+    await this.guarded(() => this.#files.write(this.#stagedName(table), ...rows));
   }
 
   #stagedName(table: number | string): string {

@@ -7,6 +7,9 @@ import type { ReleaseRows } from '../../ports/rows/sink.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { moveFile } from './durable-file.ts';
 
+/** As a sink is given them (src/ports/rows/sink.ts). */
+export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];
+
 const pieceBytes = 256 * 1024;
 const allPiecesBytes = 8 * 1024 * 1024;
 
@@ -71,7 +74,7 @@ export class StagedFiles {
     this.#adopted.add(name);
   }
 
-  async write(name: string, bytes: Uint8Array, rows: number, release?: ReleaseRows): Promise<void> {
+  async write(name: string, ...[bytes, rows, release]: HandedRows): Promise<void> {
     let file = this.#files.get(name);
     if (file === undefined) this.#files.set(name, (file = new StagedFile(name, this.#isScratch)));
     file.pending.push({ bytes, release });

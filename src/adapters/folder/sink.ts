@@ -15,7 +15,7 @@ import { readFolderLoads, readFolderZones } from './ledger.ts';
 import { documentsIn } from './loaded-documents.ts';
 import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import { StagedFiles, type FinishedFile } from '../file-staging/staged-files.ts';
+import { StagedFiles, type FinishedFile, type HandedRows } from '../file-staging/staged-files.ts';
 import { encodingOf, tableColumns, type FolderFormat } from './contents/formats.ts';
 import { renderScripts } from './load-scripts/every-script.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
@@ -41,7 +41,7 @@ import {
 import { encodedCodes, keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords } from './contents/noted-columns.ts';
-import { TableRows, type HandedRows } from './table-rows.ts';
+import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
 import { makeStaging, removeDeadStaging } from '../file-staging/marked-folder.ts';

@@ -2,12 +2,8 @@
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/json-lines/encoder.ts';
 import { createLinesKernel, type LinesKernel } from '../../engine/shred/json-lines/kernel.ts';
-import type { ReleaseRows } from '../../ports/rows/sink.ts';
-import type { StagedFiles } from '../file-staging/staged-files.ts';
+import type { HandedRows, StagedFiles } from '../file-staging/staged-files.ts';
 import { headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
-
-/** As a sink is given them (src/ports/rows/sink.ts). */
-export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];
 
 export class TableRows {
   readonly #format: FolderFormat;

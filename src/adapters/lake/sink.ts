@@ -8,19 +8,11 @@ import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.t
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { CurrentDocument, MergeOrder } from '../../ports/rows/merge.ts';
-import type {
-  Fence,
-  Published,
-  ReleaseRows,
-  RowSink,
-  SideTable,
-  ZonesThere,
-  ZoneTable,
-} from '../../ports/rows/sink.ts';
+import type { Fence, Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import { StagedFiles } from '../file-staging/staged-files.ts';
+import { StagedFiles, type HandedRows } from '../file-staging/staged-files.ts';
 import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { tableName } from '../folder/units/token.ts';
@@ -131,17 +123,12 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     }));
   }
 
-  async write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
-    await this.#write(this.plan.model.tables[table]!.name, rows, rowCount, release);
+  async write(table: number, ...rows: HandedRows): Promise<void> {
+    await this.#write(this.plan.model.tables[table]!.name, ...rows);
   }
 
-  async writeSide(
-    table: SideTable,
-    rows: Uint8Array,
-    rowCount: number,
-    release?: ReleaseRows,
-  ): Promise<void> {
-    await this.#write(sideTableNames[table], rows, rowCount, release);
+  async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
+    await this.#write(sideTableNames[table], ...rows);
   }
 
   async *currentDocuments(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument> {
@@ -307,10 +294,10 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     return this.#names.has(table) || this.#adopted.has(table);
   }
 
-  async #write(table: string, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void> {
+  async #write(table: string, ...rows: HandedRows): Promise<void> {
     let name = this.#names.get(table);
     if (name === undefined) this.#names.set(table, (name = dataFileName(this.plan.idJob)));
-    await this.guarded(() => this.#files!.write(name, rows, rowCount, release));
+    await this.guarded(() => this.#files!.write(name, ...rows));
   }
 
   protected override faultOf(error: unknown): unknown {

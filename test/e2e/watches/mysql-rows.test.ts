@@ -8,7 +8,7 @@ import { freePort } from '../../support/free-port.ts';
 import type { ServiceClient } from '../../support/service/client.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { eventually } from '../../support/service/waiting.ts';
-import { watchClient, type WatchClient } from '../../support/service/watches.ts';
+import { watchClient, watchedOrders, type WatchClient } from '../../support/service/watches.ts';
 
 const canary = 'c4nary-of-mysql-rows/+';
 
@@ -49,33 +49,7 @@ describe('watched rows of MariaDB', { timeout: 180_000, ...needs(mariadbParts) }
       undefined,
       'inbox',
     );
-  const watch = (name: string, more: Readonly<Record<string, unknown>> = {}) =>
-    watches.create({
-      name,
-      location,
-      target: `metadb:${name}`,
-      every: '1s',
-      settle: '0s',
-      options: { '--query': `SELECT * FROM ${name}`, '--xml-column': 'payload', '--after': 'received' },
-      ...more,
-    });
-  const loaded = (name: string, count: number): Promise<number[]> =>
-    eventually(
-      `${count} orders in ${name}`,
-      async () => {
-        const found = await metadb`select number::int as n from ${metadb(name)}."order" order by 1`.catch(
-          () => [],
-        );
-        return found.length >= count ? found.map(({ n }) => n as number) : null;
-      },
-      50,
-      500,
-    );
-  const atRest = (id: number): Promise<unknown> =>
-    eventually(`rest of watch ${id}`, async () => {
-      const { files, id_job: job } = await watches.get(id);
-      return files.waiting + files.loading === 0 && job === null ? true : null;
-    });
+  const { watch, loaded, atRest } = watchedOrders('received', () => ({ watches, location, metadb }));
 
   it('are loaded as they come, with their columns, those that share a value, too', async () => {
     await table('plain');

@@ -1,4 +1,5 @@
 /** Watches of a running service, as its clients use them. */
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import type { WatchFileRecord, WatchRecord } from '../../../src/ports/stores/watches.ts';
 import type { ServiceClient } from './client.ts';
 import { eventually } from './waiting.ts';
@@ -46,5 +47,54 @@ export function watchClient(client: ServiceClient): WatchClient {
         50,
         500,
       ),
+  };
+}
+
+/** Watches over rows of a database whose XML is orders, each into a target called like the watched table. */
+export interface WatchedOrders {
+  /** `more`: other fields of the watch, in the place of these. */
+  watch(name: string, more?: Readonly<Record<string, unknown>>): ReturnType<WatchClient['create']>;
+  /** Numbers of the orders in a target, once there are so many of them. */
+  loaded(name: string, count: number): Promise<number[]>;
+  /** Nothing waits or is loading, and no job runs. */
+  atRest(id: number): Promise<unknown>;
+}
+
+/** `given`: what is there once a test begins. `after`: the column that watches go by. */
+export function watchedOrders(
+  after: string,
+  given: () => { readonly watches: WatchClient; readonly location: string; readonly metadb: Sql },
+): WatchedOrders {
+  return {
+    watch(name, more = {}) {
+      const { watches, location } = given();
+      return watches.create({
+        name,
+        location,
+        target: `metadb:${name}`,
+        every: '1s',
+        settle: '0s',
+        options: { '--query': `SELECT * FROM ${name}`, '--xml-column': 'payload', '--after': after },
+        ...more,
+      });
+    },
+    loaded: (name, count) =>
+      eventually(
+        `${count} orders in ${name}`,
+        async () => {
+          const { metadb } = given();
+          const found = await metadb`select number::int as n from ${metadb(name)}."order" order by 1`.catch(
+            () => [],
+          );
+          return found.length >= count ? found.map(({ n }) => n as number) : null;
+        },
+        50,
+        500,
+      ),
+    atRest: (id) =>
+      eventually(`rest of watch ${id}`, async () => {
+        const { files, id_job: job } = await given().watches.get(id);
+        return files.waiting + files.loading === 0 && job === null ? true : null;
+      }),
   };
 }

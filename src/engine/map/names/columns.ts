@@ -140,12 +140,7 @@ export function nameColumns(
   }
   for (const column of structure) {
     const candidates = structureCandidates(
-      {
-        table,
-        column,
-        uses: uses.get(column.parent)!,
-        words: wordsOf(column),
-      },
+      { table, column, uses: uses.get(column.parent)!, words: wordsOf(column) },
       naming,
       isKeyOfTable,
     );

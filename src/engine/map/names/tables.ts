@@ -67,14 +67,11 @@ export function nameTables(
     table.name = scope.keep(name, `${table.xpath}#${table.kind}`, { meaning: table.usePath });
   const choose = createStepChooser(() => elements.map((table) => stepsOf(table, table.path.length - 1)));
   for (const table of elements.filter((one) => !kept.has(one))) {
-    const name = candidate(table, steps.get(table)!);
     const said = stepsOf(table, steps.get(table)!);
-    if (byteLength(said.join('_')) <= mostReadable) {
-      settle(table, name, said);
-      continue;
-    }
-    const short = joinedSteps(choose.tellApart(said, mostReadable, { fewest: 2, last: 1 }));
-    settle(table, naming.tablePrefix + short + naming.tableSuffix, said);
+    const whole = said.join('_');
+    const isLong = byteLength(whole) > mostReadable;
+    const name = isLong ? joinedSteps(choose.tellApart(said, mostReadable, { fewest: 2, last: 1 })) : whole;
+    settle(table, naming.tablePrefix + name + naming.tableSuffix, said);
   }
   for (const table of tables) {
     if (table.kind === 'element' || kept.has(table)) continue;
