@@ -1,8 +1,10 @@
 /**
- * What the JSON reports of the test runs say: `failed REPORT` lists the files that failed, one a line; `totals RUN…` prints the last line of
- * the check, a RUN being `REPORT` or `REPORT,REPORT OF A SECOND TRY`. A run without a report has failed, and so has a file without tests.
+ * What the JSON reports of the test runs, and what the runs printed (REPORT.log), say. `failed REPORT` lists the files that failed or let an
+ * error go unhandled, one a line; `reasons REPORT` prints what failed and why; `totals RUN…` prints the last line of the check, a RUN being
+ * `REPORT` or `REPORT,REPORT OF A SECOND TRY`. A run without a report has failed, and so has a file without tests.
  */
 import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 
 const read = (name) => {
   try {
@@ -68,10 +70,46 @@ function outcome([first, second]) {
   };
 }
 
+/** What a run printed of errors that no test caught: the reports leave them out, though the run fails of them. */
+function unhandled(name) {
+  let printed = '';
+  try {
+    printed = stripVTControlCharacters(readFileSync(`${name}.log`, 'utf8'));
+  } catch {
+    return '';
+  }
+  const from = printed.indexOf(' Unhandled Error');
+  return from === -1 ? '' : printed.slice(printed.lastIndexOf('\n', from) + 1);
+}
+
+const origin = /This error originated in "([^"]+)" test file/gu;
+
+/** The files that failed, and those in which an error arose that no test caught. */
+function failedFiles(name) {
+  const files = read(name)?.testResults.filter(({ status }) => status === 'failed') ?? [];
+  const ofErrors = [...unhandled(name).matchAll(origin)].map(([, file]) => file);
+  return new Set([...files.map((file) => file.name), ...ofErrors]);
+}
+
+function reasons(name) {
+  const report = read(name);
+  if (report === null) return [`${name}: the run left no report`];
+  const ofTests = report.testResults.flatMap(({ name: file, assertionResults, message }) => [
+    ...(message ? [`${file}: ${message}`] : []),
+    ...assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(({ fullName, failureMessages }) => `${file} > ${fullName}\n${failureMessages.join('\n')}`),
+  ]);
+  return [...ofTests, unhandled(name)]
+    .filter((reason) => reason !== '')
+    .map((reason) => reason.slice(0, 4000));
+}
+
 const [what, ...names] = process.argv.slice(2);
 if (what === 'failed') {
-  const files = read(names[0])?.testResults.filter(({ status }) => status === 'failed') ?? [];
-  process.stdout.write(files.map(({ name }) => `${name}\n`).join(''));
+  process.stdout.write([...failedFiles(names[0])].map((file) => `${file}\n`).join(''));
+} else if (what === 'reasons') {
+  console.log(reasons(names[0]).join('\n\n'));
 } else {
   const outcomes = names.map((run) => outcome(run.split(',').map(read)));
   const late = new Set(outcomes.flatMap((one) => one.late));
