@@ -88,7 +88,6 @@ function listen(
       keepAliveTimeout: fixedLimits.keepAliveMs,
     };
     const server = serve({ fetch: answer, hostname, port, serverOptions }, (info: AddressInfo) => {
-      server.off('error', refused);
       const name = info.family === 'IPv6' ? `[${info.address}]` : info.address;
       resolve({ server, url: `http://${name}:${info.port}` });
     }) as Server;
@@ -99,7 +98,8 @@ function listen(
         ]),
       );
     };
-    server.once('error', refused);
+    // Says nothing once the server listens: then it is a connection that could not be taken, for want of descriptors.
+    server.on('error', refused);
     server.setTimeout(fixedLimits.idleConnectionMs);
     bound = boundConnections(server, { connections, unreadBytes: fixedLimits.unreadBytes });
     continueOnRead(server);

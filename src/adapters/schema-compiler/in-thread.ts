@@ -107,7 +107,8 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
           look(message).catch((error: unknown) => end(() => reject(error as Error)));
         else end(() => resolve(read(message)));
       });
-      thread.once('error', (error: NodeJS.ErrnoException) => end(() => reject(asFault(error))));
+      // a thread that ends of one error may report another: memory runs out while it ends
+      thread.on('error', (error: NodeJS.ErrnoException) => end(() => reject(asFault(error))));
       thread.once('exit', () => end(() => reject(new Error('the compiler ended without an answer'))));
     });
   }

@@ -29,6 +29,8 @@ export async function createLibxml2Validator(
 ): Promise<DocumentValidator> {
   async function begin(): Promise<Worker> {
     const thread = new Worker(module, { workerData: set, env: {} });
+    // also once nobody waits for an answer; whoever asks next is told that there is none
+    thread.on('error', () => undefined);
     const answer = await answerOf<Libxml2Opened>(thread, timeMs * 10, interrupted);
     if (typeof answer !== 'string' && 'opened' in answer) return thread;
     await thread.terminate();

@@ -23,7 +23,8 @@ export async function compileInThread(order: CompileOrder, limits: CompileLimits
   try {
     const answer = await new Promise<CompileAnswer>((resolve, reject) => {
       thread.once('message', resolve);
-      thread.once('error', (error: NodeJS.ErrnoException) => {
+      // a thread that ends of one error may report another: memory runs out while it ends
+      thread.on('error', (error: NodeJS.ErrnoException) => {
         const full = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
         reject(full ? pastLimit(`compiling the XSD set needs more than ${megabytes} MiB of memory`) : error);
       });
