@@ -1,6 +1,6 @@
-/** Writing files that survive a crash of the machine. */
+/** Writing files: whole, and such that they survive a crash of the machine. */
 import { constants } from 'node:fs';
-import { copyFile, open, rename, rm } from 'node:fs/promises';
+import { copyFile, open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 /** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST where there is one. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
@@ -23,5 +23,19 @@ export async function moveFile(from: string, to: string): Promise<void> {
     const copy = await open(to, 'r');
     await copy.sync().finally(() => copy.close());
     await rm(from);
+  }
+}
+
+/** Writes all of the pieces behind one another; a file that others write into at the same time may have theirs between them. */
+export async function writeWhole(file: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
+  let left = pieces.filter((piece) => piece.length > 0);
+  while (left.length > 0) {
+    let { bytesWritten } = await file.writev(left);
+    // what is written of a full disk is a part
+    left = left.flatMap((piece) => {
+      const taken = Math.min(bytesWritten, piece.length);
+      bytesWritten -= taken;
+      return taken === piece.length ? [] : [piece.subarray(taken)];
+    });
   }
 }

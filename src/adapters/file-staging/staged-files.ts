@@ -1,17 +1,19 @@
 /** The files of one job, in its staging folder: gathered in memory by table, written in large pieces, hashed on the way. */
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseRows } from '../../ports/rows/sink.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
-import { moveFile } from './durable-file.ts';
+import { moveFile, writeWhole } from './durable-file.ts';
 
 /** As a sink is given them (src/ports/rows/sink.ts). */
 export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];
 
 const pieceBytes = 256 * 1024;
 const allPiecesBytes = 8 * 1024 * 1024;
+/** a model may have more tables than a process may have open files */
+const mostOpenFiles = 64;
 
 export interface FinishedFile {
   readonly name: string;
@@ -39,6 +41,7 @@ class StagedFile {
   rows = 0;
   longestWriteBytes = 0;
   exists = false;
+  handle: FileHandle | null = null;
 
   constructor(name: string, isScratch: boolean) {
     this.name = name;
@@ -54,6 +57,8 @@ export class StagedFiles {
   readonly #isScratch: boolean;
   readonly #files = new Map<string, StagedFile>();
   readonly #adopted = new Set<string>();
+  /** those that are open; the one that was written longest ago first */
+  readonly #open = new Set<StagedFile>();
   #buffered = 0;
   /** writes follow one another, however they are called */
   #last: Promise<void> = Promise.resolve();
@@ -92,18 +97,20 @@ export class StagedFiles {
     const finished: FinishedFile[] = [];
     for (const file of this.#files.values()) {
       await this.#flush(file);
-      if (!this.#isScratch) await syncPath(join(this.#directory, file.name));
+      if (!this.#isScratch) await (await this.#handleOf(file)).sync();
+      await this.#close(file);
       const { name, rows, bytes, longestWriteBytes } = file;
       finished.push({ name, rows, bytes, sha256: file.hash?.digest('hex') ?? '', longestWriteBytes });
     }
-    if (finished.length + this.#adopted.size > 0 && !this.#isScratch) await syncPath(this.#directory);
+    if (this.#adopted.size > 0 || (finished.length > 0 && !this.#isScratch)) await syncPath(this.#directory);
     return finished;
   }
 
-  /** Waits for what is being written. */
+  /** Waits for what is being written; nothing is written afterwards. */
   async settle(): Promise<void> {
     // who wrote has heard of the failure
     await this.#last.catch(() => undefined);
+    for (const file of this.#open) await this.#close(file).catch(() => undefined);
   }
 
   #flush(file: StagedFile): Promise<void> {
@@ -113,25 +120,39 @@ export class StagedFiles {
     return this.#last;
   }
 
-  /** Opened for each piece: a model may have more tables than a process may have open files. */
   async #append(file: StagedFile): Promise<void> {
     if (file.pendingBytes === 0 && file.exists) return;
     const pieces = file.pending;
     const bytes = file.pendingBytes;
     file.pending = [];
     file.pendingBytes = 0;
-    const handle = await open(join(this.#directory, file.name), appending, 0o666);
-    file.exists = true;
-    try {
-      for (const piece of pieces) {
-        file.hash?.update(piece.bytes);
-        await handle.writeFile(piece.bytes);
-        piece.release?.(piece.bytes);
-      }
-    } finally {
-      await handle.close();
-    }
+    const handle = await this.#handleOf(file);
+    for (const piece of pieces) file.hash?.update(piece.bytes);
+    await writeWhole(
+      handle,
+      pieces.map((piece) => piece.bytes),
+    );
+    for (const piece of pieces) piece.release?.(piece.bytes);
     file.bytes += bytes;
     this.#buffered -= bytes;
+  }
+
+  async #handleOf(file: StagedFile): Promise<FileHandle> {
+    if (file.handle === null) {
+      const [oldest] = this.#open;
+      if (oldest !== undefined && this.#open.size >= mostOpenFiles) await this.#close(oldest);
+      file.handle = await open(join(this.#directory, file.name), appending, 0o666);
+      file.exists = true;
+    }
+    this.#open.delete(file);
+    this.#open.add(file);
+    return file.handle;
+  }
+
+  async #close(file: StagedFile): Promise<void> {
+    const { handle } = file;
+    file.handle = null;
+    this.#open.delete(file);
+    await handle?.close();
   }
 }

@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import zlib from 'node:zlib';
 import {
   MisfitError,
   ParquetWriter,
@@ -13,10 +11,12 @@ import {
 } from '../../engine/parquet/file-writer.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
+import { writeWhole } from '../file-staging/durable-file.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { NamedColumn } from './contents/formats.ts';
 import { syncPath } from './contents/manifest.ts';
 import { measureDigits } from './staged-digits.ts';
+import { openZstdFrames, type ZstdFrames } from './zstd-frames.ts';
 
 /** By column: its number, and that of the items of a list. */
 export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
@@ -64,7 +64,12 @@ export async function writeParquet(
   settings: ParquetSettings,
 ): Promise<ParquetFile[]> {
   const written: ParquetFile[] = [];
-  for (const table of tables) written.push(await writeTable(directory, table, settings));
+  const frames = openZstdFrames();
+  try {
+    for (const table of tables) written.push(await writeTable(directory, table, settings, frames));
+  } finally {
+    frames.close();
+  }
   if (written.length > 0) await syncPath(directory);
   return written;
 }
@@ -102,22 +107,12 @@ export function fieldIdsOption(numbers: ColumnNumbers | null): string {
 }
 
 const pieceBytes = 512 * 1024;
-const compressionLevel = 1;
-const zstdCompress = promisify(zlib.zstdCompress);
-
-/** At once: what is compressed never needs more than a chunk (zstd manual, "ZSTD_COMPRESSBOUND"). */
-function compress(bytes: Uint8Array): Promise<Uint8Array> {
-  return zstdCompress(bytes, {
-    params: { [zlib.constants.ZSTD_c_compressionLevel]: compressionLevel },
-    pledgedSrcSize: bytes.length,
-    chunkSize: bytes.length + (bytes.length >> 8) + 128,
-  });
-}
 
 async function writeTable(
   directory: string,
   table: ParquetTable,
   settings: ParquetSettings,
+  frames: ZstdFrames,
 ): Promise<ParquetFile> {
   const path = join(directory, table.file.name);
   const staged = `${path}.rows`;
@@ -130,7 +125,7 @@ async function writeTable(
   for (;;) {
     const types = await typesOf(table, mostDigits(digits, ofOthers));
     try {
-      const { facts, fieldIds, ...written } = await writeFile(staged, path, table, types, settings);
+      const { facts, fieldIds, ...written } = await writeFile(staged, path, table, types, settings, frames);
       await rm(staged);
       return { file: { ...table.file, ...written, types }, facts, digits, fieldIds };
     } catch (error) {
@@ -179,6 +174,7 @@ async function writeFile(
   { columns, fieldIdsOf, file }: ParquetTable,
   types: readonly string[],
   { deltas }: ParquetSettings,
+  frames: ZstdFrames,
 ): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts' | 'fieldIds'>> {
   const numbers = (await fieldIdsOf?.(types)) ?? null;
   const hash = createHash('sha256');
@@ -194,10 +190,11 @@ async function writeFile(
       let pending: Uint8Array[] = [];
       let pendingBytes = 0;
       const flush = async (): Promise<void> => {
-        for (const piece of pending) hash.update(piece);
-        await target.writeFile(Buffer.concat(pending));
+        const pieces = pending;
         pending = [];
         pendingBytes = 0;
+        for (const piece of pieces) hash.update(piece);
+        await writeWhole(target, pieces);
       };
       const writer = new ParquetWriter({
         columns: columns.map(({ name, type }, at): ParquetColumn => {
@@ -213,7 +210,7 @@ async function writeFile(
         rowsBytes: (await source.stat()).size,
         longestRowBytes: file.longestWriteBytes,
         deltas,
-        compress,
+        compress: (page) => frames.compress(page),
         write: async (piece) => {
           pending.push(piece);
           pendingBytes += piece.length;

@@ -259,7 +259,9 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     }
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     await makeStaging(join(this.#directory, this.#staging));
-    this.#files = new StagedFiles(join(this.#directory, this.#staging));
+    // Parquet is made of what is staged
+    const isScratch = format === 'parquet';
+    this.#files = new StagedFiles(join(this.#directory, this.#staging), { isScratch });
     this.#rows = new TableRows(format, plan.model, this.#files);
     this.outcome = 'load';
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';

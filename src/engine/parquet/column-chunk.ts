@@ -1,6 +1,7 @@
 /** One column of a row group: its pages, each in the encoding that takes the least room, and what is told of its values. */
 import * as layout from './kernel/layout.ts';
-import type { ColumnsKernel } from './kernel/instance.ts';
+import type { ColumnsKernel, Span } from './kernel/instance.ts';
+import type { PageBuffers } from './page-buffers.ts';
 import { boundsOf, widest, type Bounds } from './values/bounds.ts';
 import { isWholeNumber, PHYSICAL, type ParquetType } from './values/column-types.ts';
 import { readFloat } from './values/floats.ts';
@@ -31,7 +32,9 @@ export interface Levels {
 
 export interface ChunkOptions {
   readonly type: ParquetType;
+  /** gives what it compressed back to `buffers` */
   readonly compress: Compress;
+  readonly buffers: PageBuffers;
   /** whether whole numbers may be written as differences */
   readonly deltas: boolean;
   /** most bytes of a dictionary */
@@ -73,10 +76,7 @@ export class ColumnChunk {
     if (encoded === null) return false;
     const { encoding, body, count, bounds } = encoded;
     const entries = levels?.entries ?? rows;
-    const before = levels?.bytes ?? withLength(encoded.presence ?? sameLevels(rows, count));
-    const bytes = new Uint8Array(before.length + body.length);
-    bytes.set(before);
-    bytes.set(body, before.length);
+    const bytes = this.#pageOf(levels?.bytes ?? encoded.presence ?? sameLevels(rows, count), body);
     this.nulls += entries - count;
     if (count > 0) this.#note(bounds);
     this.pages.push({
@@ -89,6 +89,23 @@ export class ColumnChunk {
       compressed: this.#options.compress(bytes),
     });
     return true;
+  }
+
+  /** `levels`: as bytes with their length before them, or without. */
+  #pageOf(levels: Span | Uint8Array, body: Span): Uint8Array<ArrayBuffer> {
+    const kernel = this.#kernel;
+    const bodyLength = body[1] - body[0];
+    if (levels instanceof Uint8Array) {
+      const page = this.#options.buffers.take(levels.length + bodyLength);
+      page.set(levels);
+      kernel.copy(body, page, levels.length);
+      return page;
+    }
+    const length = levels[1] - levels[0];
+    const page = this.#options.buffers.take(4 + length + bodyLength);
+    writeLength(page, length);
+    kernel.copy(body, page, kernel.copy(levels, page, 4));
+    return page;
   }
 
   /** The page that goes before all others; null where none is encoded by it. */
@@ -105,7 +122,7 @@ export class ColumnChunk {
   keepDictionary(): void {
     if (this.#usesDictionary && this.#kept === null) {
       const { count, from, length } = this.#kernel.dictionary(this.#dictionary);
-      this.#kept = { bytes: this.#kernel.bytes(from, from + length), entries: count };
+      this.#kept = { bytes: this.#kernel.bytes([from, from + length]), entries: count };
     }
     this.#dictionary = 0;
   }
@@ -138,7 +155,7 @@ export class ColumnChunk {
         const levels = levelsOf(kernel, rows, count);
         if (this.habit === null && !this.#usesDictionary) {
           const end = kernel.expandTexts(count, this.#dictionary);
-          const size = this.#numbers(count).length + length;
+          const size = lengthOf(this.#numbers(count)) + length;
           if (size > (end - kernel.values) * worthwhile)
             return this.#decided(ENCODING.plain, count, bounds, levels, this.#wholeValues(end));
         }
@@ -165,41 +182,41 @@ export class ColumnChunk {
     if (type.physical === PHYSICAL.boolean)
       return {
         encoding: ENCODING.plain,
-        body: kernel.packBits(kernel.values, count, 1),
+        body: kernel.encodeBooleans(count),
         count,
         bounds,
         presence: levels,
       };
     const mayDelta = deltas && isWholeNumber(type) && this.habit !== ENCODING.plain && count > 0;
-    const candidates: [encoding: number, size: number, make: () => Uint8Array<ArrayBuffer>][] = [
-      [ENCODING.plain, count * type.width, () => this.#wholeValues(end)],
+    const candidates: [encoding: number, size: number, body: Span][] = [
+      [ENCODING.plain, count * type.width, this.#wholeValues(end)],
     ];
     if (this.#mayLookUp && count > 0) {
       this.#makeDictionary();
       if (kernel.lookUp(count, type.width, this.#dictionary)) {
         const numbers = this.#numbers(count);
         if (this.#usesDictionary) return this.#decided(ENCODING.dictionary, count, bounds, levels, numbers);
-        const size = numbers.length + kernel.dictionary(this.#dictionary).length;
-        candidates.push([ENCODING.dictionary, size, () => numbers]);
+        const size = lengthOf(numbers) + kernel.dictionary(this.#dictionary).length;
+        candidates.push([ENCODING.dictionary, size, numbers]);
       } else this.keepDictionary();
     }
     if (mayDelta) {
-      const bytes = kernel.encodeDeltas(kernel.values, count, type.width);
-      candidates.push([ENCODING.deltas, bytes.length, () => bytes]);
+      const differences = kernel.encodeDeltas(count, type.width);
+      candidates.push([ENCODING.deltas, lengthOf(differences), differences]);
     }
-    const [encoding, , make] = candidates.reduce((best, other) => (other[1] < best[1] ? other : best));
-    return this.#decided(encoding, count, bounds, levels, make());
+    const [encoding, , body] = candidates.reduce((best, other) => (other[1] < best[1] ? other : best));
+    return this.#decided(encoding, count, bounds, levels, body);
   }
 
   #decided(
     encoding: number,
     count: number,
     bounds: Bounds | null,
-    presence: Uint8Array | null,
-    body: Uint8Array<ArrayBuffer>,
+    presence: Span | null,
+    body: Span,
   ): Encoded {
     // a page without values is by no dictionary, of which there may be none
-    if (count === 0) return { encoding: ENCODING.plain, body: new Uint8Array(0), count, bounds, presence };
+    if (count === 0) return { encoding: ENCODING.plain, body: [0, 0], count, bounds, presence };
     if (encoding === ENCODING.dictionary) this.#usesDictionary = true;
     if (count >= enough) {
       this.habit = encoding;
@@ -208,20 +225,13 @@ export class ColumnChunk {
     return { encoding, body, count, bounds, presence };
   }
 
-  #wholeValues(end: number): Uint8Array<ArrayBuffer> {
-    return this.#kernel.bytes(this.#kernel.values, end);
+  #wholeValues(end: number): Span {
+    return [this.#kernel.values, end];
   }
 
-  /** Numbers of a dictionary, behind the bits that each has. */
-  #numbers(count: number): Uint8Array<ArrayBuffer> {
+  #numbers(count: number): Span {
     const kernel = this.#kernel;
-    const { count: entries } = kernel.dictionary(this.#dictionary);
-    const width = Math.max(1, 32 - Math.clz32(Math.max(0, entries - 1)));
-    const runs = kernel.encodeRuns(kernel.numbers, count, width);
-    const body = new Uint8Array(runs.length + 1);
-    body[0] = width;
-    body.set(runs, 1);
-    return body;
+    return kernel.encodeNumbers(count, kernel.dictionary(this.#dictionary).count);
   }
 
   #hasNaN = false;
@@ -251,29 +261,37 @@ export class ColumnChunk {
 
 interface Encoded {
   readonly encoding: number;
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: Span;
   readonly count: number;
   readonly bounds: Bounds | null;
   /** levels of rows with and without a value; null where all are the same */
-  readonly presence: Uint8Array | null;
+  readonly presence: Span | null;
 }
 
-function levelsOf(kernel: ColumnsKernel, rows: number, count: number): Uint8Array | null {
-  return count === 0 || count === rows ? null : kernel.encodeRuns(kernel.levels, rows, 1);
+function levelsOf(kernel: ColumnsKernel, rows: number, count: number): Span | null {
+  return count === 0 || count === rows ? null : kernel.encodeLevels(rows, 1);
 }
 
-/** Of rows that all have a value or all have none: one run. */
+function lengthOf([from, to]: Span): number {
+  return to - from;
+}
+
+/** Of rows that all have a value or all have none: one run, behind its length. */
 function sameLevels(rows: number, count: number): Uint8Array {
   const run: number[] = [];
   let rest = rows * 2;
   for (; rest >= 128; rest = Math.floor(rest / 128)) run.push((rest & 127) | 128);
-  return Uint8Array.of(...run, rest, count === 0 ? 0 : 1);
+  return withLength(Uint8Array.of(...run, rest, count === 0 ? 0 : 1));
 }
 
 /** Levels stand behind their length. */
 export function withLength(levels: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(levels.length + 4);
-  new DataView(bytes.buffer).setUint32(0, levels.length, true);
+  writeLength(bytes, levels.length);
   bytes.set(levels, 4);
   return bytes;
+}
+
+function writeLength(bytes: Uint8Array, length: number): void {
+  for (let at = 0; at < 4; at += 1) bytes[at] = length >>> (8 * at);
 }

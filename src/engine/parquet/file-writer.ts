@@ -6,6 +6,7 @@ import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
 import { valueTypeOf } from './values/column-types.ts';
 import { ColumnsKernel } from './kernel/instance.ts';
 import { addLists } from './lists.ts';
+import { PageBuffers } from './page-buffers.ts';
 import {
   columnIndex,
   footer,
@@ -87,6 +88,7 @@ export class ParquetWriter {
   readonly #groups: PlacedGroup[] = [];
   #at = 0;
   #fault: unknown = null;
+  readonly #buffers = new PageBuffers();
   readonly #zstd: Compress;
 
   constructor(options: ParquetOptions) {
@@ -118,6 +120,8 @@ export class ParquetWriter {
         // told when the row group is written: nobody waits for it now
         this.#fault ??= error;
         return bytes;
+      } finally {
+        this.#buffers.giveBack(bytes);
       }
     };
     this.#habits = this.#columns.map(() => null);
@@ -189,6 +193,7 @@ export class ParquetWriter {
       return new ColumnChunk(kernel, {
         type,
         compress: this.#zstd,
+        buffers: this.#buffers,
         deltas,
         dictionaryBytes,
         habit: this.#habits[at]!,

@@ -135,5 +135,5 @@ function addJoined(
 function encodeLevels(kernel: ColumnsKernel, levels: readonly number[], width: number): Uint8Array {
   const { view } = kernel;
   for (const [at, level] of levels.entries()) view.setUint32(kernel.levels + at * 4, level, true);
-  return kernel.encodeRuns(kernel.levels, levels.length, width);
+  return kernel.bytes(kernel.encodeLevels(levels.length, width));
 }

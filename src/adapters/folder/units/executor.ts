@@ -44,7 +44,7 @@ class FileUnitSink implements UnitSink {
     this.#model = model;
     this.#folder = folder;
     this.#tables = tables;
-    this.#files = new StagedFiles(folder);
+    this.#files = new StagedFiles(folder, { isScratch: token.format === 'parquet' });
     this.#rows = new TableRows(token.format, model, this.#files);
   }
 

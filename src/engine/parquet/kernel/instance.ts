@@ -21,6 +21,12 @@ export interface Room {
   readonly textBytes: number;
 }
 
+/** Where bytes lie in the memory, until that is used anew. */
+export type Span = readonly [from: number, to: number];
+
+/** of 128 differences, before they are packed */
+const deltasScratchBytes = 1024;
+
 let module: WebAssembly.Module | null = null;
 
 export class ColumnsKernel {
@@ -30,11 +36,13 @@ export class ColumnsKernel {
   readonly #text: number;
   readonly #delimiters: number;
   readonly #heap: number;
-  /** addresses: values as they are read, numbers of a dictionary, a level for each row, what is encoded, and text without escapes */
+  /** addresses: values as they are read, numbers of a dictionary, a level for each row, what is made of each, and text without escapes */
   readonly values: number;
-  readonly numbers: number;
   readonly levels: number;
-  readonly encoded: number;
+  readonly #numbers: number;
+  readonly #encodedLevels: number;
+  readonly #encodedNumbers: number;
+  readonly #encodedDeltas: number;
   readonly #plainText: number;
   readonly #left: number;
   #bytes!: Uint8Array<ArrayBuffer>;
@@ -53,9 +61,11 @@ export class ColumnsKernel {
     this.#text = place(textBytes);
     this.#delimiters = place((columns * rows + 1) * 4) + 4;
     this.values = place(Math.max(rows * 16, textBytes + rows * 4));
-    this.numbers = place(rows * 4);
     this.levels = place(rows * 4);
-    this.encoded = place(rows * 12 + 4096);
+    this.#numbers = place(rows * 4);
+    this.#encodedLevels = place(rows / 2);
+    this.#encodedNumbers = place(rows * 4);
+    this.#encodedDeltas = place(deltasScratchBytes + rows * 12 + 4096);
     this.#plainText = place(textBytes);
     this.#left = place(rows * 12);
     this.#heap = used;
@@ -85,8 +95,14 @@ export class ColumnsKernel {
   }
 
   /** Copies. */
-  bytes(from: number, to: number): Uint8Array<ArrayBuffer> {
+  bytes([from, to]: Span): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(from, to);
+  }
+
+  /** Copies to `at` of the target; answers where it ends there. */
+  copy([from, to]: Span, target: Uint8Array, at: number): number {
+    target.set(this.#bytes.subarray(from, to), at);
+    return at + to - from;
   }
 
   get view(): DataView {
@@ -132,7 +148,7 @@ export class ColumnsKernel {
     control[layout.FIRST] = this.#delimiters + column * 4;
     control[layout.STRIDE] = this.room.columns * 4;
     control[layout.ROWS] = rows;
-    control[layout.VALUES] = dictionary > 0 ? this.numbers : this.values;
+    control[layout.VALUES] = dictionary > 0 ? this.#numbers : this.values;
     control[layout.LEVELS] = this.levels;
     control[layout.PLAIN_TEXT] = this.#plainText;
     control[layout.DICTIONARY] = dictionary;
@@ -172,29 +188,40 @@ export class ColumnsKernel {
 
   /** Numbers in the dictionary of the values that were read; false where it has no room for all of them. */
   lookUp(count: number, width: number, dictionary: number): boolean {
-    const isWhole = this.#exports.lookUp(this.values, count, width, this.numbers, dictionary);
+    const isWhole = this.#exports.lookUp(this.values, count, width, this.#numbers, dictionary);
     this.#look();
     return isWhole !== 0;
   }
 
   /** Makes values of the numbers of texts; answers their end. */
   expandTexts(count: number, dictionary: number): number {
-    return this.#exports.expandTexts(this.numbers, count, dictionary, this.values);
+    return this.#exports.expandTexts(this.#numbers, count, dictionary, this.values);
   }
 
-  // these encode what lies at `from`, and answer the bytes
+  // what these answer lies apart from what the others do
 
-  packBits(from: number, count: number, width: number): Uint8Array<ArrayBuffer> {
-    return this.bytes(this.encoded, this.#exports.packBits(from, count, width, this.encoded));
+  /** Levels of so many rows. */
+  encodeLevels(count: number, width: number): Span {
+    const at = this.#encodedLevels;
+    return [at, this.#exports.encodeRuns(this.levels, count, width, at)];
   }
 
-  encodeRuns(from: number, count: number, width: number): Uint8Array<ArrayBuffer> {
-    return this.bytes(this.encoded, this.#exports.encodeRuns(from, count, width, this.encoded));
+  /** Numbers of a dictionary of so many entries, behind the bits that each has. */
+  encodeNumbers(count: number, entries: number): Span {
+    const width = Math.max(1, 32 - Math.clz32(Math.max(0, entries - 1)));
+    const at = this.#encodedNumbers;
+    this.#bytes[at] = width;
+    return [at, this.#exports.encodeRuns(this.#numbers, count, width, at + 1)];
   }
 
-  encodeDeltas(from: number, count: number, width: number): Uint8Array<ArrayBuffer> {
-    const scratch = this.encoded + 16;
-    const out = this.encoded + 2048;
-    return this.bytes(out, this.#exports.encodeDeltas(from, count, width, scratch, out));
+  /** Values of 0 or 1. */
+  encodeBooleans(count: number): Span {
+    return [this.#encodedNumbers, this.#exports.packBits(this.values, count, 1, this.#encodedNumbers)];
+  }
+
+  encodeDeltas(count: number, width: number): Span {
+    const scratch = this.#encodedDeltas;
+    const out = scratch + deltasScratchBytes;
+    return [out, this.#exports.encodeDeltas(this.values, count, width, scratch, out)];
   }
 }

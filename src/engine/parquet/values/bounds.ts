@@ -100,7 +100,7 @@ function floatBounds(least: number, greatest: number, isSingle: boolean): Bounds
 function textBounds(kernel: ColumnsKernel): Bounds | null {
   const text = (atSlot: number, lengthSlot: number): readonly [Uint8Array, isWhole: boolean] => {
     const [at, length] = [kernel.result(atSlot), kernel.result(lengthSlot)];
-    const bytes = kernel.bytes(at, at + Math.min(length, mostTextBytes + 4));
+    const bytes = kernel.bytes([at, at + Math.min(length, mostTextBytes + 4)]);
     return length <= mostTextBytes ? [bytes, true] : [characters(bytes), false];
   };
   const [least, isLeast] = text(layout.LEAST_AT, layout.LEAST_LENGTH);

@@ -1,0 +1,27 @@
+/** Memory in which pages wait to be compressed, used again: pages that are new each time keep the garbage collector at work. */
+
+const mostFreeBytes = 16 * 1024 * 1024;
+/** buffers are multiples of it, so that pages of about the same size share them */
+const unitBytes = 16 * 1024;
+
+export class PageBuffers {
+  /** the smallest first */
+  readonly #free: ArrayBuffer[] = [];
+  #freeBytes = 0;
+
+  /** Of that length; what it holds is of no meaning. */
+  take(length: number): Uint8Array<ArrayBuffer> {
+    const at = this.#free.findIndex((buffer) => buffer.byteLength >= length);
+    if (at < 0) return new Uint8Array(new ArrayBuffer(Math.ceil(length / unitBytes) * unitBytes), 0, length);
+    const [buffer] = this.#free.splice(at, 1);
+    this.#freeBytes -= buffer!.byteLength;
+    return new Uint8Array(buffer!, 0, length);
+  }
+
+  giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
+    if (this.#freeBytes + buffer.byteLength > mostFreeBytes) return;
+    this.#freeBytes += buffer.byteLength;
+    const at = this.#free.findIndex((other) => other.byteLength >= buffer.byteLength);
+    this.#free.splice(at < 0 ? this.#free.length : at, 0, buffer);
+  }
+}
