@@ -141,6 +141,12 @@ export const properties = [
     initial: '',
     meaning: 'memory of a job for objects of JavaScript, such as 8 GiB; empty: as Node has it, up to 4 GiB',
   },
+  {
+    name: 'svc.worker.threads_from',
+    initial: '64 MiB',
+    meaning:
+      'size of inputs from which --workers begins threads, one for each half of it: smaller ones are loaded sooner without (archives count eightfold)',
+  },
   ...limitProperties,
 ] as const satisfies readonly PropertySpec[];
 
@@ -207,6 +213,9 @@ export function readConfig(record: PropertyRecord): Config {
       drainMs: time('svc.worker.drain'),
       memoryBytes: read('svc.worker.memory', (value) =>
         value === '' ? null : parseQuantity(value, sizeUnits, 'a size such as 8 GiB'),
+      ),
+      threadsFromBytes: read('svc.worker.threads_from', (value) =>
+        parseQuantity(value, sizeUnits, 'a size such as 64 MiB'),
       ),
     },
     events: readEvents(read, complaints),

@@ -170,6 +170,8 @@ const worker = z
     drainMs: amount,
     /** what a tool may use for objects of JavaScript; null: as Node has it */
     memoryBytes: amount.nullable(),
+    /** smaller inputs are loaded without threads, whatever `--workers` says */
+    threadsFromBytes: amount,
   })
   .readonly();
 

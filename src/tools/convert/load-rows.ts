@@ -73,15 +73,16 @@ export async function loadRows(
     if (request.engine === 'local') await loader.probe(inputs);
     else if (request.onError === 'skip')
       await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
-    await loader.leaveOutLoaded(inputs);
+    const threads = threadsFor(session, inputs);
+    await loader.leaveOutLoaded(inputs, threads > 1);
     const work = { inputs, logical, sink, options, known: loader.known };
     if (request.engine === 'spark')
       loader.adoptDelegated(
         await (await onSpark()).loadOnSpark(session, { ...work, hashes: work.known.hashes }),
       );
-    else if ((request.workers ?? 1) > 1)
+    else if (threads > 1)
       loader.adoptDelegated(
-        await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work),
+        await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work, threads),
       );
     else
       for await (const member of inputs.members()) {
@@ -145,6 +146,14 @@ function mergedOf(loader: Loader, counts: MergeCounts | undefined): Pick<Convers
   if (counts === undefined) return {};
   const inserted = loader.findings().documents - counts.replaced;
   return { merged: { inserted, ...counts, unchanged: loader.skipped } };
+}
+
+/** `--workers`, or fewer: each thread is to have enough to read that beginning it is worth it. */
+function threadsFor({ request, home }: ToolSession, { expectedBytes }: InputSet): number {
+  const { engine, workers = 1 } = request;
+  const { threadsFromBytes } = home.config.worker;
+  if (engine !== 'local' || expectedBytes < threadsFromBytes) return 1;
+  return Math.min(workers, Math.floor((2 * expectedBytes) / threadsFromBytes));
 }
 
 /** The text was read when the job was asked for. */

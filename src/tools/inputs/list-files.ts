@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
-import { archiveKind } from './archives/kinds.ts';
+import { archiveKind, type ArchiveKind } from './archives/kinds.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
 import type { FileSpool } from './file-spool.ts';
 import { matchingFiles } from './matching-files.ts';
@@ -20,6 +20,8 @@ export interface InputSet {
   /** files on disk, archives counted as one */
   readonly fileCount: number;
   readonly totalBytes: number;
+  /** about as many as documents have: what packed ones unpack to is known when they are read */
+  readonly expectedBytes: number;
   /** can be walked again and again */
   members(): AsyncIterable<InputMember>;
   /** removes what stdin was spooled to */
@@ -99,10 +101,18 @@ export async function openFiles(
   };
 }
 
+/** XML is packed to an eighth of its size, or less. */
+const packing = 8;
+
+function isPacked(kind: ArchiveKind | null): boolean {
+  return kind !== null && kind !== 'tar';
+}
+
 function setOf(files: readonly ListedFile[], walk: Walk): InputSet {
   return {
     fileCount: files.length,
     totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    expectedBytes: files.reduce((sum, { bytes, named }) => sum + bytes * (isPacked(named) ? packing : 1), 0),
     members: () => walkFiles(files, walk),
     dispose: () => Promise.resolve(),
   };

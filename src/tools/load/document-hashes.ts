@@ -35,9 +35,9 @@ export async function hashesToLoad(
   inputs: InputSet,
   rejects: Rejects,
   sink: Partial<Pick<RowSink, 'loadedDocuments'>>,
+  inThreads: boolean,
 ): Promise<DocumentHashes> {
   const { skipLoaded, keys, rowTag } = request;
-  const inThreads = request.engine === 'local' && (request.workers ?? 1) > 1;
   // the hash of a part follows from that of its file, which must be known before; for threads it is taken while the file is cut
   if (!skipLoaded && keys === 'sequence' && (rowTag === undefined || inThreads))
     return { hashes: null, skipped: 0 };

@@ -208,7 +208,7 @@ export class Loader {
   }
 
   /** `-S m`, `--skip-loaded`, `--keys hash`: what the target holds as it is, or what stood among the inputs before, is not loaded. */
-  async leaveOutLoaded(inputs: InputSet): Promise<void> {
+  async leaveOutLoaded(inputs: InputSet, inThreads: boolean): Promise<void> {
     const { session, rejects, sink, logical, rowTag } = this.#context;
     const { model } = logical;
     this.#selection.known =
@@ -220,7 +220,7 @@ export class Loader {
             rowTag,
             currentDocuments: sink.currentDocuments?.bind(sink),
           })
-        : await hashesToLoad(session, inputs, rejects, sink);
+        : await hashesToLoad(session, inputs, rejects, sink, inThreads);
   }
 
   /** Which documents are to be loaded, once that is known. */

@@ -79,7 +79,7 @@ export async function mergeFolder(
     const logical = { idSch: 1, idLschma: 1, model } as ConstructorParameters<typeof Loader>[1];
     const options = { withStatistics: false, rowTag: null, rejects };
     const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), 0);
-    await loader.leaveOutLoaded(inputs);
+    await loader.leaveOutLoaded(inputs, false);
     for await (const member of inputs.members()) await loader.load(member);
     await loader.flush();
     const published = await sink.publish(async () => true, loader.lastKeys(), loader.known.merge);

@@ -57,6 +57,16 @@ async function rowsOf(schema: string, table: string): Promise<unknown[]> {
   return rows.map(({ row }) => JSON.stringify(row)).toSorted();
 }
 
+/** Keys that no row has, of a load with `--workers 3`. */
+async function gapsOf(schema: string, threadsFrom: string): Promise<number> {
+  const to = ['-x', origin, '--workers', '3', '-S', 'o', '-o', `metadb:${schema}`];
+  const environment = { SVC_WORKER_THREADS_FROM: threadsFrom };
+  const { code } = await runTool(home, 'xml2er', [join(folder, 'documents'), ...to], '', environment);
+  expect(code).toBe(0);
+  const [row] = await sql.unsafe(`SELECT max(trade_key) - count(*) AS gaps FROM ${schema}.trade`);
+  return Number(row!['gaps']);
+}
+
 const comparable = (summary: Summary): unknown => {
   const { documents: loaded, rejected, rows, tables, xpaths, bytes } = summary;
   return { loaded, rejected, rows, tables, xpaths, bytes };
@@ -117,6 +127,13 @@ describe('--workers', { timeout: 120_000 }, () => {
         ).toEqual([]);
     },
   );
+
+  it('begins no threads for documents that one has read sooner', async () => {
+    // threads leave gaps between the keys of their units
+    expect(await gapsOf('alone', '64 MiB')).toBe(0);
+    expect(await gapsOf('shared', '1 B')).toBeGreaterThan(0);
+    expect(await rowsOf('alone', 'trade')).toEqual(await rowsOf('shared', 'trade'));
+  });
 
   it(
     'appends to what is there, infers the same statistics, and takes hashed keys',

@@ -63,13 +63,23 @@ export async function createServiceHome(
   return home;
 }
 
-/** What the tests' own environment holds must not reach the service. */
+/** What the tests' own environment holds must not reach the service. `--workers` begins threads however small the inputs of a test are. */
 export function serviceEnvironment(
   home: ServiceHome,
   extra: Readonly<Record<string, string | undefined>> = {},
 ): NodeJS.ProcessEnv {
   const { PATH = '', LANG = 'C.UTF-8' } = process.env;
-  return { PATH, LANG, TMPDIR: tmpdir(), HOME: home.directory, SVC_HOME: home.directory, ...extra };
+  const { directory } = home;
+  const SVC_WORKER_THREADS_FROM = '1 B';
+  return {
+    PATH,
+    LANG,
+    TMPDIR: tmpdir(),
+    HOME: directory,
+    SVC_HOME: directory,
+    SVC_WORKER_THREADS_FROM,
+    ...extra,
+  };
 }
 
 /** Commands are on and the port is any free one, unless `environment` says otherwise; undefined leaves a variable out. */

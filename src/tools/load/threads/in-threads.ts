@@ -18,20 +18,25 @@ const maxUnitBytes = 32 * 2 ** 20;
 /** Units for a worker: what the last ones take longer than others is shared by so many. */
 const unitsPerWorker = 8;
 
-export async function loadInThreads(session: ToolSession, load: ThreadLoad): Promise<DelegatedLoad> {
+/** `count`: of threads. */
+export async function loadInThreads(
+  session: ToolSession,
+  load: ThreadLoad,
+  count: number,
+): Promise<DelegatedLoad> {
   const gathering = new Gathering(load.sink, load.logical.model.tables.length);
   const job = threadJob(session, load);
   const unitBytes = Math.min(
     maxUnitBytes,
-    Math.max(minUnitBytes, load.inputs.totalBytes / (session.request.workers! * unitsPerWorker)),
+    Math.max(minUnitBytes, load.inputs.totalBytes / (count * unitsPerWorker)),
   );
-  const threads = new Threads(() => new Thread(job, gathering));
+  const threads = new Threads(() => new Thread(job, gathering), count);
   const placing = { keyOffsets: await load.sink.keyOffsets(), unitBytes };
   const units = unitsOf(session, load, threads, placing)[Symbol.asyncIterator]();
   let done = 0;
   try {
     await Promise.all(
-      Array.from({ length: session.request.workers! }, async () => {
+      Array.from({ length: count }, async () => {
         while (!gathering.failed) {
           const next = await units.next();
           if (next.done === true) return;

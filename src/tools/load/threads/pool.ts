@@ -5,14 +5,16 @@ import { slotBytes, type FromThread, type ThreadJob, type ThreadUnit, type ToThr
 
 const spareCopies = 32;
 
-/** As many as work at the same time: one begins when none is free. */
+/** All begin at once: they read their code while the first units are looked for. One more begins when none is free. */
 export class Threads {
   readonly #begin: () => Thread;
-  readonly #all: Thread[] = [];
-  readonly #free: Thread[] = [];
+  readonly #all: Thread[];
+  readonly #free: Thread[];
 
-  constructor(begin: () => Thread) {
+  constructor(begin: () => Thread, count: number) {
     this.#begin = begin;
+    this.#all = Array.from({ length: count }, begin);
+    this.#free = [...this.#all];
   }
 
   async lend<Answer>(work: (thread: Thread) => Promise<Answer>): Promise<Answer> {
