@@ -120,10 +120,9 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
   });
 
   it('refuses what it does not do', async () => {
-    const argv = [inputs, '-x', origin, '-o', 'metadb:r', '--engine', 'spark', '--keys', 'sequence'];
-    const run = await runTool(home, 'xml2er', argv);
+    const run = await runTool(home, 'xml2er', ['-', '-x', origin, '-o', 'metadb:r', '--engine', 'spark']);
     expect(run.code).toBe(2);
-    expect(run.stdout + run.stderr).toContain('leave --keys out');
+    expect(run.stdout + run.stderr).toContain('do not see the standard input');
   });
 
   /** Resolves when the job's first unit is done; answers how many are. */

@@ -60,14 +60,60 @@ export async function loadedTables(home: ServiceHome, kind: TargetKind, name: st
   }
 }
 
+const ofJobs = new Set(['loaded_at', 'job', 'valid_from']);
+
 async function contents(reader: TargetReader, tables: readonly string[]): Promise<LoadedTables> {
   const found: Record<string, string[]> = {};
   for (const table of tables.toSorted()) {
     if (table === '_loads') continue;
     const rows = ((await reader.read(table)) ?? []).map((row) =>
-      JSON.stringify(Object.entries(row).filter(([column]) => column !== 'loaded_at' && column !== 'job')),
+      JSON.stringify(Object.entries(row).filter(([column]) => !ofJobs.has(column))),
     );
     found[table] = rows.toSorted();
   }
   return found;
+}
+
+function isKey(column: string, value: unknown): boolean {
+  return column.endsWith('_key') && value !== null;
+}
+
+/**
+ * With each key as its place among all keys of that name: alike where rows of two loads hang together alike and ascend alike, whatever
+ * numbers they have.
+ */
+export function keysAsRanks(tables: LoadedTables): LoadedTables {
+  type Row = readonly (readonly [column: string, value: unknown])[];
+  const values = new Map<string, Set<string>>();
+  const parsed = Object.entries(tables).flatMap(([table, rows]) =>
+    table === '_keys' ? [] : [[table, rows.map((row) => JSON.parse(row) as Row)] as const],
+  );
+  for (const [, rows] of parsed)
+    for (const [column, value] of rows.flat())
+      if (isKey(column, value)) {
+        const known = values.get(column);
+        if (known === undefined) values.set(column, new Set([String(value)]));
+        else known.add(String(value));
+      }
+  const ranks = new Map(
+    [...values].map(([column, known]) => {
+      const ascending = [...known].toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+      return [column, new Map(ascending.map((value, rank) => [value, rank]))] as const;
+    }),
+  );
+  return Object.fromEntries(
+    parsed.map(([table, rows]) => [
+      table,
+      rows
+        .map((row) =>
+          JSON.stringify(
+            row.map(([column, value]) => [
+              column,
+              isKey(column, value) ? ranks.get(column)!.get(String(value)) : value,
+            ]),
+          ),
+        )
+        .toSorted(),
+    ]),
+  );
 }

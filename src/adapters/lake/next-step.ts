@@ -13,7 +13,7 @@ import { openDataFiles, type DataFiles } from './data-files.ts';
 import { fileStatistics } from './file-statistics.ts';
 import type { TablesThere } from './tables-there.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
-import { mergedDocumentsFile, mergeLakeColumns, type LakeMerge } from './documents/merged-documents.ts';
+import { mergedDocumentFiles, mergeLakeColumns, type LakeMerge } from './documents/merged-documents.ts';
 import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
 import {
   tableFolder,
@@ -237,11 +237,11 @@ async function withMergedDocuments(
   written: WrittenFiles,
 ): Promise<WrittenFiles> {
   const { documents } = sideTableNames;
-  const [staged] = written.get(documents) ?? [];
-  if (merge === null || staged === undefined || staged.rows === 0) return written;
+  const staged = (written.get(documents) ?? []).filter(({ rows }) => rows > 0);
+  if (merge === null || staged.length === 0) return written;
   const place = { files, known, staging, job: plan.idJob };
-  const told = await mergedDocumentsFile(place, merge, staged, sideColumns(documents).columns);
-  return new Map([...written, [documents, [told]]]);
+  const told = await mergedDocumentFiles(place, merge, staged, sideColumns(documents).columns);
+  return new Map([...written, [documents, told]]);
 }
 
 function newFile({ name, bytes, stats, fieldIds }: UnitFile): NewFile {

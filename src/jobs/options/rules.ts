@@ -68,11 +68,6 @@ export function checkCombinations(
         '--partition',
         '--partition: executors of --engine spark write no partitions: leave one of the two out',
       );
-    if (request.keys !== 'hash')
-      fault(
-        '--keys',
-        '--engine spark numbers rows by hashes, alike wherever they are read: leave --keys out',
-      );
     if (request.inputs.includes('-'))
       fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   }

@@ -242,7 +242,7 @@ export const toolOptions: readonly OptionSpec[] = [
   withValue(
     [null, '--keys'],
     loaders,
-    ['sequence|hash', 'how row keys are made (default sequence)'],
+    ['sequence|hash', 'how row keys are made (default sequence); with --engine spark hash, but for -S m'],
     oneOf(['sequence', 'hash'], (draft, keys) => (draft.keys = keys)),
   ),
   flag([null, '--validate'], loaders, 'validate', 'check each document against the XSD first'),

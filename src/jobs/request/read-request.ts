@@ -120,8 +120,9 @@ function readItems(
     const option = findOption(tool, flag, 'command line');
     return option === null ? undefined : given.get(option);
   };
-  // Executors number rows without asking each other
-  if (draft.engine === 'spark' && givenItem('--keys') === undefined) draft.keys = 'hash';
+  // targets that were loaded so before stay so; documents that are replaced by their keys are numbered
+  if (draft.engine === 'spark' && draft.saveMode !== 'merge' && givenItem('--keys') === undefined)
+    draft.keys = 'hash';
   if (errors.length === 0) {
     for (const { flag, detail } of checkCombinations(draft, requestDefaults)) {
       const item = flag === null ? undefined : givenItem(flag);

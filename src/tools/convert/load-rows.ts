@@ -74,12 +74,9 @@ export async function loadRows(
     else if (request.onError === 'skip')
       await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
     const threads = threadsFor(session, inputs);
-    await loader.leaveOutLoaded(inputs, threads > 1);
+    await loader.leaveOutLoaded(inputs, threads > 1 || request.engine === 'spark');
     const work = { inputs, logical, sink, options, known: loader.known };
-    if (request.engine === 'spark')
-      loader.adoptDelegated(
-        await (await onSpark()).loadOnSpark(session, { ...work, hashes: work.known.hashes }),
-      );
+    if (request.engine === 'spark') loader.adoptDelegated(await (await onSpark()).loadOnSpark(session, work));
     else if (threads > 1)
       loader.adoptDelegated(
         await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work, threads),

@@ -35,11 +35,11 @@ export async function hashesToLoad(
   inputs: InputSet,
   rejects: Rejects,
   sink: Partial<Pick<RowSink, 'loadedDocuments'>>,
-  inThreads: boolean,
+  byOthers: boolean,
 ): Promise<DocumentHashes> {
   const { skipLoaded, keys, rowTag } = request;
-  // the hash of a part follows from that of its file, which must be known before; for threads it is taken while the file is cut
-  if (!skipLoaded && keys === 'sequence' && (rowTag === undefined || inThreads))
+  // the hash of a part follows from that of its file, which must be known before; for others it is taken while the file is cut
+  if (!skipLoaded && keys === 'sequence' && (rowTag === undefined || byOthers))
     return { hashes: null, skipped: 0 };
   const hashes: string[] = [];
   const modified: (number | null)[] = [];

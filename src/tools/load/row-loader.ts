@@ -207,8 +207,11 @@ export class Loader {
     await this.#probe?.run(inputs);
   }
 
-  /** `-S m`, `--skip-loaded`, `--keys hash`: what the target holds as it is, or what stood among the inputs before, is not loaded. */
-  async leaveOutLoaded(inputs: InputSet, inThreads: boolean): Promise<void> {
+  /**
+   * `-S m`, `--skip-loaded`, `--keys hash`: what the target holds as it is, or what stood among the inputs before, is not loaded. `byOthers`:
+   * threads or executors load the rest.
+   */
+  async leaveOutLoaded(inputs: InputSet, byOthers: boolean): Promise<void> {
     const { session, rejects, sink, logical, rowTag } = this.#context;
     const { model } = logical;
     this.#selection.known =
@@ -220,7 +223,7 @@ export class Loader {
             rowTag,
             currentDocuments: sink.currentDocuments?.bind(sink),
           })
-        : await hashesToLoad(session, inputs, rejects, sink, inThreads);
+        : await hashesToLoad(session, inputs, rejects, sink, byOthers);
   }
 
   /** Which documents are to be loaded, once that is known. */

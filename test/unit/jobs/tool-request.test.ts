@@ -287,10 +287,16 @@ describe('items of a request', () => {
   it('numbers rows by hashes on Spark, and refuses what other machines cannot do', () => {
     expect(parseToolArguments('xml2er', ['a.xml', '-o', 'metadb:x', '--engine', 'spark']).keys).toBe('hash');
     expect(parseToolArguments('xml2er', ['a.xml', '-o', 'metadb:x']).keys).toBe('sequence');
-    for (const wrong of [['a.xml', '--keys', 'sequence'], ['-']])
-      expect(failure(() => parseToolArguments('xml2er', [...wrong, '--engine', 'spark'])).message).toMatch(
-        /^--engine spark/,
-      );
+    for (const more of [
+      ['--keys', 'sequence'],
+      ['-S', 'm'],
+    ]) {
+      const argv = ['a.xml', '-o', 'metadb:x', '--engine', 'spark', ...more];
+      expect(parseToolArguments('xml2er', argv).keys).toBe('sequence');
+    }
+    expect(failure(() => parseToolArguments('xml2er', ['-', '--engine', 'spark'])).message).toMatch(
+      /^--engine spark/,
+    );
   });
 
   it('opens only memory, cores, instances and tags of Spark', () => {

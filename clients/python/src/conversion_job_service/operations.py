@@ -81,7 +81,7 @@ class Operations(Transport):
         - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: a column on every table; may be repeated
         - `--root QNAME`: which element is a document
         - `--row-tag QNAME`: which element starts a document inside a larger file
-        - `--keys sequence|hash`: how row keys are made (default sequence)
+        - `--keys sequence|hash`: how row keys are made (default sequence); with --engine spark hash, but for -S m
         - `--validate`: check each document against the XSD first
         - `--unmapped capture|report|fail`: content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too
         - `--on-error fail|skip`: what a bad document does (default fail)

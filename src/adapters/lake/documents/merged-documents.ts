@@ -164,14 +164,26 @@ interface StagedPlace {
   readonly job: number;
 }
 
-/** The job's documents with what tells them, in a file that takes the place of the staged one. `columns`: of that one. */
-export async function mergedDocumentsFile(
-  { files, known, staging, job }: StagedPlace,
+/** The job's documents with what tells them, in files that take the place of the staged ones. `columns`: of those. */
+export async function mergedDocumentFiles(
+  place: StagedPlace,
   { order, closing }: LakeMerge,
+  staged: readonly UnitFile[],
+  columns: readonly LakeColumn[],
+): Promise<readonly UnitFile[]> {
+  await keepDocuments(place.files, order.documents);
+  const told: UnitFile[] = [];
+  for (const file of staged) told.push(await mergedDocuments(place, closing, file, columns));
+  return told;
+}
+
+/** Of documents that the table `merged_documents` holds. */
+async function mergedDocuments(
+  { files, known, staging, job }: StagedPlace,
+  closing: DocumentClosing,
   file: UnitFile,
   columns: readonly LakeColumn[],
 ): Promise<UnitFile> {
-  await keepDocuments(files, order.documents);
   const values = columns.map(({ name }) => (name === 'sha256' ? 'm.sha256' : `d.${doubleQuoted(name)}`));
   const told = ['m.key', `${standardLiteral(closing.until)}::TIMESTAMPTZ`, 'NULL::TIMESTAMPTZ'];
   const all = [...columns, ...mergeLakeColumns];

@@ -9,7 +9,15 @@ import { memberOfRange } from '../../inputs/readable-ranges.ts';
 import { documentNames } from '../../inputs/document-names.ts';
 import { openInputs } from '../../inputs/list-files.ts';
 import { spooledFile, walkFiles, type ListedFile } from '../../inputs/walk-files.ts';
-import { commitAttempt, readJson, type ReadingJob, type UnitFailure, type UnitMember } from './work.ts';
+import {
+  commitAttempt,
+  readJson,
+  unitFile,
+  type ReadingJob,
+  type SparkUnit,
+  type UnitFailure,
+  type UnitMember,
+} from './work.ts';
 import { serveUnits } from './unit-requests.ts';
 import type { InputMember } from '../../inputs/members.ts';
 
@@ -31,7 +39,7 @@ export interface Attempt {
 class ExecutorFault extends Error {}
 
 /** What is done with the documents of a unit; it may put files into the folder of the attempt. */
-export type UnitWork<Answer> = (members: readonly UnitMember[], attempt: Attempt) => Promise<Answer>;
+export type UnitWork<Answer> = (unit: SparkUnit, attempt: Attempt) => Promise<Answer>;
 
 /**
  * Makes attempts at the units of the work folder that the command line names, as they are asked for, and ends the process. What `begin`
@@ -48,17 +56,19 @@ export function serveAttempts<Job extends ReadingJob, Answer extends UnitAnswer>
   begun.catch(() => undefined);
   serveUnits(async (unit) => {
     const work = await begun;
-    const members = await readJson<readonly UnitMember[]>(join(folder, 'units', `${unit}.json`));
+    const documents = await readJson<SparkUnit>(unitFile(folder, unit));
     const attempt = join(folder, 'attempts', `${unit}-${randomBytes(8).toString('hex')}`);
     await mkdir(attempt, { mode: 0o700 });
     try {
-      const report = await work(members, { work: folder, unit, folder: attempt }).catch((error: unknown) => {
-        if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
-        // the target may be there again for the next attempt
-        if (error instanceof AppError && error.code === 'service_unavailable')
-          throw new ExecutorFault(error.message);
-        return failed(error instanceof InputError ? error.diagnostic : error.message);
-      });
+      const report = await work(documents, { work: folder, unit, folder: attempt }).catch(
+        (error: unknown) => {
+          if (!(error instanceof InputError) && !(error instanceof AppError)) throw error;
+          // the target may be there again for the next attempt
+          if (error instanceof AppError && error.code === 'service_unavailable')
+            throw new ExecutorFault(error.message);
+          return failed(error instanceof InputError ? error.diagnostic : error.message);
+        },
+      );
       await writeNewFile(join(attempt, 'report.json'), JSON.stringify(report));
       await commitAttempt(folder, unit, attempt);
       return report.failure === undefined;

@@ -15,7 +15,9 @@ import {
   doneFolder,
   failureOf,
   readJson,
+  unitFile,
   type ReadingJob,
+  type SparkUnit,
   type UnitFailure,
   type UnitMember,
 } from './work.ts';
@@ -49,7 +51,8 @@ export async function collectOnSpark(
     const units = await writeUnits(session, work, {
       inputs,
       rowTag,
-      hashOf: (inputIndex) => (rejects.has(inputIndex) ? null : ''),
+      chosen: (inputIndex) => (rejects.has(inputIndex) ? null : { sha256: '' }),
+      keyRanges: null,
     });
     if (units > 0) {
       const job: StatisticsJob = {
@@ -105,7 +108,7 @@ async function* reportsOf(
   for (let unit = 0; unit < units; unit += 1) {
     const report = await readJson<StatisticsReport>(join(doneFolder(work, unit), 'report.json'));
     if (report.failure !== undefined) throw failureOf(report.failure);
-    const [first] = await readJson<readonly UnitMember[]>(join(work, 'units', `${unit}.json`));
-    yield { report, first: first! };
+    const { members } = await readJson<SparkUnit>(unitFile(work, unit));
+    yield { report, first: members[0]! };
   }
 }

@@ -48,6 +48,7 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
   const written = model.tables.map(() => 0);
   const findings: LoadFindings[] = [];
   const receipts: UnitReceipt[] = [];
+  const lastKeys = new Map<string, number>();
   let statistics: DocumentStatistics | null = null;
   // that none has failed is known before any row is written
   for await (const report of reportsOf(work, units)) void report;
@@ -59,6 +60,8 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
   for await (const report of reportsOf(work, units)) {
     unit += 1;
     if (report.findings !== null) findings.push(report.findings);
+    // units ascend, and so do their keys
+    for (const [table, key] of report.lastKeys) lastKeys.set(table, key);
     if (report.statistics !== null) {
       statistics ??= emptyStatistics();
       addStatistics(statistics, report.statistics);
@@ -80,8 +83,7 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
   if (copiedHere > 0)
     done.log(`${copiedHere} of ${units} units were copied into the target from this machine`);
   if (token !== null) await sink.units!.adopt(receipts, (one) => doneFolder(work, one));
-  // keys of documents follow from their content
-  return { written, findings: addFindings(findings), statistics, lastKeys: new Map() };
+  return { written, findings: addFindings(findings), statistics, lastKeys };
 }
 
 /** As an executor would have. One may have, which could not tell: what is there counts. */

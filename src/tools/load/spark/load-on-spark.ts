@@ -8,12 +8,14 @@ import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { UnitToken } from '../../../ports/rows/units.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
+import type { DocumentHashes } from '../document-hashes.ts';
+import { KeyRanges } from '../key-ranges.ts';
 import type { DelegatedLoad, LoadOptions } from '../row-loader.ts';
 import { loadingJob } from '../order.ts';
 import { runUnitsOnSpark, taskCommand } from './application.ts';
 import { withWorkFolder } from './work-folder.ts';
 import { collectUnits, reportsOf, unsettledOf } from './collect-units.ts';
-import { writeUnits } from './units.ts';
+import { writeUnits, type ChosenDocument, type UnitPlan } from './units.ts';
 import { doneFolder, jobFile, readJson, targetFile, type SparkJob } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 
@@ -22,8 +24,8 @@ export interface SparkLoad {
   readonly logical: StoredLogicalSchema;
   readonly sink: RowSink;
   readonly options: LoadOptions;
-  /** SHA-256 of the documents by input index; null: not to be loaded */
-  readonly hashes: readonly (string | null)[] | null;
+  /** which of the documents are to be loaded */
+  readonly known: Pick<DocumentHashes, 'hashes' | 'modified' | 'leftOut'>;
 }
 
 /** AppError `invalid_option`: there is no Spark. */
@@ -33,11 +35,12 @@ export function requireSpark({ request, home }: ToolSession): void {
 }
 
 /** What `Loader.probe` does where a job runs here: for `--on-error skip`, before any document is read for its rows. */
-export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, 'hashes'>): Promise<void> {
+export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, 'known'>): Promise<void> {
   const { rejects } = load.options;
   await onSpark(session, load, {
     probe: true,
-    hashOf: (inputIndex) => (rejects.has(inputIndex) ? null : ''),
+    chosen: (inputIndex) => (rejects.has(inputIndex) ? null : { sha256: '' }),
+    keyRanges: null,
     begin: async () => undefined,
     use: async (work, units) => {
       for await (const report of reportsOf(work, units))
@@ -48,12 +51,17 @@ export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, '
 }
 
 export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<DelegatedLoad> {
-  const hashOf = (inputIndex: number): string | null => load.hashes?.[inputIndex] ?? null;
-  const { sink, logical } = load;
+  const { sink, logical, options } = load;
+  const tooMany = '--engine spark: there are too many documents to number; take --keys hash';
+  const keyRanges =
+    session.request.keys === 'hash'
+      ? null
+      : new KeyRanges(await sink.keyOffsets(), options.rowTag !== null, tooMany);
   let token: UnitToken | null = null;
   return onSpark(session, load, {
     probe: false,
-    hashOf,
+    chosen: (inputIndex) => chosenOf(load, inputIndex),
+    keyRanges,
     begin: async (work, units) => {
       token = await tokenFor(session, sink, units);
       if (token !== null) await writeNewFile(targetFile(work), JSON.stringify(token));
@@ -63,6 +71,14 @@ export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promis
       return collectUnits({ work, units, sink, token, log: session.log }, logical.model);
     },
   });
+}
+
+function chosenOf({ known, options }: SparkLoad, inputIndex: number): ChosenDocument | null {
+  const sha256 = known.hashes === null ? null : known.hashes[inputIndex]!;
+  if (options.rejects.has(inputIndex) || (known.hashes !== null && sha256 === null)) return null;
+  const leftOut = known.leftOut?.get(inputIndex);
+  const modified = known.modified?.[inputIndex] ?? null;
+  return { sha256, modified, ...(leftOut === undefined ? {} : { leftOut }) };
 }
 
 /** Units whose rows turned out to need other types than what they have are done again, with these. */
@@ -94,11 +110,9 @@ async function tokenFor(session: ToolSession, sink: RowSink, units: number): Pro
   return null;
 }
 
-interface Pass<Answer> {
+interface Pass<Answer> extends Pick<UnitPlan, 'chosen' | 'keyRanges'> {
   /** only what is wrong with documents is looked for */
   readonly probe: boolean;
-  /** see `UnitPlan` */
-  readonly hashOf: (inputIndex: number) => string | null;
   /** called before the first of so many units, where there is one */
   readonly begin: (work: string, units: number) => Promise<void>;
   /** called when all units have been done */
@@ -107,12 +121,12 @@ interface Pass<Answer> {
 
 async function onSpark<Answer>(
   session: ToolSession,
-  load: Omit<SparkLoad, 'hashes'>,
-  { probe, hashOf, begin, use }: Pass<Answer>,
+  load: Omit<SparkLoad, 'known'>,
+  { probe, chosen, keyRanges, begin, use }: Pass<Answer>,
 ): Promise<Answer> {
   return withWorkFolder(session, async (work) => {
     const { inputs, options } = load;
-    const units = await writeUnits(session, work, { inputs, rowTag: options.rowTag, hashOf });
+    const units = await writeUnits(session, work, { inputs, rowTag: options.rowTag, chosen, keyRanges });
     if (units > 0) {
       await begin(work, units);
       await writeNewFile(jobFile(work), JSON.stringify(await jobOf(session, load, units, probe)));
@@ -125,7 +139,7 @@ async function onSpark<Answer>(
 
 async function jobOf(
   session: ToolSession,
-  load: Omit<SparkLoad, 'hashes'>,
+  load: Omit<SparkLoad, 'known'>,
   units: number,
   probe: boolean,
 ): Promise<SparkJob> {

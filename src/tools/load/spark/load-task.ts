@@ -5,6 +5,8 @@ import { AppError } from '../../../errors.ts';
 import type { UnitReceipt, UnitToken } from '../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
 import { openUnit } from '../../session/open-unit.ts';
+import { hashDocument } from '../../inputs/read-document.ts';
+import { checkLastKeys } from '../key-ranges.ts';
 import { Loader } from '../row-loader.ts';
 import { loaderSession } from '../order.ts';
 import { createRejects } from '../rejects.ts';
@@ -14,24 +16,25 @@ import {
   readJson,
   targetFile,
   type SparkJob,
+  type SparkUnit,
   type UnitFailure,
   type UnitMember,
   type UnitReport,
 } from './work.ts';
 
-serveAttempts((job: SparkJob) => (members, attempt) => shred(job, members, attempt), failed);
+serveAttempts((job: SparkJob) => (unit, attempt) => shred(job, unit, attempt), failed);
 
 function failed(failure: UnitFailure): UnitReport {
-  return { failure, rejects: [], findings: null, statistics: null, rows: null };
+  return { failure, rejects: [], findings: null, statistics: null, lastKeys: [], rows: null };
 }
 
-async function shred(job: SparkJob, members: readonly UnitMember[], attempt: Attempt): Promise<UnitReport> {
-  if (job.probe) return probe(job, members);
+async function shred(job: SparkJob, unit: SparkUnit, attempt: Attempt): Promise<UnitReport> {
+  if (job.probe) return probe(job, unit.members);
   const target = await targetOf(job, attempt);
-  if (target !== null && 'commit' in target) return intoTarget(job, members, target);
+  if (target !== null && 'commit' in target) return intoTarget(job, unit, target);
   const file = await openRowFile(attempt.folder);
   try {
-    const found = await load(job, members, file);
+    const found = await load(job, unit, file);
     const why = target === null ? {} : { why: target.why };
     return { rejects: [], ...found, rows: { file: await file.finish(), ...why } };
   } finally {
@@ -59,34 +62,45 @@ async function targetOf(
 }
 
 /** An earlier attempt may have committed and not lived to tell: its report is the unit's, then. */
-async function intoTarget(
-  job: SparkJob,
-  members: readonly UnitMember[],
-  unit: UnitSink,
-): Promise<UnitReport> {
+async function intoTarget(job: SparkJob, unit: SparkUnit, into: UnitSink): Promise<UnitReport> {
   try {
-    const found = await load(job, members, unit);
+    const found = await load(job, unit, into);
     const report = (receipt: UnitReceipt): UnitReport => ({ rejects: [], ...found, rows: { receipt } });
-    return JSON.parse(await unit.commit((receipt) => JSON.stringify(report(receipt)))) as UnitReport;
+    return JSON.parse(await into.commit((receipt) => JSON.stringify(report(receipt)))) as UnitReport;
   } finally {
-    await unit.close();
+    await into.close();
   }
 }
 
 async function load(
   job: SparkJob,
-  members: readonly UnitMember[],
+  { members, keys }: SparkUnit,
   writer: RowWriter,
-): Promise<Pick<UnitReport, 'findings' | 'statistics'>> {
+): Promise<Pick<UnitReport, 'findings' | 'statistics' | 'lastKeys'>> {
   const loader = loaderOf(
     job,
     writer,
     createRejects(() => undefined),
   );
-  loader.expect({ hashes: members.map(({ sha256 }) => sha256) });
-  for await (const member of membersOf(job, members)) await loader.load(member);
+  if (keys !== null) loader.numberFrom(keys.key, keys.document);
+  let at = -1;
+  for await (const member of membersOf(job, members)) {
+    at += 1;
+    const { sha256, leftOut } = members[at]!;
+    const known = sha256 === '' && job.rowTag !== null ? await hashDocument(member) : sha256;
+    loader.expect({
+      hashes: known === '' ? null : [known],
+      leftOut: new Map(leftOut === undefined ? [] : [[0, leftOut]]),
+    });
+    await loader.load(member);
+  }
   await loader.flush();
-  return { findings: loader.findings(), statistics: loader.statistics };
+  if (keys !== null) checkLastKeys(loader.lastKeys(), keys, members[0]!.path, 'load it with --keys hash');
+  return {
+    findings: loader.findings(),
+    statistics: loader.statistics,
+    lastKeys: [...loader.lastKeys()],
+  };
 }
 
 async function probe(job: SparkJob, members: readonly UnitMember[]): Promise<UnitReport> {
@@ -103,7 +117,7 @@ async function probe(job: SparkJob, members: readonly UnitMember[]): Promise<Uni
       void faults.push([members[index]!.inputIndex, diagnostic]),
   };
   await loaderOf(job, nothing, rejects).probe({ members: () => membersOf(job, members) });
-  return { rejects: faults, findings: null, statistics: null, rows: null };
+  return { rejects: faults, findings: null, statistics: null, lastKeys: [], rows: null };
 }
 
 function loaderOf(job: SparkJob, writer: RowWriter, rejects: ReturnType<typeof createRejects>): Loader {

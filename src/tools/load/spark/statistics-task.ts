@@ -10,7 +10,9 @@ import type { UnitMember } from './work.ts';
 import type { InputMember } from '../../inputs/members.ts';
 
 serveAttempts(
-  (job: StatisticsJob) => (members) => collect(job, members),
+  (job: StatisticsJob) =>
+    ({ members }) =>
+      collect(job, members),
   (failure): StatisticsReport => ({ failure }),
 );
 

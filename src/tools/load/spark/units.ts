@@ -1,11 +1,13 @@
 /** What a job on Spark is cut into: some files or members of archives, or a range of one large file (`--row-tag`). */
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import type { RowElementName } from '../../../engine/shred/row-tag/elements.ts';
+import { AppError } from '../../../errors.ts';
+import { hashDocument } from '../../inputs/read-document.ts';
 import { splitDocument } from '../../inputs/readable-ranges.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
-import type { UnitMember } from './work.ts';
+import type { KeyRanges } from '../key-ranges.ts';
+import { unitFile, type SparkUnit, type UnitMember } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../../inputs/members.ts';
 
@@ -21,8 +23,19 @@ export interface UnitPlan {
   readonly inputs: InputSet;
   /** null: no file is cut */
   readonly rowTag: RowElementName | null;
-  /** SHA-256 by input index, '' where it is not needed; null: the document is left out */
-  readonly hashOf: (inputIndex: number) => string | null;
+  /** by input index; null: the document is left out */
+  readonly chosen: (inputIndex: number) => ChosenDocument | null;
+  /** null: keys follow from the documents, or there are no rows to be written */
+  readonly keyRanges: KeyRanges | null;
+}
+
+export interface ChosenDocument {
+  /** null: nobody has taken it, and whoever cuts or reads the document does; '': it is not needed */
+  readonly sha256: string | null;
+  /** when the file had last been changed before that was taken, in ms; null: nobody knows */
+  readonly modified?: number | null;
+  /** numbers of the documents in it that are not to be loaded */
+  readonly leftOut?: readonly number[];
 }
 
 /** Bytes of a unit: so many that there are some for each core, and at most `svc.spark.range_bytes`. */
@@ -50,45 +63,76 @@ function coresOf(settings: Readonly<Record<string, string>>): number | null {
 export async function writeUnits(
   session: ToolSession,
   work: string,
-  { inputs, rowTag, hashOf }: UnitPlan,
+  { inputs, rowTag, chosen, keyRanges }: UnitPlan,
 ): Promise<number> {
   const { spark } = session.home.config;
   const settings = { ...spark.conf, ...session.request.sparkConf };
   const rangeBytes = unitBytes(inputs.totalBytes, settings, spark.rangeBytes);
-  const rangesOf = async (member: InputMember): Promise<readonly DocumentRange[]> => {
-    const { limits, kernels } = session;
-    return (
-      (rowTag === null ? null : await splitDocument(member, { rowTag, limits, kernels, rangeBytes })) ?? []
-    );
-  };
   let members: UnitMember[] = [];
   let bytes = 0;
+  /** of documents that are left out */
+  let passed = 0;
+  let packed = false;
   let units = 0;
+  const add = (member: UnitMember, diskBytes: number): void => {
+    members.push(member);
+    bytes += diskBytes;
+    packed ||= member.packed;
+  };
   const cut = async (): Promise<void> => {
     if (members.length === 0) return;
-    await writeFile(join(work, 'units', `${units}.json`), JSON.stringify(members), { mode: 0o600 });
+    const firstIndex = members[0]!.inputIndex;
+    const keys = keyRanges?.next({ firstIndex, bytes: bytes + passed, packed }) ?? null;
+    const unit: SparkUnit = { members, keys };
+    await writeFile(unitFile(work, units), JSON.stringify(unit), { mode: 0o600 });
     units += 1;
     members = [];
-    bytes = 0;
+    bytes = passed = 0;
+    packed = false;
   };
   let inputIndex = -1;
   for await (const member of inputs.members()) {
     inputIndex += 1;
-    const sha256 = hashOf(inputIndex);
-    if (sha256 === null) continue;
+    const document = chosen(inputIndex);
+    if (document === null) {
+      passed += member.diskBytes;
+      continue;
+    }
+    const { leftOut } = document;
+    const ranges = rowTag === null ? [] : await rangesOf(session, member, document, { rowTag, rangeBytes });
     const { source, name, path, diskBytes } = member;
-    const unit = { ...source, name, path, inputIndex, sha256 };
-    const ranges = await rangesOf(member);
+    const sha256 = document.sha256 ?? ranges[0]?.sha256 ?? (await hashToTell(member, rowTag));
+    const named = { ...source, name, path, inputIndex, sha256 };
+    const whole: UnitMember = leftOut === undefined ? named : { ...named, leftOut };
     if (bytes + diskBytes > rangeBytes || ranges.length > 0) await cut();
     for (const range of ranges) {
-      members.push({ ...unit, range });
+      add({ ...whole, range }, range.to - range.from);
       await cut();
     }
     if (ranges.length > 0) continue;
-    members.push(unit);
-    bytes += diskBytes;
+    add(whole, diskBytes);
     if (members.length >= maxUnitDocuments) await cut();
   }
   await cut();
   return units;
+}
+
+/** Empty: the document is not cut. AppError `unprocessable_input`: it is another one than the one whose hash was taken. */
+async function rangesOf(
+  { limits, kernels }: ToolSession,
+  member: InputMember,
+  { sha256, modified = null }: ChosenDocument,
+  cutting: { readonly rowTag: RowElementName; readonly rangeBytes: number },
+): Promise<readonly DocumentRange[]> {
+  // nobody may have changed it since
+  const known = sha256 === '' || (sha256 !== null && modified !== null) ? { sha256 } : {};
+  const ranges = await splitDocument(member, { ...cutting, limits, kernels, ...known });
+  if (modified !== null && ranges !== null && ranges[0]!.modified !== modified)
+    throw new AppError('unprocessable_input', `${member.path}: the file changed while it was read`);
+  return ranges ?? [];
+}
+
+/** Of a document that is not cut. One that can be read but once is hashed here, where parts of it are named by that. */
+async function hashToTell(member: InputMember, rowTag: RowElementName | null): Promise<string> {
+  return rowTag === null || member.parts !== undefined ? '' : hashDocument(member);
 }

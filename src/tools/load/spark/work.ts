@@ -16,6 +16,7 @@ import type { UnitReceipt } from '../../../ports/rows/units.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { LoadFindings } from '../findings.ts';
+import type { KeyRange } from '../key-ranges.ts';
 import type { LoadingJob } from '../order.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 
@@ -47,11 +48,19 @@ export interface UnitMember extends MemberSource {
   readonly path: string;
   /** among the documents of the job, from 0 */
   readonly inputIndex: number;
+  /** '': nobody has taken it yet, or needs it */
   readonly sha256: string;
   /** the range of the member that the unit reads, when not all of it; such a unit has one member */
   readonly range?: DocumentRange;
   /** numbers of the documents in the member that are not to be loaded */
   readonly leftOut?: readonly number[];
+}
+
+/** The documents of a unit, `units/N.json`. */
+export interface SparkUnit {
+  readonly members: readonly UnitMember[];
+  /** null: keys follow from the documents, or there are no rows to be written */
+  readonly keys: KeyRange | null;
 }
 
 /** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */
@@ -82,11 +91,15 @@ export interface UnitReport {
   /** null: the unit failed, or was probed only */
   readonly findings: LoadFindings | null;
   readonly statistics: DocumentStatistics | null;
+  /** the highest keys given out, by table name; empty where they follow from the documents */
+  readonly lastKeys: readonly (readonly [table: string, key: number])[];
   /** null: as `findings` */
   readonly rows: UnitRows | null;
 }
 
 export const jobFile = (work: string): string => join(work, 'job.json');
+
+export const unitFile = (work: string, unit: number): string => join(work, 'units', `${unit}.json`);
 
 /** What tasks write units into the target with; absent where it takes none. */
 export const targetFile = (work: string): string => join(work, 'target.json');

@@ -5,12 +5,12 @@ import { unpackRelationalModel } from '../../../engine/model/packed/models.ts';
 import { AppError } from '../../../errors.ts';
 import type { ReleaseRows, SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
 import type { LoaderSink } from '../drained-rows.ts';
+import { checkLastKeys } from '../key-ranges.ts';
 import { Loader } from '../row-loader.ts';
 import { loaderSession } from '../order.ts';
 import { createRejects } from '../rejects.ts';
 import { fleetingFileChunks } from '../../inputs/open-file.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
-import type { UnitMember } from '../spark/work.ts';
 import {
   slotBytes,
   type FromThread,
@@ -31,7 +31,8 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer);
 }
 
-async function load({ number, members, key, document, lastKey }: ThreadUnit): Promise<void> {
+async function load(unit: ThreadUnit): Promise<void> {
+  const { number, members, key, document } = unit;
   try {
     const before = loader.done;
     loader.expect({
@@ -43,7 +44,7 @@ async function load({ number, members, key, document, lastKey }: ThreadUnit): Pr
       const loaded = loader.load(member);
       if (loaded !== undefined) await loaded;
     }
-    checkKeys(members, lastKey);
+    checkLastKeys(loader.lastKeys(), unit, members[0]!.path, 'load it without --workers');
     const { documents, bytes } = loader.done;
     send({
       kind: 'unit',
@@ -69,17 +70,6 @@ function answer(message: ToThread & { kind: 'unit' | 'hash' | 'end' }): Promise<
       return hash(message.file);
     case 'end':
       return end();
-  }
-}
-
-/** Entities of a document's own DTD may make more rows than it has bytes. */
-function checkKeys(members: readonly UnitMember[], lastKey: number): void {
-  for (const key of loader.lastKeys().values()) {
-    if (key <= lastKey) continue;
-    throw new AppError(
-      'unprocessable_input',
-      `${members[0]!.path}: it, or a document after it, has more rows than bytes; load it without --workers`,
-    );
   }
 }
 

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../../errors.ts';
 import type { SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { LoadFindings } from '../findings.ts';
+import type { KeyRange } from '../key-ranges.ts';
 import type { LoadingJob } from '../order.ts';
 import type { UnitMember } from '../spark/work.ts';
 
@@ -20,14 +21,9 @@ export interface ThreadJob extends LoadingJob {
 }
 
 /** Documents that follow one another. */
-export interface ThreadUnit {
+export interface ThreadUnit extends KeyRange {
   readonly number: number;
   readonly members: readonly UnitMember[];
-  /** rows and documents are numbered above these */
-  readonly key: number;
-  readonly document: number;
-  /** no row may have a key beyond */
-  readonly lastKey: number;
 }
 
 export type ToThread =

@@ -1,5 +1,6 @@
 /** A task of Spark as its executors start it: attempts at units after and beside each other, cut off, and repeated. */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +16,9 @@ import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { hashDocument } from '../../../../src/tools/inputs/read-document.ts';
 import {
   makeWorkFolder,
+  unitFile,
   type SparkJob,
+  type SparkUnit,
   type UnitMember,
   type UnitReport,
 } from '../../../../src/tools/load/spark/work.ts';
@@ -76,15 +79,18 @@ describe('a task', () => {
       const unit: UnitMember = { ...source, name, path, inputIndex: 0, sha256 };
       const all: UnitMember[] = [unit, ...ranges!.map((range) => ({ ...unit, range }))];
       for (const [number, only] of all.entries())
-        await writeFile(join(work, 'units', `${number}.json`), JSON.stringify([only]));
+        await writeFile(
+          join(work, 'units', `${number}.json`),
+          JSON.stringify({ members: [only], keys: null } satisfies SparkUnit),
+        );
       units = all.length;
     }
     expect(units).toBeGreaterThan(3);
   });
 
   /** A process that makes attempts; its stdin ends when its executor does. */
-  function engine() {
-    const child = spawn(process.execPath, [task, work], { stdio: 'pipe' });
+  function engine(jobFolder = work) {
+    const child = spawn(process.execPath, [task, jobFolder], { stdio: 'pipe' });
     const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
     const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const complaint = text(child.stderr);
@@ -167,6 +173,44 @@ describe('a task', () => {
     },
   );
 
+  it('numbers rows within the range of a unit, hashes what nobody has, and leaves out what is there', async () => {
+    const numbered = join(folder, 'numbered');
+    await mkdir(numbered);
+    await makeWorkFolder(numbered);
+    const job = JSON.parse(await readFile(join(work, 'job.json'), 'utf8')) as SparkJob;
+    const request = { ...job.request, keys: 'sequence' };
+    await writeFile(join(numbered, 'job.json'), JSON.stringify({ ...job, request }));
+    const file = join(folder, 'three.xml');
+    const content = `<orders>${order(1)}${order(2)}${order(3)}</orders>`;
+    await writeFile(file, content);
+    const source = { file, member: 0, packed: false, direct: true, name: 'three.xml', path: file };
+    const member: UnitMember = { ...source, inputIndex: 0, sha256: '', leftOut: [2] };
+    for (const [number, lastKey] of [1000, 101].entries()) {
+      const unit: SparkUnit = { members: [member], keys: { key: 100, document: 100, lastKey } };
+      await writeFile(unitFile(numbered, number), JSON.stringify(unit));
+    }
+    const reportOf = async (unit: number): Promise<UnitReport> =>
+      JSON.parse(await readFile(join(numbered, 'done', `${unit}`, 'report.json'), 'utf8')) as UnitReport;
+    const executor = engine(numbered);
+    await executor.give(0);
+    const { lastKeys, rows, failure } = await reportOf(0);
+    expect(failure).toBeUndefined();
+    expect(Object.fromEntries(lastKeys)).toMatchObject({ order: 102, _documents: 102 });
+    const hash = createHash('sha256').update(content).digest('hex');
+    const parts = [1, 3].map((number) => createHash('sha256').update(`${hash}#${number}`).digest('hex'));
+    if (rows === null || !('file' in rows)) throw new Error('the unit has no rows');
+    const lines = (await readFile(join(numbered, 'done', '0', 'rows'), 'utf8')).split('\n');
+    const documents = lines.filter((line) => line.includes('three.xml#'));
+    expect(documents.map((line) => line.split('\t').slice(0, 3))).toEqual([
+      ['101', 'three.xml#1', parts[0]],
+      ['102', 'three.xml#3', parts[1]],
+    ]);
+    // it has more rows than the range has keys
+    await executor.give(1);
+    expect((await reportOf(1)).failure).toMatch(/more rows than bytes; load it with --keys hash/);
+    await executor.ended;
+  });
+
   it('ends with the process where a document is at fault, and where the executor is', async () => {
     const file = join(folder, 'broken.xml');
     await writeFile(file, '<orders><order id="1"><name>N1</orders>');
@@ -185,7 +229,10 @@ describe('a task', () => {
       [1000, broken],
       [1001, lost],
     ] as const)
-      await writeFile(join(work, 'units', `${number}.json`), JSON.stringify([unit]));
+      await writeFile(
+        join(work, 'units', `${number}.json`),
+        JSON.stringify({ members: [unit], keys: null } satisfies SparkUnit),
+      );
 
     const first = engine();
     expect(await first.give(1000)).toEqual({ unit: 1000, last: true });

@@ -1,5 +1,4 @@
 /** Documents of a load in their order, in units that threads take one after the other, with ranges of keys. */
-import { AppError } from '../../../../errors.ts';
 import type { RowSink } from '../../../../ports/rows/sink.ts';
 import type { StoredLogicalSchema } from '../../../../ports/stores/catalog.ts';
 import type { InputSet } from '../../../inputs/list-files.ts';
@@ -9,6 +8,7 @@ import { hashDocument } from '../../../inputs/read-document.ts';
 import { splitDocument } from '../../../inputs/readable-ranges.ts';
 import type { ToolSession } from '../../../session/tool-session.ts';
 import type { DocumentHashes } from '../../document-hashes.ts';
+import { KeyRanges } from '../../key-ranges.ts';
 import type { LoadOptions } from '../../row-loader.ts';
 import type { UnitMember } from '../../spark/work.ts';
 import type { ThreadUnit } from '../messages.ts';
@@ -24,8 +24,6 @@ export interface ThreadLoad {
 }
 
 const maxUnitDocuments = 256;
-/** Keys of a unit whose bytes are packed: nobody knows how many they are before they are read. */
-const packedRange = 2 ** 32;
 
 export interface PlacedUnit {
   readonly unit: ThreadUnit;
@@ -51,20 +49,11 @@ export async function* unitsOf(
   let diskBytes = 0;
   let packed = false;
   let firstIndex = 0;
-  // what the target holds may reach as far in any table
-  let key = Math.max(0, ...keyOffsets.values());
-  const documentOffset = keyOffsets.get('_documents') ?? 0;
+  const tooMany = '--workers: there are too many documents to number; leave it out';
+  const keyRanges = new KeyRanges(keyOffsets, options.rowTag !== null, tooMany);
   const cut = (): PlacedUnit => {
-    const range = packed ? packedRange : diskBytes + 1024;
-    const document = options.rowTag === null ? documentOffset + firstIndex : key;
-    const unit = { number, members, key, document, lastKey: key + range };
-    if (!Number.isSafeInteger(unit.lastKey))
-      throw new AppError(
-        'unprocessable_input',
-        '--workers: there are too many documents to number; leave it out',
-      );
-    const placed = { unit, diskBytes };
-    key += range;
+    const keys = keyRanges.next({ firstIndex, bytes: diskBytes, packed });
+    const placed = { unit: { number, members, ...keys }, diskBytes };
     number += 1;
     members = [];
     diskBytes = 0;
