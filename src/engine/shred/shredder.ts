@@ -16,7 +16,7 @@ import {
 } from '../xml/tokens.ts';
 import type { Deviations } from './deviations.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
-import type { RowOutput } from './rows/output.ts';
+import type { DocumentFacts, RowOutput } from './rows/output.ts';
 import { Attributes } from './walk/attributes.ts';
 import { CapturedElements } from './walk/captured-elements.ts';
 import { ColumnValues, type UnconvertedText } from './walk/column-values.ts';
@@ -53,7 +53,7 @@ export interface Shredder {
   /** `inherited`: namespaces declared around a document that is a part of a larger one. */
   beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
-  endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void;
+  endDocument(facts: DocumentFacts): void;
   /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
   lastKeys(): ReadonlyMap<string, number>;
   /** Rows that follow get keys above `key`, documents keys above `document`, unless higher ones were given out already. */
@@ -127,7 +127,7 @@ class DocumentShredder implements Shredder {
     this.#captured.target = null;
   }
 
-  endDocument(facts: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string }): void {
+  endDocument(facts: DocumentFacts): void {
     const { documentName } = this.#context;
     this.output.document(this.#context.documentKey(), documentName, facts, this.#options.idJob);
   }

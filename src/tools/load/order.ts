@@ -14,7 +14,7 @@ export interface LoadingJob {
   readonly byHand: boolean;
   readonly request: Pick<
     ToolRequest,
-    'keys' | 'unmapped' | 'keepsOtherRoots' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'
+    'keys' | 'saveMode' | 'unmapped' | 'keepsOtherRoots' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'
   >;
   readonly rowTag: RowElementName | null;
   readonly takesXsd: boolean;
@@ -27,12 +27,14 @@ export interface LoadingJob {
 }
 
 export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOptions): LoadingJob {
-  const { keys, unmapped, keepsOtherRoots, extraColumns, noSamples, root, rowTag } = session.request;
+  const { keys, saveMode, unmapped, keepsOtherRoots, extraColumns, noSamples, root, rowTag } =
+    session.request;
   return {
     idJob: session.idJob,
     byHand: session.byHand,
     request: {
       keys,
+      saveMode,
       unmapped,
       keepsOtherRoots,
       extraColumns,

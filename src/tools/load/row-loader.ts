@@ -173,12 +173,17 @@ export class Loader {
     const shredder = this.#shredder;
     const identity = this.#identity;
     const present = this.#present;
-    const { keys } = this.#context.session.request;
+    const { keys, saveMode } = this.#context.session.request;
+    // the first part of a file tells whether all are there; a merge knows each by its hash
+    const tellsParts = saveMode === 'merge';
     const timeText = createTimeTexts();
     return {
       begin: (file, number, inherited) => {
-        present.documentSha256 = present.sha256 === null ? null : partHash(present.sha256, number);
-        const keyed = keys === 'hash' ? (present.documentSha256 ?? undefined) : undefined;
+        const isTold = tellsParts || (number ?? 1) === 1;
+        const isNeeded = present.sha256 !== null && (isTold || keys === 'hash');
+        const sha256 = isNeeded ? partHash(present.sha256!, number) : null;
+        present.documentSha256 = isTold ? sha256 : null;
+        const keyed = keys === 'hash' ? (sha256 ?? undefined) : undefined;
         shredder.beginDocument(documentName(file, number), keyed, inherited);
         this.#collector?.beginDocument();
         identity?.beginDocument(documentName(file, number), inherited);
@@ -190,7 +195,7 @@ export class Loader {
       },
       end: (bytes) => {
         shredder.endDocument({
-          sha256: present.documentSha256!,
+          sha256: present.documentSha256,
           bytes,
           loadedAt: timeText(Date.now()),
         });

@@ -1,4 +1,5 @@
 /** `--row-tag`: every element of a name inside a larger file is a document of its own. */
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +8,7 @@ import { compareXml } from '../../support/documents/canonical-xml.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
-import { needs } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
 const schema = (declarations: string): string =>
@@ -105,6 +106,44 @@ describe('--row-tag', { timeout: 120_000 }, () => {
       expect(await convert(home, 'xml2er', ...argv)).toMatchObject({ documents: count });
       expect(await convert(home, 'xml2er', ...argv)).toMatchObject({ status: 'C', documents: 0, rows: 0 });
       expect(await sql`select count(*)::int as n from hashed."order"`).toEqual([{ n: count }]);
+    },
+  );
+
+  it.each(some(['metadb:lean', 'csv', 'parquet', 'delta', 'sqlite', 'duckdb', 'jsonl', 'tsv', 'iceberg'], 4))(
+    'tells the hash of the first part alone, by which a file is known to be there: %s',
+    async (kind) => {
+      const few = join(home.directory, 'in', 'few.xml');
+      await writeFile(
+        few,
+        `<o:orders xmlns:o="urn:o" xmlns:k="urn:k"><o:sender>ACME</o:sender>${order(1)}${order(2)}${order(3)}</o:orders>`,
+      );
+      const place = join(home.directory, 'lean', kind);
+      await mkdir(join(home.directory, 'lean'), { recursive: true });
+      const isDatabase = kind === 'sqlite' || kind === 'duckdb';
+      const target = kind.includes(':') ? kind : isDatabase ? `${kind}:${place}.db` : place;
+      const format = isDatabase || kind.includes(':') ? [] : ['-f', kind];
+      const argv = [few, '-x', origin, '--row-tag', 'order', '-o', target, ...format];
+      const loaded = await convert(home, 'xml2er', ...argv);
+      expect(loaded).toMatchObject({ documents: 3 });
+      expect(await convert(home, 'xml2er', ...argv, '--skip-loaded')).toMatchObject({ documents: 0 });
+      if (kind === 'metadb:lean') {
+        const rows = await sql`select name, sha256 from lean._documents order by document_key`;
+        const hash = createHash('sha256')
+          .update(await readFile(few))
+          .digest('hex');
+        const first = createHash('sha256').update(`${hash}#1`).digest('hex');
+        expect(rows.map(({ name, sha256 }) => [name, sha256])).toEqual([
+          ['few.xml#1', first],
+          ['few.xml#2', null],
+          ['few.xml#3', null],
+        ]);
+      }
+      const written = `${place.replace(':', '-')}-written`;
+      await convert(home, 'er2xml', '-l', String(loaded.logical), '-i', target, '-o', written);
+      for (const id of [1, 2, 3]) {
+        const back = await readFile(join(written, `few.xml#${id}`), 'utf8');
+        expect(compareXml(alone(id), back, { source: part })).toEqual([]);
+      }
     },
   );
 

@@ -9,6 +9,15 @@ export interface RowChunk {
   readonly rowCount: number;
 }
 
+/** What `_documents` tells of a document beside its key and its name. */
+export interface DocumentFacts {
+  /** hex; null: it is not told */
+  readonly sha256: string | null;
+  readonly bytes: number;
+  /** ISO 8601 */
+  readonly loadedAt: string;
+}
+
 type SideName = Exclude<RowChunk['table'], number>;
 
 interface SideRows {
@@ -96,11 +105,7 @@ export class RowOutput {
   document(
     key: number | string,
     name: string,
-    {
-      sha256,
-      bytes,
-      loadedAt,
-    }: { readonly sha256: string; readonly bytes: number; readonly loadedAt: string },
+    { sha256, bytes, loadedAt }: DocumentFacts,
     idJob: number,
   ): void {
     const entry = this.#side('documents');
@@ -112,7 +117,8 @@ export class RowOutput {
     buffer.pushByte(separator);
     this.#pushText(buffer, name);
     buffer.pushByte(separator);
-    buffer.pushAscii(sha256);
+    if (sha256 === null) this.#encoder.pushNull(buffer);
+    else buffer.pushAscii(sha256);
     buffer.pushByte(separator);
     buffer.pushInteger(bytes);
     buffer.pushByte(separator);
