@@ -45,14 +45,14 @@ export const targetKinds: readonly KnownTarget[] = [
     driver: 'our own, `avsc` 5.7.9',
     transaction: 'one for each table, `_loads` last',
     run_against:
-      'disks, moto, Azurite; read by delta-rs, PyIceberg, DuckDB, Spark ([Delta](delta.md), [Iceberg](iceberg.md))',
+      'disks, moto, versitygw, Azurite; read by delta-rs, PyIceberg, DuckDB, Spark ([Delta](delta.md), [Iceberg](iceberg.md))',
   },
   {
     target: 'a catalogue of Iceberg',
     driver: 'our own, `avsc` 5.7.9',
     transaction: 'one for all tables, where the catalogue can',
     run_against:
-      'the server of Iceberg’s tests over moto; read by PyIceberg (see [there](iceberg.md#in-a-catalogue))',
+      'the server of Iceberg’s tests over moto and versitygw; read by PyIceberg (see [there](iceberg.md#in-a-catalogue))',
   },
   {
     target: 'Snowflake, BigQuery, Redshift, Databricks: scripts',

@@ -56,6 +56,8 @@ export interface IcebergCatalogueOptions {
   readonly storeConfig?: () => Readonly<Record<string, string>>;
   /** ends locations with a slash */
   readonly slashes?: boolean;
+  /** asked of each table of a change of several: whether that is passed over, though the answer is that all was done */
+  readonly passesOver?: (name: string) => boolean;
   /** numbers columns from the last one on */
   readonly numbersBackwards?: boolean;
 }
@@ -93,6 +95,7 @@ export async function startIcebergCatalogue(
     together = 'told',
     client,
     storeConfig = () => ({}),
+    passesOver = () => false,
     numbersBackwards = false,
     slashes = false,
     prefix: keyPrefix = 'lake/',
@@ -259,7 +262,7 @@ export async function startIcebergCatalogue(
         if (!holds(metadata, requirement)) throw new Refused(409, 'CommitFailedException');
       next.set(name, (change['updates'] as Json[]).reduce(updated, metadata));
     }
-    for (const [name, metadata] of next) put(name, metadata);
+    for (const [name, metadata] of next) if (changes.length === 1 || !passesOver(name)) put(name, metadata);
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

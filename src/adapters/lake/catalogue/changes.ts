@@ -71,6 +71,14 @@ export function isTaken(
   );
 }
 
+/** Whether a catalogue that said it was done has another version instead, which does not come from this one. */
+export function isLost(version: Pick<NextTableVersion, 'before' | 'next'>, now: TableMetadata): boolean {
+  if (isTaken(version, now) || !isMoved(version, now)) return false;
+  // snapshots may be cleaned up at any time; the job that gave the version stays until another one does
+  const told = Object.entries(changedProperties(version.before, version.next));
+  return !told.some(([name, value]) => exactText(now.properties?.[name] ?? null) === exactText(value));
+}
+
 function newSnapshot(before: TableMetadata, next: TableMetadata): Snapshot | null {
   const snapshot = currentSnapshot(next);
   const there = currentSnapshot(before);

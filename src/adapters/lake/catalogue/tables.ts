@@ -15,7 +15,7 @@ import type { TableStep } from '../manifest.ts';
 import { eachAtOnce } from '../store/at-once.ts';
 import type { TableHolder } from '../store/files.ts';
 import type { BucketCatalogue } from '../store/bucket/objects.ts';
-import { isMoved, isTaken, requirementsOf, updatesOf } from './changes.ts';
+import { isLost, isMoved, isTaken, requirementsOf, updatesOf } from './changes.ts';
 import type { TableStore } from './objects.ts';
 import type { CommitOutcome, LoadedTable, RestCatalogue, TableUpdate } from './rest.ts';
 import { vendedFor, type Vended } from './storage.ts';
@@ -150,7 +150,10 @@ export class CatalogueTables implements BucketCatalogue {
       if (outcome === 'unsupported' && versions.length > 1) return false;
       if (outcome === 'unsupported')
         throw new AppError('target_not_allowed', `${this.#label}: the catalogue changes no tables`);
-      if (outcome === 'done') break;
+      if (outcome === 'done') {
+        if (versions.length === 1 || (await this.#areThere(versions))) break;
+        return false;
+      }
       isCertain = isCertain && outcome === 'conflict';
       const { taken, moved } = await this.#lookAt(versions);
       if (taken.size === versions.length) break;
@@ -176,6 +179,21 @@ export class CatalogueTables implements BucketCatalogue {
     }
     for (const version of versions) await version.settled();
     return true;
+  }
+
+  /**
+   * Of versions that the catalogue says it has. Servers that look at all tables first and change them one by one then (`commitTransaction` of
+   * Iceberg's own adapter) pass over one that somebody else changed in between, and say nothing of it.
+   */
+  async #areThere(versions: readonly NextTableVersion[]): Promise<boolean> {
+    const lost = new Set<NextTableVersion>();
+    await eachAtOnce(versions, async (version) => {
+      const now = await this.#metadata(version.directory);
+      if (now === null || isLost(version, now)) lost.add(version);
+    });
+    if (lost.size === 0) return true;
+    for (const version of versions) if (!lost.has(version)) await version.settled();
+    return false;
   }
 
   /** For the next try, unless that makes another one of its table. */
