@@ -34,10 +34,14 @@ export interface TypedName {
   readonly sqlType: string;
 }
 
-/** Columns of which a file’s statistics tell: the first ones, and wherever it stands the key of documents, by which jobs find files again. */
+/**
+ * Columns of which a file’s statistics tell: the first ones, and wherever they stand the key of documents, by which jobs find files again, and
+ * times without a zone, which take one as long as they have no value.
+ */
 export function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
+  const isAlwaysTold = ({ name, sqlType }: T): boolean => name === fileKeyName || sqlType === 'TIMESTAMP';
   return columns.filter(
-    ({ name, sqlType }, at) => !sqlType.endsWith('[]') && (at < mostStatistics || name === fileKeyName),
+    (column, at) => !column.sqlType.endsWith('[]') && (at < mostStatistics || isAlwaysTold(column)),
   );
 }
 

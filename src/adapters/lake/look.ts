@@ -2,6 +2,7 @@
 import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { AppError } from '../../errors.ts';
+import { canTakeZone } from './empty-columns.ts';
 import { mainFormat } from './formats.ts';
 import type { LakeFormatName } from './table-format.ts';
 import type { LakePlace, LakeTarget } from './store/place.ts';
@@ -36,7 +37,7 @@ export async function readLakeLoads(target: LakeTarget): Promise<readonly Target
   return [...found.values()];
 }
 
-/** As `RowSink.zonesThere`; of a table without files any column can still become one with a time zone. */
+/** As `RowSink.zonesThere`. */
 export async function readLakeZones(target: LakeTarget, tables: readonly ZoneTable[]): Promise<ZonesThere> {
   const found = new Map<string, ReadonlyMap<string, boolean>>();
   await target.look(async (place) => {
@@ -50,12 +51,14 @@ export async function readLakeZones(target: LakeTarget, tables: readonly ZoneTab
         there === undefined
           ? null
           : await format.readTable(place, there.directory, `${place.label}: ${name}`);
-      if (state === null || state.files.size === 0) continue;
+      if (state === null) continue;
       const fields = new Map(state.fields.map((field) => [field.name, field.sqlType]));
       const kept = new Map<string, boolean>();
       for (const column of columns()) {
         const sqlType = fields.get(column.name);
-        if (sqlType?.startsWith('TIMESTAMP') === true) kept.set(column.name, sqlType.includes('TIME ZONE'));
+        if (sqlType?.startsWith('TIMESTAMP') !== true) continue;
+        const isZoned = sqlType.includes('TIME ZONE');
+        if (isZoned || !column.zoned || !canTakeZone(state, column.name)) kept.set(column.name, isZoned);
       }
       found.set(name, kept);
     }

@@ -51,6 +51,8 @@ export interface LakeFile {
   readonly told: readonly ToldValue[];
   /** of a column of whole numbers; null where the table does not tell */
   readonly rangeOf: (column: string) => ValueRange | null;
+  /** how many rows have no value in a column; null where the table does not tell */
+  readonly nullsOf: (column: string) => number | null;
 }
 
 /** A column that a file does not have, as its table tells the value, which all rows of the file have. */

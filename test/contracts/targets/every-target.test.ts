@@ -6,13 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
-import {
-  formats,
-  loadEveryTarget,
-  targetTests,
-  type CanonicalRow,
-  type EveryTarget,
-} from './every-target.ts';
+import { formats, loadEveryTarget, targetTests, type EveryTarget } from './every-target.ts';
+import type { CanonicalRow } from './values.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
 

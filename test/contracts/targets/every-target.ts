@@ -24,9 +24,10 @@ import {
   folderReader,
   postgresReader,
   type TargetReader,
+  type TextRow,
 } from '../row-sinks/readers.ts';
 import { sqliteReader } from './readers/sqlite.ts';
-import { canonicalValue } from './values.ts';
+import { canonicalRows, type CanonicalRow } from './values.ts';
 
 export const formats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
 /** of which the script is one of psql */
@@ -50,8 +51,6 @@ const targets: readonly (readonly [name: string, parts: readonly Part[]])[] = [
 
 /** Names of the targets, each with the options of its tests. */
 export const targetTests = targets.map(([name, parts]) => [name, needs(parts)] as const);
-
-export type CanonicalRow = Readonly<Record<string, string | null>>;
 
 export interface EveryTarget {
   /** as the catalogue holds it */
@@ -151,7 +150,7 @@ async function load(
   return {
     model,
     sources,
-    rows: async (target, table) => canonicalRows(model, table, await readers.get(target)!.read(table)),
+    rows: async (target, table) => rowsByValue(model, table, await readers.get(target)!.read(table)),
   };
 }
 
@@ -188,23 +187,17 @@ async function loadParquet(folder: string, file: string): Promise<void> {
   }
 }
 
-function canonicalRows(
+function rowsByValue(
   model: RelationalModel,
   table: string,
-  rows: readonly Readonly<Record<string, string | null>>[] | null,
+  rows: readonly TextRow[] | null,
 ): CanonicalRow[] | null {
   const side = Object.values(sideTableDefinitions).find((definition) => definition.name === table);
   const columns = side?.columns ?? model.tables.find((candidate) => candidate.name === table)!.columns;
   const types = new Map(columns.map((column) => [column.name, column.type]));
-  return (
-    rows
-      ?.map((row) =>
-        Object.fromEntries(
-          Object.entries(row)
-            .filter(([name]) => table !== '_documents' || (name !== 'loaded_at' && name !== 'job'))
-            .map(([name, value]) => [name, canonicalValue(types.get(name)!, value)]),
-        ),
-      )
-      .toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))) ?? null
+  const ofLoads = table === '_documents' ? ['loaded_at', 'job'] : [];
+  const kept = rows?.map((row) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !ofLoads.includes(name))),
   );
+  return kept === undefined ? null : canonicalRows(types, kept);
 }

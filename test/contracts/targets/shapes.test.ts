@@ -9,7 +9,8 @@ import { compiled } from '../../support/models/shredding.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
-import { loadEveryTarget, targetTests, type CanonicalRow, type EveryTarget } from './every-target.ts';
+import { loadEveryTarget, targetTests, type EveryTarget } from './every-target.ts';
+import type { CanonicalRow } from './values.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/shapes/', import.meta.url));
 

@@ -1,6 +1,22 @@
 /** Values of targets in one form each, so that they can be compared whatever database or file they were read from. */
 import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
 
+export type CanonicalRow = Readonly<Record<string, string | null>>;
+
+/** `types`: of columns, by name. In an order of the rows' own. */
+export function canonicalRows(
+  types: ReadonlyMap<string, ColumnType>,
+  rows: readonly CanonicalRow[],
+): CanonicalRow[] {
+  return rows
+    .map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, canonicalValue(types.get(name)!, value)]),
+      ),
+    )
+    .toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+}
+
 /** A value read as text, in the form that all other spellings of it have too; text that is no value of the type stays as it is. */
 export function canonicalValue(type: ColumnType, text: string | null): string | null {
   if (text === null) return null;

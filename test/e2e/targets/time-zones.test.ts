@@ -9,6 +9,7 @@ import { convert } from '../../support/service/tools.ts';
 import { compiled } from '../../support/models/shredding.ts';
 import { needs } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { deltaReader, icebergReader } from '../../contracts/row-sinks/readers.ts';
 
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="watch"><xs:complexType><xs:sequence>
   <xs:element name="turn" maxOccurs="unbounded"><xs:complexType><xs:sequence>
@@ -83,6 +84,28 @@ describe('dates with times', { timeout: 240_000 }, () => {
       ]);
     }
     await expectBack('metadb:watches');
+  });
+
+  it('are instants in tables of Delta and Iceberg from the first one with a time zone on', async () => {
+    const target = join(home.directory, 'files', 'tables');
+    for (const name of ['first.xml', 'second.xml'])
+      await convert(
+        home,
+        'xml2er',
+        join(documents, name),
+        '-x',
+        'watch',
+        '-o',
+        target,
+        '-f',
+        'delta,iceberg',
+      );
+    for (const reader of [deltaReader(target), icebergReader(target)]) {
+      const rows = (await reader.read('turn'))!;
+      expect(rows.map((row) => row['ended']).filter((ended) => ended !== null)).toEqual([
+        '2024-07-01 07:00:00+00',
+      ]);
+    }
   });
 
   it.each([

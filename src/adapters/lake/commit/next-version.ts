@@ -2,6 +2,7 @@
 import { AppError } from '../../../errors.ts';
 import { addsZone, settledType, type DecimalDigits } from '../../duckdb/types.ts';
 import type { TypeChange } from '../data-files.ts';
+import { canTakeZone } from '../empty-columns.ts';
 import type { TableStep } from '../manifest.ts';
 import {
   fieldOf,
@@ -57,7 +58,7 @@ export async function nextVersion(
     }
     const type = typeThere(step.name, field, column);
     const settled =
-      state.files.size === 0 && addsZone(type, column.sqlType)
+      addsZone(type, column.sqlType) && canTakeZone(state, field.name)
         ? column.sqlType
         : await settledType(type, column.sqlType, () => digitsOf(field.name));
     if (settled !== type) {
@@ -87,7 +88,8 @@ function typeThere(table: string, { name, sqlType, stored }: LakeField, column: 
 
 /** The type for the values of a file that is about to be written, where the table tells it without a look at its rows. */
 export async function typeToWrite(there: string | null, needed: string): Promise<string> {
-  if (there === null) return needed;
+  // a zone is only asked for where the column has no value yet
+  if (there === null || addsZone(there, needed)) return needed;
   let isTold = true;
   const settled = await settledType(there, needed, async () => {
     isTold = false;

@@ -79,6 +79,7 @@ class DeltaVersion implements TableVersion {
           partition: valuesOf(this.partitioning, partitionValues),
           told: valuesBeside(path, this.partitioning, this.fields, partitionValues),
           rangeOf: (column) => rangeIn(stats, column),
+          nullsOf: (column) => nullsIn(stats, column),
         },
       ]),
     );
@@ -110,6 +111,12 @@ function rangeIn(stats: string | null | undefined, column: string): ValueRange |
   return least === null || least === undefined || greatest === null || greatest === undefined
     ? null
     : [least, greatest];
+}
+
+function nullsIn(stats: string | null | undefined, column: string): number | null {
+  const told = parsed<{ nullCount?: Readonly<Record<string, unknown>> } | null>(stats ?? '');
+  const count = told?.nullCount?.[column];
+  return typeof count === 'number' ? count : null;
 }
 
 function wholeNumber(value: unknown): bigint | null {

@@ -48,13 +48,29 @@ export function rangeIn(
   fields: readonly LakeField[],
   column: string,
 ): ValueRange | null {
-  const id = (fields.find(({ name }) => name === column)?.stored as { id?: number } | undefined)?.id;
-  const [least, greatest] = [lower, upper].map((bounds) =>
-    wholeNumber(Array.isArray(bounds) ? (bounds as Pair[]).find(({ key }) => key === id)?.value : null),
-  );
+  const id = idOf(fields, column);
+  const [least, greatest] = [lower, upper].map((bounds) => wholeNumber(told(bounds, id)));
   return least === null || least === undefined || greatest === null || greatest === undefined
     ? null
     : [least, greatest];
+}
+
+/** How many rows have no value in a column; null where the manifest does not tell. */
+export function nullsIn(
+  { null_value_counts: counts }: DataFile,
+  fields: readonly LakeField[],
+  column: string,
+): number | null {
+  const count = told(counts, idOf(fields, column));
+  return count === undefined ? null : Number(count);
+}
+
+function idOf(fields: readonly LakeField[], column: string): number | undefined {
+  return (fields.find(({ name }) => name === column)?.stored as { id?: number } | undefined)?.id;
+}
+
+function told(pairs: unknown, id: number | undefined): unknown {
+  return Array.isArray(pairs) ? (pairs as Pair[]).find(({ key }) => key === id)?.value : undefined;
 }
 
 function wholeNumber(bound: unknown): bigint | null {

@@ -8,7 +8,7 @@ import { listedManifest, type ManifestEntry, type ListedManifest } from './manif
 import { currentSchema, currentSnapshot, pathInTable, readMetadata, type FoundMetadata } from './metadata.ts';
 import { currentSpec, partitioningOf, partitionTypes, partitionValues } from './partitions.ts';
 import type { Snapshot } from './shape.ts';
-import { rangeIn } from './statistics.ts';
+import { nullsIn, rangeIn } from './statistics.ts';
 import { lakeFieldOf } from './types.ts';
 import { isUnused, retiredIds } from './properties.ts';
 import { parsed } from '../../folder/contents/manifest.ts';
@@ -112,6 +112,7 @@ export class IcebergVersion implements TableVersion {
             : partitionValues(spec.fields, types, file['partition'] as Record<string, unknown>),
           told: [],
           rangeOf: (column) => rangeIn(file, this.fields, column),
+          nullsOf: (column) => nullsIn(file, this.fields, column),
         },
       ]),
     );
