@@ -1,6 +1,6 @@
 /** Staged rows to Parquet: columns typed as in DuckDB's dialect, decimals exact or text. */
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -9,6 +9,7 @@ import {
   type ColumnFacts,
   type ParquetColumn,
 } from '../../engine/parquet/file-writer.ts';
+import { WriterMemory } from '../../engine/parquet/writer-memory.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
 import { writeWhole } from '../file-staging/durable-file.ts';
@@ -57,6 +58,13 @@ export interface ParquetSettings {
   readonly deltas: boolean;
 }
 
+interface WriteSettings extends ParquetSettings {
+  readonly frames: ZstdFrames;
+  readonly memory: WriterMemory;
+  /** what is read at once */
+  readonly piece: Uint8Array;
+}
+
 /** Turns each file into Parquet, in place and durably. */
 export async function writeParquet(
   directory: string,
@@ -65,8 +73,11 @@ export async function writeParquet(
 ): Promise<ParquetFile[]> {
   const written: ParquetFile[] = [];
   const frames = openZstdFrames();
+  const memory = new WriterMemory();
+  const piece = new Uint8Array(pieceBytes);
   try {
-    for (const table of tables) written.push(await writeTable(directory, table, settings, frames));
+    for (const table of tables)
+      written.push(await writeTable(directory, table, { ...settings, frames, memory, piece }));
   } finally {
     frames.close();
   }
@@ -111,8 +122,7 @@ const pieceBytes = 512 * 1024;
 async function writeTable(
   directory: string,
   table: ParquetTable,
-  settings: ParquetSettings,
-  frames: ZstdFrames,
+  settings: WriteSettings,
 ): Promise<ParquetFile> {
   const path = join(directory, table.file.name);
   const staged = `${path}.rows`;
@@ -125,7 +135,7 @@ async function writeTable(
   for (;;) {
     const types = await typesOf(table, mostDigits(digits, ofOthers));
     try {
-      const { facts, fieldIds, ...written } = await writeFile(staged, path, table, types, settings, frames);
+      const { facts, fieldIds, ...written } = await writeFile(staged, path, table, types, settings);
       await rm(staged);
       return { file: { ...table.file, ...written, types }, facts, digits, fieldIds };
     } catch (error) {
@@ -173,13 +183,13 @@ async function writeFile(
   path: string,
   { columns, fieldIdsOf, file }: ParquetTable,
   types: readonly string[],
-  { deltas }: ParquetSettings,
-  frames: ZstdFrames,
+  { deltas, frames, memory, piece }: WriteSettings,
 ): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts' | 'fieldIds'>> {
   const numbers = (await fieldIdsOf?.(types)) ?? null;
   const hash = createHash('sha256');
   let bytes = 0;
-  const source = await open(staged, 'r');
+  // just written, and nothing else is to be done meanwhile
+  const source = openSync(staged, 'r');
   try {
     const target = await open(
       path,
@@ -207,22 +217,22 @@ async function writeFile(
           };
         }),
         keyValues: { pandas: pandasMetadata(columns, types) },
-        rowsBytes: (await source.stat()).size,
+        rowsBytes: fstatSync(source).size,
         longestRowBytes: file.longestWriteBytes,
         deltas,
         compress: (page) => frames.compress(page),
-        write: async (piece) => {
-          pending.push(piece);
-          pendingBytes += piece.length;
-          bytes += piece.length;
+        memory,
+        write: async (part) => {
+          pending.push(part);
+          pendingBytes += part.length;
+          bytes += part.length;
           if (pendingBytes >= pieceBytes) await flush();
         },
       });
-      const buffer = new Uint8Array(pieceBytes);
       for (;;) {
-        const { bytesRead } = await source.read(buffer, 0, buffer.length);
+        const bytesRead = readSync(source, piece);
         if (bytesRead === 0) break;
-        await writer.rows(buffer.subarray(0, bytesRead));
+        await writer.rows(piece.subarray(0, bytesRead));
       }
       const facts = await writer.finish();
       await flush();
@@ -232,6 +242,6 @@ async function writeFile(
       await target.close();
     }
   } finally {
-    await source.close();
+    closeSync(source);
   }
 }

@@ -35,6 +35,8 @@ export interface ChunkOptions {
   /** gives what it compressed back to `buffers` */
   readonly compress: Compress;
   readonly buffers: PageBuffers;
+  /** up to which what a column begins with is not compressed, nor is what follows */
+  readonly plainBytes: number;
   /** whether whole numbers may be written as differences */
   readonly deltas: boolean;
   /** most bytes of a dictionary */
@@ -52,6 +54,7 @@ const worthwhile = 0.8;
 export class ColumnChunk {
   readonly pages: ColumnPage[] = [];
   nulls = 0;
+  isCompressed = true;
   /** of all pages; null where one does not tell */
   bounds: Bounds | null = null;
   #isBounded = true;
@@ -77,6 +80,12 @@ export class ColumnChunk {
     const { encoding, body, count, bounds } = encoded;
     const entries = levels?.entries ?? rows;
     const bytes = this.#pageOf(levels?.bytes ?? encoded.presence ?? sameLevels(rows, count), body);
+    if (this.pages.length === 0) {
+      const { plainBytes } = this.#options;
+      const dictionary =
+        encoding === ENCODING.dictionary ? this.#kernel.dictionary(this.#dictionary).length : 0;
+      this.isCompressed = bytes.length + dictionary > plainBytes;
+    }
     this.nulls += entries - count;
     if (count > 0) this.#note(bounds);
     this.pages.push({
@@ -86,9 +95,17 @@ export class ColumnChunk {
       nulls: entries - count,
       bounds: count > 0 ? bounds : null,
       bytes: bytes.length,
-      compressed: this.#options.compress(bytes),
+      compressed: this.#compressed(bytes),
     });
     return true;
+  }
+
+  #compressed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    const { compress, buffers } = this.#options;
+    if (this.isCompressed) return compress(bytes);
+    const own = bytes.slice();
+    buffers.giveBack(bytes);
+    return Promise.resolve(own);
   }
 
   /** `levels`: as bytes with their length before them, or without. */
@@ -113,7 +130,7 @@ export class ColumnChunk {
     this.keepDictionary();
     if (this.#kept === null) return null;
     const { bytes, entries } = this.#kept;
-    const compressed = this.#options.compress(bytes);
+    const compressed = this.#compressed(bytes);
     const { length } = bytes;
     return { encoding: ENCODING.plain, entries, rows: 0, nulls: 0, bounds: null, bytes: length, compressed };
   }

@@ -6,7 +6,7 @@ import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
 import { valueTypeOf } from './values/column-types.ts';
 import { ColumnsKernel } from './kernel/instance.ts';
 import { addLists } from './lists.ts';
-import { PageBuffers } from './page-buffers.ts';
+import type { WriterMemory } from './writer-memory.ts';
 import {
   columnIndex,
   footer,
@@ -41,6 +41,8 @@ export interface ParquetOptions {
   /** with zstd */
   readonly compress: Compress;
   readonly write: (bytes: Uint8Array) => Promise<void>;
+  /** used by no other writer before this one has finished */
+  readonly memory: WriterMemory;
 }
 
 /** What the whole file has of a column. */
@@ -68,6 +70,9 @@ const usualTextBytes = 4 * 1024 * 1024;
 /** compressed, and in dictionaries */
 const mostGroupBytes = 16 * 1024 * 1024;
 const mostDictionaryBytes = 48 * 1024 * 1024;
+/** In files of so few rows, columns of so few bytes stay as they are: compressed, they take hardly less room, and each its time. */
+const smallFileBytes = 256 * 1024;
+const mostPlainBytes = 256;
 const utf8 = new TextEncoder();
 
 export class ParquetWriter {
@@ -88,7 +93,6 @@ export class ParquetWriter {
   readonly #groups: PlacedGroup[] = [];
   #at = 0;
   #fault: unknown = null;
-  readonly #buffers = new PageBuffers();
   readonly #zstd: Compress;
 
   constructor(options: ParquetOptions) {
@@ -102,15 +106,10 @@ export class ParquetWriter {
     }));
     const count = this.#columns.length;
     const textBytes = Math.max(Math.min(usualTextBytes, options.rowsBytes), options.longestRowBytes) + 1;
-    this.#kernel = new ColumnsKernel({
-      columns: count,
-      // a row has a byte for each column
-      rows: Math.max(
-        256,
-        Math.min(mostRowsOfPage, Math.floor(mostCells / count), Math.ceil(textBytes / count)),
-      ),
-      textBytes,
-    });
+    // a row has a byte for each column
+    const fitting = Math.min(mostRowsOfPage, Math.floor(mostCells / count), Math.ceil(textBytes / count));
+    const room = { columns: count, rows: Math.max(256, fitting), textBytes };
+    this.#kernel = new ColumnsKernel(room, options.memory.rows);
     this.#zstd = async (bytes) => {
       try {
         const compressed = await options.compress(bytes);
@@ -121,7 +120,7 @@ export class ParquetWriter {
         this.#fault ??= error;
         return bytes;
       } finally {
-        this.#buffers.giveBack(bytes);
+        options.memory.buffers.giveBack(bytes);
       }
     };
     this.#habits = this.#columns.map(() => null);
@@ -183,7 +182,7 @@ export class ParquetWriter {
   }
 
   #newChunks(): ColumnChunk[] {
-    const { deltas } = this.#options;
+    const { deltas, memory, rowsBytes } = this.#options;
     const dictionaryBytes = Math.max(
       16 * 1024,
       Math.min(1024 * 1024, Math.floor((mostDictionaryBytes * 2) / this.#columns.length)),
@@ -193,7 +192,8 @@ export class ParquetWriter {
       return new ColumnChunk(kernel, {
         type,
         compress: this.#zstd,
-        buffers: this.#buffers,
+        buffers: memory.buffers,
+        plainBytes: rowsBytes <= smallFileBytes ? mostPlainBytes : 0,
         deltas,
         dictionaryBytes,
         habit: this.#habits[at]!,
@@ -204,11 +204,10 @@ export class ParquetWriter {
   #itemsKernel(): ColumnsKernel {
     // a list of items of one byte each is the longest
     const { rows, textBytes: most } = this.#kernel.room;
-    this.#items ??= new ColumnsKernel({
-      columns: 1,
-      rows: rows + Math.ceil(most / 2),
-      textBytes: most,
-    });
+    this.#items ??= new ColumnsKernel(
+      { columns: 1, rows: rows + Math.ceil(most / 2), textBytes: most },
+      this.#options.memory.items,
+    );
     return this.#items;
   }
 
@@ -267,12 +266,13 @@ export class ParquetWriter {
       const dictionary = dictionaryPage === null ? null : await place(dictionaryPage, true);
       const pages: PlacedPage[] = [];
       for (const page of chunk.pages) pages.push(await place(page, false));
-      const { nulls, bounds } = chunk;
+      const { nulls, bounds, isCompressed } = chunk;
       columns.push({
         dictionary,
         pages: pages.map(withoutBytes),
         plainBytes,
         bytes: this.#at - start,
+        isCompressed,
         nulls,
         bounds,
       });

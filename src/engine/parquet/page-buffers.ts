@@ -18,10 +18,12 @@ export class PageBuffers {
     return new Uint8Array(buffer!, 0, length);
   }
 
+  /** One that was taken; others are not kept. */
   giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
-    if (this.#freeBytes + buffer.byteLength > mostFreeBytes) return;
-    this.#freeBytes += buffer.byteLength;
-    const at = this.#free.findIndex((other) => other.byteLength >= buffer.byteLength);
+    const { byteLength } = buffer;
+    if (byteLength % unitBytes > 0 || this.#freeBytes + byteLength > mostFreeBytes) return;
+    this.#freeBytes += byteLength;
+    const at = this.#free.findIndex((other) => other.byteLength >= byteLength);
     this.#free.splice(at < 0 ? this.#free.length : at, 0, buffer);
   }
 }

@@ -282,8 +282,7 @@ function readTexts(): void {
     } else {
       store<u32>(out, <u32>length);
       out += 4;
-      v128.store(out, v128.load(from));
-      if (length > 16) memory.copy(out + 16, from + 16, length - 16);
+      copyText(out, from, length);
       out += length;
     }
     count++;
@@ -327,8 +326,7 @@ export function expandTexts(numbers: usize, count: i32, dictionary: usize, out: 
   for (let i = 0; i < count; i++, numbers += 4) {
     const entry = values + load<usize>(starts + (<usize>load<u32>(numbers) << 2));
     const length = <usize>load<u32>(entry) + 4;
-    v128.store(out, v128.load(entry));
-    if (length > 16) memory.copy(out + 16, entry + 16, length - 16);
+    copyText(out, entry, length);
     out += length;
   }
   return out;

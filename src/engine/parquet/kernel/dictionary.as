@@ -195,7 +195,7 @@ function findText(dictionary: usize, from: usize, length: usize): i32 {
   store<usize>(load<usize>(dictionary, DICTIONARY_STARTS) + ((<usize>number) << 2), used);
   const entry = load<usize>(dictionary, DICTIONARY_VALUES) + used;
   store<u32>(entry, <u32>length);
-  memory.copy(entry + 4, from, length);
+  copyText(entry + 4, from, length);
   store<u64>(table + (slot << 3), (hash << 32) | <u64>(number + 1));
   store<i32>(dictionary, number + 1, DICTIONARY_COUNT);
   store<usize>(dictionary, used + length + 4, DICTIONARY_USED);

@@ -38,6 +38,17 @@ function hasEscape(from: usize, length: usize): bool {
   return (i8x16.bitmask(i8x16.eq(v128.load(from), backslash)) & ((1 << <i32>length) - 1)) != 0;
 }
 
+/** Copies; what follows the copy may be overwritten up to the end of a vector. */
+// @ts-ignore: decorator
+@inline
+function copyText(to: usize, from: usize, length: usize): void {
+  if (length > 128) {
+    memory.copy(to, from, length);
+    return;
+  }
+  for (let at: usize = 0; at < length; at += 16) v128.store(to + at, v128.load(from + at));
+}
+
 /** Text without its escapes; answers where it ends. */
 function unescape(from: usize, to: usize, out: usize): usize {
   while (from < to) {

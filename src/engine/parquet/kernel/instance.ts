@@ -29,6 +29,27 @@ const deltasScratchBytes = 1024;
 
 let module: WebAssembly.Module | null = null;
 
+/** What a kernel works in; another one may take it over, of which the first is then no more used. */
+export class ColumnsMemory {
+  readonly memory: WebAssembly.Memory = new WebAssembly.Memory({ initial: 1 });
+  readonly exports: Exports;
+
+  constructor() {
+    module ??= new WebAssembly.Module(
+      Uint8Array.from(atob(readColumnsWasm), (character) => character.charCodeAt(0)),
+    );
+    const instance = new WebAssembly.Instance(module, { env: { memory: this.memory } });
+    this.exports = instance.exports as unknown as Exports;
+    this.exports.prepare();
+  }
+
+  /** Makes room for so many bytes. */
+  grow(bytes: number): void {
+    const pages = Math.ceil(bytes / layout.PAGE_BYTES) - this.memory.buffer.byteLength / layout.PAGE_BYTES;
+    if (pages > 0) this.memory.grow(pages);
+  }
+}
+
 export class ColumnsKernel {
   readonly room: Room;
   readonly #memory: WebAssembly.Memory;
@@ -49,7 +70,7 @@ export class ColumnsKernel {
   #control!: Int32Array;
   #view!: DataView;
 
-  constructor(room: Room) {
+  constructor(room: Room, within: ColumnsMemory) {
     this.room = room;
     let used = layout.HEAP_AT;
     const place = (bytes: number): number => {
@@ -69,13 +90,9 @@ export class ColumnsKernel {
     this.#plainText = place(textBytes);
     this.#left = place(rows * 12);
     this.#heap = used;
-    this.#memory = new WebAssembly.Memory({ initial: Math.ceil(used / layout.PAGE_BYTES) + 1 });
-    module ??= new WebAssembly.Module(
-      Uint8Array.from(atob(readColumnsWasm), (character) => character.charCodeAt(0)),
-    );
-    const instance = new WebAssembly.Instance(module, { env: { memory: this.#memory } });
-    this.#exports = instance.exports as unknown as Exports;
-    this.#exports.prepare();
+    within.grow(used + layout.PAGE_BYTES);
+    this.#memory = within.memory;
+    this.#exports = within.exports;
     this.#look();
     this.forgetDictionaries();
   }

@@ -3,6 +3,7 @@ import { ENCODING, type ColumnPage } from '../column-chunk.ts';
 import { PHYSICAL, type LogicalType, type ParquetType } from '../values/column-types.ts';
 import { ThriftWriter } from './thrift.ts';
 
+const UNCOMPRESSED = 0;
 const ZSTD = 6;
 const OPTIONAL = 1;
 const REPEATED = 2;
@@ -31,6 +32,7 @@ export interface PlacedColumn {
   /** with headers, before they were compressed */
   readonly plainBytes: number;
   readonly bytes: number;
+  readonly isCompressed: boolean;
   readonly nulls: number;
   readonly bounds: ColumnPage['bounds'];
 }
@@ -249,7 +251,7 @@ function writeColumn(out: ThriftWriter, { name, type, isList }: FileColumn, colu
   ]);
   out.list(2, 'i32', [...encodings]);
   out.list(3, 'binary', isList ? [name, 'list', 'element'] : [name]);
-  out.i32(4, ZSTD);
+  out.i32(4, column.isCompressed ? ZSTD : UNCOMPRESSED);
   out.i64(
     5,
     pages.reduce((sum, { page }) => sum + page.entries, 0),
