@@ -9,6 +9,7 @@ import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type DrawingOptions, type MetContent } from './tables/draw-model.ts';
 import { earlierHeldKeys } from './tables/held-keys.ts';
 import { crowdedLeaves } from './tables/draw/crowded-leaves.ts';
+import { needlessPlaces } from './tables/draw/needless-tables.ts';
 import { unitePlacesInParents } from './tables/draw/parent-roles.ts';
 import type { Drawing } from './tables/model-builder.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
@@ -21,6 +22,7 @@ import {
   previousNames,
   recordedMeanings,
   recordsMeanings,
+  translationOf,
   withFormerNames,
 } from './names/previous.ts';
 import { settleTablePaths } from './names/table-paths.ts';
@@ -60,11 +62,11 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     declaredIn: given,
     met: options.met,
     ...(valueTypes === null ? {} : { valueTypes }),
-    foldedPlaces: earlierFolds(options),
+    ...earlierFolds(options, source, roots),
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
   };
-  const { drawing, history, apart } = drawnAfter(source, options.previous, drawingOptions);
+  const { drawing, history, apart, folds } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
   const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
   settleTablePaths(drawing.tables, previous);
@@ -83,6 +85,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     namespaces: source.namespaces,
     ...identityRules(source, plan),
     ...(drawing.foldedPlaces === null ? {} : { foldedPlaces: drawing.foldedPlaces }),
+    ...(folds.size === 0 || drawing.foldedPlaces !== null ? {} : { foldedTables: [...folds].toSorted() }),
     ...(valueTypes === null ? {} : { keptBeside: options.met === undefined ? valueTypes.kept : [] }),
     ...(apart.size === 0 ? {} : { typesApart: [...apart] }),
     ...(drawsByUse(options.previous) ? { childKeys: true as const } : {}),
@@ -107,10 +110,22 @@ function keyedIds(previous: RelationalModel | undefined): (table: string, column
   };
 }
 
-/** null: rows of the target were folded by type alone. A target of its own has none yet. */
-function earlierFolds({ previous, keepSplits = true }: MappingOptions): ReadonlySet<string> | null {
-  if (previous?.foldedPlaces !== undefined) return new Set(previous.foldedPlaces);
-  return previous === undefined || !keepSplits ? new Set() : null;
+/** Of rows that lie in a target, what was not known to be folded was folded by type alone. A target of its own has none yet. */
+function earlierFolds(
+  { previous, keepSplits = true }: MappingOptions,
+  source: SourceModel,
+  roots: readonly number[],
+): Pick<DrawingOptions, 'foldedPlaces' | 'foldedTables'> {
+  if (previous === undefined) return {};
+  const named = roots.map((root) => ({ name: source.elements[root]!.name }));
+  const later = namespacesOf({ roots: named, namespaces: source.namespaces });
+  const translate = translationOf(previous, later, source);
+  const { foldedPlaces: places, foldedTables = [] } = previous;
+  const byType = places === undefined && keepSplits;
+  return {
+    foldedPlaces: byType ? null : new Set((places ?? []).map(translate)),
+    foldedTables: new Set(foldedTables.map(translate)),
+  };
 }
 
 /** null: none, or tables of an earlier version have rows for elements of such types. */
@@ -126,6 +141,8 @@ interface Drawn {
   readonly history: NameHistory | null;
   /** see RelationalModel.typesApart */
   readonly apart: ReadonlySet<string>;
+  /** see RelationalModel.foldedTables */
+  readonly folds: ReadonlySet<string>;
 }
 
 /** A version goes on as the one before it: where rows have the keys of their parents, and where those of their children. */
@@ -135,18 +152,19 @@ function drawnAfter(
   options: DrawingOptions,
 ): Drawn {
   const earlier = new Set(previous?.typesApart ?? []);
+  const folds = options.foldedTables ?? new Set();
   if (previous === undefined) {
     const drawing = drawModel(source, options);
     const apart = new Set(crowdedLeaves(drawing));
-    return {
-      drawing: apart.size === 0 ? drawing : drawModel(source, { ...options, apart }),
-      history: null,
-      apart,
-    };
+    const mayFold = options.mapLevel === 1 || options.mapLevel === 3;
+    const foldedTables = new Set(mayFold ? needlessPlaces(drawing) : []);
+    const isFinal = apart.size === 0 && foldedTables.size === 0;
+    const better = isFinal ? drawing : drawModel(source, { ...options, apart, foldedTables });
+    return { drawing: better, history: null, apart, folds: foldedTables };
   }
   const first = { ...options, apart: earlier };
   const { plain, history } = plainAndHistory(source, previous, first);
-  if (!drawsByUse(previous)) return { drawing: plain, history, apart: earlier };
+  if (!drawsByUse(previous)) return { drawing: plain, history, apart: earlier, folds };
   const known = previousNames(history, { keepNames: true, keepSplits: true });
   const held = (from: Drawing, how: DrawingOptions): Drawing =>
     drawModel(source, { ...how, heldKeys: earlierHeldKeys(from, history, known) });
@@ -155,10 +173,10 @@ function drawnAfter(
   const crowded = recordsMeanings(previous)
     ? crowdedLeaves(drawing).filter((path) => !known.hasPath(path))
     : [];
-  if (crowded.length === 0) return { drawing, history, apart: earlier };
+  if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
   const apart = new Set([...earlier, ...crowded]);
   const second = { ...options, apart };
-  return { drawing: held(drawModel(source, { ...second, heldKeys: null }), second), history, apart };
+  return { drawing: held(drawModel(source, { ...second, heldKeys: null }), second), history, apart, folds };
 }
 
 /** `plain`: in it all rows have the keys of their parents. */

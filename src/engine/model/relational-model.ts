@@ -283,6 +283,11 @@ export interface RelationalModel {
    */
   readonly foldedPlaces?: readonly string[];
   /**
+   * Without `foldedPlaces`: elements that lie in their parent's row, by the same, where their tables would only have stood between others; later
+   * versions go on so. Absent: none.
+   */
+  readonly foldedTables?: readonly string[];
+  /**
    * Types, by their paths, that stand at many places and have a table of each where they repeat; later versions go on so. Absent: none, and what
    * has a table for all of its places keeps it.
    */

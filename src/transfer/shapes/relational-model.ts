@@ -181,6 +181,8 @@ const shape = object<RelationalModel>(
   {
     childKeys: oneOf(true),
     typesApart: array(text(/./)),
+    foldedPlaces: array(text(/./)),
+    foldedTables: array(text(/./)),
     options,
     identityRules: array(identityRule),
     formerTables: array(formerTable),

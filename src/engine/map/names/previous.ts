@@ -140,18 +140,28 @@ export interface EarlierMeanings {
   translate(text: string): string;
 }
 
-/** For a model that says itself what its names stand for. `source`: what the later model is made from; absent: what it was made from. */
+/** Rewrites paths and uses of a model as the later one prints them. `source`: what that is made from; absent: what the model was made from. */
+export function translationOf(
+  model: RelationalModel,
+  later: UseNamespaces,
+  source?: Pick<SourceModel, 'types'>,
+): (text: string) => string {
+  const inNamespaces = useTranslation(namespacesOf(model), later);
+  if (source === undefined) return inNamespaces;
+  const ofTables = [...model.tables, ...(model.formerTables ?? [])].map(({ path }) => path ?? '');
+  const { foldedPlaces = [], foldedTables = [] } = model;
+  const paths = [...ofTables, ...foldedPlaces, ...foldedTables].map(inNamespaces);
+  const ofTypes = typeTranslation(paths, source, createUsePrinter(later));
+  return (text) => ofTypes(inNamespaces(text));
+}
+
+/** For a model that says itself what its names stand for. `source`: see `translationOf`. */
 export function recordedMeanings(
   model: RelationalModel,
   later: UseNamespaces,
   source?: Pick<SourceModel, 'types'>,
 ): EarlierMeanings {
-  const inNamespaces = useTranslation(namespacesOf(model), later);
-  const paths = [...model.tables, ...(model.formerTables ?? [])].flatMap(({ path }) =>
-    path === undefined || path === null ? [] : [inNamespaces(path)],
-  );
-  const ofTypes = source === undefined ? undefined : typeTranslation(paths, source, createUsePrinter(later));
-  const translate = ofTypes === undefined ? inNamespaces : (text: string) => ofTypes(inNamespaces(text));
+  const translate = translationOf(model, later, source);
   return {
     tablePath: (table) => {
       const { path } = model.tables[table]!;

@@ -10,7 +10,7 @@
  */
 import type { DocumentStatistics } from '../../infer/statistics.ts';
 import type { MapLevel } from '../../model/relational-model.ts';
-import type { SourceChild, SourceModel } from '../../model/source-model.ts';
+import type { QName, SourceChild, SourceModel } from '../../model/source-model.ts';
 import { createDeclaredPaths } from '../names/declared-paths.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
 import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
@@ -49,6 +49,8 @@ export interface DrawingOptions {
   readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
   /** what an earlier version folded, by place; null: it folded by type alone, and its rows lie in the target. Default: none */
   readonly foldedPlaces?: ReadonlySet<string> | null;
+  /** places whose tables would only stand between others: they are folded, too; default: none */
+  readonly foldedTables?: ReadonlySet<string>;
   /** shared tables, by the first of their paths, of which each place where rows repeat has one of its own; default: none */
   readonly apart?: ReadonlySet<string>;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
@@ -76,6 +78,7 @@ class ModelDrawing implements DrawingContext {
   readonly #met: DocumentStatistics | undefined;
   readonly #recordsFolds: boolean;
   readonly #heldKeys: HeldKeys | null;
+  readonly #placeOf: (type: number, child: QName) => string;
   readonly #pending: (() => void)[] = [];
 
   constructor(
@@ -89,6 +92,7 @@ class ModelDrawing implements DrawingContext {
       namesDocument = true,
       valueTypes,
       foldedPlaces = new Set(),
+      foldedTables = new Set(),
       heldKeys = () => null,
       apart = new Set(),
     }: DrawingOptions,
@@ -106,6 +110,7 @@ class ModelDrawing implements DrawingContext {
     const root = first === undefined ? '' : model.elements[first]!.name.namespaceUri;
     this.uses = createUsePrinter({ root, prefixes: model.namespaces });
     const declared = createDeclaredPaths(declaredIn ?? model, model, this.uses);
+    this.#placeOf = (type, child) => `${declared.ofType(type)[0] ?? ''}/${this.uses.element(child)}`;
     this.choices = new DrawingChoices(model, analyseTypes(model, roots), {
       mapLevel,
       roots,
@@ -113,9 +118,8 @@ class ModelDrawing implements DrawingContext {
       declared: this.declared,
       met: met === undefined || foldedPlaces === null ? null : new MetChildren(model, met.statistics),
       folded: {
-        places: foldedPlaces ?? new Set(),
-        placeOf: (type, { element }) =>
-          `${declared.ofType(type)[0] ?? ''}/${this.uses.element(model.elements[element]!.name)}`,
+        places: new Set([...(foldedPlaces ?? []), ...foldedTables]),
+        placeOf: (type, { element }) => this.#placeOf(type, model.elements[element]!.name),
       },
     });
     this.tables = new DrawnTables(model, this.choices, this.uses, declared, namesDocument, apart);
@@ -160,6 +164,7 @@ class ModelDrawing implements DrawingContext {
       prunedOf: null,
       uses: this.uses,
       foldedPlaces: this.#recordsFolds ? this.choices.foldedPlaces() : null,
+      placeOf: (type, child) => (this.choices.holdsAnyEntity(type) ? null : this.#placeOf(type, child)),
     };
     if (this.#met === undefined) return drawing;
     return { ...withoutUnmetPlaces(drawing, this.#met, this.paths), prunedOf: this.declared };

@@ -145,25 +145,19 @@ export class DrawingChoices {
     if (child.maxOccurs === null || child.maxOccurs > 1) return false;
     if (this.#isSimple(child.element)) return true;
     if (this.#earlier.has(type, child, this.#graph.childTypes(child.element))) return true;
-    if (this.#holdsAnyEntity(type)) return false;
+    if (this.holdsAnyEntity(type)) return false;
     if (this.#widths[type] === -1) this.#settleFolds(type);
     return this.#mayFold(type, child) && this.#columnsAt(type, child) <= this.#widestFold.get(type)!;
   }
 
-  /** Places of complex elements that are folded, as a later version of the model is to know them; null: by type alone, all of them. */
-  foldedPlaces(): string[] | null {
+  /** Places of complex elements that are folded, as a later version of the model is to know them. */
+  foldedPlaces(): string[] {
     const all = this.#graph.reachable.flatMap((type) =>
       this.#model.types[type]!.children.map((child) => [type, child] as const),
     );
-    const folded = all.filter(
-      ([type, child]) => !this.#isSimple(child.element) && this.isFolded(type, child),
+    return this.#earlier.with(
+      all.filter(([type, child]) => !this.#isSimple(child.element) && this.isFolded(type, child)),
     );
-    if (this.#earlier.isEmpty && folded.every(([type, child]) => this.#foldsByType(type, child))) return null;
-    return this.#earlier.with(folded);
-  }
-
-  #foldsByType(type: number, { element }: SourceChild): boolean {
-    return this.#mayFoldType(element) && this.#columnsOfChild(element) <= this.#widestFold.get(type)!;
   }
 
   /** What documents had of the child; null: not known, or it needs rows of its own. */
@@ -224,7 +218,7 @@ export class DrawingChoices {
    * A choice of many elements that could each be a document (the resources that an entry of FHIR's Bundle may hold): what is chosen has rows of
    * its own, in the table that it has as a document. Folded, rows would be as wide as all of them together.
    */
-  #holdsAnyEntity(type: number): boolean {
+  holdsAnyEntity(type: number): boolean {
     return cached(this.#anyEntity, type, () => {
       const { types, elements } = this.#declared;
       const { attributes, children, neverEmpty } = types[type]!;
@@ -281,7 +275,7 @@ export class DrawingChoices {
     const hasText = content === 'simple' || isTextAlone(definition);
     let columns = attributes.length + (hasText ? 1 : 0) + (anyAttribute === null ? 0 : 1);
     const widths: number[] = [];
-    for (const child of this.#holdsAnyEntity(type) ? [] : children) {
+    for (const child of this.holdsAnyEntity(type) ? [] : children) {
       if (child.maxOccurs === null || child.maxOccurs > 1) continue;
       if (this.#isSimple(child.element)) columns += 1;
       else if (this.#mayFold(type, child)) widths.push(this.#columnsAt(type, child));

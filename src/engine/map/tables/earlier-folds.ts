@@ -19,14 +19,10 @@ export class EarlierFolds {
     this.#folded = folded;
   }
 
-  get isEmpty(): boolean {
-    return this.#folded.places.size === 0;
-  }
-
   /** `childTypes`: all that the child may be of. */
   has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
     const { places, placeOf } = this.#folded;
-    if (this.isEmpty || !places.has(placeOf(type, child))) return false;
+    if (places.size === 0 || !places.has(placeOf(type, child))) return false;
     // what can hold itself would have no end
     const endless = (this.#endless ??= endlessTypes(this.#model));
     return childTypes.every((inner) => endless[inner] === 0);

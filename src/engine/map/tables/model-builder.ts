@@ -146,6 +146,8 @@ export interface Drawing {
   readonly uses: UsePrinter;
   /** see RelationalModel.foldedPlaces; null: by type alone */
   readonly foldedPlaces: readonly string[] | null;
+  /** prints the place of a child of a type, as `foldedPlaces` has it; null: such a child has a table */
+  readonly placeOf: (type: number, child: QName) => string | null;
 }
 
 export function newTable(

@@ -15,7 +15,7 @@ select notice.id, t.id as tender, t.rank_code, t.legal_monetary_total_payable_am
   join contract_award_notice notice using (document_key)
   left join tender_lot lot using (lot_tender_key)
   left join tendering_party party using (lot_tender_key)
- where t.notice_result_key is not null;
+ where t.ubl_extension_key is not null;
 
 select party.id, member.id as organisation, name.name, o.company_postal_address_city_name,
        o.country_identification_code
@@ -23,4 +23,4 @@ select party.id, member.id as organisation, name.name, o.company_postal_address_
   join tenderer member using (tendering_party_key)
   join organization o on o.document_key = member.document_key and o.company_party_identification_id = member.id
   left join party_name name using (organization_key)
- where party.notice_result_key is not null;
+ where party.ubl_extension_key is not null;

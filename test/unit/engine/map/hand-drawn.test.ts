@@ -196,7 +196,7 @@ describe('names that would be too long', () => {
   it('of keys are not those of another table', () => {
     const source =
       set(`${root('files', `<xs:element name="file" maxOccurs="unbounded"><xs:complexType>${sequence('<xs:element name="person" type="Organisation"/><xs:element name="owner" type="Organisation"/><xs:element name="reader" type="Person"/><xs:element name="writer" type="Person"/>')}</xs:complexType></xs:element>`)}
-    <xs:complexType name="Organisation">${sequence('<xs:element name="Name" type="xs:string" maxOccurs="unbounded"/>')}</xs:complexType>
+    <xs:complexType name="Organisation">${sequence('<xs:element name="Name" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="id"/></xs:complexType>
     <xs:complexType name="Person">${sequence('<xs:element name="Nick" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="id"/></xs:complexType>`);
     const { tables } = modelOf(source, 3);
     const file = tables.find(({ name }) => name === 'file')!;

@@ -1,11 +1,20 @@
 /** Tables that several places share, read as a person would: their names, and whether each says something. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
 import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
-import { compiled, modelOf, outline, shred } from '../../../support/models/shredding.ts';
+import {
+  bytesOf,
+  compiled,
+  modelOf,
+  outline,
+  shred,
+  statisticsOf,
+} from '../../../support/models/shredding.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
@@ -188,5 +197,90 @@ describe('names', () => {
       'sub_type',
       'sent',
     ]);
+  });
+});
+
+describe('a table that would only stand between others', () => {
+  const orders = (type: string): SourceModel =>
+    compiled(
+      xs(`<xs:element name="order"><xs:complexType>${sequence(
+        `<xs:element name="billTo" type="${type}" minOccurs="0"/><xs:element name="shipTo" type="${type}" minOccurs="0"/><xs:element name="item" maxOccurs="unbounded"><xs:complexType>${sequence('<xs:element name="terms" type="Terms" minOccurs="0"/>')}<xs:attribute name="sku"/></xs:complexType></xs:element><xs:element name="terms" type="Terms" minOccurs="0"/>`,
+      )}</xs:complexType></xs:element>
+      <xs:complexType name="${type}">${sequence('<xs:element name="city" type="xs:string" minOccurs="0"/><xs:element name="line" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>')}</xs:complexType>
+      <xs:complexType name="Terms">${sequence('<xs:element name="term" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>')}</xs:complexType>`),
+    );
+  const pruned = (
+    documents: readonly string[],
+    previous?: RelationalModel,
+    source = orders('Address1'),
+  ): RelationalModel => {
+    const statistics = statisticsOf(documents);
+    return buildRelationalModel(pruneSourceModel(source, statistics), {
+      mapLevel: 3,
+      met: { statistics, declared: source },
+      ...(previous === undefined ? {} : { previous }),
+    });
+  };
+  const shape = (model: RelationalModel): string[] =>
+    outline(model)
+      .split('\n')
+      .map((line) => line.replaceAll(/ (bigint|integer|text|boolean)!?/g, ''));
+  const first = [
+    '<order><shipTo><city>Bremen</city><line>a</line><line>b</line></shipTo><item sku="1"/></order>',
+    '<order><shipTo><city>Kiel</city></shipTo><item sku="2"/></order>',
+  ];
+  const later = [
+    '<order><billTo><city>Ulm</city><line>c</line></billTo><shipTo><line>d</line></shipTo><item sku="3"><terms/></item><terms><term>x</term></terms></order>',
+    '<order><billTo/><shipTo/><item sku="4"><terms><term>y</term><term>z</term></terms></item><terms/></order>',
+  ];
+
+  it('is not drawn where its keys are all that it has, and stays where several share what it says', () => {
+    expect(shape(modelOf(orders('Address1'), 3))).toEqual([
+      'order: order_key, document_key, bill_to_key -> address, ship_to_key -> address, terms_present',
+      'address: address_key, document_key, position, city',
+      'item: item_key, document_key, order_key -> order, position, sku, terms_present',
+      'order_terms_term: order_terms_term_key, document_key, order_key -> order, position, value',
+      'line: line_key, document_key, address_key -> address, position, value',
+      'item_terms_term: item_terms_term_key, document_key, item_key -> item, position, value',
+    ]);
+  });
+
+  const alone = [
+    'order: order_key, document_key, ship_to_city',
+    'line: line_key, document_key, order_key -> order, position, value',
+    'item: item_key, document_key, order_key -> order, position, sku',
+  ];
+
+  it('is not drawn where documents had rows of its type at one place', () => {
+    expect(shape(pruned(first))).toEqual(alone);
+  });
+
+  it('is not drawn by later versions either, in which its type is called by another version', () => {
+    const before = pruned(first);
+    expect(shape(pruned(first, before, orders('Address2')))).toEqual(alone);
+    const after = pruned([...first, ...later], before, orders('Address2'));
+    const [order] = shape(after);
+    expect(order).toContain(' ship_to_city');
+    expect(order).toContain(' bill_to_key -> address');
+    const whole = modelOf(orders('Address1'), 3);
+    expect(buildRelationalModel(orders('Address1'), { mapLevel: 3, previous: whole })).toEqual(whole);
+    const next = buildRelationalModel(orders('Address2'), { mapLevel: 3, previous: whole });
+    expect(shape(next)).toEqual(shape(whole));
+  });
+
+  it('is drawn by what goes on from a model that has it', () => {
+    const before = { ...beforeChildKeys(3), childKeys: true as const };
+    const model = buildRelationalModel(orders('Address1'), { mapLevel: 3, previous: before });
+    expect(shape(model)).toContain('terms: terms_key, document_key, position');
+  });
+
+  it.each([1, 3] as const)('takes nothing with it (level %i)', async (mapLevel) => {
+    const source = orders('Address1');
+    const before = pruned(first);
+    for (const model of [modelOf(source, mapLevel), before, pruned([...first, ...later], before)]) {
+      const written = await roundTrip(model, [...first, ...later]);
+      for (const [at, document] of [...first, ...later].entries())
+        expect(compareXml(bytesOf(document), written[at]!, { source })).toEqual([]);
+    }
   });
 });

@@ -1,0 +1,105 @@
+/** Tables that would only stand between others: what they hold is as well read in the row that it belongs to. */
+import type { ColumnDraft, Drawing, TableDraft } from '../model-builder.ts';
+
+/** columns that such a table may bring into the row, and that a row then has */
+const mostColumns = 24;
+const mostColumnsOfRow = 240;
+/** tables that keys of one may lead to for it: more are worse than one between them */
+const mostParents = 8;
+
+/** The elements whose rows lie in one table. */
+interface Uses {
+  /** keys of the uses: by them a row and that of its child know each other */
+  readonly keys: Set<ColumnDraft>;
+  /** rows that have such a child */
+  readonly holders: Set<TableDraft>;
+  /** as `Drawing.placeOf` gives them */
+  readonly places: Set<string>;
+  /** for some of them it has to be a table */
+  isNeeded: boolean;
+}
+
+/**
+ * Places of children that stand at most once, to be folded: where the child's table has the rows of no other place, and where it has keys alone, so
+ * that what is below it can hang from the row above it without a table or many keys more.
+ */
+export function needlessPlaces(drawing: Drawing): string[] {
+  const uses = usesOf(drawing);
+  const below = tablesBelow(drawing);
+  const widths = new Map(drawing.tables.map((table) => [table, table.columns.length]));
+  const places: string[] = [];
+  // what is below comes later, and may be folded with what holds it
+  for (const table of drawing.tables.toReversed()) {
+    const used = uses.get(table);
+    if (used === undefined || used.isNeeded || table.holdsRoots || table.kind !== 'element') continue;
+    const own = widths.get(table)! - table.columns.filter(({ role }) => ofRows.has(role)).length;
+    const hanging = below.get(table) ?? new Set();
+    const isNeedless =
+      used.keys.size === 1
+        ? own <= mostColumns
+        : own === 0 && [...hanging].every((child) => mayHang(child, table, used, below));
+    const fits = [...used.holders].every((holder) => widths.get(holder)! + own <= mostColumnsOfRow);
+    if (!isNeedless || !fits) continue;
+    places.push(...used.places);
+    for (const holder of used.holders) {
+      widths.set(holder, widths.get(holder)! + own);
+      below.set(holder, new Set([...(below.get(holder) ?? []), ...hanging]));
+    }
+  }
+  return places;
+}
+
+const ofRows: ReadonlySet<ColumnDraft['role']> = new Set(['row_key', 'document', 'parent_key', 'position']);
+
+/** One of its own place is one for each place then: no table more, where the one above goes. */
+function mayHang(
+  child: TableDraft,
+  above: TableDraft,
+  { keys, holders }: Uses,
+  below: ReadonlyMap<TableDraft, ReadonlySet<TableDraft>>,
+): boolean {
+  if ('under' in child.origin) return keys.size === 2 && below.get(above)!.size === 1 && !below.has(child);
+  const parents = new Set(child.columns.flatMap(({ parent }) => (parent === null ? [] : [parent])));
+  for (const holder of holders) parents.add(holder);
+  return parents.size - 1 <= mostParents;
+}
+
+function usesOf({ nodes, placeOf }: Drawing): ReadonlyMap<TableDraft, Uses> {
+  const uses = new Map<TableDraft, Uses>();
+  const usesIn = (table: TableDraft): Uses => {
+    let known = uses.get(table);
+    if (known === undefined) {
+      known = { keys: new Set(), holders: new Set(), places: new Set(), isNeeded: false };
+      uses.set(table, known);
+    }
+    return known;
+  };
+  for (const { table, type, edges, typeEdges } of nodes) {
+    for (const { name, node, parentKey, childKey, maxOccurs, substitution, head } of edges) {
+      if (!node.opensRow) continue;
+      const used = usesIn(node.table);
+      const key = childKey ?? parentKey;
+      used.isNeeded ||= maxOccurs !== 1 || substitution || node.elementName !== null || head !== null;
+      used.isNeeded ||= key === null || node.typeEdges.length > 0 || node.textTable !== null;
+      if (head !== null) usesIn(head.node.table).isNeeded = true;
+      if (key !== null) used.keys.add(key);
+      used.holders.add(table);
+      const place = placeOf(type, name);
+      if (place === null) used.isNeeded = true;
+      else used.places.add(place);
+    }
+    for (const { node, parentKey } of typeEdges) if (parentKey !== null) usesIn(node.table).isNeeded = true;
+  }
+  return uses;
+}
+
+function tablesBelow({ tables }: Drawing): Map<TableDraft, Set<TableDraft>> {
+  const below = new Map<TableDraft, Set<TableDraft>>();
+  for (const table of tables)
+    for (const { parent } of table.columns) {
+      if (parent === null) continue;
+      const hanging = below.get(parent) ?? new Set();
+      below.set(parent, hanging.add(table));
+    }
+  return below;
+}
