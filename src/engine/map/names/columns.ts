@@ -14,6 +14,7 @@ import {
   type StayingSteps,
   type StepChooser,
 } from './identifiers.ts';
+import { createNameParts } from './namespace-words.ts';
 import { createWordsSaidOnce } from './repeated-words.ts';
 import { unmetSteps } from './declared-ways.ts';
 import type { PreviousNames } from './previous.ts';
@@ -66,11 +67,15 @@ export function nameColumns(
   // of a key: the way to its row from the parent's
   const asKey = (steps: readonly string[]): string[] =>
     steps.map((step, at) => (at === steps.length - 1 ? `${step}_${word('key')}` : step));
-  const stepsOf = ({ role, parent, via, nameParts }: ColumnDraft): string[] => {
-    const steps = parent === null ? nameParts : via;
+  const namePartsOf = createNameParts(ordered);
+  const heirs = waysOfHeirs(ordered, identifiers);
+  const stepsOf = (column: ColumnDraft): string[] => {
+    const { role, parent, via } = column;
+    const steps = parent === null ? namePartsOf(column) : via;
     const said = steps
       .slice(Math.min(unsaid.get(parent ?? table)!, Math.max(0, steps.length - 1)))
       .map(identifiers);
+    if (column.wasEmpty && heirs.has(column.nameParts.join('/'))) return [...said, word('text')];
     return role === 'child_key' ? asKey(said) : said;
   };
   const keySteps = (column: ColumnDraft): string[] => asKey(stepsOf(column));
@@ -180,6 +185,22 @@ export function nameColumns(
     const names = [...(name === undefined ? [] : [name]), wanted, `${wanted}_2`, `${wanted}_3`];
     column.listNames = { count: scope.claimName(names, column.xpath ?? column.name, { meaning }), table: '' };
   }
+}
+
+/**
+ * Ways to elements that an attribute would be called as, were its words said once (`RouteRef/@ref` is `route_ref`): where their own text was
+ * always empty, the name is the attribute's.
+ */
+function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers): ReadonlySet<string> {
+  return new Set(
+    columns.flatMap((column) => {
+      const way = column.nameParts.slice(0, -1);
+      const [outer, own] = column.nameParts.slice(-2).map(identifiers);
+      return isAttribute(column) && own !== undefined && joinedSteps([outer!, own]) === outer
+        ? [way.join('/')]
+        : [];
+    }),
+  );
 }
 
 /** At most one: what the steps come to with those left out that tell nothing. */

@@ -20,7 +20,14 @@ export function typeNames({
     name !== null && complex ? [{ index, local: name.localName }] : [],
   );
   const prefixes = commonPrefixes(named.map(({ local }) => local));
-  const candidates = named.map(({ local }) => namesOf(local, prefixes));
+  const called = elementNames(elements);
+  const candidates = named.map(({ index, local }) => {
+    const names = namesOf(local, prefixes);
+    const only = called.get(index);
+    // rather than that it is a type, or what another is called
+    const all = only === undefined ? names : names.toSpliced(Math.max(1, names.length - 1), 0, only);
+    return { all, usual: names.at(-1)! };
+  });
   const identifiers = rememberedIdentifiers(defaultNaming.nameMode);
   // by name: which types' tables could have it
   const claims = new Map<string, Set<number>>();
@@ -29,13 +36,26 @@ export function typeNames({
     if (claimed === undefined) claims.set(identifiers(name), new Set([type]));
     else claimed.add(type);
   };
-  for (const [at, { index }] of named.entries()) for (const name of candidates[at]!) claim(name, index);
+  for (const [at, { index }] of named.entries()) for (const name of candidates[at]!.all) claim(name, index);
   for (const { name, type } of elements) if (types[type]!.complex) claim(name.localName, type);
   return new Map(
     named.map(({ index }, at) => {
-      const names = candidates[at]!;
-      return [index, names.find((name) => claims.get(identifiers(name))!.size === 1) ?? names.at(-1)!];
+      const { all, usual } = candidates[at]!;
+      return [index, all.find((name) => claims.get(identifiers(name))!.size === 1) ?? usual];
     }),
+  );
+}
+
+/** By type: what all of its elements are called, where that is one name. */
+function elementNames(elements: SourceModel['elements']): ReadonlyMap<number, string> {
+  const names = new Map<number, Set<string>>();
+  for (const { name, type } of elements) {
+    const known = names.get(type);
+    if (known === undefined) names.set(type, new Set([name.localName]));
+    else known.add(name.localName);
+  }
+  return new Map(
+    [...names].flatMap(([type, [one, ...more]]) => (more.length === 0 ? [[type, one!] as const] : [])),
   );
 }
 
@@ -66,9 +86,9 @@ export function withoutVersion(local: string): string {
   return shortened(local, local.replace(/(?<=[a-z]{3})\d{1,3}(?=(?:Choice)?$)/, ''));
 }
 
-/** `Line_VersionStructure`, `linesInFrame_RelStructure` -> `Line`, `linesInFrame`. */
+/** `Line_VersionStructure`, `linesInFrame_RelStructure`, `Call_VersionedChildStructure` -> `Line`, `linesInFrame`, `Call`. */
 function withoutStructure(local: string): string {
-  return shortened(local, local.replace(/[-_.]?(?:(?:Version|Rel)[-_.]?)?Structure$/i, ''));
+  return shortened(local, local.replace(/[-_.]?(?:(?:Version(?:edChild)?|Rel)[-_.]?)?Structure$/i, ''));
 }
 
 function shortened(local: string, short: string): string {

@@ -122,7 +122,15 @@ class ModelDrawing implements DrawingContext {
         placeOf: (type, { element }) => this.#placeOf(type, model.elements[element]!.name),
       },
     });
-    this.tables = new DrawnTables(model, this.choices, this.uses, declared, namesDocument, apart);
+    this.tables = new DrawnTables(
+      model,
+      this.choices,
+      this.uses,
+      declared,
+      this.declared,
+      namesDocument,
+      apart,
+    );
   }
 
   holdsKey(

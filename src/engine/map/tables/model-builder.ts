@@ -17,6 +17,8 @@ export interface ColumnDraft {
   readonly steps: string;
   readonly sourceType: BuiltInType | null;
   keepsForm: boolean;
+  /** text of elements that were empty wherever documents had them */
+  wasEmpty: boolean;
   /** of a union: what its values may be; none where its declarations differ */
   members: readonly ValueType[];
   /** nodes that open rows of the table and always give this column a value */
@@ -223,6 +225,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     steps: fields.steps ?? '',
     sourceType: fields.sourceType ?? null,
     keepsForm: fields.keepsForm ?? false,
+    wasEmpty: false,
     members: fields.members ?? [],
     requiredBy: new Set(),
     parent: fields.parent ?? null,

@@ -207,7 +207,8 @@ class MetPlaces {
 
   /** Text that was empty wherever it was met. */
   tellEmpty(): void {
-    for (const [column, xpath] of this.#empty) if (!this.#told.has(column)) column.xpath = xpath;
+    for (const [column, xpath] of this.#empty)
+      if (!this.#told.has(column)) Object.assign(column, { xpath, wasEmpty: true });
   }
 
   /** Of a node that no document came to, what is there stays: it is not reached, or by a type that was named elsewhere. */

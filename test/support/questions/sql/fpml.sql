@@ -12,19 +12,19 @@ with leg as (
          exchanged_currency1_payment_amount_currency as currency_1, exchanged_currency1_payment_amount as amount_1,
          exchanged_currency2_payment_amount_currency as currency_2, exchanged_currency2_payment_amount as amount_2,
          exchange_rate as rate, exchanged_currency1_payer_party_reference_href as payer
-    from trade_product where element = 'fxSingleLeg'
+    from product where element = 'fxSingleLeg'
   union all
   select request_confirmation_key, document_key, near_leg_value_date,
          near_leg_exchanged_currency1_payment_amount_currency, near_leg_exchanged_currency1_payment_amount,
          near_leg_exchanged_currency2_payment_amount_currency, near_leg_exchanged_currency2_payment_amount,
          near_leg_exchange_rate, near_leg_exchanged_currency1_payer_party_reference_href
-    from trade_product where element = 'fxSwap'
+    from product where element = 'fxSwap'
   union all
   select request_confirmation_key, document_key, far_leg_value_date,
          far_leg_exchanged_currency1_payment_amount_currency, far_leg_exchanged_currency1_payment_amount,
          far_leg_exchanged_currency2_payment_amount_currency, far_leg_exchanged_currency2_payment_amount,
          far_leg_exchange_rate, far_leg_exchanged_currency1_payer_party_reference_href
-    from trade_product where element = 'fxSwap'
+    from product where element = 'fxSwap'
 )
 select m.header_message_id, leg.value_date, currency_1, amount_1, currency_2, amount_2, rate, id.value as payer
   from leg
@@ -34,6 +34,6 @@ select m.header_message_id, leg.value_date, currency_1, amount_1, currency_2, am
 
 select m.header_message_id, put_currency_amount_currency, put_currency_amount, call_currency_amount_currency,
        call_currency_amount, strike_rate, premium_payment_amount, premium_payment_amount_currency
-  from trade_product
+  from product
   join request_confirmation m using (request_confirmation_key)
  where element = 'fxOption';

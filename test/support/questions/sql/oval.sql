@@ -20,7 +20,7 @@ select definition, coalesce(operator, 'AND') as operator, c.comment, test.commen
 
 select t.id, t.comment, o.name, s.version_operation, s.version
   from test t
-  left join object o on o.document_key = t.document_key and o.id = t.object_object_ref_2
+  left join object o on o.document_key = t.document_key and o.id = t.linux_def_object_ref
   left join state_ref r using (test_key)
   left join state s on s.document_key = t.document_key and s.id = r.state_ref
  where t.element = 'linux-def:rpminfo_test';

@@ -16,6 +16,6 @@ select v.item_identifier, v.monitored_vehicle_journey_line_ref, c.stop_point_ref
   join monitored_stop_visit v using (monitored_stop_visit_key);
 
 select a.item_identifier, a.monitored_vehicle_journey_line_ref, a.monitored_vehicle_journey_delay, place.value
-  from via_name_structure via
+  from via
   join vehicle_activity a using (vehicle_activity_key)
-  left join natural_language_place_name place using (via_name_structure_key);
+  left join natural_language_place_name place using (via_key);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MapLevel } from '../../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
+import { compileXsdSet } from '../../../../src/engine/xsd/compile-set.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
@@ -246,6 +247,62 @@ describe('a decimal', () => {
         ),
       );
       expect(outline(modelOf(source, 1))).toContain(`rate ${type}!`);
+    },
+  );
+});
+
+describe('elements that are called alike in several namespaces', () => {
+  const schema = (namespace: string, prefix: string, body: string): string =>
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:${prefix}="${namespace}" targetNamespace="${namespace}" elementFormDefault="qualified">${body}</xs:schema>`;
+  const file = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const checks = compileXsdSet(
+    [
+      {
+        name: 'main.xsd',
+        bytes: file(
+          '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="urn:main" xmlns:unix="urn:unix" xmlns:linux="urn:linux" targetNamespace="urn:main" elementFormDefault="qualified"><xs:import namespace="urn:unix" schemaLocation="unix.xsd"/><xs:import namespace="urn:linux" schemaLocation="linux.xsd"/><xs:element name="test"><xs:complexType><xs:sequence><xs:element name="file" type="xs:string" minOccurs="0"/><xs:element ref="unix:file" minOccurs="0"/><xs:element ref="linux:file" minOccurs="0"/><xs:element ref="linux:kernel" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:schema>',
+        ),
+      },
+      {
+        name: 'unix.xsd',
+        bytes: file(
+          schema(
+            'urn:unix',
+            'unix',
+            '<xs:element name="file"><xs:complexType><xs:attribute name="file_ref"/><xs:attribute name="mask"/></xs:complexType></xs:element>',
+          ),
+        ),
+      },
+      {
+        name: 'linux.xsd',
+        bytes: file(
+          schema(
+            'urn:linux',
+            'linux',
+            '<xs:element name="file"><xs:complexType><xs:attribute name="file_ref"/></xs:complexType></xs:element><xs:element name="kernel" type="xs:string"/>',
+          ),
+        ),
+      },
+    ],
+    { entries: ['main.xsd'] },
+  ).model;
+
+  it.each([1, 3] as const)(
+    'have the prefix of theirs in names, and that of the root none (level %i)',
+    (level) => {
+      expect(
+        modelOf(checks, level)
+          .tables[0]!.columns.slice(2)
+          .map(({ name }) => name),
+      ).toEqual([
+        'file',
+        'unix_file_present',
+        'unix_file_ref',
+        'unix_file_mask',
+        'linux_file_present',
+        'linux_file_ref',
+        'kernel',
+      ]);
     },
   );
 });

@@ -40,12 +40,13 @@ export class DrawnTables {
     choices: DrawingChoices,
     uses: UsePrinter,
     declared: DeclaredPaths,
+    declaredModel: SourceModel,
     namesDocument: boolean,
     apart: ReadonlySet<string>,
   ) {
     this.#namesDocument = namesDocument;
     this.#apart = apart;
-    this.#typeNames = typeNames(model);
+    this.#typeNames = typeNames(declaredModel);
     this.#model = model;
     this.#choices = choices;
     this.#uses = uses;

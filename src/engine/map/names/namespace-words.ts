@@ -1,0 +1,42 @@
+/** Prefixes in names of columns: elements of a row that are called alike in several namespaces are told apart by them. */
+import type { ColumnDraft } from '../tables/model-builder.ts';
+
+/**
+ * Words of a column's name, from the row's element inwards: each as its element or attribute is called, behind the prefix of its namespace where
+ * the rows have another that is called so (`linux-def:object`, `unix-def:object`). That of the root has none.
+ */
+export function createNameParts(columns: readonly ColumnDraft[]): (column: ColumnDraft) => readonly string[] {
+  const prefixes = new Map(columns.map((column) => [column, prefixesOf(column)]));
+  // by the way to it: prefixes of what is called so there
+  const alike = new Map<string, Set<string>>();
+  for (const [column, own] of prefixes)
+    for (const [at, prefix] of own.entries()) {
+      const way = wayTo(column, at);
+      const known = alike.get(way);
+      if (known === undefined) alike.set(way, new Set([prefix]));
+      else known.add(prefix);
+    }
+  return (column) => {
+    const own = prefixes.get(column)!;
+    return column.nameParts.map((part, at) => {
+      const prefix = own[at] ?? '';
+      return prefix === '' || alike.get(wayTo(column, at))!.size < 2 ? part : `${prefix}_${part}`;
+    });
+  };
+}
+
+/** An attribute may be called as an element beside it is. */
+function wayTo({ nameParts, steps }: ColumnDraft, at: number): string {
+  const isAttribute = at === nameParts.length - 1 && steps.slice(steps.lastIndexOf('/') + 1).startsWith('@');
+  return `${nameParts.slice(0, at + 1).join('/')}${isAttribute ? '@' : ''}`;
+}
+
+/** Of each word that is a step's name; the steps may be more, as wrappers are not said, and the words: `present`. */
+function prefixesOf({ nameParts, steps }: ColumnDraft): string[] {
+  const found: string[] = [];
+  for (const step of steps.split('/')) {
+    const [, prefix = '', local] = /^@?(?:([^:{}]*):|\{[^}]*\})?([^:{}]+)$/.exec(step) ?? [];
+    if (local !== undefined && local === nameParts[found.length]) found.push(prefix);
+  }
+  return found;
+}
