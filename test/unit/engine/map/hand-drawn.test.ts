@@ -7,7 +7,7 @@ import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
-import { compiled, modelOf, outline } from '../../../support/models/shredding.ts';
+import { bytesOf, compiled, modelOf, outline } from '../../../support/models/shredding.ts';
 
 const set = (body: string): SourceModel =>
   compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`);
@@ -251,22 +251,22 @@ describe('a decimal', () => {
   );
 });
 
+const schemaOf = (namespace: string, prefix: string, body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:${prefix}="${namespace}" targetNamespace="${namespace}" elementFormDefault="qualified">${body}</xs:schema>`;
+
 describe('elements that are called alike in several namespaces', () => {
-  const schema = (namespace: string, prefix: string, body: string): string =>
-    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:${prefix}="${namespace}" targetNamespace="${namespace}" elementFormDefault="qualified">${body}</xs:schema>`;
-  const file = (text: string): Uint8Array => new TextEncoder().encode(text);
   const checks = compileXsdSet(
     [
       {
         name: 'main.xsd',
-        bytes: file(
+        bytes: bytesOf(
           '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="urn:main" xmlns:unix="urn:unix" xmlns:linux="urn:linux" targetNamespace="urn:main" elementFormDefault="qualified"><xs:import namespace="urn:unix" schemaLocation="unix.xsd"/><xs:import namespace="urn:linux" schemaLocation="linux.xsd"/><xs:element name="test"><xs:complexType><xs:sequence><xs:element name="file" type="xs:string" minOccurs="0"/><xs:element ref="unix:file" minOccurs="0"/><xs:element ref="linux:file" minOccurs="0"/><xs:element ref="linux:kernel" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:schema>',
         ),
       },
       {
         name: 'unix.xsd',
-        bytes: file(
-          schema(
+        bytes: bytesOf(
+          schemaOf(
             'urn:unix',
             'unix',
             '<xs:element name="file"><xs:complexType><xs:attribute name="file_ref"/><xs:attribute name="mask"/></xs:complexType></xs:element>',
@@ -275,8 +275,8 @@ describe('elements that are called alike in several namespaces', () => {
       },
       {
         name: 'linux.xsd',
-        bytes: file(
-          schema(
+        bytes: bytesOf(
+          schemaOf(
             'urn:linux',
             'linux',
             '<xs:element name="file"><xs:complexType><xs:attribute name="file_ref"/></xs:complexType></xs:element><xs:element name="kernel" type="xs:string"/>',

@@ -200,31 +200,34 @@ describe('names', () => {
   });
 });
 
+const orders = (type: string): SourceModel =>
+  compiled(
+    xs(`<xs:element name="order"><xs:complexType>${sequence(
+      `<xs:element name="billTo" type="${type}" minOccurs="0"/><xs:element name="shipTo" type="${type}" minOccurs="0"/><xs:element name="item" maxOccurs="unbounded"><xs:complexType>${sequence('<xs:element name="terms" type="Terms" minOccurs="0"/>')}<xs:attribute name="sku"/></xs:complexType></xs:element><xs:element name="terms" type="Terms" minOccurs="0"/>`,
+    )}</xs:complexType></xs:element>
+    <xs:complexType name="${type}">${sequence('<xs:element name="city" type="xs:string" minOccurs="0"/><xs:element name="line" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>')}</xs:complexType>
+    <xs:complexType name="Terms">${sequence('<xs:element name="term" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>')}</xs:complexType>`),
+  );
+
+const shape = (model: RelationalModel): string[] =>
+  outline(model)
+    .split('\n')
+    .map((line) => line.replaceAll(/ (bigint|integer|text|boolean)!?/g, ''));
+
+const pruned = (
+  documents: readonly string[],
+  previous?: RelationalModel,
+  source = orders('Address1'),
+): RelationalModel => {
+  const statistics = statisticsOf(documents);
+  return buildRelationalModel(pruneSourceModel(source, statistics), {
+    mapLevel: 3,
+    met: { statistics, declared: source },
+    ...(previous === undefined ? {} : { previous }),
+  });
+};
+
 describe('a table that would only stand between others', () => {
-  const orders = (type: string): SourceModel =>
-    compiled(
-      xs(`<xs:element name="order"><xs:complexType>${sequence(
-        `<xs:element name="billTo" type="${type}" minOccurs="0"/><xs:element name="shipTo" type="${type}" minOccurs="0"/><xs:element name="item" maxOccurs="unbounded"><xs:complexType>${sequence('<xs:element name="terms" type="Terms" minOccurs="0"/>')}<xs:attribute name="sku"/></xs:complexType></xs:element><xs:element name="terms" type="Terms" minOccurs="0"/>`,
-      )}</xs:complexType></xs:element>
-      <xs:complexType name="${type}">${sequence('<xs:element name="city" type="xs:string" minOccurs="0"/><xs:element name="line" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>')}</xs:complexType>
-      <xs:complexType name="Terms">${sequence('<xs:element name="term" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>')}</xs:complexType>`),
-    );
-  const pruned = (
-    documents: readonly string[],
-    previous?: RelationalModel,
-    source = orders('Address1'),
-  ): RelationalModel => {
-    const statistics = statisticsOf(documents);
-    return buildRelationalModel(pruneSourceModel(source, statistics), {
-      mapLevel: 3,
-      met: { statistics, declared: source },
-      ...(previous === undefined ? {} : { previous }),
-    });
-  };
-  const shape = (model: RelationalModel): string[] =>
-    outline(model)
-      .split('\n')
-      .map((line) => line.replaceAll(/ (bigint|integer|text|boolean)!?/g, ''));
   const first = [
     '<order><shipTo><city>Bremen</city><line>a</line><line>b</line></shipTo><item sku="1"/></order>',
     '<order><shipTo><city>Kiel</city></shipTo><item sku="2"/></order>',

@@ -36,25 +36,26 @@ const namesOf = (names: readonly string[], more?: string): string[] => {
 const rename = (name: string): string =>
   name.replace(/^party_identification/, 'party_identification32').replace(/^rate/, 'rate1');
 
+const nameBeside = (type: string, more: string): string => {
+  const source = compiled(
+    xs(`<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="way" type="${type}" maxOccurs="9"/>${more}</xs:sequence></xs:complexType></xs:element>
+    <xs:complexType name="${type}"><xs:attribute name="n"/></xs:complexType><xs:complexType name="Other"><xs:attribute name="m"/></xs:complexType>
+    <xs:complexType name="Product"><xs:attribute name="p"/></xs:complexType>`),
+  );
+  return typeNames(source).get(source.types.findIndex((one) => one.name?.localName === type))!;
+};
+
 describe('a shared type', () => {
   it('is called as its elements rather than as a type, or as another', () => {
-    const name = (type: string, more: string): string => {
-      const source = compiled(
-        xs(`<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="way" type="${type}" maxOccurs="9"/>${more}</xs:sequence></xs:complexType></xs:element>
-        <xs:complexType name="${type}"><xs:attribute name="n"/></xs:complexType><xs:complexType name="Other"><xs:attribute name="m"/></xs:complexType>
-        <xs:complexType name="Product"><xs:attribute name="p"/></xs:complexType>`),
-      );
-      return typeNames(source).get(source.types.findIndex((one) => one.name?.localName === type))!;
-    };
     const other = '<xs:element name="ViaName" type="Other"/>';
-    expect(name('ViaNameStructure', '')).toBe('ViaName');
-    expect(name('ViaNameStructure', other)).toBe('way');
-    expect(name('ViaNameStructure', `${other}<xs:element name="via" type="ViaNameStructure"/>`)).toBe(
+    expect(nameBeside('ViaNameStructure', '')).toBe('ViaName');
+    expect(nameBeside('ViaNameStructure', other)).toBe('way');
+    expect(nameBeside('ViaNameStructure', `${other}<xs:element name="via" type="ViaNameStructure"/>`)).toBe(
       'ViaNameStructure',
     );
-    expect(name('ProductType', '<xs:element name="product" type="Product"/>')).toBe('way');
-    expect(name('ProductType', '')).toBe('way');
-    expect(name('Call_VersionedChildStructure', '')).toBe('Call');
+    expect(nameBeside('ProductType', '<xs:element name="product" type="Product"/>')).toBe('way');
+    expect(nameBeside('ProductType', '')).toBe('way');
+    expect(nameBeside('Call_VersionedChildStructure', '')).toBe('Call');
   });
 
   it.each([
