@@ -32,3 +32,20 @@ export function isPlainName(name: string): boolean {
         new TextEncoder().encode(part).byteLength <= 255,
     );
 }
+
+/** What a `.gz` unpacks to. */
+export function unpacked(name: string): string {
+  return name.replace(/\.gz$/i, '');
+}
+
+/** Whether a document, by its name in `_documents`, is one of these files, a part of one (`--row-tag`), or a member of an archive among them. */
+export function documentsOf(files: Iterable<string>): (document: string) => boolean {
+  const names = new Set<string>();
+  for (const file of files) names.add(file).add(unpacked(file));
+  return (document) => {
+    if (names.has(document) || names.has(document.replace(/#\d+$/, ''))) return true;
+    for (let at = document.indexOf('/'); at >= 0; at = document.indexOf('/', at + 1))
+      if (names.has(document.slice(0, at))) return true;
+    return false;
+  };
+}

@@ -32,7 +32,6 @@ const decided: Readonly<Record<string, string>> = {
   '--on-error': 'is what on_error says',
   '--credential': 'is what credential says',
   '--skip': 'saves nothing, and a watch loads each file once',
-  '--delete-missing': 'would remove what earlier jobs loaded: each job of a watch has new files alone',
 };
 
 /** The request of a job, `watched` its files; without them, as the watch itself is checked. AppErrors `unknown_option`, `invalid_option`. */
@@ -81,6 +80,11 @@ function checkRows({ from, after }: ToolRequest): void {
     throw refused('--after', '--after COLUMN says which rows are new: a column that only grows');
   if (after.mark !== undefined)
     throw refused('--after', '--after COLUMN goes on where the watch has come to: leave the value out');
+}
+
+/** What files brought is removed when they are gone. */
+export function removesGone(options: Readonly<Record<string, unknown>>): boolean {
+  return (options['--delete-missing'] ?? false) !== false;
 }
 
 function optionItems(options: Readonly<Record<string, unknown>>): RequestItem[] {

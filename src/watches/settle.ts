@@ -5,6 +5,7 @@
 import { failureReason } from '../jobs/failure-reason.ts';
 import type { JobStatus } from '../jobs/record.ts';
 import type { FileOutcome, OnDrift, OpenJob, WatchOutcome } from '../ports/stores/watches.ts';
+import { unpacked } from './names.ts';
 
 /** Code of a reject: the file was another one when the job read it. */
 export const changedFileCode = 'changed_file';
@@ -63,6 +64,7 @@ function completed(job: OpenJob, onDrift: OnDrift): Settled {
   const stops = drift.length > 0 && onDrift === 'stop';
   return {
     files: job.files.map((file) => {
+      if (file.removes) return removed(job, file.idFile);
       const own = rejectsOf(job, file.name);
       const whole = own.filter(({ document }) => document === file.name || document === unpacked(file.name));
       if (own.length === 0) return { idFile: file.idFile, status: 'loaded', reason: null };
@@ -87,6 +89,7 @@ function drifted(job: OpenJob, onDrift: OnDrift, blamed: readonly Reject[]): Set
   const others = blamed.filter(({ code }) => code !== driftCode);
   return {
     files: job.files.map((file) => {
+      if (file.removes) return { idFile: file.idFile, status: 'waiting', reason: null };
       const own = others.find(({ document }) => fileOf(job, document) === file.name);
       return own === undefined ? evolving(job, file.idFile, onDrift) : rejected(file, own);
     }),
@@ -100,6 +103,15 @@ function evolving(job: OpenJob, idFile: number, onDrift: OnDrift): FileOutcome {
   return onDrift === 'stop' || job.idSch === null
     ? waiting
     : { ...waiting, batch: `${job.idJob} evolves`, evolves: job.idSch };
+}
+
+function removed({ idJob }: OpenJob, idFile: number): FileOutcome {
+  return {
+    idFile,
+    status: 'ignored',
+    removed: true,
+    reason: `it is gone: job ${idJob} has removed what it had brought`,
+  };
 }
 
 function stopped(drift: Reject): WatchOutcome {
@@ -175,8 +187,4 @@ function fileOf({ files }: OpenJob, document: string | null): string | null {
     ({ name }) => document === name || document === unpacked(name) || document.startsWith(`${name}/`),
   );
   return found?.name ?? (files.length === 1 ? files[0]!.name : null);
-}
-
-function unpacked(name: string): string {
-  return name.replace(/\.gz$/i, '');
 }

@@ -171,8 +171,8 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     const rows = await this.#askDocuments((roots, known) =>
       currentDocumentsQuery(roots, this.plan, quote, knowsMerges(known)),
     );
-    for (const [documentKey, key, sha256] of rows)
-      yield { documentKey: documentKey!, key: key ?? '', sha256: sha256 ?? '' };
+    for (const [documentKey, key, name, sha256] of rows)
+      yield { documentKey: documentKey!, key: key ?? '', name: name ?? '', sha256: sha256 ?? '' };
   }
 
   #askDocuments(

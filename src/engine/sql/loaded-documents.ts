@@ -60,7 +60,7 @@ export function loadedDocumentsQuery(
 }
 
 /**
- * `document_key`, `merge_key` and `sha256` of those among them that no other one has replaced. `isMerged`: `_documents` has the columns of
+ * `document_key`, `merge_key`, `name` and `sha256` of those among them that no other one has replaced. `isMerged`: `_documents` has the columns of
  * merges.
  */
 export function currentDocumentsQuery(
@@ -73,7 +73,7 @@ export function currentDocumentsQuery(
   const [key, current] = isMerged
     ? [`coalesce(${doubleQuoted('key')}, name)`, ' AND valid_to IS NULL']
     : ['name', ''];
-  return `SELECT document_key, ${key} AS merge_key, sha256 FROM ${relation(documents)} WHERE document_key IN (${loadedKeys(roots, loading, relation)})${current}`;
+  return `SELECT document_key, ${key} AS merge_key, name, sha256 FROM ${relation(documents)} WHERE document_key IN (${loadedKeys(roots, loading, relation)})${current}`;
 }
 
 function loadedKeys(

@@ -47,6 +47,8 @@ const watchedFiles = z
         z.object({ name: z.string().min(1), version: z.string(), bytes: position.optional() }).readonly(),
       )
       .readonly(),
+    /** names of files that are gone, whose documents are removed (`--delete-missing`) */
+    gone: z.array(z.string().min(1)).readonly().optional(),
     /** their content makes the next version of `parent`, beside all that documents of that one held */
     evolves: z.boolean(),
     /** of rows (`--from`): the watch whose mark they go on from */

@@ -23,6 +23,8 @@ export interface CurrentDocument {
   /** in `_documents`, decimal digits */
   readonly documentKey: string;
   readonly key: string;
+  /** that it was loaded by */
+  readonly name: string;
   /** hex */
   readonly sha256: string;
 }

@@ -143,6 +143,8 @@ export interface MetObject {
 export interface CandidateFile extends MetObject {
   readonly idFile: number;
   readonly evolves: number | null;
+  /** it is gone, and what it brought is to be removed */
+  readonly removes: boolean;
   /** SHA-256 of the version of that name that was loaded last; null: none was */
   readonly loadedSha256: string | null;
   /** the job that loaded it */
@@ -166,7 +168,12 @@ export interface OpenJob {
     readonly message: string;
   }[];
   /** those of the job, by name */
-  readonly files: readonly { readonly idFile: number; readonly name: string }[];
+  readonly files: readonly {
+    readonly idFile: number;
+    readonly name: string;
+    /** it is gone: the job removes what it brought */
+    readonly removes: boolean;
+  }[];
 }
 
 /** What becomes of files. */
@@ -181,6 +188,15 @@ export interface FileOutcome {
   readonly sha256?: string;
   /** of a waiting file: it was met with this version, and has to settle again */
   readonly met?: MetObject;
+  /** what it brought was removed: it is new where it comes back */
+  readonly removed?: true;
+}
+
+/** A file that a job takes. */
+export interface StartedFile {
+  readonly idFile: number;
+  /** null: it has not been read, as it is gone */
+  readonly sha256: string | null;
 }
 
 /** What becomes of the watch. Absent members stay. */
@@ -224,8 +240,11 @@ export interface WatchSchedule {
   /** The database's time, before the first object of a look is recorded. */
   beginLook(claim: WatchClaim): Promise<number | null>;
   recordObjects(claim: WatchClaim, objects: readonly MetObject[]): Promise<boolean>;
-  /** Waiting files that the look since `sinceMs` has not met are gone. */
-  endLook(claim: WatchClaim, sinceMs: number): Promise<boolean>;
+  /**
+   * Waiting files that the look since `sinceMs` has not met are gone. `met`: names of all that it met, where what loaded files brought is to be removed
+   * when they are gone; else null.
+   */
+  endLook(claim: WatchClaim, sinceMs: number, met: readonly string[] | null): Promise<boolean>;
   /** Settled files of the next job, in the order of the watch, at most as many as it takes at a time. */
   findCandidates(claim: WatchClaim): Promise<readonly CandidateFile[]>;
   recordFiles(claim: WatchClaim, files: readonly FileOutcome[]): Promise<boolean>;
@@ -233,11 +252,7 @@ export interface WatchSchedule {
    * Inserts the job and hands it the files, in one transaction. Null: the claim is lost, the watch was changed, or one of the files
    * waits no more: nothing was done. AppError `too_many_requests` where the organisation's queue is full.
    */
-  startJob(
-    claim: WatchClaim,
-    job: NewJob,
-    files: readonly { readonly idFile: number; readonly sha256: string }[],
-  ): Promise<number | null>;
+  startJob(claim: WatchClaim, job: NewJob, files: readonly StartedFile[]): Promise<number | null>;
   /** When the first of the files that have not settled will have, epoch milliseconds; null: all have. */
   settlesAt(claim: WatchClaim): Promise<number | null>;
   /** Gives the claim back. */

@@ -12,6 +12,7 @@ import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { InputMember } from '../inputs/members.ts';
 import { hashDocument, readDocument } from '../inputs/read-document.ts';
+import { documentsOf } from '../../watches/names.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
 import { partHash, type DocumentHashes } from './document-hashes.ts';
@@ -42,14 +43,22 @@ interface KeyedDocument extends MergedDocument {
 export async function chooseMerged(session: MergeSession, merge: MergeInputs): Promise<DocumentHashes> {
   const { request, log } = session;
   const { rejects } = merge;
+  const removesGone = request.deleteMissing === true && request.watched !== undefined;
   const files: (string | null)[] = [];
   const documents = await keyedDocuments(session, merge, files);
   const there = new Map<string, readonly string[]>();
   const missing: string[] = [];
-  const asked = request.deleteMissing === true ? null : new Set(documents.keys());
-  for await (const { documentKey, key, sha256 } of merge.currentDocuments?.(asked) ?? []) {
-    if (documents.has(key)) there.set(key, [...(there.get(key) ?? []), sha256]);
-    else if (request.deleteMissing === true) missing.push(documentKey);
+  const isMissing = missingDocuments(request);
+  const asked = isMissing === null ? new Set(documents.keys()) : null;
+  for await (const { documentKey, key, name, sha256 } of merge.currentDocuments?.(asked) ?? []) {
+    const own = documents.get(key);
+    if (own === undefined) {
+      if (isMissing?.(name) === true) missing.push(documentKey);
+      continue;
+    }
+    // of a watch that removes what is gone, a document that came in another file is of that one from now on
+    const isOf = removesGone && name !== own.name ? '' : sha256;
+    there.set(key, [...(there.get(key) ?? []), isOf]);
   }
   const changed: KeyedDocument[] = [];
   const leftOut = new Map<number, number[]>();
@@ -68,7 +77,8 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   }
   const skipped = documents.size - changed.length;
   if (skipped > 0) log(`${skipped} ${skipped === 1 ? 'document is' : 'documents are'} there unchanged`);
-  const isSure = rejects.messages.length === 0;
+  // which files of a watch are gone is known, whatever else there is
+  const isSure = rejects.messages.length === 0 || removesGone;
   if (missing.length > 0 && !isSure)
     log(
       `${missing.length} documents of the target are not among the inputs, and stay: one of the documents that were rejected may be theirs (--delete-missing)`,
@@ -79,6 +89,16 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     keepsHistory: request.history === true,
   };
   return { hashes, skipped, leftOut, merge: order };
+}
+
+/** By the name of a document whose key no input has: whether it is to be removed. Null: none is. */
+function missingDocuments({
+  deleteMissing,
+  watched,
+}: ToolSession['request']): ((document: string) => boolean) | null {
+  if (deleteMissing !== true) return null;
+  if (watched === undefined) return () => true;
+  return watched.gone === undefined ? null : documentsOf(watched.gone);
 }
 
 /** By key. `files`: filled with the SHA-256 of each input; null for one that is rejected. */

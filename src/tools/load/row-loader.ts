@@ -327,10 +327,11 @@ export class Loader {
     await this.#rows.flush();
   }
 
-  /** A job without a document must not be published: to overwrite with nothing is to delete. */
+  /** A job without a document must not be published: to overwrite with nothing is to delete. One of a watch may have files alone that are gone. */
   requireDocuments(): void {
-    if (this.findings().documents > 0 || this.skipped > 0) return;
-    throw noDocumentsLeft(this.#context.rejects, this.#context.session.request.rowTag);
+    const { rowTag, watched } = this.#context.session.request;
+    if (this.findings().documents > 0 || this.skipped > 0 || watched?.files.length === 0) return;
+    throw noDocumentsLeft(this.#context.rejects, rowTag);
   }
 
   /** The rows by table that publishing will add. */

@@ -18,6 +18,7 @@ export interface NamedFile {
 
 /** AppError `input_not_found`, `path_not_allowed`, `service_unavailable`; InputError `changed_file`. */
 export async function watchedFiles(session: ToolSession, { files }: WatchedFiles): Promise<NamedFile[]> {
+  if (files.length === 0) return [];
   const location = session.request.inputs[0]!;
   if (isRemoteLocation(location)) {
     const { fetchRemote } = await import('../session/fetch-remote.ts');

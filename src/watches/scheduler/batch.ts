@@ -11,9 +11,9 @@ import { openPlace } from '../place.ts';
 import { watchRequest } from '../request.ts';
 import type { TurnOptions } from './options.ts';
 
-/** A file with its SHA-256. */
+/** A file with its SHA-256; null: it is gone. */
 interface ReadFile extends CandidateFile {
-  readonly sha256: string;
+  readonly sha256: string | null;
 }
 
 /**
@@ -89,6 +89,7 @@ async function readOne(location: WatchedLocation, file: CandidateFile): Promise<
     throw error;
   });
   if (read instanceof AppError) return outcome('rejected', read.message);
+  if (file.removes) return read === null ? { ...file, sha256: null } : outcome('loaded', null);
   if (read === null) return outcome('ignored', 'it was gone before it could be loaded');
   if (read.object.version !== version) return { ...outcome('waiting', null), met: read.object };
   if (read.sha256 !== loadedSha256) return { ...file, sha256: read.sha256 };
@@ -104,11 +105,14 @@ async function jobOf(
   const { watch, idOrg } = claim;
   const { rows, kept } = await openPlace(adapters.secrets, claim);
   const evolves = files[0]!.evolves;
+  const there = files.filter(({ removes }) => !removes);
+  const gone = files.filter(({ removes }) => removes).map(({ name }) => name);
   const request = watchRequest(
     { ...kept, onError: watch.on_error, credential: watch.credential },
     await schemaItems(adapters, claim, evolves, kept.options),
     {
-      files: files.map(({ name, version, bytes }) => ({ name, version, bytes })),
+      files: there.map(({ name, version, bytes }) => ({ name, version, bytes })),
+      ...(gone.length === 0 ? {} : { gone: [...new Set(gone)] }),
       evolves: evolves !== null,
       ...(rows === null ? {} : { watch: watch.id_watch }),
     },

@@ -1,6 +1,7 @@
 /** A look at the location of a watch: what is there is recorded, some at a time. */
 import type { MetObject, WatchClaim } from '../../ports/stores/watches.ts';
 import { openPlace } from '../place.ts';
+import { removesGone } from '../request.ts';
 import type { TurnOptions } from './options.ts';
 
 /** objects that are recorded at once */
@@ -15,14 +16,16 @@ export async function look(
   const sinceMs = await schedule.beginLook(claim);
   if (sinceMs === null) return false;
   const location = await locations.open(await openPlace(adapters.secrets, claim), signal);
+  const names: string[] | null = removesGone(claim.watch.options) ? [] : null;
   let met: MetObject[] = [];
   for await (const object of location.objects()) {
     signal.throwIfAborted();
     met.push(object);
+    names?.push(object.name);
     if (met.length < chunk) continue;
     if (!(await schedule.recordObjects(claim, met))) return false;
     met = [];
   }
   if (met.length > 0 && !(await schedule.recordObjects(claim, met))) return false;
-  return schedule.endLook(claim, sinceMs);
+  return schedule.endLook(claim, sinceMs, names);
 }

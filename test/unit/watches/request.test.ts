@@ -31,7 +31,6 @@ describe('the request of a job of a watch', () => {
     ['--on-error', 'is what on_error says'],
     ['--credential', 'is what credential says'],
     ['-s', 'saves nothing'],
-    ['--delete-missing', 'each job of a watch has new files alone'],
   ])('is refused with %s: the watch decides that', (flag, why) => {
     expect(() => watchRequest(members({ [flag]: '1' }))).toThrow(why);
   });

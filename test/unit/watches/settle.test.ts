@@ -24,11 +24,32 @@ const settled = (ended: OpenJob, failures = 0, onDrift: 'evolve' | 'stop' = 'evo
 const states = (ended: OpenJob, ...more: [failures?: number, onDrift?: 'evolve' | 'stop']): string[] =>
   settled(ended, ...more).files.map(({ status }) => status);
 
+/** The second of its files is gone. */
+const gone = (more: Partial<OpenJob>): OpenJob => {
+  const { files, ...others } = job(more);
+  return { ...others, files: files.map((file, at) => ({ ...file, removes: at === 1 })) };
+};
+
 describe('files of a job that has ended', () => {
   it('are loaded where it completed', () => {
     const { files, watch } = settled(job({ end: 'completed' }));
     expect(files.map(({ status }) => status)).toEqual(['loaded', 'loaded', 'loaded']);
     expect(watch).toMatchObject({ failures: 0, stalled: null, usedSch: 1 });
+  });
+
+  it('are removed where they are gone and it completed; else they wait, whatever the others are loaded by', () => {
+    expect(settled(gone({ end: 'completed' })).files[1]).toEqual({
+      idFile: 2,
+      status: 'ignored',
+      removed: true,
+      reason: 'it is gone: job 7 has removed what it had brought',
+    });
+    const drift = reject('a.xml', { code: 'unmapped_content' } as Partial<Reject>);
+    expect(settled(gone({ rejects: [drift] })).files).toMatchObject([
+      { batch: '7 evolves', evolves: 1 },
+      { idFile: 2, status: 'waiting', reason: null },
+      { batch: '7 evolves', evolves: 1 },
+    ]);
   });
 
   it('are kept aside where they are to blame; the others wait', () => {

@@ -82,12 +82,16 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
     const roots = this.#documentColumns(known);
     if (roots === null) return [];
     const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
-    const rows = await database.read<{ document_key: bigint; merge_key: string | null; sha256: string }>(
-      currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged),
-    );
-    return rows.map(({ document_key: documentKey, merge_key: key, sha256 }) => ({
+    const rows = await database.read<{
+      document_key: bigint;
+      merge_key: string | null;
+      name: string | null;
+      sha256: string;
+    }>(currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged));
+    return rows.map(({ document_key: documentKey, merge_key: key, name, sha256 }) => ({
       documentKey: String(documentKey),
       key: key ?? '',
+      name: name ?? '',
       sha256,
     }));
   }

@@ -70,7 +70,12 @@ export async function currentLakeDocuments(
   const rowsThere = await known.relations(rowTables, asked === null ? undefined : filesOf(asked));
   const relations = new Map([...there, ...rowsThere]);
   const nothing = `(SELECT NULL::BIGINT AS ${fileKeyName}, NULL::VARCHAR AS parent_table WHERE false)`;
-  const rows = await known.read<{ document_key: bigint; merge_key: string | null; sha256: string }>(
+  const rows = await known.read<{
+    document_key: bigint;
+    merge_key: string | null;
+    name: string | null;
+    sha256: string;
+  }>(
     currentDocumentsQuery(
       roots.filter(({ table }) => relations.has(table)),
       loading,
@@ -79,9 +84,10 @@ export async function currentLakeDocuments(
     ),
   );
   return rows
-    .map(({ document_key: documentKey, merge_key: key, sha256 }) => ({
+    .map(({ document_key: documentKey, merge_key: key, name, sha256 }) => ({
       documentKey: String(documentKey),
       key: key ?? '',
+      name: name ?? '',
       sha256,
     }))
     .filter(({ key }) => keys?.has(key) ?? true);

@@ -79,11 +79,12 @@ export async function* currentDocuments(
     const isMerged = there.columns.has('valid_to');
     const query = currentDocumentsQuery(there.roots, asked.plan, relationIn(asked.sqlSchema), isMerged);
     // keys by content are beyond what a number holds
-    const pages = sql.unsafe<{ key: string; name: string | null; sha256: string }[]>(
-      `SELECT document_key::text AS key, merge_key AS name, sha256 FROM (${query}) d`,
-    );
+    const pages = sql.unsafe<
+      { key: string; merge_key: string | null; name: string | null; sha256: string }[]
+    >(`SELECT document_key::text AS key, merge_key, name, sha256 FROM (${query}) d`);
     for await (const rows of pages.cursor(10_000))
-      for (const { key, name, sha256 } of rows) yield { documentKey: key, key: name ?? '', sha256 };
+      for (const { key, merge_key: merged, name, sha256 } of rows)
+        yield { documentKey: key, key: merged ?? '', name: name ?? '', sha256 };
   } catch (error) {
     throw faultOf(error);
   }

@@ -75,12 +75,13 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     if (roots === null) return [];
     const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
     return database
-      .read<{ document_key: bigint; merge_key: string | null; sha256: string }>(
+      .read<{ document_key: bigint; merge_key: string | null; name: string | null; sha256: string }>(
         currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged),
       )
-      .map(({ document_key: documentKey, merge_key: key, sha256 }) => ({
+      .map(({ document_key: documentKey, merge_key: key, name, sha256 }) => ({
         documentKey: String(documentKey),
         key: key ?? '',
+        name: name ?? '',
         sha256,
       }));
   }

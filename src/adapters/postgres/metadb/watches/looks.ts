@@ -23,7 +23,7 @@ export async function recordObjects(
        set version = m.version, bytes = m.bytes, modified = to_timestamp(m.modified / 1000), checked_at = clock_timestamp(),
            changed_at = case when f.version = m.version then f.changed_at else clock_timestamp() end
       from ${rows}
-     where f.id_watch = ${watch.id_watch} and f.name = m.name and f.status = 'waiting'
+     where f.id_watch = ${watch.id_watch} and f.name = m.name and f.status = 'waiting' and not f.removes
        and not exists (select from svc.watch_file o
                         where o.id_watch = f.id_watch and o.name = m.name and o.version = m.version and o.id_file <> f.id_file)`;
   await tx`
@@ -31,16 +31,41 @@ export async function recordObjects(
     select ${watch.id_watch}, m.name, m.version, m.bytes, to_timestamp(m.modified / 1000)
       from ${rows}
      where not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.version = m.version and not o.gone)
-       and not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.status = 'waiting')
+       and not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.status = 'waiting' and not o.removes)
     on conflict (id_watch, name, version) do update
        set status = 'waiting', gone = false, reason = null, seen_at = clock_timestamp(), changed_at = clock_timestamp(), checked_at = clock_timestamp()`;
 }
 
-export async function endLook(tx: TransactionSql, { watch }: WatchClaim, sinceMs: number): Promise<void> {
+export async function endLook(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  sinceMs: number,
+  met: readonly string[] | null,
+): Promise<void> {
   await tx`
     update svc.watch_file set status = 'ignored', gone = true, batch = null, evolves = null,
            reason = 'it was gone, or had been replaced, before it was loaded'
-     where id_watch = ${watch.id_watch} and status = 'waiting' and checked_at < to_timestamp(${sinceMs}::float8 / 1000)`;
+     where id_watch = ${watch.id_watch} and status = 'waiting' and not removes and checked_at < to_timestamp(${sinceMs}::float8 / 1000)`;
+  await findGone(tx, watch.id_watch, met);
+}
+
+/** Loaded files that are there no more wait, to be removed from the target, until they have been gone for `settle`. A file and its `.gz` have one document. */
+async function findGone(tx: TransactionSql, idWatch: number, met: readonly string[] | null): Promise<void> {
+  const unpacked = (name: string) => tx`regexp_replace(${tx(name)}, '[.]gz$', '', 'i')`;
+  const names = met === null ? null : JSON.stringify(met.map(storable));
+  const there = tx`select ${unpacked('m.name')} from json_array_elements_text(${names ?? '[]'}::text::json) as m(name)`;
+  await tx`
+    update svc.watch_file set status = 'loaded', removes = false, reason = null, batch = null
+     where id_watch = ${idWatch} and status in ('waiting', 'rejected') and removes
+       and (${met === null} or ${unpacked('name')} in (${there}))`;
+  if (met === null) return;
+  await tx`
+    update svc.watch_file set checked_at = clock_timestamp()
+     where id_watch = ${idWatch} and status = 'waiting' and removes`;
+  await tx`
+    update svc.watch_file set status = 'waiting', removes = true, batch = null, evolves = null,
+           reason = 'it is gone, and what it brought is to be removed', changed_at = clock_timestamp(), checked_at = clock_timestamp()
+     where id_watch = ${idWatch} and status = 'loaded' and ${unpacked('name')} not in (${there})`;
 }
 
 /** Those of the first file's batch; a first file that is larger than a job takes is a job by itself. */
@@ -56,7 +81,7 @@ export async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<r
        where f.id_watch = ${watch.id_watch} and f.status = 'waiting'
          and f.checked_at >= f.changed_at + w.settle_ms * interval '1 millisecond'
     ), first as (select * from settled first order by ${order('first')} limit 1)
-    select f.id_file as "idFile", f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.evolves,
+    select f.id_file as "idFile", f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.evolves, f.removes,
            l.sha256 as "loadedSha256", l.id_job as "loadedBy"
       from settled f join first on first.batch is not distinct from f.batch and first.evolves is not distinct from f.evolves
       left join lateral (
@@ -66,7 +91,7 @@ export async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<r
   const chosen: CandidateFile[] = [];
   let bytes = 0;
   for (const file of rows) {
-    bytes += file.bytes;
+    bytes += file.removes ? 0 : file.bytes;
     if (chosen.length > 0 && bytes > watch.max_bytes) break;
     chosen.push(file);
   }

@@ -10,13 +10,14 @@ export async function setFiles(
 ): Promise<void> {
   if (files.length === 0) return;
   const rows = JSON.stringify(
-    files.map(({ idFile, status, reason, batch, evolves, sha256, met }) => ({
+    files.map(({ idFile, status, reason, batch, evolves, sha256, met, removed }) => ({
       id: idFile,
       status,
       reason: reason === null ? null : storable(reason),
       batch: batch ?? null,
       evolves: evolves ?? null,
       sha256: sha256 ?? null,
+      removed: removed === true,
       version: met?.version ?? null,
       bytes: met?.bytes ?? null,
       modified: met?.modified ?? null,
@@ -25,18 +26,20 @@ export async function setFiles(
   // what waits again is replaced by what was met under its name meanwhile
   await tx`
     update svc.watch_file f
-       set status = case when r.status = 'waiting' and newer.there then 'ignored' else r.status end,
-           reason = case when r.status = 'waiting' and newer.there then 'it was replaced before it could be loaded' else r.reason end,
+       set status = case when r.status = 'waiting' and newer.there and not f.removes then 'ignored' else r.status end,
+           reason = case when r.status = 'waiting' and newer.there and not f.removes then 'it was replaced before it could be loaded' else r.reason end,
            batch = case when r.status = 'waiting' then r.batch end,
            evolves = case when r.status = 'waiting' then r.evolves end,
            sha256 = coalesce(r.sha256, f.sha256),
+           gone = f.gone or r.removed,
+           removes = f.removes and r.status in ('waiting', 'rejected'),
            version = case when taken.there then f.version else coalesce(r.version, f.version) end,
            bytes = coalesce(r.bytes, f.bytes),
            modified = case when r.version is null then f.modified else to_timestamp(r.modified / 1000) end,
            changed_at = case when r.version is null then f.changed_at else clock_timestamp() end,
            checked_at = case when r.version is null then f.checked_at else clock_timestamp() end
       from json_to_recordset(${rows}::text::json)
-             as r(id bigint, status text, reason text, batch text, evolves bigint, sha256 text, version text, bytes bigint, modified float8)
+             as r(id bigint, status text, reason text, batch text, evolves bigint, sha256 text, removed boolean, version text, bytes bigint, modified float8)
      cross join lateral (
        select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
                        where n.id_watch = me.id_watch and n.name = me.name and n.id_file > me.id_file) as there) newer
@@ -44,6 +47,14 @@ export async function setFiles(
        select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
                        where n.id_watch = me.id_watch and n.name = me.name and n.version = r.version and n.id_file <> me.id_file) as there) taken
      where f.id_file = r.id and f.id_watch = ${watch.id_watch} and f.status in ('waiting', 'loading')`;
+  // what was ignored as it was in the target counts again, too, when it is back
+  const removed = JSON.stringify(files.filter((file) => file.removed === true).map(({ idFile }) => idFile));
+  if (removed === '[]') return;
+  await tx`
+    update svc.watch_file o set gone = true
+      from svc.watch_file f
+     where f.id_file in (select json_array_elements_text(${removed}::text::json)::bigint)
+       and o.id_watch = ${watch.id_watch} and f.id_watch = o.id_watch and o.name = f.name and o.status = 'ignored'`;
 }
 
 export async function tellRejected(

@@ -6,6 +6,7 @@ import type { NewJob } from '../../../../ports/stores/jobs.ts';
 import type {
   OpenJob,
   ClaimRelease,
+  StartedFile,
   WatchClaim,
   WatchOutcome,
   WatchSchedule,
@@ -65,7 +66,7 @@ export function createPostgresWatchSchedule(
       }),
     beginLook: (claim) => held(claim, (tx) => beginLook(tx)),
     recordObjects: (claim, objects) => changed(claim, (tx) => recordObjects(tx, claim, objects)),
-    endLook: (claim, sinceMs) => changed(claim, (tx) => endLook(tx, claim, sinceMs)),
+    endLook: (claim, sinceMs, met) => changed(claim, (tx) => endLook(tx, claim, sinceMs, met)),
     findCandidates: (claim) => findCandidates(sql, claim),
     recordFiles: (claim, files) =>
       changed(claim, async (tx) => {
@@ -137,8 +138,8 @@ async function findOpenJob(sql: Sql, { watch }: WatchClaim): Promise<OpenJob | n
   const files =
     end === null
       ? []
-      : await sql<{ idFile: number; name: string }[]>`
-          select id_file as "idFile", name from svc.watch_file
+      : await sql<OpenJob['files'][number][]>`
+          select id_file as "idFile", name, removes from svc.watch_file
            where id_watch = ${watch.id_watch} and status = 'loading' and id_job = ${idJob} order by name`;
   const rejects = row.rejects === null ? [] : (JSON.parse(row.rejects) as OpenJob['rejects']);
   return { idJob, end, failure, idSch, neverRan, rejects, files };
@@ -166,7 +167,7 @@ async function startJob(
   settings: JobStoreSettings,
   { watch, idOrg, changes }: WatchClaim,
   job: NewJob,
-  files: readonly { readonly idFile: number; readonly sha256: string }[],
+  files: readonly StartedFile[],
 ): Promise<number | null> {
   const [row] = await tx<{ free: boolean }[]>`
     select changes = ${changes} and id_job is null and not paused as free from svc.watch where id_watch = ${watch.id_watch}`;
@@ -179,7 +180,7 @@ async function startJob(
   if (waiting?.n !== files.length) return null;
   const idJob = await insertWorkflowOfWatch(tx, settings, idOrg, watch.name, watch.id_watch, job);
   await tx`
-    update svc.watch_file f set status = 'loading', id_job = ${idJob}, sha256 = c.sha256, reason = null
+    update svc.watch_file f set status = 'loading', id_job = ${idJob}, sha256 = coalesce(c.sha256, f.sha256), reason = null
       from json_to_recordset(${chosen}::text::json) as c(id bigint, sha256 text) where f.id_file = c.id`;
   await tx`update svc.watch set id_job = ${idJob} where id_watch = ${watch.id_watch}`;
   return idJob;
