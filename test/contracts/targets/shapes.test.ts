@@ -1,4 +1,4 @@
-/** Documents of other shapes in every target, by value: wards in wards, events of several kinds, prose, zones, odd text, numbers at their limits. */
+/** Documents of other shapes in every target, by value: wards in wards, events of several kinds, prose, zones, carers in several roles, lists, odd text, numbers at their limits. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -71,6 +71,15 @@ const facts: Readonly<Record<string, readonly Fact[]>> = {
       is: { pressure: '["120.5","80","-0.25"]', at: microsOf('2026-03-01T00:00:00Z') },
     },
     { table: 'event', where: { at: 'not known' }, is: { clock: 'later', from: '\nline\r\nends\t' } },
+    // of two elements of one type the role says which a row is
+    {
+      table: 'carer',
+      where: { name: 'Ada' },
+      is: { role: 'doctor', patient_key: '1', ward_key: null, days: '["mo","tu"]' },
+    },
+    { table: 'carer', where: { name: 'Bo' }, is: { role: 'nurse', days: '[]', hours: '[]' } },
+    { table: 'carer', where: { name: 'Cy' }, is: { role: 'doctor', days: null, hours: null } },
+    { table: 'carer', where: { name: 'Dee' }, is: { role: 'doctor', patient_key: null, days: '["su"]' } },
     { table: 'prose', where: { position: '4' }, is: { parent_prose_key: '1', patient_key: null } },
     { table: 'prose_text', where: { prose_key: '2', position: '3' }, is: { content: ' (gone)' } },
   ],
