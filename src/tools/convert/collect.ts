@@ -27,6 +27,8 @@ export async function collectStatistics({
     rejects,
     progress: (fraction, done) => session.progress(fraction * share, done),
   });
-  if (collected.documents === 0) throw noDocumentsLeft(rejects, request.rowTag);
+  // of a watch, all that there is may be files that are gone
+  if (collected.documents === 0 && request.watched?.files.length !== 0)
+    throw noDocumentsLeft(rejects, request.rowTag);
   return collected;
 }

@@ -130,6 +130,16 @@ describe('a watch that removes what is gone', { timeout: 240_000 }, () => {
     expect(await documents('packed')).toEqual(['a.xml']);
   });
 
+  it('needs no documents for it, where tables are drawn by what documents have', async () => {
+    await put('pruned', 'a.xml', order(1));
+    await put('pruned', 'b.xml', order(2));
+    const { id_watch: id } = await watch('pruned', { '--prune': true });
+    await holds('pruned', ['a.xml', 'b.xml']);
+    await rm(join(files, 'pruned', 'a.xml'));
+    await stateOf(id, 'a.xml', 'ignored');
+    expect(await documents('pruned')).toEqual(['b.xml']);
+  });
+
   it('removes no more once it is not asked to', async () => {
     await put('changed', 'a.xml', order(1));
     await put('changed', 'b.xml', order(2));
