@@ -118,7 +118,7 @@ test('a table has its schema with comments, what the job did, and what readers s
     minReaderVersion: 3,
     minWriterVersion: 7,
     readerFeatures: ['timestampNtz'],
-    writerFeatures: ['timestampNtz'],
+    writerFeatures: ['appendOnly', 'invariants', 'timestampNtz'],
   });
   const { fields } = JSON.parse(one('metaData')['schemaString'] as string) as { fields: { name: string }[] };
   const field = Object.fromEntries(fields.map((each) => [each.name, each]));

@@ -19,15 +19,18 @@ const understood: ReadonlySet<string> = new Set([
 
 const plain: Protocol = { minReaderVersion: 1, minWriterVersion: 2 };
 
-/** Such that a table with these types can be read: one without a zone needs a feature of its own. Null: as it is. */
+/**
+ * Such that a table with these types can be read: one without a zone needs a feature of its own. Where features are listed, that of columns without NULL is
+ * among them, without which Spark refuses the table. Null: as it is.
+ */
 export function protocolFor(schemaString: string, before: Protocol | null): Protocol | null {
   const needsNtz = schemaString.includes('"timestamp_ntz"');
-  if (before === null) {
-    if (!needsNtz) return plain;
-    const features = ['timestampNtz'];
-    return { minReaderVersion: 3, minWriterVersion: 7, readerFeatures: features, writerFeatures: features };
-  }
-  if (!needsNtz || before.writerFeatures?.includes('timestampNtz') === true) return null;
+  if (before === null && !needsNtz) return plain;
+  if (before === null) return protocolFor(schemaString, plain);
+  const listed = before.writerFeatures;
+  if (listed?.includes('timestampNtz') === true)
+    return listed.includes('invariants') ? null : { ...before, writerFeatures: [...listed, 'invariants'] };
+  if (!needsNtz) return null;
   return {
     minReaderVersion: 3,
     minWriterVersion: 7,
