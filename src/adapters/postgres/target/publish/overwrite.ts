@@ -58,28 +58,57 @@ async function emptyHangingTables(publication: Publication, overwritten: readonl
   const keys = relation(publication, sideTableNames.keys);
   const [table] = await tx<{ exists: boolean }[]>`select to_regclass(${keys}) is not null as exists`;
   if (table?.exists !== true) return;
-  const ours = [...new Set(tables.map(({ name }) => name))];
-  const hanging = await tx.unsafe<{ readonly name: string }[]>(`
-    WITH RECURSIVE named AS (
-      SELECT c.oid, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p')),
-    hanging AS (
-      SELECT oid, relname FROM named
-       WHERE relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(overwritten))}::jsonb))
-      UNION
-      SELECT child.oid, child.relname
-        FROM hanging parent
-        JOIN pg_constraint k ON k.contype = 'f' AND k.confrelid = parent.oid
-        JOIN named child ON child.oid = k.conrelid
-       WHERE child.relname IN (SELECT table_name FROM ${keys}))
-    SELECT relname AS name FROM hanging
-     WHERE relname NOT IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(ours))}::jsonb))
-     ORDER BY relname`);
+  const filled = new Set(
+    (await tx.unsafe<{ readonly name: string }[]>(`SELECT table_name AS name FROM ${keys}`)).map(
+      ({ name }) => name,
+    ),
+  );
+  const references = await tx.unsafe<
+    { readonly child: string; readonly parent: string; readonly isOwn: boolean }[]
+  >(`
+    SELECT DISTINCT child.relname AS child, parent.relname AS parent, pg_has_role(child.relowner, 'USAGE') AS "isOwn"
+      FROM pg_constraint k
+      JOIN pg_class child ON child.oid = k.conrelid
+      JOIN pg_class parent ON parent.oid = k.confrelid AND parent.relnamespace = child.relnamespace
+      JOIN pg_namespace n ON n.oid = child.relnamespace
+     WHERE k.contype = 'f' AND n.nspname = ${standardLiteral(sqlSchema)}`);
+  const referring = Map.groupBy(references, ({ parent }) => parent);
+  const ours = new Set([...tables.map(({ name }) => name), ...overwritten]);
+  const below = await closure(overwritten, referring, async (name) => filled.has(name));
+  const hanging = below.filter((name) => !ours.has(name)).toSorted();
   if (hanging.length === 0) return;
-  await tx.unsafe(`TRUNCATE ${hanging.map(({ name }) => relation(publication, name)).join(', ')}`);
-  for (const { name } of hanging) {
+  const owned = new Set(references.flatMap(({ child, isOwn }) => (isOwn ? [child] : [])));
+  // TRUNCATE asks for all tables that refer to those: a shared table that is overwritten, too, and tables without rows
+  const emptied = await closure(
+    hanging,
+    referring,
+    async (name) => ours.has(name) || (owned.has(name) && !(await hasRows(publication, name))),
+  );
+  await tx.unsafe(`TRUNCATE ${emptied.map((name) => relation(publication, name)).join(', ')}`);
+  for (const name of hanging) {
     publication.changes.push(`${name}: emptied, its rows hung from rows that were overwritten`);
   }
+}
+
+/** Tables, and those that refer to one of them, directly or through others, as far as `takes` says. */
+async function closure(
+  from: readonly string[],
+  referring: ReadonlyMap<string, readonly { readonly child: string }[]>,
+  takes: (name: string) => Promise<boolean>,
+): Promise<string[]> {
+  const found = new Set(from);
+  // what is found on the way is gone through, too
+  for (const name of found)
+    for (const { child } of referring.get(name) ?? [])
+      if (!found.has(child) && (await takes(child))) found.add(child);
+  return [...found];
+}
+
+async function hasRows(publication: Publication, name: string): Promise<boolean> {
+  const [row] = await publication.tx.unsafe<{ found: boolean }[]>(
+    `SELECT EXISTS (SELECT FROM ${relation(publication, name)}) AS found`,
+  );
+  return row!.found;
 }
 
 /** Remembers which documents the rows came from: those that roots name, and those that earlier jobs of this model loaded. */
