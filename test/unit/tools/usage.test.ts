@@ -22,7 +22,8 @@ describe('--help', () => {
     for (const { long, tools: of } of toolOptions)
       expect([long, text.includes(` ${long} `)]).toEqual([long, of.includes(tool)]);
     for (const [flag, word] of defaults) {
-      const line = text.split('\n').find((one) => one.includes(` ${flag} `)) ?? `${word} (default)`;
+      const own = new RegExp(String.raw`^ +(-\w, )?${flag} `);
+      const line = text.split('\n').find((one) => own.test(one)) ?? `${word} (default)`;
       expect(line).toMatch(new RegExp(String.raw`${word} \(default\)|\(default ${word}\)`));
     }
   });
