@@ -4,6 +4,8 @@ import type { ColumnDraft, Drawing, TableDraft } from '../model-builder.ts';
 /** columns that such a table may bring into the row, and that a row then has */
 const mostColumns = 24;
 const mostColumnsOfRow = 240;
+/** elements in one row: they may lie within one another, and a drawing goes down through all of them in one step */
+const mostElementsOfRow = 400;
 /** tables that keys of one may lead to for it: more are worse than one between them */
 const mostParents = 8;
 
@@ -27,6 +29,7 @@ export function needlessPlaces(drawing: Drawing): string[] {
   const uses = usesOf(drawing);
   const below = tablesBelow(drawing);
   const widths = new Map(drawing.tables.map((table) => [table, table.columns.length]));
+  const rows = new FoldedRows(drawing);
   const places: string[] = [];
   // what is below comes later, and may be folded with what holds it
   for (const table of drawing.tables.toReversed()) {
@@ -39,7 +42,7 @@ export function needlessPlaces(drawing: Drawing): string[] {
         ? own <= mostColumns
         : own === 0 && [...hanging].every((child) => mayHang(child, table, used, below));
     const fits = [...used.holders].every((holder) => widths.get(holder)! + own <= mostColumnsOfRow);
-    if (!isNeedless || !fits) continue;
+    if (!isNeedless || !fits || !rows.fold(table, used.holders)) continue;
     places.push(...used.places);
     for (const holder of used.holders) {
       widths.set(holder, widths.get(holder)! + own);
@@ -47,6 +50,37 @@ export function needlessPlaces(drawing: Drawing): string[] {
     }
   }
   return places;
+}
+
+/** How many elements lie in each row. */
+class FoldedRows {
+  readonly #rowOf = new Map<TableDraft, TableDraft>();
+  readonly #counts = new Map<TableDraft, number>();
+
+  constructor({ nodes }: Drawing) {
+    for (const { table } of nodes) this.#counts.set(table, this.#count(table) + 1);
+  }
+
+  /** False: a row would have too many. */
+  fold(table: TableDraft, holders: ReadonlySet<TableDraft>): boolean {
+    const own = this.#count(table);
+    const rows = new Set([...holders].map((holder) => this.#row(holder)));
+    if ([...rows].some((row) => this.#count(row) + own > mostElementsOfRow)) return false;
+    for (const row of rows) this.#counts.set(row, this.#count(row) + own);
+    const [row] = rows;
+    if (row !== undefined) this.#rowOf.set(table, row);
+    return true;
+  }
+
+  #count(row: TableDraft): number {
+    return this.#counts.get(row) ?? 0;
+  }
+
+  #row(table: TableDraft): TableDraft {
+    let row = table;
+    for (let next = this.#rowOf.get(row); next !== undefined; next = this.#rowOf.get(row)) row = next;
+    return row;
+  }
 }
 
 const ofRows: ReadonlySet<ColumnDraft['role']> = new Set(['row_key', 'document', 'parent_key', 'position']);
