@@ -25,6 +25,7 @@ import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
 import { temporaryName, type DuckDbPublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { readTables, type KnownTables } from '../tables.ts';
+import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
 
 export type DuckDbRowSinkOptions = DatabaseFileOptions;
 
@@ -82,18 +83,10 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
     const roots = this.#documentColumns(known);
     if (roots === null) return [];
     const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
-    const rows = await database.read<{
-      document_key: bigint;
-      merge_key: string | null;
-      name: string | null;
-      sha256: string;
-    }>(currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged));
-    return rows.map(({ document_key: documentKey, merge_key: key, name, sha256 }) => ({
-      documentKey: String(documentKey),
-      key: key ?? '',
-      name: name ?? '',
-      sha256,
-    }));
+    const rows = await database.read<CurrentDocumentRow>(
+      currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged),
+    );
+    return rows.map(currentDocumentOf);
   }
 
   /** Null: no documents were loaded there. */

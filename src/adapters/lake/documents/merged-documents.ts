@@ -26,6 +26,7 @@ import type { DocumentClosing } from '../manifest.ts';
 import { fieldOf, type LakeColumn } from '../table-format.ts';
 import type { TablesThere } from '../tables-there.ts';
 import { filesOf } from './files-of-documents.ts';
+import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
 
 /** documents that one statement takes */
 const documentsPerStatement = 1000;
@@ -70,12 +71,7 @@ export async function currentLakeDocuments(
   const rowsThere = await known.relations(rowTables, asked === null ? undefined : filesOf(asked));
   const relations = new Map([...there, ...rowsThere]);
   const nothing = `(SELECT NULL::BIGINT AS ${fileKeyName}, NULL::VARCHAR AS parent_table WHERE false)`;
-  const rows = await known.read<{
-    document_key: bigint;
-    merge_key: string | null;
-    name: string | null;
-    sha256: string;
-  }>(
+  const rows = await known.read<CurrentDocumentRow>(
     currentDocumentsQuery(
       roots.filter(({ table }) => relations.has(table)),
       loading,
@@ -83,14 +79,7 @@ export async function currentLakeDocuments(
       isMerged,
     ),
   );
-  return rows
-    .map(({ document_key: documentKey, merge_key: key, name, sha256 }) => ({
-      documentKey: String(documentKey),
-      key: key ?? '',
-      name: name ?? '',
-      sha256,
-    }))
-    .filter(({ key }) => keys?.has(key) ?? true);
+  return rows.map(currentDocumentOf).filter(({ key }) => keys?.has(key) ?? true);
 }
 
 /** Decimal digits. `from`: what stands behind FROM. */

@@ -15,6 +15,7 @@ import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from './connection/open.ts';
 import { sessionSettings } from './connection/session.ts';
+import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
 
 /** Newest first; none where nothing was loaded there yet. */
 export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<readonly TargetLoad[]> {
@@ -79,12 +80,10 @@ export async function* currentDocuments(
     const isMerged = there.columns.has('valid_to');
     const query = currentDocumentsQuery(there.roots, asked.plan, relationIn(asked.sqlSchema), isMerged);
     // keys by content are beyond what a number holds
-    const pages = sql.unsafe<
-      { key: string; merge_key: string | null; name: string | null; sha256: string }[]
-    >(`SELECT document_key::text AS key, merge_key, name, sha256 FROM (${query}) d`);
-    for await (const rows of pages.cursor(10_000))
-      for (const { key, merge_key: merged, name, sha256 } of rows)
-        yield { documentKey: key, key: merged ?? '', name: name ?? '', sha256 };
+    const pages = sql.unsafe<CurrentDocumentRow[]>(
+      `SELECT document_key::text AS document_key, merge_key, name, sha256 FROM (${query}) d`,
+    );
+    for await (const rows of pages.cursor(10_000)) for (const row of rows) yield currentDocumentOf(row);
   } catch (error) {
     throw faultOf(error);
   }

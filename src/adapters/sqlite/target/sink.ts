@@ -24,6 +24,7 @@ import { looksStaged } from '../staged-text.ts';
 import { readTables, type FoundTables } from '../tables.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
+import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
 
 export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
   return new SqliteRowSink(options);
@@ -75,15 +76,8 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     if (roots === null) return [];
     const isMerged = known.get(sideTableNames.documents)!.columns.has('valid_to');
     return database
-      .read<{ document_key: bigint; merge_key: string | null; name: string | null; sha256: string }>(
-        currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged),
-      )
-      .map(({ document_key: documentKey, merge_key: key, name, sha256 }) => ({
-        documentKey: String(documentKey),
-        key: key ?? '',
-        name: name ?? '',
-        sha256,
-      }));
+      .read<CurrentDocumentRow>(currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged))
+      .map(currentDocumentOf);
   }
 
   /** Null: no documents were loaded there. */

@@ -42,8 +42,9 @@ export async function loosenForeignKeys(publication: Publication): Promise<void>
 }
 
 /**
- * Keys to tables that came before in an earlier version of the model and come later in this one. Rows go into tables in the order of the model: where those that a key refers to come later, it is checked at the end of the transaction,
- * from now on (`DEFERRABLE INITIALLY DEFERRED`), as such keys are in a new target.
+ * Keys to tables that came before in an earlier version of the model and come later in this one. Rows go into tables in the order of the model:
+ * where those that a key refers to come later, it is checked at the end of the transaction, from now on (`DEFERRABLE INITIALLY DEFERRED`), as
+ * such keys are in a new target.
  */
 export async function deferTurnedKeys(publication: Publication): Promise<void> {
   const { target, tables, staging } = publication;

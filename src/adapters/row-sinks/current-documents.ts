@@ -1,0 +1,19 @@
+/** Documents that a target holds, as rows of `currentDocumentsQuery` tell them. */
+import type { CurrentDocument } from '../../ports/rows/merge.ts';
+
+export interface CurrentDocumentRow {
+  /** as text where a driver has no whole numbers of 64 bits */
+  readonly document_key: bigint | string;
+  readonly merge_key: string | null;
+  readonly name: string | null;
+  readonly sha256: string;
+}
+
+export function currentDocumentOf({
+  document_key: documentKey,
+  merge_key: key,
+  name,
+  sha256,
+}: CurrentDocumentRow): CurrentDocument {
+  return { documentKey: String(documentKey), key: key ?? '', name: name ?? '', sha256 };
+}
