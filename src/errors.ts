@@ -56,6 +56,16 @@ export function isOutage(error: unknown): boolean {
   return typeof code === 'string' && outageCodes.test(code);
 }
 
+/** Whether a thread met its limit of memory, or memory was asked for in one piece that the system does not have. */
+export function isOutOfMemory(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') return true;
+  return (
+    error instanceof RangeError &&
+    /(?:allocation failed|Unable to grow instance memory|could not allocate memory)/i.test(error.message)
+  );
+}
+
 /** One complaint about one place of the request: `pointer` is an RFC 6901 JSON pointer or `#/query/name`. */
 export interface ErrorDetail {
   readonly pointer: string;

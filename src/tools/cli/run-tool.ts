@@ -1,7 +1,7 @@
 /** The frame around every tool: usage, the job, the log, the summary, the exit code. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InputError } from '../../engine/diagnostics.ts';
-import { AppError, errorCatalogue, isOutage } from '../../errors.ts';
+import { AppError, errorCatalogue, isOutage, isOutOfMemory } from '../../errors.ts';
 import { ConfigError } from '../../config/properties.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
@@ -197,13 +197,4 @@ function describe(error: unknown): { readonly text: string; readonly again: bool
   const stack = error instanceof Error ? (error.stack ?? message) : message;
   process.stderr.write(`${stack}\n`);
   return { text: `unexpected fault: ${message.split('\n')[0]}`, again: false };
-}
-
-/** A thread that met its limit, or memory in one piece that the system does not have. */
-function isOutOfMemory(error: unknown): boolean {
-  if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') return true;
-  return (
-    error instanceof RangeError &&
-    /(?:allocation failed|Unable to grow instance memory|could not allocate memory)/i.test(error.message)
-  );
 }

@@ -2,12 +2,13 @@
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { AppError } from '../../../../errors.ts';
+import { AppError, isOutOfMemory } from '../../../../errors.ts';
 import { createCheckedSockets, ServerFault } from '../../client/checked-socket.ts';
 import { withoutLateQueries, type Sql } from '../../client/connect.ts';
 import type { RowTap } from '../../client/row-tap.ts';
 import { createPoolSockets } from '../../client/pool-sockets.ts';
 import { closeWhenStalled } from '../../client/watched-socket.ts';
+import { driverFaultWords } from './driver-fault.ts';
 
 export interface TargetAddress {
   /** `postgresql://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`; of its parameters only `sslmode` is heard */
@@ -168,8 +169,11 @@ export function targetFault(error: unknown, label: string): unknown {
     return fault(code, `the server ${error.message}`);
   }
   if (!(error instanceof postgres.PostgresError)) {
-    if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError)
-      return fault('unprocessable_input', 'the server does not answer as PostgreSQL does');
+    if (isOutOfMemory(error)) return error;
+    if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) {
+      const words = driverFaultWords(error);
+      return fault('unprocessable_input', `the server does not answer as PostgreSQL does (${words})`);
+    }
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return unreachable.test(code)
       ? fault('service_unavailable', `the connection failed (${code})${connectionWords(code)}`)
