@@ -35,16 +35,25 @@ class TextRows implements ClosableBlocks {
   readonly #options: TextRowsOptions;
   #next = 0;
   #file: OpenFile | null = null;
+  /** settles when the block that was asked for last is there */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: TextRowsOptions) {
     this.#options = options;
   }
 
-  async next(): Promise<RowBlock | null> {
+  next(): Promise<RowBlock | null> {
+    const block = this.#read();
+    // whoever asked is told
+    this.#last = block.catch(() => undefined);
+    return block;
+  }
+
+  async #read(): Promise<RowBlock | null> {
     for (;;) {
       const block = await this.#file?.next();
       if (block != null) return block;
-      await this.close();
+      await this.#closeFile();
       const file = this.#options.files[this.#next];
       if (file === undefined) return null;
       this.#next += 1;
@@ -52,7 +61,13 @@ class TextRows implements ClosableBlocks {
     }
   }
 
+  /** A block is read ahead: a file that it opens is there to be closed only then. */
   async close(): Promise<void> {
+    await this.#last;
+    await this.#closeFile();
+  }
+
+  async #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = null;
     await file?.close();

@@ -1,5 +1,5 @@
 /** Rows of CSV and TSV files as they lie: every value of every record, whatever pieces the file is read in. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -118,4 +118,22 @@ it('tells of a quote that is never closed, and of text behind one', async () => 
     const changed = await file('csv', textIn('csv', rows) + line, [0, 1, 2]);
     await expect(rowsOf([changed], 'csv', 3, 40)).rejects.toThrow(message);
   }
+});
+
+async function openFiles(): Promise<string[]> {
+  const descriptors = await readdir('/proc/self/fd');
+  const paths = descriptors.map((descriptor) => readlink(`/proc/self/fd/${descriptor}`).catch(() => ''));
+  return (await Promise.all(paths)).filter((path) => path.startsWith(folder));
+}
+
+describe('closing', () => {
+  it.each([0, 1])('closes the file that the next block, asked for after %s, has opened', async (before) => {
+    const files = [await file('csv', 'a\n1\n', [0], 'first'), await file('csv', 'a\n2\n', [0], 'second')];
+    const blocks = openTextRows({ files, format: 'csv', width: 1, pieceBytes: 64, label: 'target' });
+    for (let at = 0; at < before; at += 1) await blocks.next();
+    const ahead = blocks.next();
+    await blocks.close();
+    expect(await openFiles()).toEqual([]);
+    expect((await ahead)?.rows).toBe(1);
+  });
 });
