@@ -5,6 +5,7 @@ import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
 import { knownOrigins } from '../../catalog/schemas/named.ts';
+import { familiesOf } from '../../catalog/schemas/origin.ts';
 import { AppError } from '../../errors.ts';
 import { storesNothing, type ToolRequest } from '../../jobs/request/tool-request.ts';
 import { inactiveLines } from '../../catalog/schemas/generate.ts';
@@ -152,8 +153,11 @@ export async function namedLogicalSchema(
   return { stored: own, why };
 }
 
-/** That of `-x`; without it, and with `auto`, the only one that the rows were loaded by. */
-async function namedOrigin({ request, home }: ToolSession, loads: readonly TargetLoad[]): Promise<number> {
+/** That of `-x`; without it, and with `auto`, the only one that the rows were loaded by, or the newest where all are versions of one schema. */
+async function namedOrigin(
+  { request, home, idOrg }: ToolSession,
+  loads: readonly TargetLoad[],
+): Promise<number> {
   const { originId } = request;
   if (originId !== undefined && 'id' in originId) return originId.id;
   if (originId !== undefined && !('auto' in originId))
@@ -164,6 +168,11 @@ async function namedOrigin({ request, home }: ToolSession, loads: readonly Targe
   const ids = [...new Set((holding.length > 0 ? holding : ours).map(({ idSch }) => idSch))];
   const [only] = ids;
   if (ids.length === 1 && only != null) return only;
+  const families = familiesOf(await home.adapters.catalog.listOrigins(idOrg));
+  const versions = families.find((family) => family.some(({ id_sch: idSch }) => idSch === only)) ?? [];
+  const newest = versions.findLast(({ id_sch: idSch }) => ids.includes(idSch));
+  if (newest !== undefined && ids.every((id) => versions.some(({ id_sch: idSch }) => idSch === id)))
+    return newest.id_sch;
   throw ids.length === 0
     ? new AppError('not_found', 'no origin of this installation has loaded what -i names: give -x or -l')
     : new AppError('conflict', `the rows of -i were loaded by origins ${ids.join(', ')}: name one with -x`);

@@ -1,31 +1,22 @@
-/** er2xml: rows become documents again, each a file of the output folder under the name it was loaded by. */
+/**
+ * er2xml: rows become documents again, each a file of the output folder under the name it was loaded by. A target may hold documents of several
+ * versions of a schema: where `-l` does not name one logical schema, each is written by one that knows all of it.
+ */
 import { resolve } from 'node:path';
-import { InputError } from '../../engine/diagnostics.ts';
-import { coversModel } from '../../engine/model/coverage.ts';
-import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
-import {
-  createDocumentWriter,
-  writeLateDocument,
-  type DocumentWriter,
-} from '../../engine/unshred/document-writer.ts';
+import { originFamily } from '../../catalog/schemas/origin.ts';
 import { AppError } from '../../errors.ts';
 import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
+import type { RowSource } from '../../ports/rows/source.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
-import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
-import {
-  noDetails,
-  nothingKept,
-  type Conversion,
-  type ConversionDetails,
-} from '../reports/conversion-result.ts';
-import { safeName } from './document-names.ts';
-import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
-import { chooseRowSource } from './open-source.ts';
+import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
-import { isRemote, isEmptyRemoteFolder, localFolder, uploadFolder } from '../session/remote-files.ts';
 import { settleNames } from '../schemas/settled-names.ts';
+import { isEmptyRemoteFolder, isRemote, localFolder, uploadFolder } from '../session/remote-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import { chooseRowSource } from './open-source.ts';
+import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
+import { writeDocumentsOf, type WrittenBack } from './schema-documents.ts';
 
 export async function convertBack(given: ToolSession): Promise<Conversion> {
   const session = await settleNames(given);
@@ -47,14 +38,14 @@ export async function convertBack(given: ToolSession): Promise<Conversion> {
     session.steps.begin('write');
     await source.open(logical.model);
     await session.report({ outputPath: directory });
-    if (!isRemote(directory))
-      return await new BackConversion(session, chosen, source, directory, () =>
-        isEmptyFolder(directory),
-      ).run();
+    if (request.saveMode === 'ignore' && !(await isEmpty(session, directory))) {
+      session.log('the folder is not empty: nothing was written (-S i)');
+      return conversionOf(chosen, []);
+    }
+    if (!isRemote(directory)) return await writeAll(session, chosen, source, directory);
     const here = localFolder(session, 'out');
-    const isEmpty = (): Promise<boolean> => isEmptyRemoteFolder(session, directory);
-    const conversion = await new BackConversion(session, chosen, source, here, isEmpty).run();
-    await uploadFolder(session, here, directory, session.request.saveMode === 'error' ? 'refuse' : 'replace');
+    const conversion = await writeAll(session, chosen, source, here);
+    await uploadFolder(session, here, directory, request.saveMode === 'error' ? 'refuse' : 'replace');
     return conversion;
   } finally {
     await source.close();
@@ -69,257 +60,126 @@ async function outputDirectory(session: ToolSession): Promise<string> {
   return session.byHand ? resolve(target.path) : session.resolvePath(target.path, false);
 }
 
-/** `--at` */
-function versionsOf({ at }: ToolSession['request']): DocumentVersions | undefined {
-  return at === undefined ? undefined : at === 'all' ? 'all' : { at };
+function isEmpty(session: ToolSession, directory: string): Promise<boolean> {
+  return isRemote(directory) ? isEmptyRemoteFolder(session, directory) : isEmptyFolder(directory);
 }
 
-function nameOf({ name, key }: StoredDocument): string {
-  return name ?? `document-${key}.xml`;
-}
-
-class BackConversion {
-  readonly #session: ToolSession;
-  readonly #logical: StoredLogicalSchema;
-  readonly #why: string;
-  readonly #source: RowSource;
-  readonly #directory: string;
-  readonly #isEmpty: () => Promise<boolean>;
-  readonly #rows = new Map<string, number>();
-  readonly #rejects: ConversionDetails['rejects'][number][] = [];
-  #writer: DocumentWriter | null = null;
-  #started = false;
-  #documents = 0;
-  /** not written, by the logical schema that they were loaded by (null: the ledger does not tell) */
-  readonly #others = new Map<number | null, number>();
-  /** by logical schema: whether ours finds all that it wrote */
-  readonly #covered = new Map<number, boolean>();
-  /** keys of documents with rows that were met too late */
-  readonly #late = new Set<string>();
-  /** such as were met in time to be written once, and their files (null: none, by --dry-run) */
-  readonly #deferred = new Map<string, string | null>();
-  /** files that are not called as their documents are, by key */
-  readonly #numbered = new Map<string, string>();
-  #bytes = 0;
-
-  constructor(
-    session: ToolSession,
-    chosen: ChosenSchema,
-    source: RowSource,
-    directory: string,
-    isEmpty: () => Promise<boolean>,
-  ) {
-    this.#session = session;
-    this.#logical = chosen.stored;
-    this.#why = chosen.why;
-    this.#source = source;
-    this.#directory = directory;
-    this.#isEmpty = isEmpty;
-  }
-
-  async run(): Promise<Conversion> {
-    const { request } = this.#session;
-    if (request.saveMode === 'ignore' && !(await this.#isEmpty())) {
-      this.#session.log('the folder is not empty: nothing was written (-S i)');
-      return this.#conversion();
-    }
-    const own = this.#session.byHand || !this.#session.home.adapters.files.local;
-    const folder = createDocumentFolder({
-      directory: this.#directory,
-      label: request.out!,
-      existing: request.saveMode === 'error' ? 'refuse' : 'replace',
-      resolvePath: (path) => (own ? Promise.resolve(path) : this.#session.resolvePath(path, false)),
-      links: own ? 'follow' : 'refuse',
+/** `source`: open for the chosen schema; it is closed before another one is opened. */
+async function writeAll(
+  session: ToolSession,
+  chosen: ChosenSchema,
+  source: RowSource,
+  directory: string,
+): Promise<Conversion> {
+  const folder = outputFolder(session, directory);
+  const written: WrittenBack[] = [];
+  try {
+    const first = await writeDocumentsOf(session, {
+      logical: chosen.stored,
+      source,
+      folder,
+      before: [],
     });
-    const versions = versionsOf(request);
-    const total = await this.#source.documentCount(request.document, versions);
-    if (total === 0) {
-      const called = request.document === undefined ? 'document' : `document called ${request.document}`;
-      const which = request.at === undefined || request.at === 'all' ? called : `${called} at ${request.at}`;
-      throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
+    written.push(first);
+    await source.close();
+    for (const logical of await furtherSchemas(session, chosen.stored, first.others)) {
+      const count = first.others.get(logical.idLschma)!;
+      session.log(`logical schema ${logical.idLschma}, of origin ${logical.idSch}: it loaded ${count} more`);
+      written.push(await writeFurther(session, logical, folder, written));
+      first.others.delete(logical.idLschma);
     }
-    let done = 0;
-    try {
-      for await (const document of this.#source.documents(request.document, versions)) {
-        await this.#document(document, folder);
-        done += 1;
-        this.#session.progress(done / total, {
-          pass: 'writing',
-          documents: done,
-          bytes: this.#bytes,
-          rows: null,
-        });
-      }
-      this.#endWriter();
-      await this.#lateDocuments(folder);
-    } catch (error) {
-      // the documents before it are whole
-      await folder.close().catch(() => undefined);
-      throw error;
-    }
-    await folder.close();
-    this.#tellOthers();
-    return this.#conversion();
+  } catch (error) {
+    // the documents before it are whole
+    await folder.close().catch(() => undefined);
+    throw error;
   }
+  await folder.close();
+  const conversion = conversionOf(chosen, written);
+  tellOthers(session, conversion, written[0]!.others);
+  return conversion;
+}
 
-  async #document(document: StoredDocument, folder: DocumentFolder): Promise<void> {
-    const { request } = this.#session;
-    const name = nameOf(document);
-    let writer: DocumentWriter | null = null;
-    let file: string | null = null;
-    try {
-      writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
-      if (writer === null && document.idLschma !== this.#logical.idLschma) {
-        this.#others.set(document.idLschma, (this.#others.get(document.idLschma) ?? 0) + 1);
-        return;
-      }
-      if (writer === null) {
-        const message =
-          'the row of its root element is gone, deleted or overwritten by another schema; --on-error skip writes the other documents';
-        throw new InputError({ code: 'missing_rows', severity: 'error', message });
-      }
-      let bytes = 0;
-      const { write } = writer;
-      const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
-        bytes = await write(document.key, consume);
-      };
-      if (request.dryRun) await produce(() => undefined);
-      else {
-        file = folder.nameFor(name);
-        await folder.write(file, produce);
-        const isNumbered = file !== name && file !== safeName(name);
-        if (isNumbered) this.#numbered.set(document.key, file);
-        if (file !== name)
-          this.#session.log(
-            `${name} is written as ${file}${isNumbered ? ': another document of the target has that name' : ''}`,
-          );
-      }
-      this.#bytes += bytes;
-      this.#documents += 1;
-    } catch (error) {
-      if (writer?.late.has(document.key) === true) {
-        // its rows are read anew, and those of the next one after that
-        this.#endWriter();
-        this.#deferred.set(document.key, file);
-        await this.#lateDocument(document, folder);
-        return;
-      }
-      this.#reject(name, error);
-      // rows of this document may lie ahead still: the next one starts afresh
-      this.#endWriter();
-    } finally {
-      for (const key of writer?.late ?? []) if (!this.#deferred.has(key)) this.#late.add(key);
-    }
-  }
+function outputFolder(session: ToolSession, directory: string): DocumentFolder {
+  const { request } = session;
+  const own = session.byHand || !session.home.adapters.files.local;
+  return createDocumentFolder({
+    directory,
+    label: request.out!,
+    existing: request.saveMode === 'error' ? 'refuse' : 'replace',
+    resolvePath: (path) => (own ? Promise.resolve(path) : session.resolvePath(path, false)),
+    links: own ? 'follow' : 'refuse',
+  });
+}
 
-  #reject(name: string, error: unknown): void {
-    if (!(error instanceof InputError)) throw error;
-    const message = `${name}: ${error.message}`;
-    if (this.#session.request.onError !== 'skip') throw new InputError({ ...error.diagnostic, message });
-    this.#session.log(`not written: ${message}`);
-    this.#rejects.push({ document: name, line: null, column: null, code: null, message: error.message });
+/** Those of the same schema, whatever version of it, that loaded documents which the chosen one does not know all of. */
+async function furtherSchemas(
+  { request, home, idOrg }: ToolSession,
+  chosen: StoredLogicalSchema,
+  others: WrittenBack['others'],
+): Promise<readonly StoredLogicalSchema[]> {
+  if (request.logicalId !== undefined || others.size === 0) return [];
+  const { catalog } = home.adapters;
+  const versions = new Set(
+    (await originFamily(catalog, idOrg, chosen.idSch)).map(({ id_sch: idSch }) => idSch),
+  );
+  const found: StoredLogicalSchema[] = [];
+  for (const idLschma of others.keys()) {
+    const logical = idLschma === null ? null : await catalog.loadLogicalSchema(idOrg, { idLschma });
+    if (logical !== null && versions.has(logical.idSch)) found.push(logical);
   }
+  return found.toSorted((a, b) => a.idLschma - b.idLschma);
+}
 
-  /** With the rows that others added to them or changed, which lie behind those of other documents. */
-  async #lateDocuments(folder: DocumentFolder): Promise<void> {
-    if (this.#late.size === 0) return;
-    const { request } = this.#session;
-    for await (const document of this.#source.documents(request.document, versionsOf(request)))
-      if (this.#late.has(document.key)) await this.#lateDocument(document, folder);
+async function writeFurther(
+  session: ToolSession,
+  logical: StoredLogicalSchema,
+  folder: DocumentFolder,
+  before: readonly WrittenBack[],
+): Promise<WrittenBack> {
+  const source = await chooseRowSource(session);
+  try {
+    await source.open(logical.model);
+    return await writeDocumentsOf(session, { logical, source, folder, before });
+  } finally {
+    await source.close();
   }
+}
 
-  async #lateDocument(document: StoredDocument, folder: DocumentFolder): Promise<void> {
-    const { key } = document;
-    const name = nameOf(document);
-    const isThere = !this.#deferred.has(key);
-    const file = isThere ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
-    const { model } = this.#logical;
-    let size = { bytes: 0, bytesBefore: 0 };
-    const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
-      size = await writeLateDocument(model, () => this.#source.rowsOf(key), key, consume);
-    };
-    try {
-      if (this.#session.request.dryRun) await produce(() => undefined);
-      else await (isThere ? folder.rewrite(file, produce) : folder.write(file, produce));
-      this.#session.log(`${name}: rows that others added or changed are at their places`);
-      this.#bytes += size.bytes - (isThere ? size.bytesBefore : 0);
-      if (!isThere) this.#documents += 1;
-    } catch (error) {
-      // what is there lacks rows
-      if (isThere && !this.#session.request.dryRun) await folder.remove(file);
-      if (isThere) this.#documents -= 1;
-      this.#reject(name, error);
-    }
-  }
+/** Documents that are left in the target. AppError `unprocessable_input` where none was written. */
+function tellOthers(
+  session: ToolSession,
+  { logical, documents }: Conversion,
+  others: WrittenBack['others'],
+): void {
+  if (others.size === 0) return;
+  const lines = [...others].map(([idLschma, count]) =>
+    idLschma === null
+      ? `documents without rows of logical schema ${logical}: ${count}`
+      : `documents that logical schema ${idLschma} loaded, and ${logical} does not know all of: ${count}; -l ${idLschma} writes them`,
+  );
+  if (documents === 0) throw new AppError('unprocessable_input', `nothing to write: ${lines.join('; ')}`);
+  for (const line of lines) session.log(line);
+}
 
-  /** What another logical schema wrote to places that ours does not know would be missing in the document. */
-  async #isCovered({ idLschma }: StoredDocument): Promise<boolean> {
-    if (idLschma === null || idLschma === this.#logical.idLschma) return true;
-    let covered = this.#covered.get(idLschma);
-    if (covered === undefined) {
-      const { home, idOrg } = this.#session;
-      const other = await home.adapters.catalog.loadLogicalSchema(idOrg, { idLschma });
-      covered = other === null || coversModel(this.#logical.model, other.model);
-      this.#covered.set(idLschma, covered);
-    }
-    return covered;
-  }
-
-  #tellOthers(): void {
-    if (this.#others.size === 0) return;
-    const ours = this.#logical.idLschma;
-    const lines = [...this.#others].map(([idLschma, count]) =>
-      idLschma === null
-        ? `documents without rows of logical schema ${ours}: ${count}`
-        : `documents that logical schema ${idLschma} loaded, and ${ours} does not know all of: ${count}; -l ${idLschma} writes them`,
-    );
-    if (this.#documents === 0)
-      throw new AppError('unprocessable_input', `nothing to write: ${lines.join('; ')}`);
-    for (const line of lines) this.#session.log(line);
-  }
-
-  /**
-   * Standing at the document's rows; null where it has none. Documents follow each other in the rows; where the next rows are
-   * not this one's, because other schemas' documents lie between or it is the only one wanted, it is looked for.
-   */
-  async #writerFor({ key }: StoredDocument): Promise<DocumentWriter | null> {
-    const { model } = this.#logical;
-    const isFirst = !this.#started && this.#session.request.document === undefined;
-    this.#started = true;
-    if (isFirst) this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(null));
-    if (this.#writer !== null && (await this.#writer.has(key))) return this.#writer;
-    this.#endWriter();
-    const rows = this.#session.request.document === undefined ? 'rowsFrom' : 'rowsOf';
-    this.#writer = createDocumentWriter(model, await this.#source[rows](key));
-    return (await this.#writer.has(key)) ? this.#writer : null;
-  }
-
-  #endWriter(): void {
-    if (this.#writer === null) return;
-    for (const [index, rows] of this.#writer.rowCounts.entries()) {
-      if (rows === 0) continue;
-      const { name } = this.#logical.model.tables[index]!;
-      this.#rows.set(name, (this.#rows.get(name) ?? 0) + rows);
-    }
-    this.#writer = null;
-  }
-
-  #conversion(): Conversion {
-    this.#endWriter();
-    return {
-      origin: this.#logical.idSch,
-      logical: this.#logical.idLschma,
-      chosen: { logical: this.#logical.idLschma, why: this.#why },
-      documents: this.#documents,
-      does: null,
-      rejected: this.#rejects.length,
-      unknownRoots: 0,
-      kept: nothingKept,
-      tables: Object.fromEntries(this.#rows),
-      mapped: new Set(this.#logical.model.mappings.map((mapping) => mapping.xpath)).size,
-      unknown: 0,
-      bytes: this.#bytes,
-      details: { ...noDetails, rejects: this.#rejects },
-    };
-  }
+function conversionOf({ stored, why }: ChosenSchema, written: readonly WrittenBack[]): Conversion {
+  const tables = new Map<string, number>();
+  for (const { rows } of written)
+    for (const [table, count] of rows) tables.set(table, (tables.get(table) ?? 0) + count);
+  const rejects = written.flatMap((each) => each.rejects);
+  const sum = (of: 'documents' | 'bytes'): number => written.reduce((total, each) => total + each[of], 0);
+  return {
+    origin: stored.idSch,
+    logical: stored.idLschma,
+    chosen: { logical: stored.idLschma, why },
+    documents: sum('documents'),
+    does: null,
+    rejected: rejects.length,
+    unknownRoots: 0,
+    kept: nothingKept,
+    tables: Object.fromEntries(tables),
+    mapped: new Set(stored.model.mappings.map((mapping) => mapping.xpath)).size,
+    unknown: 0,
+    bytes: sum('bytes'),
+    details: { ...noDetails, rejects },
+  };
 }

@@ -1,0 +1,253 @@
+/** The documents of a target that one logical schema writes: those that it loaded, and others of which it knows every place. */
+import { InputError } from '../../engine/diagnostics.ts';
+import { coversModel } from '../../engine/model/coverage.ts';
+import type { DocumentVersions } from '../../engine/sql/document-versions.ts';
+import {
+  createDocumentWriter,
+  writeLateDocument,
+  type DocumentWriter,
+} from '../../engine/unshred/document-writer.ts';
+import { AppError } from '../../errors.ts';
+import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
+import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
+import type { ConversionDetails } from '../reports/conversion-result.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import { safeName } from './document-names.ts';
+import type { DocumentFolder } from './output-files.ts';
+
+/** What became of the documents. */
+export interface WrittenBack {
+  readonly documents: number;
+  readonly bytes: number;
+  /** read, by table */
+  readonly rows: ReadonlyMap<string, number>;
+  readonly rejects: ConversionDetails['rejects'];
+  /** not written, by the logical schema that they were loaded by (null: the ledger does not tell) */
+  readonly others: Map<number | null, number>;
+  /** documents of those asked for that the target has */
+  readonly total: number;
+}
+
+export interface SchemaDocumentsOptions {
+  readonly logical: StoredLogicalSchema;
+  /** open for the schema's model */
+  readonly source: RowSource;
+  readonly folder: DocumentFolder;
+  /** what other schemas wrote before; where they did, only what this one loaded is written */
+  readonly before: readonly WrittenBack[];
+}
+
+/** AppError `not_found` where the target has none of the documents that are asked for. */
+export async function writeDocumentsOf(
+  session: ToolSession,
+  options: SchemaDocumentsOptions,
+): Promise<WrittenBack> {
+  return new SchemaDocuments(session, options).write();
+}
+
+/** `--at` */
+function versionsOf({ at }: ToolSession['request']): DocumentVersions | undefined {
+  return at === undefined ? undefined : at === 'all' ? 'all' : { at };
+}
+
+function nameOf({ name, key }: StoredDocument): string {
+  return name ?? `document-${key}.xml`;
+}
+
+class SchemaDocuments {
+  readonly #session: ToolSession;
+  readonly #logical: StoredLogicalSchema;
+  readonly #source: RowSource;
+  readonly #folder: DocumentFolder;
+  readonly #before: readonly WrittenBack[];
+  readonly #rows = new Map<string, number>();
+  readonly #rejects: ConversionDetails['rejects'][number][] = [];
+  #writer: DocumentWriter | null = null;
+  #started = false;
+  #documents = 0;
+  readonly #others = new Map<number | null, number>();
+  /** by logical schema: whether ours finds all that it wrote */
+  readonly #covered = new Map<number, boolean>();
+  /** keys of documents with rows that were met too late */
+  readonly #late = new Set<string>();
+  /** such as were met in time to be written once, and their files (null: none, by --dry-run) */
+  readonly #deferred = new Map<string, string | null>();
+  /** files that are not called as their documents are, by key */
+  readonly #numbered = new Map<string, string>();
+  #bytes = 0;
+
+  constructor(session: ToolSession, { logical, source, folder, before }: SchemaDocumentsOptions) {
+    this.#session = session;
+    this.#logical = logical;
+    this.#source = source;
+    this.#folder = folder;
+    this.#before = before;
+  }
+
+  async write(): Promise<WrittenBack> {
+    const { request } = this.#session;
+    const versions = versionsOf(request);
+    const total = this.#before[0]?.total ?? (await this.#source.documentCount(request.document, versions));
+    if (total === 0) {
+      const called = request.document === undefined ? 'document' : `document called ${request.document}`;
+      const which = request.at === undefined || request.at === 'all' ? called : `${called} at ${request.at}`;
+      throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
+    }
+    for await (const document of this.#source.documents(request.document, versions)) {
+      if (this.#before.length > 0 && document.idLschma !== this.#logical.idLschma) continue;
+      await this.#document(document);
+      this.#tellProgress(total);
+    }
+    this.#endWriter();
+    await this.#lateDocuments();
+    return { ...this.#written(), total };
+  }
+
+  #written(): Omit<WrittenBack, 'total'> {
+    return {
+      documents: this.#documents,
+      bytes: this.#bytes,
+      rows: this.#rows,
+      rejects: this.#rejects,
+      others: this.#others,
+    };
+  }
+
+  #tellProgress(total: number): void {
+    const written = [...this.#before, this.#written()];
+    const documents = written.reduce((sum, each) => sum + each.documents + each.rejects.length, 0);
+    const bytes = written.reduce((sum, each) => sum + each.bytes, 0);
+    this.#session.progress(documents / total, { pass: 'writing', documents, bytes, rows: null });
+  }
+
+  async #document(document: StoredDocument): Promise<void> {
+    const { request } = this.#session;
+    const name = nameOf(document);
+    let writer: DocumentWriter | null = null;
+    let file: string | null = null;
+    const folder = this.#folder;
+    try {
+      writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
+      if (writer === null && document.idLschma !== this.#logical.idLschma) {
+        this.#others.set(document.idLschma, (this.#others.get(document.idLschma) ?? 0) + 1);
+        return;
+      }
+      if (writer === null) {
+        const message =
+          'the row of its root element is gone, deleted or overwritten by another schema; --on-error skip writes the other documents';
+        throw new InputError({ code: 'missing_rows', severity: 'error', message });
+      }
+      let bytes = 0;
+      const { write } = writer;
+      const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
+        bytes = await write(document.key, consume);
+      };
+      if (request.dryRun) await produce(() => undefined);
+      else {
+        file = folder.nameFor(name);
+        await folder.write(file, produce);
+        const isNumbered = file !== name && file !== safeName(name);
+        if (isNumbered) this.#numbered.set(document.key, file);
+        if (file !== name)
+          this.#session.log(
+            `${name} is written as ${file}${isNumbered ? ': another document of the target has that name' : ''}`,
+          );
+      }
+      this.#bytes += bytes;
+      this.#documents += 1;
+    } catch (error) {
+      if (writer?.late.has(document.key) === true) {
+        // its rows are read anew, and those of the next one after that
+        this.#endWriter();
+        this.#deferred.set(document.key, file);
+        await this.#lateDocument(document);
+        return;
+      }
+      this.#reject(name, error);
+      // rows of this document may lie ahead still: the next one starts afresh
+      this.#endWriter();
+    } finally {
+      for (const key of writer?.late ?? []) if (!this.#deferred.has(key)) this.#late.add(key);
+    }
+  }
+
+  #reject(name: string, error: unknown): void {
+    if (!(error instanceof InputError)) throw error;
+    const message = `${name}: ${error.message}`;
+    if (this.#session.request.onError !== 'skip') throw new InputError({ ...error.diagnostic, message });
+    this.#session.log(`not written: ${message}`);
+    this.#rejects.push({ document: name, line: null, column: null, code: null, message: error.message });
+  }
+
+  /** With the rows that others added to them or changed, which lie behind those of other documents. */
+  async #lateDocuments(): Promise<void> {
+    if (this.#late.size === 0) return;
+    const { request } = this.#session;
+    for await (const document of this.#source.documents(request.document, versionsOf(request)))
+      if (this.#late.has(document.key)) await this.#lateDocument(document);
+  }
+
+  async #lateDocument(document: StoredDocument): Promise<void> {
+    const folder = this.#folder;
+    const { key } = document;
+    const name = nameOf(document);
+    const isThere = !this.#deferred.has(key);
+    const file = isThere ? (this.#numbered.get(key) ?? safeName(name)) : this.#deferred.get(key)!;
+    const { model } = this.#logical;
+    let size = { bytes: 0, bytesBefore: 0 };
+    const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
+      size = await writeLateDocument(model, () => this.#source.rowsOf(key), key, consume);
+    };
+    try {
+      if (this.#session.request.dryRun) await produce(() => undefined);
+      else await (isThere ? folder.rewrite(file, produce) : folder.write(file, produce));
+      this.#session.log(`${name}: rows that others added or changed are at their places`);
+      this.#bytes += size.bytes - (isThere ? size.bytesBefore : 0);
+      if (!isThere) this.#documents += 1;
+    } catch (error) {
+      // what is there lacks rows
+      if (isThere && !this.#session.request.dryRun) await folder.remove(file);
+      if (isThere) this.#documents -= 1;
+      this.#reject(name, error);
+    }
+  }
+
+  /** What another logical schema wrote to places that ours does not know would be missing in the document. */
+  async #isCovered({ idLschma }: StoredDocument): Promise<boolean> {
+    if (idLschma === null || idLschma === this.#logical.idLschma) return true;
+    let covered = this.#covered.get(idLschma);
+    if (covered === undefined) {
+      const { home, idOrg } = this.#session;
+      const other = await home.adapters.catalog.loadLogicalSchema(idOrg, { idLschma });
+      covered = other === null || coversModel(this.#logical.model, other.model);
+      this.#covered.set(idLschma, covered);
+    }
+    return covered;
+  }
+
+  /**
+   * Standing at the document's rows; null where it has none. Documents follow each other in the rows; where the next rows are
+   * not this one's, because other schemas' documents lie between or it is the only one wanted, it is looked for.
+   */
+  async #writerFor({ key }: StoredDocument): Promise<DocumentWriter | null> {
+    const { model } = this.#logical;
+    const isFirst = !this.#started && this.#session.request.document === undefined;
+    this.#started = true;
+    if (isFirst) this.#writer = createDocumentWriter(model, await this.#source.rowsFrom(null));
+    if (this.#writer !== null && (await this.#writer.has(key))) return this.#writer;
+    this.#endWriter();
+    const rows = this.#session.request.document === undefined ? 'rowsFrom' : 'rowsOf';
+    this.#writer = createDocumentWriter(model, await this.#source[rows](key));
+    return (await this.#writer.has(key)) ? this.#writer : null;
+  }
+
+  #endWriter(): void {
+    if (this.#writer === null) return;
+    for (const [index, rows] of this.#writer.rowCounts.entries()) {
+      if (rows === 0) continue;
+      const { name } = this.#logical.model.tables[index]!;
+      this.#rows.set(name, (this.#rows.get(name) ?? 0) + rows);
+    }
+    this.#writer = null;
+  }
+}
