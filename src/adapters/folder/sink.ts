@@ -245,7 +245,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const filled = this.#manifest.tables.filter((table) => own.has(table.name) && table.rows > 0);
     if (!(await this.mayLoad(() => Promise.resolve(filled.map(({ name }) => name))))) return 'skip';
     this.#kept =
-      plan.saveMode === 'overwrite' ? remainingTables(this.#manifest.tables, own) : this.#manifest.tables;
+      plan.saveMode === 'overwrite' ? remainingTables(this.#manifest, plan) : this.#manifest.tables;
     const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
     for (const { name, columns } of plan.model.tables)
       for (const file of kept.get(name) ?? [])

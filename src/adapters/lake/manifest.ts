@@ -59,6 +59,8 @@ export interface TableStep {
   readonly replace: boolean;
   /** but for those of the documents of these jobs */
   readonly keptJobs: readonly number[];
+  /** and of these keys, decimal digits; absent: none */
+  readonly keptDocuments?: readonly string[];
   /** rows of the documents of these keys go, decimal digits; columns are told only where the job has rows, too */
   readonly without: readonly string[];
   /** what the table is partitioned by, if it is */
@@ -170,6 +172,7 @@ function isTableStep(step: unknown): boolean {
       (column) => isObject(column) && isText(column['name']) && isSqlType(column['sqlType']),
     ) &&
     isList(step['keptJobs'], Number.isSafeInteger) &&
+    (step['keptDocuments'] === undefined || isList(step['keptDocuments'], isDigits)) &&
     isList(step['without'], isDigits) &&
     (step['partitioning'] === undefined || isList(step['partitioning'], isPartitionField)) &&
     (step['closing'] === undefined || isClosing(step['closing'])) &&

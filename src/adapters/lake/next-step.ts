@@ -15,6 +15,7 @@ import type { TablesThere } from './tables-there.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
 import { mergedDocumentFiles, mergeLakeColumns, type LakeMerge } from './documents/merged-documents.ts';
 import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
+import { overwrittenBy } from './documents/overwritten.ts';
 import {
   tableFolder,
   type LakeJob,
@@ -71,7 +72,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
   const { plan, before, staging, merge } = job;
   const { idJob, installation = '', model, saveMode } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
-  const stays = keptJobs(job, own);
+  const overwritten = saveMode === 'overwrite' ? await overwrittenBy(plan, job.known, before) : null;
   const files = openDataFiles(staging, staging);
   try {
     const written = await withMergedDocuments(job, files, await writeFiles(job));
@@ -110,7 +111,8 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
         ...(partitioned.fields.length === 0 ? {} : { partitioning: partitioned.fields }),
         files: partitioned.files,
         replace,
-        keptJobs: isWhole ? [] : stays,
+        keptJobs: isWhole ? [] : (overwritten?.keptJobs ?? []),
+        ...(isWhole || overwritten === null ? {} : { keptDocuments: overwritten.keptDocuments }),
         without: gone.has(name) ? merge!.gone : [],
         ...(closing === undefined ? {} : { closing }),
       });
@@ -121,6 +123,10 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
     for (const { name, directory } of before.tables)
       if (gone.has(name) && !own.has(name) && !sideNames.includes(name))
         steps.push(removalStep(name, directory, merge!.gone));
+    for (const { name, directory } of overwritten?.others ?? []) {
+      const { keptJobs, keptDocuments } = overwritten!;
+      steps.push({ ...removalStep(name, directory, []), replace: true, keptJobs, keptDocuments });
+    }
     for (const name of sideNames) await addStep(name, sideDescription(name, merge));
     // those of earlier jobs are among them
     if (written.has(codesTable.name)) await addStep(codesTable.name, sideColumns(codesTable.name), true);
@@ -131,12 +137,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       if (!known.has(name)) known.set(name, { name, directory, version: -1 } satisfies LakeTable);
     const manifest: LakeManifest = {
       ...before,
-      jobs: [
-        ...(await jobsThatStay(job.known, before, merge?.gone ?? [])).map((one) =>
-          afterReplace(one, plan, own),
-        ),
-        record,
-      ],
+      jobs: [...(overwritten?.jobs ?? (await jobsThatStay(job.known, before, merge?.gone ?? []))), record],
       keys: highestKeys(job),
       tables: [...known.values()],
       ...(job.codes === null ? {} : { codes: job.codes }),
@@ -149,7 +150,10 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       tables: steps,
       manifest,
     } as const;
-    return { step, rows: rowsByTable(written, own), changes: changesOf(job) };
+    const emptied = (overwritten?.others ?? []).map(
+      ({ name }) => `${name}: rows of documents that were overwritten are gone`,
+    );
+    return { step, rows: rowsByTable(written, own), changes: [...changesOf(job), ...emptied] };
   } finally {
     await files.close();
   }
@@ -246,16 +250,6 @@ async function withMergedDocuments(
 
 function newFile({ name, bytes, stats, fieldIds }: UnitFile): NewFile {
   return { name, bytes, stats: stats!, ...(fieldIds === undefined ? {} : { fieldIds }) };
-}
-
-/** Jobs whose documents an overwrite leaves: those that have rows in tables of other models. */
-function keptJobs({ plan, before }: StagedJob, own: ReadonlySet<string>): readonly number[] {
-  if (plan.saveMode !== 'overwrite') return [];
-  return before.jobs.filter(({ tables }) => tables.some((name) => !own.has(name))).map(({ job }) => job);
-}
-
-function afterReplace(job: LakeJob, { saveMode }: SinkPlan, own: ReadonlySet<string>): LakeJob {
-  return saveMode === 'overwrite' ? { ...job, tables: job.tables.filter((name) => !own.has(name)) } : job;
 }
 
 /** The ledger's sums go on telling what the target holds. `gone`: rows of documents by table. */

@@ -98,6 +98,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.plan.saveMode === 'overwrite') return new Set();
     return this.guarded(() => this.#known.documentsOf(this.#ownJobs(), new Set(sha256s)));
   }
 
@@ -269,14 +270,13 @@ class LakeRowSink extends StagedRowSink implements RowSink {
 
   /** Of those whose documents stay: jobs that wrote into tables of this model, or by it. */
   #ownJobs(): readonly number[] {
-    const { model, idLschma, installation = '', saveMode } = this.plan;
+    const { model, idLschma, installation = '' } = this.plan;
     const own = new Set(model.tables.map((table) => table.name));
     return this.#manifest.jobs
       .filter((job) => {
-        const tables = saveMode === 'overwrite' ? job.tables.filter((name) => !own.has(name)) : job.tables;
-        if (tables.length === 0) return false;
+        if (job.tables.length === 0) return false;
         const isByIt = idLschma !== null && job.id_lschma === idLschma && job.installation === installation;
-        return isByIt || tables.some((name) => own.has(name));
+        return isByIt || job.tables.some((name) => own.has(name));
       })
       .map(({ job }) => job);
   }

@@ -32,7 +32,8 @@ export async function adaptTable(
     const type = plainType(there.type);
     const settled = settledType(type, incoming);
     values.push(isText(settled) ? textOf(staged, incoming, column.type) : staged);
-    const drops = there.notNull && column.isValue && (nullable || column.isLoose || column.isText);
+    const isKey = table.physical.primaryKey.includes(column.name);
+    const drops = there.notNull && !isKey && (nullable || column.isLoose || column.isText);
     const keptNull = there.notNull && !drops ? 'NOT NULL' : 'NULL';
     if (settled !== type) {
       changes.push(`${table.physical.name}.${column.name}: ${type} widened to ${settled}`);

@@ -7,7 +7,7 @@ import { documentColumns } from '../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { nothingRemoved, type RemovedDocuments } from '../row-sinks/removed-documents.ts';
 import type { Mysql } from './connection.ts';
-import { foldedName, type MysqlTables } from './tables.ts';
+import { foldedName, type MysqlTable, type MysqlTables } from './tables.ts';
 
 const { quote } = mysql;
 
@@ -30,7 +30,7 @@ export async function removeDocuments(
   told = 'name',
 ): Promise<RemovedDocuments> {
   const { database, known, model, tables, lists } = scope;
-  const { documents, unmapped, lexical, keys: keysTable } = sideTableNames;
+  const { documents, unmapped, lexical } = sideTableNames;
   const isThere = (name: string): boolean => known.has(foldedName(name));
   const found = await findDocuments(scope, condition, told);
   if (found.length === 0) return nothingRemoved;
@@ -54,19 +54,13 @@ export async function removeDocuments(
     if (count > 0) rows[name] = count;
   }
   const ours = new Set([...tables.map(({ name }) => foldedName(name)), ...Object.values(sideTableNames)]);
-  // tables of other versions of the model: loads made them, too
-  const others = await database.rows(`SELECT table_name FROM ${quote(keysTable)}`);
-  for (const [name] of others) {
-    const there = known.get(foldedName(name!));
-    if (there === undefined || ours.has(foldedName(name!)) || hasOwnPrefix(name!)) continue;
-    if (!there.columns.has(fileKeyName)) continue;
-    const count = await database.run(
-      `DELETE FROM ${quote(there.name)} WHERE ${quote(fileKeyName)} IN ${keys}`,
-    );
-    if (count > 0) rows[there.name] = count;
-    ours.add(foldedName(name!));
+  const others = await earlierTables(database, known, ours);
+  for (const { name } of others) {
+    const count = await database.run(`DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN ${keys}`);
+    if (count > 0) rows[name] = count;
+    ours.add(foldedName(name));
   }
-  const named = [...model.tables.map(({ name }) => name), ...others.map(([name]) => name!), documents]
+  const named = [...model.tables.map(({ name }) => name), ...others.map(({ name }) => name), documents]
     .map((name) => mysql.literal(name))
     .join(', ');
   await database.run(
@@ -83,6 +77,21 @@ export async function removeDocuments(
   );
   await database.run(`DELETE FROM ${quote(documents)} WHERE document_key IN ${keys}${still.join('')}`);
   return { documents: found.length, names: new Set(found.map(([, name]) => name)).size, rows };
+}
+
+/** Tables of other versions of the model, whose rows name their documents: loads made them, too. `ours`: folded names of all others. */
+export async function earlierTables(
+  database: Mysql,
+  known: MysqlTables,
+  ours: ReadonlySet<string>,
+): Promise<readonly MysqlTable[]> {
+  if (!known.has(sideTableNames.keys)) return [];
+  const made = await database.rows(`SELECT table_name FROM ${quote(sideTableNames.keys)}`);
+  return made.flatMap(([name]) => {
+    const there = known.get(foldedName(name!));
+    const isEarlier = !ours.has(foldedName(name!)) && !hasOwnPrefix(name!);
+    return isEarlier && there?.isView === false && there.columns.has(fileKeyName) ? [there] : [];
+  });
 }
 
 /** As `removeDocuments`, but they stay: they were valid until that moment, an expression. */

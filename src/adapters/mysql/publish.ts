@@ -4,10 +4,8 @@
  */
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { documentColumns } from '../../engine/sql/loaded-documents.ts';
 import {
   fileKeyName,
-  hasOwnPrefix,
   sideTableDefinitions,
   sideTableNames,
   type SideTableName,
@@ -30,6 +28,7 @@ import {
   type Merged,
 } from './merge.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
+import { clearedDocuments, keepOthersRows } from './overwrite.ts';
 import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
 
 export interface MysqlPublication {
@@ -111,7 +110,13 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
         : table.rows;
     if (count > 0 && index < plan.model.tables.length) rows[plan.model.tables[index]!.name] = count;
   }
-  const cleared = plan.saveMode === 'overwrite' ? await clearedDocuments(publication) : null;
+  const overwritten = plan.saveMode === 'overwrite' ? await clearedDocuments(publication) : null;
+  const cleared = overwritten?.cleared ?? null;
+  for (const table of overwritten?.earlier ?? []) {
+    const made = `${token}_left_${(number += 1)}`;
+    await keepOthersRows(publication, table, made, cleared!);
+    appears(made, table.name);
+  }
   for (const [side, { name, columns }] of Object.entries(sideTableDefinitions) as [
     SideTableName,
     (typeof sideTableDefinitions)[SideTableName],
@@ -270,39 +275,6 @@ function insertRows(
   );
 }
 
-/** Documents whose rows go: a table of their keys. One that another model's rows name stays. */
-async function clearedDocuments({
-  database,
-  plan,
-  token,
-  tables,
-  known,
-}: MysqlPublication): Promise<string | null> {
-  if (!known.has(sideTableNames.documents)) return null;
-  const name = `${token}_cleared`;
-  const [documents, loads] = [quote(sideTableNames.documents), quote(sideTableNames.loads)];
-  const sources = documentColumns(plan.model, tables).flatMap(({ table, column }) =>
-    known.get(foldedName(table))?.columns.has(foldedName(column)) === true
-      ? [`SELECT ${quote(column)} AS ${quote(fileKeyName)} FROM ${quote(table)}`]
-      : [],
-  );
-  if (plan.idLschma !== null && known.has(sideTableNames.loads))
-    sources.push(
-      `SELECT d.${quote(fileKeyName)} FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE l.id_lschma = ${plan.idLschma}`,
-    );
-  if (sources.length === 0) return null;
-  await database.run(
-    `CREATE TABLE ${quote(name)} (PRIMARY KEY (${quote(fileKeyName)})) ${sources.join(' UNION ')}`,
-  );
-  const ours = new Set([...tables.map((table) => foldedName(table.name)), ...Object.values(sideTableNames)]);
-  for (const [folded, table] of known)
-    if (!ours.has(folded) && !table.isView && !hasOwnPrefix(folded) && table.columns.has(fileKeyName))
-      await database.run(
-        `DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN (SELECT ${quote(fileKeyName)} FROM ${quote(table.name)})`,
-      );
-  return name;
-}
-
 /** `_keys`: the highest key ever given out, of every table that took rows. */
 function keyStatements(
   { plan, staged, sides }: MysqlPublication,
@@ -310,7 +282,9 @@ function keyStatements(
   tableOf: (table: MysqlStagedTable) => string,
   documents: string,
 ): string[] {
-  if (plan.keys === 'hash') return [];
+  // of tables whose keys are not counted it tells that loads made them
+  const lastOf = (key: string, from: string): string =>
+    plan.keys === 'hash' ? '0 AS highest' : `max(${quote(key)}) AS highest FROM ${quote(from)}`;
   const highest = staged.flatMap((table): (readonly [string, string, string])[] =>
     table.rows > 0 && table.physical.primaryKey.length > 0
       ? [[table.physical.name, table.physical.primaryKey[0]!, tableOf(table)]]
@@ -320,7 +294,7 @@ function keyStatements(
     highest.push([sideTableNames.documents, fileKeyName, documents]);
   return highest.map(
     ([name, key, from]) =>
-      `INSERT INTO ${quote(into)} (table_name, last_value) SELECT * FROM (SELECT ${mysql.literal(name)} AS name, max(${quote(key)}) AS highest FROM ${quote(from)}) k
+      `INSERT INTO ${quote(into)} (table_name, last_value) SELECT * FROM (SELECT ${mysql.literal(name)} AS name, ${lastOf(key, from)}) k
        ON DUPLICATE KEY UPDATE last_value = greatest(last_value, k.highest)`,
   );
 }

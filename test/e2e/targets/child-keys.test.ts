@@ -241,46 +241,51 @@ it('keys to a table that comes later in a next version are checked when all rows
   expect(deferred).toEqual([{ is_deferred: true }, { is_deferred: true }]);
 });
 
-it('overwriting by a next version empties what hangs from it, whatever refers to that', async () => {
-  const witness = '<xs:element name="witness" type="Witness" minOccurs="0" maxOccurs="9"/>';
-  const version = (more: string): string =>
-    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+it.each(['sequence', 'hash'])(
+  'overwriting by a next version empties what hangs from it, whatever refers to that (keys: %s)',
+  async (keys) => {
+    const target = `deeds_${keys}`;
+    const witness = '<xs:element name="witness" type="Witness" minOccurs="0" maxOccurs="9"/>';
+    const version = (more: string): string =>
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
       <xs:complexType name="Witness"><xs:sequence><xs:element name="name" type="xs:string"/><xs:element name="phone" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType>
       <xs:element name="file"><xs:complexType><xs:sequence><xs:element name="deed" maxOccurs="9"><xs:complexType><xs:sequence>
         <xs:element name="title" type="xs:string"/>${witness}${more}
       </xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`;
-  const annex = `<xs:element name="annex" minOccurs="0" maxOccurs="9"><xs:complexType><xs:sequence><xs:element name="page" type="xs:int"/>${witness}
+    const annex = `<xs:element name="annex" minOccurs="0" maxOccurs="9"><xs:complexType><xs:sequence><xs:element name="page" type="xs:int"/>${witness}
   </xs:sequence></xs:complexType></xs:element>`;
-  const versions = [
-    [
-      annex,
-      '<file><deed><title>a</title><witness><name>w</name></witness><annex><page>1</page><witness><name>v</name></witness></annex></deed></file>',
-    ],
-    ['', '<file><deed><title>b</title><witness><name>u</name></witness></deed></file>'],
-  ] as const;
-  let parent: readonly string[] = [];
-  for (const [at, [more, document]] of versions.entries()) {
-    const path = join(folder, `deeds-${at}`);
-    await writeFile(`${path}.xsd`, version(more));
-    await writeFile(`${path}.xml`, document);
-    const { origin: one } = await convert(home, 'xsd2er', `${path}.xsd`, ...parent);
-    parent = ['--parent', String(one)];
-    const mode = at === 0 ? 'a' : 'o';
-    await convert(home, 'xml2er', `${path}.xml`, '-x', String(one), '-o', 'metadb:deeds', '-S', mode);
-    if (at > 0) continue;
-    // without rows, it is in nobody's way
-    await sql`create table deeds.note (annex_key bigint references deeds.annex)`;
-    const [made] =
-      await sql`select tableowner as owner from pg_tables where schemaname = 'deeds' and tablename = 'annex'`;
-    await sql`alter table deeds.note owner to ${sql(made!['owner'] as string)}`;
-  }
-  const { rows } = inDatabase('deeds');
-  expect(
-    await rows(`select 'deed' as of, title as text from deed union all select 'witness', name from witness
+    const versions = [
+      [
+        annex,
+        '<file><deed><title>a</title><witness><name>w</name></witness><annex><page>1</page><witness><name>v</name></witness></annex></deed></file>',
+      ],
+      ['', '<file><deed><title>b</title><witness><name>u</name></witness></deed></file>'],
+    ] as const;
+    let parent: readonly string[] = [];
+    for (const [at, [more, document]] of versions.entries()) {
+      const path = join(folder, `deeds-${at}`);
+      const to = ['-o', `metadb:${target}`, '--keys', keys];
+      await writeFile(`${path}.xsd`, version(more));
+      await writeFile(`${path}.xml`, document);
+      const { origin: one } = await convert(home, 'xsd2er', `${path}.xsd`, ...parent);
+      parent = ['--parent', String(one)];
+      const mode = at === 0 ? 'a' : 'o';
+      await convert(home, 'xml2er', `${path}.xml`, '-x', String(one), ...to, '-S', mode);
+      if (at > 0) continue;
+      // without rows, it is in nobody's way
+      await sql`create table ${sql(target)}.note (annex_key bigint references ${sql(target)}.annex)`;
+      const [made] =
+        await sql`select tableowner as owner from pg_tables where schemaname = ${target} and tablename = 'annex'`;
+      await sql`alter table ${sql(target)}.note owner to ${sql(made!['owner'] as string)}`;
+    }
+    const { rows } = inDatabase(target);
+    expect(
+      await rows(`select 'deed' as of, title as text from deed union all select 'witness', name from witness
       union all select 'annex', page::text from annex union all select 'document', name from _documents order by 1, 2`),
-  ).toEqual([
-    { of: 'deed', text: 'b' },
-    { of: 'document', text: 'deeds-1.xml' },
-    { of: 'witness', text: 'u' },
-  ]);
-});
+    ).toEqual([
+      { of: 'deed', text: 'b' },
+      { of: 'document', text: 'deeds-1.xml' },
+      { of: 'witness', text: 'u' },
+    ]);
+  },
+);

@@ -24,13 +24,8 @@ export async function removeDocuments(
   const keys = `(SELECT document_key FROM ${found.noted})`;
   const rows: Record<string, number> = {};
   const ours = new Map(tables.map(({ name }) => [foldedName(name), documentColumn(publication, name)]));
-  // tables of other versions of the model: loads made them, too
-  const others = await database.read<{ name: string }>(
-    `SELECT table_name AS name FROM ${doubleQuoted(sideTableNames.keys)}`,
-  );
-  for (const { name } of others)
-    if (!ours.has(foldedName(name)) && !hasOwnPrefix(name) && name !== sideTableNames.documents)
-      ours.set(foldedName(name), fileKeyName);
+  const others = await earlierTables(publication);
+  for (const { name } of others) ours.set(foldedName(name), fileKeyName);
   for (const [folded, column] of ours) {
     const there = known.get(folded);
     if (there === undefined || there.isView || !there.columns.has(foldedName(column))) continue;
@@ -55,6 +50,23 @@ export async function removeDocuments(
   await database.run(`DELETE FROM ${documents} WHERE document_key IN ${keys}${still.join('')}`);
   await database.run(`DROP TABLE ${found.noted}`);
   return { documents: found.documents, names: found.keys, rows };
+}
+
+/** Tables of other versions of the model, whose rows name their documents: loads made them, too. */
+export async function earlierTables({
+  database,
+  known,
+  tables,
+}: DuckDbPublication): Promise<readonly { readonly name: string }[]> {
+  const ours = new Set(tables.map(({ name }) => foldedName(name)));
+  const made = await database.read<{ name: string }>(
+    `SELECT table_name AS name FROM ${doubleQuoted(sideTableNames.keys)}`,
+  );
+  return made.flatMap(({ name }) => {
+    const there = known.get(foldedName(name));
+    const isEarlier = !ours.has(foldedName(name)) && !hasOwnPrefix(name) && name !== sideTableNames.documents;
+    return isEarlier && there?.isView === false && there.columns.has(fileKeyName) ? [there] : [];
+  });
 }
 
 /** As `removeDocuments`, but they stay: they were valid until that moment, an expression. */

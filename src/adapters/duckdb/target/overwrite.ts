@@ -1,8 +1,9 @@
 /** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
-import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
-import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
+import { earlierTables } from './document-removal.ts';
 import { runAll, temporaryName, type DuckDbPublication } from './publication.ts';
 
 /** Views stay: they find the tables that are made anew. */
@@ -10,14 +11,15 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
   const { database, plan, tables, known } = publication;
   const existing = tables.filter((table) => known.has(foldedName(table.name)));
   if (existing.length === 0) return;
-  const documents = doubleQuoted(sideTableNames.documents);
+  const [documents, loads] = [sideTableNames.documents, sideTableNames.loads].map(doubleQuoted) as [
+    string,
+    string,
+  ];
+  const isByIt = `l.id_lschma = ${plan.idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(plan.installation ?? '')}`;
   const sources = [
     ...(plan.idLschma === null
       ? []
-      : [
-          `SELECT d.document_key FROM ${documents} d JOIN ${doubleQuoted(sideTableNames.loads)} l ON l.job = d.job
-            WHERE l.id_lschma = ${plan.idLschma}`,
-        ]),
+      : [`SELECT d.document_key FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE ${isByIt}`]),
     ...documentColumns(plan.model, tables).flatMap(({ table, column }) =>
       known.get(foldedName(table))?.columns.has(foldedName(column))
         ? [`SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)}`]
@@ -26,8 +28,21 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
   ];
   const query = sources.length === 0 ? 'SELECT NULL::BIGINT' : sources.join(' UNION ');
   const clearedDocuments = temporaryName();
+  await runAll(database, [`CREATE TEMP TABLE ${clearedDocuments} (document_key) AS ${query}`]);
+  // another logical schema may have tables that this one has not: documents go whole
+  const areOfOthers = await database.read(
+    `SELECT 1 FROM ${clearedDocuments} c JOIN ${documents} d ON d.document_key = c.document_key JOIN ${loads} l ON l.job = d.job
+      WHERE (${isByIt}) IS NOT TRUE LIMIT 1`,
+  );
+  if (areOfOthers.length > 0)
+    for (const { name } of await earlierTables(publication)) {
+      const count = await database.run(
+        `DELETE FROM ${doubleQuoted(name)} WHERE ${fileKeyName} IN (SELECT document_key FROM ${clearedDocuments})`,
+      );
+      if (count > 0)
+        publication.changes.push(`${name}: ${count} rows of documents that were overwritten are gone`);
+    }
   await runAll(database, [
-    `CREATE TEMP TABLE ${clearedDocuments} (document_key) AS ${query}`,
     ...referringColumns(publication).map(
       ({ table, column }) =>
         `DELETE FROM ${clearedDocuments} WHERE document_key IN (SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)})`,

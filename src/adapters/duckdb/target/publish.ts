@@ -242,18 +242,20 @@ export async function givenKeys({
 
 /** `_keys`: the highest key ever given out, of every table that took rows. */
 async function keepKeys({ database, plan, tables, staged }: DuckDbPublication): Promise<void> {
-  if (plan.keys === 'hash') return;
   const highest = tables.flatMap(({ name, primaryKey }, index) =>
     staged.has(index) && primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
   );
   if (staged.has('documents'))
     highest.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
+  // of tables whose keys are not counted it tells that loads made them
+  const lastOf = (name: string, key: string): string =>
+    plan.keys === 'hash' ? '0' : `max(${doubleQuoted(key)}) FROM ${doubleQuoted(name)}`;
   await runAll(
     database,
     highest.map(
       ([name, key]) =>
         `INSERT INTO ${doubleQuoted(sideTableNames.keys)} (table_name, last_value)
-         SELECT ${standardLiteral(name)}, max(${doubleQuoted(key)}) FROM ${doubleQuoted(name)}
+         SELECT ${standardLiteral(name)}, ${lastOf(name, key)}
          ON CONFLICT (table_name) DO UPDATE SET last_value = greatest(last_value, excluded.last_value)`,
     ),
   );

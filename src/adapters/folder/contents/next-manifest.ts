@@ -1,4 +1,5 @@
 /** From one manifest to the next. */
+import { rootTables } from '../../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { isOpenToZones } from '../../../engine/model/zones.ts';
 import type { Table } from '../../../engine/model/relational-model.ts';
@@ -15,16 +16,27 @@ export function rowsByTable(added: ManifestStep['added']): Record<string, number
   return Object.fromEntries(counts.filter(([table, rows]) => rows > 0 && !sideNames.has(table)));
 }
 
-/** What an overwrite leaves: tables of other models, and what their jobs wrote beside them. */
-export function remainingTables(tables: readonly ManifestTable[], own: ReadonlySet<string>): ManifestTable[] {
-  const others = tables.filter((table) => !own.has(table.name) && !sideNames.has(table.name));
-  const jobs = new Set(others.flatMap((table) => table.files.map(jobOf)));
-  const side = tables
-    .filter((table) => sideNames.has(table.name))
-    .map((table) => ({ ...table, files: table.files.filter((file) => jobs.has(jobOf(file))) }))
-    .filter((table) => table.files.length > 0)
+/**
+ * What an overwrite leaves: files of other jobs than those that wrote rows of root elements of this model, or by it. A file is of one job, and
+ * goes whole.
+ */
+export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan): ManifestTable[] {
+  const { model, idLschma, installation = '' } = plan;
+  const own = new Set(model.tables.map(({ name }) => name));
+  const roots = new Set([...rootTables(model)].map((index) => model.tables[index]!.name));
+  const gone = new Set(
+    tables.flatMap(({ name, files }) =>
+      roots.has(name) ? files.filter(({ rows }) => rows > 0).map(jobOf) : [],
+    ),
+  );
+  for (const job of jobs)
+    if (idLschma !== null && job.id_lschma === idLschma && job.installation === installation)
+      gone.add(jobOf(job));
+  return tables
+    .filter(({ name }) => !own.has(name))
+    .map((table) => ({ ...table, files: table.files.filter((file) => !gone.has(jobOf(file))) }))
+    .filter(({ files }) => files.length > 0)
     .map((table) => ({ ...table, rows: rowsOf(table.files) }));
-  return [...others, ...side];
 }
 
 /** A file that a job adds. */

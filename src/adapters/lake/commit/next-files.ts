@@ -153,7 +153,7 @@ function hasFieldIds({ fieldIds = {} }: NewFile, wanted: FieldIds): boolean {
 }
 
 function operationOf({ without, closing, columns, replace }: TableStep): TableChange['operation'] {
-  if (replace) return 'overwrite';
   if (columns.length === 0) return 'delete';
+  if (replace) return 'overwrite';
   return without.length > 0 || closing !== undefined ? 'merge' : 'append';
 }

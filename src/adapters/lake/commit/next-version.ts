@@ -31,7 +31,11 @@ export async function nextVersion(
   digitsOf: (column: string) => Promise<DecimalDigits>,
 ): Promise<NextVersion> {
   const none: ReadonlyMap<string, TypeChange> = new Map();
-  const clears = step.replace && step.keptJobs.length === 0;
+  const { keptJobs, keptDocuments = [] } = step;
+  const clears = step.replace && keptJobs.length + keptDocuments.length === 0;
+  // the rows alone change
+  if (state !== null && step.columns.length === 0)
+    return { fields: state.fields, there: none, own: none, clears, changes: [] };
   if (state === null || clears || state.isUnused)
     return {
       fields: step.columns.map(fieldOf),
@@ -41,7 +45,6 @@ export async function nextVersion(
       changes: [],
     };
   const before = state.fields;
-  if (step.columns.length === 0) return { fields: before, there: none, own: none, clears, changes: [] };
   const ours = new Map(step.columns.map((column) => [column.name.toLowerCase(), column]));
   const known = new Set(before.map(({ name }) => name.toLowerCase()));
   const there = new Map<string, TypeChange>();

@@ -48,20 +48,26 @@ export async function touchedFiles(
   return found;
 }
 
-/** Of a table beside the data: a condition for the rows of documents that stay. */
+/** A condition for the rows of documents that stay. */
 export async function keptRows(
   place: HeldPlace,
   newest: NewestVersions,
   table: TableStep,
   step: LakeStep,
 ): Promise<string> {
-  const jobs = `job IN (${table.keptJobs.join(', ')})`;
-  if (table.name === sideTableNames.documents) return jobs;
+  const { keptJobs, keptDocuments = [] } = table;
+  const conditions = [
+    ...(keptJobs.length === 0 ? [] : [`job IN (${keptJobs.join(', ')})`]),
+    ...(keptDocuments.length === 0 ? [] : [`${fileKeyName} IN (${keptDocuments.join(', ')})`]),
+  ];
+  if (conditions.length === 0) return 'false';
+  const isKept = conditions.join(' OR ');
+  if (table.name === sideTableNames.documents) return isKept;
   const documents = step.tables.find(({ name }) => name === sideTableNames.documents);
   const directory = documents?.directory ?? sideTableNames.documents;
   const state = await newest.of(mainFormat(step.format), { name: sideTableNames.documents, directory });
   const paths = [...(state?.files.keys() ?? [])].map((path) => `${directory}/${path}`);
   return paths.length === 0
     ? 'false'
-    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(await localFiles(place, paths))} WHERE ${jobs})`;
+    : `${fileKeyName} IN (SELECT ${fileKeyName} FROM ${parquet(await localFiles(place, paths))} WHERE ${isKept})`;
 }

@@ -47,6 +47,20 @@ export class SqliteRemoval {
     return { documents, names, rows };
   }
 
+  /** Of documents whose rows in the model's tables are gone, or go: those in tables of other versions. `documents`: a query of their keys. */
+  async removeEarlier(documents: string): Promise<Record<string, number>> {
+    const made = this.#made();
+    const ours = new Set(this.#drawn.tables.map(({ name }) => foldedName(name)));
+    const found = new Map<string, string>();
+    await this.#findEarlier(found, made, ours, documents);
+    const references = this.#references(made);
+    await this.#follow(
+      found,
+      references.filter(({ table }) => !ours.has(foldedName(table))),
+    );
+    return this.#deleteRows();
+  }
+
   /** As `remove`, but they stay: they were valid until that moment. */
   async close(condition: string, told: string, moment: string): Promise<RemovedDocuments> {
     const { documents, names } = await this.#noteDocuments(condition, told);
@@ -111,17 +125,32 @@ export class SqliteRemoval {
    * Keys of the rows that name the documents, and of those that hang from them, round by round: the rows found last lead to the next.
    */
   async #noteRows(references: readonly Reference[], made: ReadonlySet<string>): Promise<void> {
-    let found = new Map<string, string>();
+    const found = new Map<string, string>();
     for (const { table, column } of rowsOfDocuments(this.#model, this.#drawn.tables))
       if (this.#known.has(foldedName(table)))
         await this.#find(found, table, column, `SELECT key FROM ${this.#documents}`, 0);
+    if (everyRowNamesDocument(this.#model))
+      await this.#findEarlier(found, made, this.#gone, `SELECT key FROM ${this.#documents}`);
+    await this.#follow(found, references);
+  }
+
+  /** In tables of other versions of the model. `ours`: those of this one, by folded names. */
+  async #findEarlier(
+    found: Map<string, string>,
+    made: ReadonlySet<string>,
+    ours: { has(folded: string): boolean },
+    documents: string,
+  ): Promise<void> {
     const beside = new Set<string>(Object.values(sideTableNames));
-    // tables of other versions of the model
-    for (const [folded, { name, isView, columns }] of everyRowNamesDocument(this.#model) ? this.#known : []) {
-      if (isView || !made.has(folded) || beside.has(folded) || this.#gone.has(folded)) continue;
-      if (columns.has(fileKeyName))
-        await this.#find(found, name, fileKeyName, `SELECT key FROM ${this.#documents}`, 0);
+    for (const [folded, { name, isView, columns }] of this.#known) {
+      if (isView || !made.has(folded) || beside.has(folded) || ours.has(folded)) continue;
+      if (columns.has(fileKeyName)) await this.#find(found, name, fileKeyName, documents, 0);
     }
+  }
+
+  /** `first`: as `#find` leaves it. */
+  async #follow(first: ReadonlyMap<string, string>, references: readonly Reference[]): Promise<void> {
+    let found = first;
     for (let round = 1; found.size > 0; round += 1) {
       const next = new Map<string, string>();
       for (const { table, column, parent } of references) {

@@ -1,9 +1,10 @@
 /** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
-import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
+import { SqliteRemoval } from './document-removal.ts';
 import { runAll, temporaryName, type SqlitePublication } from './publication.ts';
 
 /** Views stay: they find the tables that are made anew. */
@@ -11,14 +12,15 @@ export async function clearTables(publication: SqlitePublication): Promise<void>
   const { database, plan, drawn, known } = publication;
   const existing = drawn.tables.filter((table) => known.has(foldedName(table.name)));
   if (existing.length === 0) return;
-  const documents = doubleQuoted(sideTableNames.documents);
+  const [documents, loads] = [sideTableNames.documents, sideTableNames.loads].map(doubleQuoted) as [
+    string,
+    string,
+  ];
+  const isByIt = `l.id_lschma = ${plan.idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(plan.installation ?? '')}`;
   const sources = [
     ...(plan.idLschma === null
       ? []
-      : [
-          `SELECT d.document_key FROM ${documents} d JOIN ${doubleQuoted(sideTableNames.loads)} l ON l.job = d.job
-            WHERE l.id_lschma = ${plan.idLschma}`,
-        ]),
+      : [`SELECT d.document_key FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE ${isByIt}`]),
     ...documentColumns(plan.model, drawn.tables).flatMap(({ table, column }) =>
       known.get(foldedName(table))?.columns.has(foldedName(column))
         ? [`SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)}`]
@@ -29,6 +31,19 @@ export async function clearTables(publication: SqlitePublication): Promise<void>
   const cleared = temporaryName();
   await runAll(database, [
     `CREATE TEMP TABLE ${cleared} AS SELECT * FROM (${query.replace('SELECT NULL', 'SELECT NULL AS document_key')})`,
+  ]);
+  // another logical schema may have tables that this one has not: documents go whole
+  const areOfOthers = database.read(
+    `SELECT 1 FROM ${cleared} c JOIN ${documents} d ON d.document_key = c.document_key JOIN ${loads} l ON l.job = d.job
+      WHERE (${isByIt}) IS NOT TRUE LIMIT 1`,
+  );
+  if (areOfOthers.length > 0) {
+    const removal = new SqliteRemoval(database, plan.model, drawn, known);
+    const gone = await removal.removeEarlier(`SELECT document_key FROM ${cleared}`);
+    for (const [name, count] of Object.entries(gone))
+      publication.changes.push(`${name}: ${count} rows of documents that were overwritten are gone`);
+  }
+  await runAll(database, [
     ...referringColumns(publication).map(
       ({ table, column }) =>
         `DELETE FROM ${cleared} WHERE document_key IN (SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)})`,

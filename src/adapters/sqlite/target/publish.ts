@@ -220,7 +220,6 @@ export function givenKeys({ database, plan }: SqlitePublication): {
 
 /** `_keys`: the highest key ever given out, of every table that took rows. */
 function keepKeys({ database, plan, drawn, staged }: SqlitePublication): void {
-  if (plan.keys === 'hash') return;
   const filled = drawn.tables.filter((_, index) => staged.has(index));
   const keep = database.prepare(
     `INSERT INTO ${doubleQuoted(sideTableNames.keys)} (table_name, last_value) VALUES (?, ?)
@@ -228,7 +227,8 @@ function keepKeys({ database, plan, drawn, staged }: SqlitePublication): void {
   );
   for (const [name, key] of keyedTables(filled)) {
     if (name === sideTableNames.documents && !staged.has('documents')) continue;
-    const last = highest(database, name, key);
+    // of tables whose keys are not counted it tells that loads made them
+    const last = plan.keys === 'hash' ? 0 : highest(database, name, key);
     if (last !== null) keep.run(name, last);
   }
 }

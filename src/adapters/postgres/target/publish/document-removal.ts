@@ -62,10 +62,20 @@ export class PostgresRemoval {
     await this.#noteRows(present, references);
     const rows = await this.#deleteRows(references);
     await this.#deleteBeside();
-    await this.#tx.unsafe(
-      `DROP TABLE ${[this.#documents(), ...[...this.#gone.values()].map((name) => this.#relation(name))].join(', ')}`,
-    );
+    await this.#dropNotes(this.#documents());
     return { documents, names, rows };
+  }
+
+  /** Of documents whose rows in the model's tables are gone already: those in tables of other versions. `documents`: a table of their keys, `document_key`. */
+  async removeEarlier(documents: string): Promise<Record<string, number>> {
+    const references = await this.#references();
+    const found = new Map<string, string>();
+    for (const start of await this.#earlierTables())
+      await this.#find(found, start, `SELECT document_key FROM ${documents}`, 0);
+    await this.#follow(found, references, new Set());
+    const rows = await this.#deleteRows(references);
+    await this.#dropNotes();
+    return rows;
   }
 
   /** As `remove`, but they stay: they were valid until then. `moment`: an expression. */
@@ -84,6 +94,11 @@ export class PostgresRemoval {
         WHERE n.nspname = ${standardLiteral(this.#sqlSchema)} AND c.relkind IN ('r', 'p')`,
     );
     return new Set(rows.map(({ name }) => name));
+  }
+
+  async #dropNotes(...further: readonly string[]): Promise<void> {
+    const notes = [...further, ...[...this.#gone.values()].map((name) => this.#relation(name))];
+    if (notes.length > 0) await this.#tx.unsafe(`DROP TABLE ${notes.join(', ')}`);
   }
 
   #relation(name: string): string {
@@ -147,7 +162,7 @@ export class PostgresRemoval {
    * Keys of the rows that name the documents, and of those that hang from them, round by round: the rows found last lead to the next.
    */
   async #noteRows(present: ReadonlySet<string>, references: readonly Reference[]): Promise<void> {
-    let found = new Map<string, string>();
+    const found = new Map<string, string>();
     const keys = new Map(this.#tables.map(({ name, primaryKey }) => [name, primaryKey[0]!]));
     for (const { table, column } of rowsOfDocuments(this.#model, this.#tables)) {
       if (!present.has(table)) continue;
@@ -158,6 +173,16 @@ export class PostgresRemoval {
       for (const start of await this.#earlierTables())
         await this.#find(found, start, `SELECT key FROM ${this.#documents()}`, 0);
     const isWhole = everyRowNamesDocument(this.#model) ? new Set(this.#gone.keys()) : new Set<string>();
+    await this.#follow(found, references, isWhole);
+  }
+
+  /** `first`: as `#find` leaves it. `isWhole`: tables of which all rows are found. */
+  async #follow(
+    first: ReadonlyMap<string, string>,
+    references: readonly Reference[],
+    isWhole: ReadonlySet<string>,
+  ): Promise<void> {
+    let found = first;
     for (let round = 1; found.size > 0; round += 1) {
       const next = new Map<string, string>();
       for (const reference of references) {

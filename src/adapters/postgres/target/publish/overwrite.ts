@@ -2,6 +2,7 @@
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { documentColumns } from '../../../../engine/sql/loaded-documents.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { PostgresRemoval } from './document-removal.ts';
 import { setViewsAside } from './entity-views.ts';
 import { relation, type Publication } from './publication.ts';
 import { runAll } from '../staging/lane.ts';
@@ -46,7 +47,30 @@ export async function clearTables(publication: Publication, oldDocuments: string
         : `DELETE FROM ${relation(publication, name)}`,
     ),
   );
+  if (await areOfOthers(publication, oldDocuments)) await removeEarlierRows(publication, oldDocuments);
   await removeDocuments(publication, oldDocuments);
+}
+
+/** Whether another logical schema loaded some of the documents: it may have tables that this one has not. */
+async function areOfOthers(publication: Publication, oldDocuments: string): Promise<boolean> {
+  const { idLschma, installation = '' } = publication.plan;
+  const [documents, loads] = [sideTableNames.documents, sideTableNames.loads].map((name) =>
+    relation(publication, name),
+  );
+  const [row] = await publication.tx.unsafe<{ found: boolean }[]>(
+    `SELECT EXISTS (
+       SELECT FROM ${oldDocuments} o JOIN ${documents} d ON d.document_key = o.document_key JOIN ${loads} l ON l.job = d.job
+        WHERE l.id_lschma IS DISTINCT FROM ${idLschma ?? 'NULL'}::bigint OR l.installation <> ${standardLiteral(installation)}) AS found`,
+  );
+  return row!.found;
+}
+
+/** Documents go whole. */
+async function removeEarlierRows(publication: Publication, oldDocuments: string): Promise<void> {
+  const { tx, sqlSchema, plan, tables, changes } = publication;
+  const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
+  for (const [name, count] of Object.entries(await removal.removeEarlier(oldDocuments)))
+    changes.push(`${name}: ${count} rows of documents that were overwritten are gone`);
 }
 
 /**
@@ -120,7 +144,7 @@ async function noteDocuments(publication: Publication, oldDocuments: string): Pr
       ? []
       : [
           `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job = d.job
-            WHERE l.id_lschma = ${plan.idLschma}`,
+            WHERE l.id_lschma = ${plan.idLschma} AND l.installation = ${standardLiteral(plan.installation ?? '')}`,
         ]),
     ...documentColumns(plan.model, tables).flatMap(({ table, column }) =>
       target.tables.get(table)?.columns.has(column) === true

@@ -299,6 +299,15 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
   return count;
 }
 
+/** That loads made them; none of their keys was counted. */
+async function noteTables(publication: Publication, names: readonly string[]): Promise<void> {
+  await publication.tx.unsafe(
+    `INSERT INTO ${relation(publication, sideTableNames.keys)} (table_name, last_value)
+     SELECT name, 0 FROM jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb) name ON CONFLICT (table_name) DO NOTHING`,
+  );
+  await checkNamed(publication, sideTableNames.keys, 'table_name', names);
+}
+
 /** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
 async function addSideRows(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<void> {
   const { plan, tables, staging } = publication;
@@ -341,7 +350,6 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
 /** `_keys`: the highest key ever given out, of every table that took rows. */
 async function keepKeys(publication: Publication): Promise<void> {
   const { plan, tables, staging } = publication;
-  if (plan.keys === 'hash') return;
   const highest = tables.flatMap((table, index) => {
     const key = staging.get(index)!.created ? table.primaryKey[0] : undefined;
     return key === undefined ? [] : [[table.name, key] as const];
@@ -349,6 +357,11 @@ async function keepKeys(publication: Publication): Promise<void> {
   if (staging.get('documents')!.created) {
     highest.push([sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!]);
   }
+  if (plan.keys === 'hash')
+    return noteTables(
+      publication,
+      highest.map(([name]) => name),
+    );
   const statements = highest.map(
     ([name, key]) =>
       `INSERT INTO ${relation(publication, sideTableNames.keys)} AS k (table_name, last_value)

@@ -1,0 +1,90 @@
+/** Save mode `o`: the documents that go with the rows of the model's tables, and rows of theirs in tables of other versions. */
+import { standardLiteral } from '../../engine/sql/dialect.ts';
+import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { documentColumns } from '../../engine/sql/loaded-documents.ts';
+import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { SinkPlan } from '../../ports/rows/sink.ts';
+import type { Mysql } from './connection.ts';
+import { earlierTables } from './document-removal.ts';
+import { foldedName, type MysqlTable, type MysqlTables } from './tables.ts';
+
+const { quote } = mysql;
+
+interface OverwrittenTarget {
+  readonly database: Mysql;
+  readonly plan: SinkPlan;
+  /** in front of the names of tables of this job */
+  readonly token: string;
+  /** the model's tables, then those of lists */
+  readonly tables: readonly PhysicalTable[];
+  readonly known: MysqlTables;
+}
+
+export interface ClearedDocuments {
+  /** a table of the keys of documents whose rows go; one that rows of somebody else name stays */
+  readonly cleared: string;
+  /** tables of other versions with rows of theirs: documents go whole */
+  readonly earlier: readonly MysqlTable[];
+}
+
+/** Null where there are none. */
+export async function clearedDocuments({
+  database,
+  plan,
+  token,
+  tables,
+  known,
+}: OverwrittenTarget): Promise<ClearedDocuments | null> {
+  if (!known.has(sideTableNames.documents)) return null;
+  const name = `${token}_cleared`;
+  const [documents, loads] = [quote(sideTableNames.documents), quote(sideTableNames.loads)];
+  const sources = documentColumns(plan.model, tables).flatMap(({ table, column }) =>
+    known.get(foldedName(table))?.columns.has(foldedName(column)) === true
+      ? [`SELECT ${quote(column)} AS ${quote(fileKeyName)} FROM ${quote(table)}`]
+      : [],
+  );
+  const isByIt = `(l.id_lschma <=> ${plan.idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(plan.installation ?? '')})`;
+  if (plan.idLschma !== null && known.has(sideTableNames.loads))
+    sources.push(
+      `SELECT d.${quote(fileKeyName)} FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE ${isByIt}`,
+    );
+  if (sources.length === 0) return null;
+  await database.run(
+    `CREATE TABLE ${quote(name)} (PRIMARY KEY (${quote(fileKeyName)})) ${sources.join(' UNION ')}`,
+  );
+  const ours = new Set([...tables.map((table) => foldedName(table.name)), ...Object.values(sideTableNames)]);
+  const ofOthers = known.has(sideTableNames.loads)
+    ? await database.rows(
+        `SELECT 1 FROM ${quote(name)} c JOIN ${documents} d ON d.${quote(fileKeyName)} = c.${quote(fileKeyName)} JOIN ${loads} l ON l.job = d.job WHERE NOT ${isByIt} LIMIT 1`,
+      )
+    : [];
+  const earlier: MysqlTable[] = [];
+  for (const table of ofOthers.length === 0 ? [] : await earlierTables(database, known, ours)) {
+    ours.add(foldedName(table.name));
+    const [row] = await database.rows(
+      `SELECT 1 FROM ${quote(table.name)} t JOIN ${quote(name)} c ON c.${quote(fileKeyName)} = t.${quote(fileKeyName)} LIMIT 1`,
+    );
+    if (row !== undefined) earlier.push(table);
+  }
+  for (const [folded, table] of known)
+    if (!ours.has(folded) && !table.isView && !hasOwnPrefix(folded) && table.columns.has(fileKeyName))
+      await database.run(
+        `DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN (SELECT ${quote(fileKeyName)} FROM ${quote(table.name)})`,
+      );
+  return { cleared: name, earlier };
+}
+
+/** `made`: a new table with the rows of other documents. */
+export async function keepOthersRows(
+  { database, changes }: { readonly database: Mysql; readonly changes: string[] },
+  { name }: MysqlTable,
+  made: string,
+  cleared: string,
+): Promise<void> {
+  await database.run(`CREATE TABLE ${quote(made)} LIKE ${quote(name)}`);
+  await database.run(
+    `INSERT INTO ${quote(made)} SELECT t.* FROM ${quote(name)} t LEFT JOIN ${quote(cleared)} c ON c.${quote(fileKeyName)} = t.${quote(fileKeyName)} WHERE c.${quote(fileKeyName)} IS NULL`,
+  );
+  changes.push(`${name}: rows of documents that were overwritten are gone`);
+}
