@@ -96,9 +96,14 @@ export async function openFiles(
     ...set,
     async *members() {
       for await (const member of set.members())
-        yield member.path === member.source.file ? member : { ...member, name: member.path };
+        yield isFile(member) ? member : { ...member, name: member.path };
     },
   };
+}
+
+/** No member of an archive: it has its name by itself. */
+function isFile({ path, source }: InputMember): boolean {
+  return source.spooled !== undefined || path === source.file;
 }
 
 /** XML is packed to an eighth of its size, or less. */
