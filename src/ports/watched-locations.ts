@@ -16,6 +16,8 @@ export interface WatchedPlace {
 }
 
 export interface WatchedLocation {
+  /** What its files lie on: another one where nothing is mounted any more. Null: that cannot be told. */
+  readonly fileSystem: string | null;
   /** What is there now and the watch takes, in no order. */
   objects(): AsyncIterable<MetObject>;
   /**

@@ -7,7 +7,7 @@ import type { Adapters } from '../ports/adapters.ts';
 import type { ObjectOrder, OnDrift, WatchDefinition, WatchRecord } from '../ports/stores/watches.ts';
 import { nameTest } from './names.ts';
 import { rowServerOf } from './row-server.ts';
-import { shownSecrets, watchRequest, type WatchSecrets } from './request.ts';
+import { replaces, shownSecrets, watchRequest, type WatchSecrets } from './request.ts';
 import { parseDuration, parseSchedule } from './schedule.ts';
 
 /** What a person may say; absent members have their defaults. */
@@ -82,9 +82,23 @@ export async function changeWatch(
   const after = { ...before, ...Object.fromEntries(named) } as WatchMembers;
   // what is to stop is stopped, whatever has become of its folder
   const { definition, nextRunMs } = await define(adapters, settings, idOrg, after, isPause);
-  const replaced = await watches.replaceWatch(idOrg, idWatch, definition, nextRunMs);
+  const leaves = leftOut(before, after);
+  const replaced = await watches.replaceWatch(idOrg, idWatch, definition, nextRunMs, leaves);
   if (replaced === null) throw noWatch();
   return replaced;
+}
+
+/**
+ * Files that a change leaves out are not gone, and what they brought is not to be removed. Null: none. Files at another place are those of before
+ * where only new ones are loaded, as an inbox is that was moved; where documents are replaced, they may be read once more.
+ */
+function leftOut(before: WatchMembers, after: WatchMembers): ((name: string) => boolean) | null {
+  const { location, pattern = null, options = {} } = after;
+  if (!replaces(options) || rowServerOf(location) !== null) return null;
+  if (location !== before.location) return () => true;
+  const isKnown = pattern === (before.pattern ?? null) && replaces(before.options ?? {});
+  const accepts = isKnown ? null : nameTest(pattern);
+  return accepts === null ? null : (name) => !accepts(name);
 }
 
 export function noWatch(): AppError {

@@ -82,6 +82,13 @@ function checkRows({ from, after }: ToolRequest): void {
     throw refused('--after', '--after COLUMN goes on where the watch has come to: leave the value out');
 }
 
+/** A document takes the place of the one of its key (`-S m`). */
+export function replaces(options: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(options).some(
+    ([flag, value]) => findOption('xml2er', flag, 'rest')?.long === '--savemode' && value === 'm',
+  );
+}
+
 /** What files brought is removed when they are gone. */
 export function removesGone(options: Readonly<Record<string, unknown>>): boolean {
   return (options['--delete-missing'] ?? false) !== false;

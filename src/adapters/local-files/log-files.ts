@@ -68,8 +68,12 @@ export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'disca
   },
 };
 
+/** Null: there is nothing. What cannot be looked at is not taken for that. */
 function factsOf(path: string): Promise<BigIntStats | null> {
-  return stat(path, { bigint: true }).catch(() => null);
+  return stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
 }
 
 function shown(facts: BigIntStats) {

@@ -38,7 +38,9 @@ export function nextPage(text: string, kind: 's3' | 'az', before: string | null)
   if (!text.trimEnd().endsWith(`</${root}>`))
     throw noList('answers a list with something else, or with a part of one');
   const next = elementIn(text, name!) || null;
-  if (kind === 's3' && elementIn(text, 'IsTruncated') !== 'true') return null;
+  const goesOn = kind === 's3' ? elementIn(text, 'IsTruncated') : null;
+  // a store that leaves the one word out says by the other that there is more
+  if (kind === 's3' && goesOn !== 'true' && (goesOn !== null || next === null)) return null;
   if (kind === 's3' && next === null) throw noList('says that its list goes on, and not where');
   if (next !== null && next === before) throw noList('answers the same page of its list again and again');
   return next;

@@ -78,13 +78,14 @@ export interface WatchStore {
   readSealed(idOrg: number, idWatch: number): Promise<string | null>;
   /**
    * Puts all of the definition in place of the old one. What was stalled is tried again, from `nextRunMs` on (as `createWatch`).
-   * AppError `conflict`; null: no such watch.
+   * `leaves`: names of files that it looks at no more; what they brought stays. AppError `conflict`; null: no such watch.
    */
   replaceWatch(
     idOrg: number,
     idWatch: number,
     watch: WatchDefinition,
     nextRunMs: number | null,
+    leaves: ((name: string) => boolean) | null,
   ): Promise<WatchRecord | null>;
   removeWatch(idOrg: number, idWatch: number): Promise<boolean>;
   /** Newest first; null: no such watch. */
@@ -126,6 +127,8 @@ export interface WatchClaim {
   readonly failedLooks: number;
   /** no job is to be started before, epoch milliseconds; null: at once */
   readonly heldUntilMs: number | null;
+  /** what its files lay on, as `WatchedLocation` tells it, since a person changed the watch; null: not known */
+  readonly fileSystem: string | null;
   /** the database's time of the claim, epoch milliseconds */
   readonly nowMs: number;
 }
@@ -242,9 +245,14 @@ export interface WatchSchedule {
   recordObjects(claim: WatchClaim, objects: readonly MetObject[]): Promise<boolean>;
   /**
    * Waiting files that the look since `sinceMs` has not met are gone. `met`: names of all that it met, where what loaded files brought is to be removed
-   * when they are gone; else null.
+   * when they are gone; else null. `fileSystem`: what these lie on.
    */
-  endLook(claim: WatchClaim, sinceMs: number, met: readonly string[] | null): Promise<boolean>;
+  endLook(
+    claim: WatchClaim,
+    sinceMs: number,
+    met: readonly string[] | null,
+    fileSystem: string | null,
+  ): Promise<boolean>;
   /** Settled files of the next job, in the order of the watch, at most as many as it takes at a time. */
   findCandidates(claim: WatchClaim): Promise<readonly CandidateFile[]>;
   recordFiles(claim: WatchClaim, files: readonly FileOutcome[]): Promise<boolean>;

@@ -1,5 +1,6 @@
 /** A folder as the location of a watch: of a disk of this machine, or of the store that the installation keeps its files in. */
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { AppError } from '../../errors.ts';
 import type { FileStore, LocatedFile } from '../../ports/files/organisation-files.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
@@ -14,41 +15,64 @@ export async function openFolder(
 ): Promise<WatchedLocation> {
   const accept = nameTest(pattern);
   const folder = await files.resolve(idOrg, location, true);
+  const facts = folder.startsWith('object:') ? null : await stat(folder, { bigint: true }).catch(told);
   return {
+    fileSystem: facts === null ? null : String(facts.dev),
     async *objects() {
-      for await (const file of files.listFiles(folder)) {
-        if (file.location === folder)
-          throw new AppError('invalid_option', 'it is a file: a watch looks at a folder');
-        if (accept(file.name)) yield metObject(file);
+      let isEmpty = true;
+      try {
+        for await (const file of files.listFiles(folder)) {
+          isEmpty = false;
+          if (file.location === folder)
+            throw new AppError('invalid_option', 'it is a file: a watch looks at a folder');
+          if (accept(file.name)) yield metObject(file);
+        }
+      } catch (error) {
+        told(error);
       }
+      // one that went meanwhile is not an empty one
+      if (isEmpty) await files.resolve(idOrg, location, true);
     },
-    async digest({ name }) {
-      const path = `${location.replace(/\/+$/, '')}/${name}`;
-      const place = await files.resolve(idOrg, path, true).catch((error: unknown) => {
-        if (error instanceof AppError && error.code === 'input_not_found') return null;
-        throw error;
-      });
-      const before = place === null ? null : await factsOf(files, place);
-      if (place === null || before === null) return null;
-      const body = await files.read(place).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'EACCES' || error.code === 'EPERM')
-          throw new AppError('unprocessable_input', 'the service may not read it');
-        throw error;
-      });
-      if (body === null) return null;
-      const hash = createHash('sha256');
-      for await (const chunk of body) {
-        signal.throwIfAborted();
-        hash.update(chunk);
-      }
-      const after = await factsOf(files, place);
-      if (after === null) return null;
-      const isSame = after.version === before.version;
-      // what was read is of neither version: it is met anew
-      const version = isSame ? after.version : `${after.version} ${Date.now()}`;
-      return { sha256: hash.digest('hex'), object: { ...metObject(after), name, version } };
-    },
+    digest: (object) => digestOf(object).catch(told),
   };
+
+  async function digestOf({ name }: MetObject): ReturnType<WatchedLocation['digest']> {
+    const path = `${location.replace(/\/+$/, '')}/${name}`;
+    const place = await files.resolve(idOrg, path, true).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'input_not_found') return null;
+      throw error;
+    });
+    const before = place === null ? null : await factsOf(files, place);
+    if (place === null || before === null) return null;
+    const body = await files.read(place).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EACCES' || error.code === 'EPERM')
+        throw new AppError('unprocessable_input', 'the service may not read it');
+      throw error;
+    });
+    if (body === null) return null;
+    const hash = createHash('sha256');
+    for await (const chunk of body) {
+      signal.throwIfAborted();
+      hash.update(chunk);
+    }
+    const after = await factsOf(files, place);
+    if (after === null) return null;
+    const isSame = after.version === before.version;
+    // what was read is of neither version: it is met anew
+    const version = isSame ? after.version : `${after.version} ${Date.now()}`;
+    return { sha256: hash.digest('hex'), object: { ...metObject(after), name, version } };
+  }
+}
+
+/** A fault of the file system says nothing of what is there; it passes, or a person mends it. */
+function told(error: unknown): never {
+  const { code } = error as { code?: unknown };
+  if (error instanceof AppError || typeof code !== 'string' || !(error instanceof Error)) throw error;
+  const why =
+    code === 'EACCES' || code === 'EPERM'
+      ? `the user that the service runs as has no right to all of it: give it that (${code})`
+      : `it cannot be read now (${code})`;
+  throw new AppError('service_unavailable', why, { cause: error });
 }
 
 async function factsOf(files: FileStore, place: string): Promise<LocatedFile | null> {

@@ -65,6 +65,7 @@ export async function openRemote(
   const prefix = keyPrefix(location);
   const accept = nameTest(pattern);
   return {
+    fileSystem: null,
     async *objects() {
       for await (const { key, bytes, modified, version } of store.list(prefix, text)) {
         const name = key.slice(prefix.length);
@@ -90,6 +91,7 @@ function serverFolder(
   let opened: Promise<SftpPlace> | null = null;
   const open = (): Promise<SftpPlace> => (opened ??= openSftpLocation(location, options));
   return {
+    fileSystem: null,
     async *objects() {
       const budget = createLookBudget();
       const enter = (): boolean => {
@@ -120,6 +122,7 @@ function webFile(
 ): WatchedLocation {
   const name = fileNameOf(url);
   return {
+    fileSystem: null,
     async *objects() {
       const answer = await reached(name, 'reached', () => requests.get(url));
       await answer.body?.cancel();

@@ -35,6 +35,7 @@ export function openRowsOfServer(
 ): WatchedLocation {
   const server = rowServerOf(request.from!)!;
   return {
+    fileSystem: null,
     async *objects() {
       const { addresses } = await guard.check(server.host, server.port);
       const rows = await openServerRows(server, request.query ?? '', { config, addresses });

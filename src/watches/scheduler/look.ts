@@ -1,4 +1,5 @@
 /** A look at the location of a watch: what is there is recorded, some at a time. */
+import { AppError } from '../../errors.ts';
 import type { MetObject, WatchClaim } from '../../ports/stores/watches.ts';
 import { openPlace } from '../place.ts';
 import { removesGone } from '../request.ts';
@@ -27,5 +28,16 @@ export async function look(
     met = [];
   }
   if (met.length > 0 && !(await schedule.recordObjects(claim, met))) return false;
-  return schedule.endLook(claim, sinceMs, names);
+  const { fileSystem } = location;
+  if (names?.length === 0) checkMounted(claim, fileSystem);
+  return schedule.endLook(claim, sinceMs, names, fileSystem);
+}
+
+/** What is not mounted is empty: AppError where files that were loaded lay on another file system. */
+function checkMounted({ watch, fileSystem }: WatchClaim, found: string | null): void {
+  if (fileSystem === null || found === fileSystem || watch.files.loaded === 0) return;
+  throw new AppError(
+    'service_unavailable',
+    'it is empty, and its files lay on another file system, which is not mounted there now: nothing is removed from the target; mount it again, or, where the files are gone for good, say so by PATCH with {"paused": false}',
+  );
 }

@@ -8,17 +8,29 @@ import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.
 
 export interface StoreRequest {
   readonly method: string;
+  /** '' is the bucket itself: a list */
   readonly key: string;
+  /** of a list */
+  readonly prefix: string;
   /** whether an object is only wanted where there is none */
   readonly isExclusive: boolean;
 }
 
 /**
  * What becomes of a request: `before`: nothing was done, `after`: it was, and the answer is that it was not. A number is a status; `hang up` no
- * answer at all. `replace`: what was to be created only where there is none is written over what is there.
+ * answer at all. `replace`: what was to be created only where there is none is written over what is there. `told`: another answer in the place
+ * of the right one.
  */
 export type StoreFault =
-  { readonly at: 'before' | 'after'; readonly answer: number | 'hang up' } | 'replace' | null;
+  | { readonly at: 'before' | 'after'; readonly answer: number | 'hang up' }
+  | { readonly told: (answer: { readonly status: number; readonly body: string }) => Told }
+  | 'replace'
+  | null;
+interface Told {
+  readonly status: number;
+  readonly headers?: Record<string, string | number>;
+  readonly body: string | Buffer;
+}
 
 export interface ObjectServer {
   readonly settings: S3Settings;
@@ -26,6 +38,7 @@ export interface ObjectServer {
   /** asked of each request */
   setFaults(of: (request: StoreRequest) => StoreFault | Promise<StoreFault>): void;
   put(key: string, content: string | Uint8Array): void;
+  remove(key: string): void;
   /** Files of a folder of this machine: all objects below the prefix. */
   copyTo(folder: string, prefix: string): Promise<void>;
   end(): Promise<void>;
@@ -35,7 +48,8 @@ const bucket = 'lakehouse';
 
 const noFault: (request: StoreRequest) => StoreFault | Promise<StoreFault> = () => null;
 
-export async function startObjectServer(): Promise<ObjectServer> {
+/** `pageSize`: objects of a page of a list */
+export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> {
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Map<number, Buffer>>();
   let faultOf = noFault;
@@ -50,8 +64,9 @@ export async function startObjectServer(): Promise<ObjectServer> {
     const isExclusive = request.headers['if-none-match'] === '*';
     const body: Buffer[] = [];
     for await (const chunk of request) body.push(chunk as Buffer);
-    const told = await faultOf({ method: request.method!, key, isExclusive });
-    const fault = told === 'replace' ? null : told;
+    const prefix = url.searchParams.get('prefix') ?? '';
+    const told = await faultOf({ method: request.method!, key, prefix, isExclusive });
+    const fault = told === null || told === 'replace' || 'told' in told ? null : told;
     const refuse = (): void => {
       if (fault!.answer === 'hang up') response.destroy();
       else response.writeHead(fault!.answer).end('<Error><Code>SlowDown</Code></Error>');
@@ -65,6 +80,11 @@ export async function startObjectServer(): Promise<ObjectServer> {
       isExclusive: isExclusive && told !== 'replace',
     });
     if (fault !== null) return refuse();
+    if (told !== null && typeof told === 'object' && 'told' in told) {
+      const other = told.told({ status: result.status, body: String(result.body ?? '') });
+      response.writeHead(other.status, other.headers).end(other.body);
+      return;
+    }
     response
       .writeHead(result.status, result.headers)
       .end(request.method === 'HEAD' ? undefined : result.body);
@@ -109,26 +129,33 @@ export async function startObjectServer(): Promise<ObjectServer> {
       objects.delete(key);
       return { status: 204 };
     }
-    if (key === '') return { status: 200, body: listed(query.get('prefix') ?? '') };
+    if (key === '')
+      return { status: 200, body: listed(query.get('prefix') ?? '', query.get('continuation-token') ?? '') };
     const found = objects.get(key);
     if (found === undefined) return { status: 404, body: '<Error><Code>NoSuchKey</Code></Error>' };
     const headers = {
       'Content-Length': found.length,
       'Last-Modified': new Date(0).toUTCString(),
-      ETag: `"${createHash('md5').update(found).digest('hex')}"`,
+      ETag: tagOf(found),
     };
     return { status: 200, headers, body: found };
   }
 
-  function listed(prefix: string): string {
+  /** `after`: the last key of the page before. */
+  function listed(prefix: string, after: string): string {
     const entries = [...objects]
-      .filter(([key]) => key.startsWith(prefix))
+      .filter(([key]) => key.startsWith(prefix) && key > after)
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
-    const contents = entries.map(
-      ([key, { length }]) =>
-        `<Contents><Key>${key.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</Key><Size>${length}</Size><LastModified>1970-01-01T00:00:00Z</LastModified></Contents>`,
+    const page = entries.slice(0, pageSize);
+    const contents = page.map(
+      ([key, content]) =>
+        `<Contents><Key>${escaped(key)}</Key><Size>${content.length}</Size><ETag>${escaped(tagOf(content))}</ETag><LastModified>1970-01-01T00:00:00Z</LastModified></Contents>`,
     );
-    return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`;
+    const more =
+      page.length < entries.length
+        ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${escaped(page.at(-1)![0])}</NextContinuationToken>`
+        : '<IsTruncated>false</IsTruncated>';
+    return `<ListBucketResult>${more}${contents.join('')}</ListBucketResult>`;
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -144,6 +171,7 @@ export async function startObjectServer(): Promise<ObjectServer> {
     objects,
     setFaults: (of) => (faultOf = of),
     put: (key, content) => void objects.set(key, Buffer.from(content as string)),
+    remove: (key) => void objects.delete(key),
     copyTo: async (folder, prefix) => {
       for (const [key, content] of objects) {
         if (!key.startsWith(prefix)) continue;
@@ -158,4 +186,12 @@ export async function startObjectServer(): Promise<ObjectServer> {
         server.closeAllConnections();
       }),
   };
+}
+
+function tagOf(content: Buffer): string {
+  return `"${createHash('md5').update(content).digest('hex')}"`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

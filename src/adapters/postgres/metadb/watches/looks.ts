@@ -33,7 +33,8 @@ export async function recordObjects(
      where not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.version = m.version and not o.gone)
        and not exists (select from svc.watch_file o where o.id_watch = ${watch.id_watch} and o.name = m.name and o.status = 'waiting' and not o.removes)
     on conflict (id_watch, name, version) do update
-       set status = 'waiting', gone = false, reason = null, seen_at = clock_timestamp(), changed_at = clock_timestamp(), checked_at = clock_timestamp()`;
+       set status = 'waiting', gone = false, reason = null, seen_at = clock_timestamp(), changed_at = clock_timestamp(), checked_at = clock_timestamp()
+     where watch_file.status <> 'loading'`;
 }
 
 export async function endLook(
@@ -41,7 +42,12 @@ export async function endLook(
   { watch }: WatchClaim,
   sinceMs: number,
   met: readonly string[] | null,
+  fileSystem: string | null,
 ): Promise<void> {
+  if (met !== null && met.length > 0)
+    await tx`
+      update svc.watch set file_system = ${fileSystem}
+       where id_watch = ${watch.id_watch} and file_system is distinct from ${fileSystem}`;
   await tx`
     update svc.watch_file set status = 'ignored', gone = true, batch = null, evolves = null,
            reason = 'it was gone, or had been replaced, before it was loaded'
@@ -65,7 +71,7 @@ async function findGone(tx: TransactionSql, idWatch: number, met: readonly strin
   await tx`
     update svc.watch_file set status = 'waiting', removes = true, batch = null, evolves = null,
            reason = 'it is gone, and what it brought is to be removed', changed_at = clock_timestamp(), checked_at = clock_timestamp()
-     where id_watch = ${idWatch} and status = 'loaded' and ${unpacked('name')} not in (${there})`;
+     where id_watch = ${idWatch} and status = 'loaded' and not gone and ${unpacked('name')} not in (${there})`;
 }
 
 /** Those of the first file's batch; a first file that is larger than a job takes is a job by itself. */
@@ -86,7 +92,7 @@ export async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<r
       from settled f join first on first.batch is not distinct from f.batch and first.evolves is not distinct from f.evolves
       left join lateral (
         select o.sha256, o.id_job from svc.watch_file o
-         where o.id_watch = f.id_watch and o.name = f.name and o.status = 'loaded' order by o.id_file desc limit 1) l on true
+         where o.id_watch = f.id_watch and o.name = f.name and o.status = 'loaded' and not o.gone order by o.id_file desc limit 1) l on true
      order by ${order('f')} limit ${watch.max_files}`;
   const chosen: CandidateFile[] = [];
   let bytes = 0;

@@ -31,7 +31,7 @@ export async function setFiles(
            batch = case when r.status = 'waiting' then r.batch end,
            evolves = case when r.status = 'waiting' then r.evolves end,
            sha256 = coalesce(r.sha256, f.sha256),
-           gone = f.gone or r.removed,
+           gone = r.removed or (f.gone and r.status in ('loaded', 'ignored')),
            removes = f.removes and r.status in ('waiting', 'rejected'),
            version = case when taken.there then f.version else coalesce(r.version, f.version) end,
            bytes = coalesce(r.bytes, f.bytes),

@@ -66,7 +66,8 @@ export function createPostgresWatchSchedule(
       }),
     beginLook: (claim) => held(claim, (tx) => beginLook(tx)),
     recordObjects: (claim, objects) => changed(claim, (tx) => recordObjects(tx, claim, objects)),
-    endLook: (claim, sinceMs, met) => changed(claim, (tx) => endLook(tx, claim, sinceMs, met)),
+    endLook: (claim, sinceMs, met, fileSystem) =>
+      changed(claim, (tx) => endLook(tx, claim, sinceMs, met, fileSystem)),
     findCandidates: (claim) => findCandidates(sql, claim),
     recordFiles: (claim, files) =>
       changed(claim, async (tx) => {
@@ -88,6 +89,7 @@ interface ClaimRow extends WatchRow {
   readonly failures: number;
   readonly failed_looks: number;
   readonly held: number | null;
+  readonly file_system: string | null;
   readonly now: number;
 }
 
@@ -104,12 +106,12 @@ async function claimWatch(sql: Sql, leaseMs: number): Promise<WatchClaim | null>
       returning w.*
     )
     select ${watchColumns(sql)}, w.epoch, w.changes, w.sealed, w.settle_ms, coalesce(w.used_sch, w.id_sch) as used, w.failures, w.failed_looks,
-           svc.epoch_ms(w.held_until) as held,
+           svc.epoch_ms(w.held_until) as held, w.file_system,
            svc.epoch_ms(clock_timestamp()) as now
       from claimed w`;
   if (row === undefined) return null;
   const { epoch, changes, sealed, settle_ms: settleMs, used, failures, now, ...others } = row;
-  const { failed_looks: failedLooks, held: heldUntilMs, ...columns } = others;
+  const { failed_looks: failedLooks, held: heldUntilMs, file_system: fileSystem, ...columns } = others;
   const watch = watchRecord(columns);
   return {
     watch,
@@ -122,6 +124,7 @@ async function claimWatch(sql: Sql, leaseMs: number): Promise<WatchClaim | null>
     failures,
     failedLooks,
     heldUntilMs,
+    fileSystem,
     nowMs: now,
   };
 }

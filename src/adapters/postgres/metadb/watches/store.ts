@@ -46,8 +46,10 @@ export function createPostgresWatchStore(
         >`select sealed from svc.watch where id_watch = ${idWatch} and id_org = ${idOrg}`;
         return row?.sealed ?? null;
       }),
-    replaceWatch: (idOrg, idWatch, watch, nextRunMs) =>
-      within(idOrg, (tx) => replaceWatch(tx, idOrg, idWatch, watch, nextRunMs)).catch(nameInUse(watch.name)),
+    replaceWatch: (idOrg, idWatch, watch, nextRunMs, leaves) =>
+      within(idOrg, (tx) => replaceWatch(tx, idOrg, idWatch, watch, nextRunMs, leaves)).catch(
+        nameInUse(watch.name),
+      ),
     removeWatch: (idOrg, idWatch) =>
       within(idOrg, async (tx) => {
         if (!isId(idWatch)) return false;
@@ -141,17 +143,34 @@ async function replaceWatch(
   idWatch: number,
   watch: WatchDefinition,
   nextRunMs: number | null,
+  leaves: ((name: string) => boolean) | null,
 ): Promise<WatchRecord | null> {
   if (!isId(idWatch)) return null;
   const { id_org: _, ...columns } = columnsOf(idOrg, watch);
   const done = await tx`
     update svc.watch w
-       set ${tx(columns)}, stalled = null, stalled_at = null, failures = 0, failed_looks = 0, held_until = null,
+       set ${tx(columns)}, stalled = null, stalled_at = null, failures = 0, failed_looks = 0, held_until = null, file_system = null,
            used_sch = case when w.id_sch is not distinct from ${watch.id_sch} then w.used_sch end
      where w.id_watch = ${idWatch} and w.id_org = ${idOrg}`;
   if (done.count === 0) return null;
+  if (leaves !== null) await leaveFiles(tx, idWatch, leaves);
   await setDue(tx, idWatch, watch.paused ? tx`null` : at(tx, nextRunMs));
   return findWatch(tx, idOrg, idWatch);
+}
+
+/** They stay loaded, and count again where they are met. */
+async function leaveFiles(tx: Sql, idWatch: number, leaves: (name: string) => boolean): Promise<void> {
+  const files = await tx<{ id_file: number; name: string }[]>`
+    select id_file, name from svc.watch_file
+     where id_watch = ${idWatch} and not gone and (status in ('loading', 'loaded') or (status in ('waiting', 'rejected') and removes))`;
+  const left = files.filter(({ name }) => leaves(name)).map(({ id_file: id }) => id);
+  if (left.length === 0) return;
+  await tx`
+    update svc.watch_file
+       set gone = true, removes = removes and status = 'loading', batch = null,
+           status = case when status = 'loading' then status else 'loaded' end,
+           reason = case when status = 'loading' then reason else 'the watch looks elsewhere since: what it brought stays' end
+     where id_watch = ${idWatch} and id_file in (select json_array_elements_text(${JSON.stringify(left)}::text::json)::bigint)`;
 }
 
 async function listFiles(
