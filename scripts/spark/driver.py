@@ -2,10 +2,11 @@
 
 usage: spark-submit --py-files xml2er_engine.py driver.py WORK
 
-WORK is a folder that the driver and all executors see under the same path. From `job.json` there are taken: `name`, `units` (their
-count), `numbers` (those that are to be done, where that is not all of them) and `command`, which executors start with WORK and
-ask for units; relative paths in it lie in `spark.archives`. What a unit is, and what comes of it, is between the command and the
-tool that made the folder (src/tools/load/spark/work.ts).
+WORK is a folder that the driver and all executors see under the same path. `order.json` there says what is to be done: `number`, of the
+order, from 0; `folder`, below WORK; `units` (their count), `numbers` (those that are to be done, where that is not all of them) and
+`command`, which executors start with the folder and ask for units; relative paths in it lie in `spark.archives`. What a unit is, and
+what comes of it, is between the command and the tool that made the folder (src/tools/load/spark/work.ts). When an order is done the tool
+writes the next one over it, or one with `end`. `name`, in each of them, is that of the application.
 
 Lines on stdout that start with `@spark ` are facts for that tool. Where it did not start this process itself (cluster mode: no
 XML2ER_PARENT in the environment) it reads them, and all other output, from `driver.log` in WORK. The driver ends with the tool: when
@@ -105,27 +106,56 @@ def watch_progress(context, total, done):
             tell(done=finished, of=total)
 
 
-def run_application(work, job):
-    context = SparkContext(conf=SparkConf().setAppName(job["name"]))
-    orphaned = threading.Event()
-    end_with_tool(context, work, orphaned)
-    tell(application=context.applicationId, master=context.master)
-    numbers = job.get("numbers", range(job["units"]))
+def read_order(work):
+    # opened anew each time: a network mount asks for it, then
+    with open(os.path.join(work, "order.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def next_order(work, number):
+    """Waits for the order of that number. A tool that is gone ends this process."""
+    while True:
+        try:
+            order = read_order(work)
+            if order["number"] == number:
+                return order
+        except (OSError, ValueError):
+            # it is being written, or all is gone
+            pass
+        time.sleep(0.1)
+
+
+def run_order(context, order):
+    numbers = order.get("numbers", range(order["units"]))
     total = len(numbers)
     done = threading.Event()
     progress = threading.Thread(target=watch_progress, args=(context, total, done), daemon=True)
     progress.start()
-    run = functools.partial(xml2er_engine.run_unit, work, job["command"])
+    run = functools.partial(xml2er_engine.run_unit, order["folder"], order["command"])
     try:
         context.parallelize(numbers, total).map(run).count()
     finally:
         done.set()
         progress.join(5)
+    tell(done=total, of=total)
+    tell(order=order["number"])
+
+
+def run_application(work):
+    order = read_order(work)
+    context = SparkContext(conf=SparkConf().setAppName(order["name"]))
+    orphaned = threading.Event()
+    end_with_tool(context, work, orphaned)
+    tell(application=context.applicationId, master=context.master)
+    try:
+        while "end" not in order:
+            run_order(context, order)
+            order = next_order(work, order["number"] + 1)
+    finally:
         if orphaned.is_set():
             # the watching thread cleans up, and ends this process
             threading.Event().wait(30)
         context.stop()
-    tell(done=total, of=total)
 
 
 def main():
@@ -134,10 +164,8 @@ def main():
         log = os.open(os.path.join(work, "driver.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for stream in (1, 2):
             os.dup2(log, stream)
-    with open(os.path.join(work, "job.json"), encoding="utf-8") as file:
-        job = json.load(file)
     try:
-        run_application(work, job)
+        run_application(work)
     except Exception as error:
         found = re.search(r"RuntimeError: @unit (.*?) @", str(error), re.DOTALL)
         if found is not None:

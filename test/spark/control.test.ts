@@ -8,9 +8,8 @@ import { createServiceHome, startService, type ServiceHome } from '../support/se
 import { runTool, startTool } from '../support/service/tools.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
-import { needs, programOf } from '../support/needs.ts';
-
-const submit = programOf('spark');
+import { needs } from '../support/needs.ts';
+import { passUnderWay, sparkSettings, submit } from './settings.ts';
 
 /** the one that has the package that spark-submit belongs to */
 const python = join(dirname(submit ?? ''), 'python3');
@@ -45,14 +44,13 @@ describe('a job on Spark', { timeout: 150_000, ...needs(['whole run', 'spark']) 
     if (work !== undefined) await rm(work, { recursive: true, force: true });
   });
 
-  const settings = (more: Readonly<Record<string, string>> = {}) => ({
-    'svc.spark.submit': submit!,
-    'svc.spark.work': work,
-    'svc.spark.master': 'local[2]',
-    'svc.spark.conf': `spark.ui.enabled=false spark.hadoop.fs.s3a.secret.key=${secret}`,
-    'svc.files.roots': documents,
-    ...more,
-  });
+  const settings = (more: Readonly<Record<string, string>> = {}) =>
+    sparkSettings(work, {
+      'svc.spark.master': 'local[2]',
+      'svc.spark.conf': `spark.ui.enabled=false spark.hadoop.fs.s3a.secret.key=${secret}`,
+      'svc.files.roots': documents,
+      ...more,
+    });
 
   describe('of the service, on a cluster', () => {
     let cluster: SparkCluster;
@@ -150,12 +148,8 @@ wait $!
     const conf = 'spark.submit.deployMode=cluster spark.ui.enabled=false';
     await home.configure(settings({ 'svc.spark.submit': elsewhere, 'svc.spark.conf': conf }));
     const started = startTool(home, 'xml2er', [documents, '-e', 's', '--engine', 'spark']);
-    const underWay = eventually('a unit is done', async () => {
-      const [folder = ''] = await readdir(work);
-      const done = await readdir(join(work, folder, 'done')).catch(() => []);
-      return done.length > 0 ? true : null;
-    });
-    expect(await Promise.race([underWay, started.ended])).toBe(true);
+    const underWay = eventually('a unit is done', () => passUnderWay(work, 'statistics'));
+    expect(await Promise.race([underWay, started.ended])).toHaveProperty('folder');
     process.kill(started.pid, 'SIGTERM');
     const run = await started.ended;
     expect(run.code).toBe(143);

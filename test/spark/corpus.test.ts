@@ -7,10 +7,9 @@ import { corpusFiles } from '../support/corpus.ts';
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { loadedTables, targetArguments } from './loaded-tables.ts';
-import { corpusDirectory, needs, programOf } from '../support/needs.ts';
+import { corpusDirectory, needs } from '../support/needs.ts';
+import { sparkSettings } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
-
-const submit = programOf('spark');
 
 describe('the corpus on Spark', { timeout: 200_000, ...needs(['spark', 'spark, long', 'corpus']) }, () => {
   const trial = useTrial();
@@ -19,12 +18,7 @@ describe('the corpus on Spark', { timeout: 200_000, ...needs(['spark', 'spark, l
 
   beforeAll(async () => {
     work = await trial.folder('spark-corpus-');
-    home = await trial.home({
-      'svc.spark.submit': submit!,
-      'svc.spark.work': work,
-      'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
-      'svc.spark.range_bytes': '300 KiB',
-    });
+    home = await trial.home(sparkSettings(work, { 'svc.spark.range_bytes': '300 KiB' }));
   });
 
   async function bothAreAlike(name: string, argv: readonly string[]): Promise<Summary> {

@@ -9,10 +9,9 @@ import { folderReader, postgresReader, type TargetReader } from '../contracts/ro
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, startTool } from '../support/service/tools.ts';
 import { startSparkCluster } from './cluster.ts';
-import { needs, programOf } from '../support/needs.ts';
+import { needs } from '../support/needs.ts';
+import { passUnderWay, sparkSettings, submit } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
-
-const submit = programOf('spark');
 
 const fixtures = fileURLToPath(new URL('../fixtures/targets/', import.meta.url));
 const tables = ['item', '_documents', '_lexical', '_unmapped'];
@@ -42,11 +41,7 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
 
   beforeAll(async () => {
     work = await trial.folder('spark-work-');
-    home = await trial.home({
-      'svc.spark.submit': submit!,
-      'svc.spark.work': work,
-      'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
-    });
+    home = await trial.home(sparkSettings(work));
     origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
     sql = await trial.metadb(home);
     inputs = join(home.directory, 'documents');
@@ -125,13 +120,11 @@ describe('jobs on Spark', { timeout: 200_000, ...needs(['whole run', 'spark']) }
     expect(run.stdout + run.stderr).toContain('do not see the standard input');
   });
 
-  /** Resolves when the job's first unit is done; answers how many are. */
+  /** Resolves when the load's first unit is done; answers how many are. */
   async function underWay(): Promise<number> {
     for (;;) {
-      for (const folder of await readdir(work)) {
-        const done = await readdir(join(work, folder, 'done')).catch(() => []);
-        if (done.length > 0) return done.length;
-      }
+      const pass = await passUnderWay(work, 'load');
+      if (pass !== null) return pass.done;
       await delay(50);
     }
   }

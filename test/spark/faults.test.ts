@@ -10,10 +10,10 @@ import { eventually } from '../support/service/waiting.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
 import { writeEngineProxy } from './engine-proxy.ts';
 import { loadedTables, targetArguments, type LoadedTables, type TargetKind } from './loaded-tables.ts';
-import { needs, programOf } from '../support/needs.ts';
+import { needs } from '../support/needs.ts';
+import { passUnderWay, sparkSettings, submit } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
 
-const submit = programOf('spark');
 const kinds = ['metadb', 'delta', 'csv'] as const;
 
 /** Processes of this machine whose command lines hold all of the texts. */
@@ -78,9 +78,7 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
 
   function configure(more: Readonly<Record<string, string>> = {}): Promise<void> {
     return home.configure({
-      'svc.spark.submit': submit!,
-      'svc.spark.work': work,
-      'svc.spark.range_bytes': '300 KiB',
+      ...sparkSettings(work, { 'svc.spark.range_bytes': '300 KiB' }),
       'svc.spark.memory': '512m',
       'svc.files.roots': ['documents', 'out'].map((name) => join(home.directory, name)).join(','),
       ...(cluster === undefined ? {} : { 'svc.spark.master': cluster.master }),
@@ -102,13 +100,12 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
   };
   const job = (kind: TargetKind, name: string): string[] => [input, ...options(kind, name).flat(), '--json'];
 
-  /** The work folder of the job that runs, once a unit of it is done; null when it has ended before. */
+  /** The work folder of the job that runs, once a unit of its load is done; null when it has ended before. */
   async function underWay(ended: Promise<unknown>): Promise<string | null> {
     const over = ended.then(() => true);
     while (!(await Promise.race([over, delay(50)]))) {
-      const [name = ''] = await readdir(work);
-      const done = await readdir(join(work, name, 'done')).catch(() => []);
-      if (done.length > 0) return join(work, name);
+      const pass = await passUnderWay(work, 'load');
+      if (pass !== null) return pass.job;
     }
     return null;
   }
@@ -121,14 +118,14 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
       const node = await writeEngineProxy(
         join(home.directory, 'node.sh'),
         `first() { mkdir '${marks}'/"$1" 2>/dev/null; }
-case $unit in
-0) if first slow; then sleep 20 & wait $!; fi ;;
-1) if first killed; then
+case "$2 $unit" in
+*-load' 0') if first slow; then sleep 20 & wait $!; fi ;;
+*-load' 1') if first killed; then
      give
      until [ -e "$2"/attempts/1-* ] || [ -e "$2/done/1" ]; do sleep 0.01; done; sleep 0.2
      kill -9 $engine; touch '${marks}/killed-when-written'; exit 9
    fi ;;
-2) if first taken; then give; take; touch '${marks}/failed-when-taken'; exit 9; fi ;;
+*-load' 2') if first taken; then give; take; touch '${marks}/failed-when-taken'; exit 9; fi ;;
 esac`,
       );
       const eager = 'spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3';
@@ -169,7 +166,7 @@ esac`,
     const folder = await underWay(started.ended);
     expect(folder).not.toBeNull();
     const engine = await eventually('an engine is there', async () => {
-      const [pid] = await processesWith('spark-task.mjs', folder!);
+      const [pid] = await processesWith('spark/load.mjs', folder!);
       return pid ?? null;
     });
     process.kill(engine, 'SIGSTOP');
@@ -179,7 +176,7 @@ esac`,
     expect(run.code, run.stdout + run.stderr).toBe(0);
     expect(await loadedTables(home, 'metadb', 'worker')).toEqual(expected.get('metadb'));
     await eventually('no engine is left', async () =>
-      (await processesWith('spark-task.mjs', folder!)).length === 0 ? true : null,
+      (await processesWith('spark/load.mjs', folder!)).length === 0 ? true : null,
     );
     expect(await readdir(work)).toEqual([]);
   });

@@ -10,10 +10,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, type Summary } from '../support/service/tools.ts';
 import { loadedTables, targetArguments, type TargetKind } from './loaded-tables.ts';
-import { needs, programOf } from '../support/needs.ts';
+import { needs } from '../support/needs.ts';
+import { sparkSettings } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
-
-const submit = programOf('spark');
 
 const isLong = process.env['SPARK_LONG'] !== undefined;
 
@@ -49,12 +48,7 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
 
   beforeAll(async () => {
     work = await trial.folder('spark-ranges-');
-    home = await trial.home({
-      'svc.spark.submit': submit!,
-      'svc.spark.work': work,
-      'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
-      'svc.spark.range_bytes': '350 KiB',
-    });
+    home = await trial.home(sparkSettings(work, { 'svc.spark.range_bytes': '350 KiB' }));
     origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
     const text = await readFile(join(fixtures, 'first.xml'), 'utf8');
     const found = text.slice(text.indexOf('<item'), text.lastIndexOf('</item>') + '</item>'.length);
@@ -94,7 +88,7 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
       : (['metadb', 'delta'] as const),
   )('give the rows of the local engine in %s', async (kind) => {
     const output = await onBoth(kind, `range_${kind}`, rows());
-    const units = Number(/(\d+) units of work/.exec(output)?.[1]);
+    const units = Number(/(\d+) units of work for Spark$/m.exec(output)?.[1]);
     expect(units).toBeGreaterThan(2);
     expect(output).toMatch(/texts lie outside of the row elements/);
     expect(output).toMatch(/unmapped element/);

@@ -7,10 +7,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceHome } from '../support/service/start.ts';
 import { runTool, convert, type Summary } from '../support/service/tools.ts';
 import { keysAsRanks, loadedTables, targetArguments, type TargetKind } from './loaded-tables.ts';
-import { needs, programOf } from '../support/needs.ts';
+import { needs } from '../support/needs.ts';
+import { sparkSettings } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
 
-const submit = programOf('spark');
 const isLong = process.env['SPARK_LONG'] !== undefined;
 const fixtures = fileURLToPath(new URL('../fixtures/targets/', import.meta.url));
 const items = 900;
@@ -33,12 +33,7 @@ describe('keys in sequence on Spark', { timeout: 300_000, ...needs(['whole run',
 
   beforeAll(async () => {
     work = await trial.folder('spark-keys-');
-    home = await trial.home({
-      'svc.spark.submit': submit!,
-      'svc.spark.work': work,
-      'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
-      'svc.spark.range_bytes': '350 KiB',
-    });
+    home = await trial.home(sparkSettings(work, { 'svc.spark.range_bytes': '350 KiB' }));
     origin = String((await convert(home, 'xsd2er', join(fixtures, 'values.xsd'), '-g', '3')).origin);
     const text = await readFile(join(fixtures, 'first.xml'), 'utf8');
     const found = text.slice(text.indexOf('<item'), text.indexOf('<item id="zoned"'));

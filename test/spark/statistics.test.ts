@@ -6,10 +6,9 @@ import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
 import { corpusFiles } from '../support/corpus.ts';
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, type Summary } from '../support/service/tools.ts';
-import { corpusDirectory, needs, programOf } from '../support/needs.ts';
+import { corpusDirectory, needs } from '../support/needs.ts';
+import { sparkSettings } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
-
-const submit = programOf('spark');
 
 /** sets with recursion, mixed content, many roots and namespaces, and values of every class */
 const corpora = ['cldr', 'iso20022', 'sumo', 'xmark', 'musicxml'];
@@ -22,12 +21,7 @@ describe('statistics on Spark', { timeout: 120_000, ...needs(['whole run', 'spar
 
   beforeAll(async () => {
     work = await trial.folder('spark-statistics-');
-    home = await trial.home({
-      'svc.spark.submit': submit!,
-      'svc.spark.work': work,
-      'svc.spark.conf': 'spark.master=local[2] spark.ui.enabled=false',
-      'svc.spark.range_bytes': '1 MiB',
-    });
+    home = await trial.home(sparkSettings(work, { 'svc.spark.range_bytes': '1 MiB' }));
     // the first run makes the database
     await runTool(home, 'xml2er', ['no-such.xml']);
     sql = await trial.metadb(home);

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert, startTool } from '../support/service/tools.ts';
 import { eventually } from '../support/service/waiting.ts';
-import { needs, programOf } from '../support/needs.ts';
+import { needs } from '../support/needs.ts';
+import { passUnderWay, sparkSettings, submit } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
 import { writeEngineProxy } from './engine-proxy.ts';
 import { loadedTables, targetArguments } from './loaded-tables.ts';
 import { startYarnCluster, type YarnCluster } from './yarn-cluster.ts';
 
-const submit = programOf('spark');
 const kinds = ['metadb', 'iceberg'] as const;
 const parts = ['whole run', 'spark', 'hadoop minicluster'] as const;
 
@@ -51,32 +51,28 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
   /** Node as the executors start it, which does all units but the first when that path is there. */
   function nodeAfter(mark: string): Promise<string> {
     const path = join(home.directory, `${basename(mark)}.sh`);
-    return writeEngineProxy(path, `[ "$unit" = 0 ] || until [ -e '${mark}' ]; do sleep 0.1; done`);
-  }
-
-  /** A unit of the job is done; it cannot end before. */
-  async function underWay(): Promise<true | null> {
-    const [name = ''] = await readdir(work);
-    const done = await readdir(join(work, name, 'done')).catch(() => []);
-    return done.length > 0 ? true : null;
+    return writeEngineProxy(
+      path,
+      `[[ "$2 $unit" != *-load' '[1-9]* ]] || until [ -e '${mark}' ]; do sleep 0.1; done`,
+    );
   }
 
   it.each((['client', 'cluster'] as const).flatMap((mode) => kinds.map((kind) => [mode, kind] as const)))(
     'in mode %s, an executor of which is killed, give the rows of the local engine in %s',
     async (mode, kind) => {
       const mark = join(home.directory, `killed-${mode}-${kind}`);
-      await home.configure({
-        'svc.spark.node': await nodeAfter(mark),
-        'svc.spark.submit': submit!,
-        'svc.spark.work': work,
-        'svc.spark.range_bytes': '300 KiB',
-        'svc.spark.master': 'yarn',
-        'svc.spark.memory': '512m',
-        'svc.spark.conf': [...cluster.conf, `spark.submit.deployMode=${mode}`].join(' '),
-      });
+      await home.configure(
+        sparkSettings(work, {
+          'svc.spark.node': await nodeAfter(mark),
+          'svc.spark.range_bytes': '300 KiB',
+          'svc.spark.master': 'yarn',
+          'svc.spark.memory': '512m',
+          'svc.spark.conf': [...cluster.conf, `spark.submit.deployMode=${mode}`].join(' '),
+        }),
+      );
       const arguments_ = [...argv(kind, mode), '-x', origin, '--engine', 'spark', '--json'];
       const started = startTool(home, 'xml2er', arguments_, '', cluster.environment);
-      await Promise.race([eventually('a unit is done', underWay), started.ended]);
+      await Promise.race([eventually('a unit is done', () => passUnderWay(work, 'load')), started.ended]);
       const [executor] = await cluster.executors();
       if (executor !== undefined) process.kill(executor, 'SIGKILL');
       await writeFile(mark, '');
@@ -85,7 +81,7 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
       expect(run.code, output).toBe(0);
       expect(executor, output).toBeDefined();
       expect(output).toMatch(/Spark application application_\d+_\d+ on yarn/);
-      expect(Number(/(\d+) units of work/.exec(output)?.[1])).toBeGreaterThan(2);
+      expect(Number(/(\d+) units of work for Spark$/m.exec(output)?.[1])).toBeGreaterThan(2);
       const found = await loadedTables(home, kind, `${mode}_${kind}`);
       expect(found['_documents']).toHaveLength(16_000);
       expect(found).toEqual(await loadedTables(home, kind, `here_${kind}`));

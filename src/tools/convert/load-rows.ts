@@ -12,10 +12,8 @@ import type { InputSet } from '../inputs/list-files.ts';
 import { detailsOf, linesOf } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
 import { withZonesMet } from '../load/zones-met.ts';
+import type { ThreadLoad } from '../load/threads/units/place.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-
-/** Loaded where a job runs there. */
-const onSpark = () => import('../load/spark/load-on-spark.ts');
 
 export interface LoadResult {
   readonly documents: number;
@@ -70,22 +68,7 @@ export async function loadRows(
   if (opened === 'load') {
     await options.check();
     steps.begin('load');
-    if (request.engine === 'local') await loader.probe(inputs);
-    else if (request.onError === 'skip')
-      await (await onSpark()).probeOnSpark(session, { inputs, logical, sink, options });
-    const threads = threadsFor(session, inputs);
-    await loader.leaveOutLoaded(inputs, threads > 1 || request.engine === 'spark');
-    const work = { inputs, logical, sink, options, known: loader.known };
-    if (request.engine === 'spark') loader.adoptDelegated(await (await onSpark()).loadOnSpark(session, work));
-    else if (threads > 1)
-      loader.adoptDelegated(
-        await (await import('../load/threads/in-threads.ts')).loadInThreads(session, work, threads),
-      );
-    else
-      for await (const member of inputs.members()) {
-        const loaded = loader.load(member);
-        if (loaded !== undefined) await loaded;
-      }
+    await loadDocuments(session, { inputs, logical, sink, options }, loader);
     loader.requireDocuments();
   }
   if (opened === 'skip' && request.saveMode === 'ignore')
@@ -137,6 +120,30 @@ export async function loadRows(
     bytes: findings.bytes,
     statistics: loader.statistics,
   };
+}
+
+/** In this process, in threads or on Spark. */
+async function loadDocuments(
+  session: ToolSession,
+  load: Omit<ThreadLoad, 'known'>,
+  loader: Loader,
+): Promise<void> {
+  const { inputs } = load;
+  if (session.request.engine === 'spark') {
+    const { loadOnSpark } = await import('../load/spark/load-on-spark.ts');
+    return loader.adoptDelegated(await loadOnSpark(session, load, loader));
+  }
+  await loader.probe(inputs);
+  const threads = threadsFor(session, inputs);
+  await loader.leaveOutLoaded(inputs, threads > 1);
+  if (threads > 1) {
+    const { loadInThreads } = await import('../load/threads/in-threads.ts');
+    return loader.adoptDelegated(await loadInThreads(session, { ...load, known: loader.known }, threads));
+  }
+  for await (const member of inputs.members()) {
+    const loaded = loader.load(member);
+    if (loaded !== undefined) await loaded;
+  }
 }
 
 function mergedOf(loader: Loader, counts: MergeCounts | undefined): Pick<ConversionDetails, 'merged'> {

@@ -2,6 +2,7 @@
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
+import type { InputMember } from '../inputs/members.ts';
 import { smallFileBytes } from '../inputs/open-file.ts';
 import { hashDocument } from '../inputs/read-document.ts';
 import { sha256Of } from '../inputs/sha256.ts';
@@ -26,6 +27,31 @@ export interface DocumentHashes {
   readonly merge?: MergeOrder;
 }
 
+/** SHA-256 of files and members, by input index. */
+export interface InputHashes {
+  readonly hashes: readonly string[];
+  /** of large files: when they had last been changed before they were hashed, in ms */
+  readonly modified: readonly (number | null)[];
+}
+
+export type HashInputs = (inputs: InputSet) => Promise<InputHashes>;
+
+/** In this process. */
+export async function hashHere(inputs: InputSet): Promise<InputHashes> {
+  const hashes: string[] = [];
+  const modified: (number | null)[] = [];
+  for await (const member of inputs.members()) {
+    modified.push(await modifiedOf(member));
+    hashes.push(await hashDocument(member));
+  }
+  return { hashes, modified };
+}
+
+/** When a large file was last changed, in ms; null: nobody asks, as it is read at once, or cannot be read again. */
+export async function modifiedOf({ diskBytes, parts }: InputMember): Promise<number | null> {
+  return (diskBytes > smallFileBytes ? await parts?.modified() : null) ?? null;
+}
+
 /**
  * `--skip-loaded`, `--keys hash`: a document that the target holds, or that stood among the inputs before, is not loaded.
  * Keys that follow from a document's content would be taken; that is what makes loading it again harmless.
@@ -36,18 +62,13 @@ export async function hashesToLoad(
   rejects: Rejects,
   sink: Partial<Pick<RowSink, 'loadedDocuments'>>,
   byOthers: boolean,
+  hashInputs: HashInputs,
 ): Promise<DocumentHashes> {
   const { skipLoaded, keys, rowTag } = request;
   // the hash of a part follows from that of its file, which must be known before; for others it is taken while the file is cut
   if (!skipLoaded && keys === 'sequence' && (rowTag === undefined || byOthers))
     return { hashes: null, skipped: 0 };
-  const hashes: string[] = [];
-  const modified: (number | null)[] = [];
-  for await (const member of inputs.members()) {
-    const isLarge = member.diskBytes > smallFileBytes;
-    modified.push((isLarge ? await member.parts?.modified() : null) ?? null);
-    hashes.push(await hashDocument(member));
-  }
+  const { hashes, modified } = await hashInputs(inputs);
   if (!skipLoaded && keys === 'sequence') return { hashes, modified, skipped: 0 };
   // a file is published whole: where its first part is, all are
   const first = rowTag === undefined ? null : 1;

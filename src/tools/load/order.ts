@@ -8,22 +8,33 @@ import type { ArchiveLimits } from '../inputs/archives/limits.ts';
 import type { LoaderSession, LoadOptions } from './row-loader.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** Plain data: it can be written as JSON, and sent to a thread. */
-export interface LoadingJob {
+/** How documents are read. Plain data: it can be written as JSON, and sent to a thread. */
+export interface ReadingJob {
+  readonly rowTag: RowElementName | null;
+  readonly takesXsd: boolean;
+  readonly limits: EngineLimits;
+  readonly archiveLimits: ArchiveLimits;
+  readonly links: 'follow' | 'refuse';
+}
+
+/** Plain data, too. */
+export interface LoadingJob extends ReadingJob {
   readonly idJob: number;
   readonly byHand: boolean;
   readonly request: Pick<
     ToolRequest,
     'keys' | 'saveMode' | 'unmapped' | 'keepsOtherRoots' | 'extraColumns' | 'noSamples' | 'root' | 'rowTag'
   >;
-  readonly rowTag: RowElementName | null;
-  readonly takesXsd: boolean;
-  readonly limits: EngineLimits;
-  readonly archiveLimits: ArchiveLimits;
-  readonly links: 'follow' | 'refuse';
   readonly encoding: RowEncoding;
   readonly widensInPlace: boolean;
   readonly withStatistics: boolean;
+}
+
+export function readingJob(
+  { limits, archiveLimits, byHand }: Pick<ToolSession, 'limits' | 'archiveLimits' | 'byHand'>,
+  { rowTag, takesXsd }: Pick<LoadOptions, 'rowTag' | 'takesXsd'>,
+): ReadingJob {
+  return { rowTag, takesXsd, limits, archiveLimits, links: byHand ? 'follow' : 'refuse' };
 }
 
 export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOptions): LoadingJob {
@@ -42,11 +53,7 @@ export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOpt
       ...(root === undefined ? {} : { root }),
       ...(rowTag === undefined ? {} : { rowTag }),
     },
-    rowTag: options.rowTag,
-    takesXsd: options.takesXsd,
-    limits: session.limits,
-    archiveLimits: session.archiveLimits,
-    links: session.byHand ? 'follow' : 'refuse',
+    ...readingJob(session, options),
     encoding: sink.encoding,
     widensInPlace: sink.widensInPlace,
     withStatistics: options.withStatistics,

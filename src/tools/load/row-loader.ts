@@ -16,7 +16,7 @@ import {
 } from './document-cut.ts';
 import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import { hashesToLoad, partHash, type DocumentHashes } from './document-hashes.ts';
+import { hashesToLoad, hashHere, partHash, type DocumentHashes, type HashInputs } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
 import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
 import { knownMember } from '../inputs/readable-ranges.ts';
@@ -216,7 +216,7 @@ export class Loader {
    * `-S m`, `--skip-loaded`, `--keys hash`: what the target holds as it is, or what stood among the inputs before, is not loaded. `byOthers`:
    * threads or executors load the rest.
    */
-  async leaveOutLoaded(inputs: InputSet, byOthers: boolean): Promise<void> {
+  async leaveOutLoaded(inputs: InputSet, byOthers: boolean, hash: HashInputs = hashHere): Promise<void> {
     const { session, rejects, sink, logical, rowTag } = this.#context;
     const { model } = logical;
     this.#selection.known =
@@ -228,7 +228,7 @@ export class Loader {
             rowTag,
             currentDocuments: sink.currentDocuments?.bind(sink),
           })
-        : await hashesToLoad(session, inputs, rejects, sink, byOthers);
+        : await hashesToLoad(session, inputs, rejects, sink, byOthers, hash);
   }
 
   /** Which documents are to be loaded, once that is known. */

@@ -13,11 +13,11 @@ import {
   commitAttempt,
   readJson,
   unitFile,
-  type ReadingJob,
   type SparkUnit,
   type UnitFailure,
   type UnitMember,
 } from './work.ts';
+import type { ReadingJob } from '../order.ts';
 import { serveUnits } from './unit-requests.ts';
 import type { InputMember } from '../../inputs/members.ts';
 

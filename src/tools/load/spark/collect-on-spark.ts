@@ -8,15 +8,15 @@ import type { RootRule } from '../../../engine/shred/unknown-root.ts';
 import type { OriginFile } from '../../../ports/stores/catalog.ts';
 import type { CollectedStatistics, StatisticsPass } from '../collect-statistics.ts';
 import type { Rejects } from '../rejects.ts';
-import { runUnitsOnSpark, taskCommand } from './application.ts';
-import { withWorkFolder } from './work-folder.ts';
+import { readingJob, type ReadingJob } from '../order.ts';
+import { withSpark } from './application/orders.ts';
 import { writeUnits } from './units.ts';
 import {
   doneFolder,
   failureOf,
+  jobFile,
   readJson,
   unitFile,
-  type ReadingJob,
   type SparkUnit,
   type UnitFailure,
   type UnitMember,
@@ -47,32 +47,26 @@ export async function collectOnSpark(
   session: ToolSession,
   { inputs, rowTag, roots, takesXsd, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
-  return withWorkFolder(session, async (work) => {
-    const units = await writeUnits(session, work, {
+  return withSpark(session, `xml2er -j ${session.idJob}: statistics`, async (spark) => {
+    const folder = await spark.folderFor('statistics');
+    const count = await writeUnits(session, folder, {
       inputs,
       rowTag,
       chosen: (inputIndex) => (rejects.has(inputIndex) ? null : { sha256: '' }),
       keyRanges: null,
     });
-    if (units > 0) {
+    if (count > 0) {
       const job: StatisticsJob = {
-        name: `xml2er -j ${session.idJob}: statistics`,
-        command: taskCommand(session, 'spark-statistics-task'),
-        units,
-        rowTag,
+        ...readingJob(session, { rowTag, takesXsd }),
         roots,
-        takesXsd,
-        limits: session.limits,
-        archiveLimits: session.archiveLimits,
-        links: session.byHand ? 'follow' : 'refuse',
         noSamples: session.request.noSamples,
         skips: session.request.onError === 'skip',
       };
-      await writeNewFile(join(work, 'job.json'), JSON.stringify(job));
-      session.log(`${units} units of work for Spark: statistics`);
-      await runUnitsOnSpark(session, work, units, progress);
+      await writeNewFile(jobFile(folder), JSON.stringify(job));
+      session.log(`${count} units of work for Spark: statistics`);
+      await spark.run({ folder, count, module: 'statistics' }, progress);
     }
-    return merged(work, units, rejects);
+    return merged(folder, count, rejects);
   });
 }
 

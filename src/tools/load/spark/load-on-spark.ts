@@ -10,13 +10,13 @@ import type { UnitToken } from '../../../ports/rows/units.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { DocumentHashes } from '../document-hashes.ts';
 import { KeyRanges } from '../key-ranges.ts';
-import type { DelegatedLoad, LoadOptions } from '../row-loader.ts';
+import type { DelegatedLoad, Loader, LoadOptions } from '../row-loader.ts';
 import { loadingJob } from '../order.ts';
-import { runUnitsOnSpark, taskCommand } from './application.ts';
-import { withWorkFolder } from './work-folder.ts';
+import { withSpark, type SparkApplication, type Units } from './application/orders.ts';
 import { collectUnits, reportsOf, unsettledOf } from './collect-units.ts';
+import { hashOnSpark } from './survey-on-spark.ts';
 import { writeUnits, type ChosenDocument, type UnitPlan } from './units.ts';
-import { doneFolder, jobFile, readJson, targetFile, type SparkJob } from './work.ts';
+import { doneFolder, jobFile, targetFile, type SparkJob } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 
 export interface SparkLoad {
@@ -24,9 +24,10 @@ export interface SparkLoad {
   readonly logical: StoredLogicalSchema;
   readonly sink: RowSink;
   readonly options: LoadOptions;
-  /** which of the documents are to be loaded */
-  readonly known: Pick<DocumentHashes, 'hashes' | 'modified' | 'leftOut'>;
 }
+
+/** Which of the documents are to be loaded. */
+type KnownDocuments = Pick<DocumentHashes, 'hashes' | 'modified' | 'leftOut'>;
 
 /** AppError `invalid_option`: there is no Spark. */
 export function requireSpark({ request, home }: ToolSession): void {
@@ -34,23 +35,42 @@ export function requireSpark({ request, home }: ToolSession): void {
     throw new AppError('invalid_option', noSpark);
 }
 
-/** What `Loader.probe` does where a job runs here: for `--on-error skip`, before any document is read for its rows. */
-export async function probeOnSpark(session: ToolSession, load: Omit<SparkLoad, 'known'>): Promise<void> {
+/**
+ * Documents in which something is wrong are found (`--on-error skip`), then those that are to be loaded, then their rows: all by executors of
+ * one application.
+ */
+export function loadOnSpark(session: ToolSession, load: SparkLoad, loader: Loader): Promise<DelegatedLoad> {
+  return withSpark(session, `xml2er -j ${session.idJob}`, async (spark) => {
+    if (session.request.onError === 'skip') await probe(session, spark, load);
+    await loader.leaveOutLoaded(load.inputs, true, (inputs) =>
+      hashOnSpark(session, spark, inputs, load.options),
+    );
+    return loadUnits(session, spark, load, loader.known);
+  });
+}
+
+/** What `Loader.probe` does where a job runs here. */
+async function probe(session: ToolSession, spark: SparkApplication, load: SparkLoad): Promise<void> {
   const { rejects } = load.options;
-  await onSpark(session, load, {
+  await passOver(session, spark, load, {
     probe: true,
     chosen: (inputIndex) => (rejects.has(inputIndex) ? null : { sha256: '' }),
     keyRanges: null,
     begin: async () => undefined,
-    use: async (work, units) => {
-      for await (const report of reportsOf(work, units))
+    use: async (pass) => {
+      for await (const report of reportsOf(pass.folder, pass.count))
         for (const [inputIndex, diagnostic] of report.rejects)
           await rejects.add(inputIndex, new InputError(diagnostic));
     },
   });
 }
 
-export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promise<DelegatedLoad> {
+async function loadUnits(
+  session: ToolSession,
+  spark: SparkApplication,
+  load: SparkLoad,
+  known: KnownDocuments,
+): Promise<DelegatedLoad> {
   const { sink, logical, options } = load;
   const tooMany = '--engine spark: there are too many documents to number; take --keys hash';
   const keyRanges =
@@ -58,22 +78,24 @@ export async function loadOnSpark(session: ToolSession, load: SparkLoad): Promis
       ? null
       : new KeyRanges(await sink.keyOffsets(), options.rowTag !== null, tooMany);
   let token: UnitToken | null = null;
-  return onSpark(session, load, {
+  return passOver(session, spark, load, {
     probe: false,
-    chosen: (inputIndex) => chosenOf(load, inputIndex),
+    chosen: (inputIndex) => chosenOf(known, options, inputIndex),
     keyRanges,
-    begin: async (work, units) => {
-      token = await tokenFor(session, sink, units);
-      if (token !== null) await writeNewFile(targetFile(work), JSON.stringify(token));
+    begin: async ({ folder, count }) => {
+      token = await tokenFor(session, sink, count);
+      if (token !== null) await writeNewFile(targetFile(folder), JSON.stringify(token));
     },
-    use: async (work, units) => {
-      if (token !== null) await settleUnits(session, work, units, sink);
-      return collectUnits({ work, units, sink, token, log: session.log }, logical.model);
+    use: async (units) => {
+      if (token !== null) await settleUnits(session, spark, units, sink);
+      await spark.end();
+      const { folder: work, count } = units;
+      return collectUnits({ work, units: count, sink, token, log: session.log }, logical.model);
     },
   });
 }
 
-function chosenOf({ known, options }: SparkLoad, inputIndex: number): ChosenDocument | null {
+function chosenOf(known: KnownDocuments, options: LoadOptions, inputIndex: number): ChosenDocument | null {
   const sha256 = known.hashes === null ? null : known.hashes[inputIndex]!;
   if (options.rejects.has(inputIndex) || (known.hashes !== null && sha256 === null)) return null;
   const leftOut = known.leftOut?.get(inputIndex);
@@ -82,17 +104,21 @@ function chosenOf({ known, options }: SparkLoad, inputIndex: number): ChosenDocu
 }
 
 /** Units whose rows turned out to need other types than what they have are done again, with these. */
-async function settleUnits(session: ToolSession, work: string, units: number, sink: RowSink): Promise<void> {
+async function settleUnits(
+  session: ToolSession,
+  spark: SparkApplication,
+  units: Units,
+  sink: RowSink,
+): Promise<void> {
+  const { folder, count } = units;
   for (;;) {
-    const unsettled = await unsettledOf(work, units, sink);
+    const unsettled = await unsettledOf(folder, count, sink);
     if (unsettled === null) return;
     const numbers = unsettled.units;
     session.log(`${numbers.length} units of work for Spark again: values of others need other types`);
-    for (const unit of numbers) await rm(doneFolder(work, unit), { recursive: true });
-    await replaceFile(targetFile(work), JSON.stringify(unsettled.token));
-    const job = await readJson<SparkJob>(jobFile(work));
-    await replaceFile(jobFile(work), JSON.stringify({ ...job, numbers } satisfies SparkJob));
-    await runUnitsOnSpark(session, work, numbers.length, () => undefined);
+    for (const unit of numbers) await rm(doneFolder(folder, unit), { recursive: true });
+    await replaceFile(targetFile(folder), JSON.stringify(unsettled.token));
+    await spark.run({ ...units, numbers }, () => undefined);
   }
 }
 
@@ -113,42 +139,35 @@ async function tokenFor(session: ToolSession, sink: RowSink, units: number): Pro
 interface Pass<Answer> extends Pick<UnitPlan, 'chosen' | 'keyRanges'> {
   /** only what is wrong with documents is looked for */
   readonly probe: boolean;
-  /** called before the first of so many units, where there is one */
-  readonly begin: (work: string, units: number) => Promise<void>;
+  /** called before the first unit, where there is one */
+  readonly begin: (units: Units) => Promise<void>;
   /** called when all units have been done */
-  readonly use: (work: string, units: number) => Promise<Answer>;
+  readonly use: (units: Units) => Promise<Answer>;
 }
 
-async function onSpark<Answer>(
+async function passOver<Answer>(
   session: ToolSession,
-  load: Omit<SparkLoad, 'known'>,
+  spark: SparkApplication,
+  load: SparkLoad,
   { probe, chosen, keyRanges, begin, use }: Pass<Answer>,
 ): Promise<Answer> {
-  return withWorkFolder(session, async (work) => {
-    const { inputs, options } = load;
-    const units = await writeUnits(session, work, { inputs, rowTag: options.rowTag, chosen, keyRanges });
-    if (units > 0) {
-      await begin(work, units);
-      await writeNewFile(jobFile(work), JSON.stringify(await jobOf(session, load, units, probe)));
-      session.log(`${units} units of work for Spark${probe ? ': faults of documents' : ''}`);
-      await runUnitsOnSpark(session, work, units, (fraction) => session.progress(fraction));
-    }
-    return use(work, units);
-  });
+  const { inputs, options } = load;
+  const folder = await spark.folderFor(probe ? 'probe' : 'load');
+  const count = await writeUnits(session, folder, { inputs, rowTag: options.rowTag, chosen, keyRanges });
+  const units: Units = { folder, count, module: 'load' };
+  if (count > 0) {
+    await begin(units);
+    await writeNewFile(jobFile(folder), JSON.stringify(await jobOf(session, load, probe)));
+    session.log(`${count} units of work for Spark${probe ? ': faults of documents' : ''}`);
+    await spark.run(units, (fraction) => session.progress(fraction));
+  }
+  return use(units);
 }
 
-async function jobOf(
-  session: ToolSession,
-  load: Omit<SparkLoad, 'known'>,
-  units: number,
-  probe: boolean,
-): Promise<SparkJob> {
+async function jobOf(session: ToolSession, load: SparkLoad, probe: boolean): Promise<SparkJob> {
   const { logical, sink, options } = load;
   return {
     ...loadingJob(session, sink, options),
-    name: `xml2er -j ${session.idJob}`,
-    command: taskCommand(session, 'spark-task'),
-    units,
     probe,
     logical,
     keyOffsets: [...(await sink.keyOffsets())],

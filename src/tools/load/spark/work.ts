@@ -1,6 +1,6 @@
 /**
- * The work folder of a job on Spark, which the driver's machine and all executors see under the same path:
- * `job.json` (what all units share), `units/N.json` (documents of a unit), `target.json` (what executors write into the target with, where
+ * The work folder of an application on Spark, which the driver's machine and all executors see under the same path: `order.json`, and a
+ * folder for each pass over the documents. In that: `job.json` (what all units share), `units/N.json` (documents of a unit), `target.json` (what executors write into the target with, where
  * it takes units), `attempts/…` (private to a task's attempt) and `done/N/` (`report.json`, and the rows where they are not in the target:
  * files as it will have them, or `rows`, the chunks one after the other). A rename makes an attempt a unit's result; the first wins, so
  * that tasks that run twice never double a row. The one secret of the target in the folder is the password of a role of this job, which
@@ -20,22 +20,19 @@ import type { KeyRange } from '../key-ranges.ts';
 import type { LoadingJob } from '../order.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 
-/** The members of `job.json` that the driver reads. */
-export interface SparkApplication {
-  /** name of the Spark application */
-  readonly name: string;
-  /** what executors start, before the folder */
-  readonly command: readonly string[];
-  readonly units: number;
-  /** those that are to be done; absent: all of them, from 0 */
-  readonly numbers?: readonly number[];
-}
+/** What the driver is to do: `order.json` has one after the other, each with its number, from 0, and the name of the application. */
+export type SparkOrder =
+  | {
+      readonly folder: string;
+      /** what executors start, before the folder */
+      readonly command: readonly string[];
+      readonly units: number;
+      /** those that are to be done; absent: all of them, from 0 */
+      readonly numbers?: readonly number[];
+    }
+  | { readonly end: true };
 
-/** The settings with which a task reads documents. */
-export type ReadingJob = SparkApplication &
-  Pick<LoadingJob, 'rowTag' | 'takesXsd' | 'limits' | 'archiveLimits' | 'links'>;
-
-export interface SparkJob extends SparkApplication, LoadingJob {
+export interface SparkJob extends LoadingJob {
   /** only what is wrong with documents is looked for */
   readonly probe: boolean;
   readonly logical: StoredLogicalSchema;
@@ -125,6 +122,9 @@ export async function commitAttempt(work: string, unit: number, attempt: string)
   }
 }
 
-export async function makeWorkFolder(work: string): Promise<void> {
-  for (const name of ['units', 'attempts', 'done']) await makeFolder(join(work, name), 0o700);
+/** Answers the folder. */
+export async function makePassFolder(folder: string): Promise<string> {
+  await makeFolder(folder, 0o700);
+  for (const name of ['units', 'attempts', 'done']) await makeFolder(join(folder, name), 0o700);
+  return folder;
 }

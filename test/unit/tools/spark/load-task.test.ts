@@ -15,7 +15,7 @@ import { splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { hashDocument } from '../../../../src/tools/inputs/read-document.ts';
 import {
-  makeWorkFolder,
+  makePassFolder,
   unitFile,
   type SparkJob,
   type SparkUnit,
@@ -44,10 +44,9 @@ describe('a task', () => {
     const file = join(folder, 'orders.xml');
     const orders = Array.from({ length: 9000 }, (_, id) => order(id));
     await writeFile(file, `<orders>${orders.join('\n')}</orders>`);
-    await mkdir(work);
-    await makeWorkFolder(work);
+    await makePassFolder(work);
     const model = modelOf(inferred([order(1)]), 1);
-    const job: Omit<SparkJob, 'name' | 'command' | 'units'> = {
+    const job: SparkJob = {
       probe: false,
       rowTag,
       takesXsd: false,
@@ -177,7 +176,7 @@ describe('a task', () => {
   it('numbers rows within the range of a unit, hashes what nobody has, and leaves out what is there', async () => {
     const numbered = join(folder, 'numbered');
     await mkdir(numbered);
-    await makeWorkFolder(numbered);
+    await makePassFolder(numbered);
     const job = JSON.parse(await readFile(join(work, 'job.json'), 'utf8')) as SparkJob;
     const request = { ...job.request, keys: 'sequence' };
     await writeFile(join(numbered, 'job.json'), JSON.stringify({ ...job, request }));

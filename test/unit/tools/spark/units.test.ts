@@ -1,6 +1,6 @@
 /** Units of work for Spark: which documents they have, whose hash is known, and the keys that they may give out. */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
@@ -8,7 +8,7 @@ import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fas
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { KeyRanges } from '../../../../src/tools/load/key-ranges.ts';
 import { writeUnits, type UnitPlan } from '../../../../src/tools/load/spark/units.ts';
-import { makeWorkFolder, unitFile, type SparkUnit } from '../../../../src/tools/load/spark/work.ts';
+import { makePassFolder, unitFile, type SparkUnit } from '../../../../src/tools/load/spark/work.ts';
 import type { ToolSession } from '../../../../src/tools/session/tool-session.ts';
 import { useTrial } from '../../../support/service/trial.ts';
 
@@ -29,8 +29,7 @@ let large: string;
 beforeEach(async () => {
   folder = await trial.folder('spark-units-');
   work = join(folder, 'work');
-  await mkdir(work);
-  await makeWorkFolder(work);
+  await makePassFolder(work);
   large = `<orders>${'<order><name>N</name></order>\n'.repeat(10_000)}</orders>`;
   await writeFile(join(folder, 'a.xml'), '<orders/>');
   await writeFile(join(folder, 'b.xml'), large);

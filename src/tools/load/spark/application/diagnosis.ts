@@ -1,6 +1,6 @@
 /** What is wrong where Spark does not run, in words that say what to do next. */
 import { connect } from 'node:net';
-import { AppError } from '../../../errors.ts';
+import { AppError } from '../../../../errors.ts';
 
 const connectMs = 3000;
 

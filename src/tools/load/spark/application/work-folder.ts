@@ -2,10 +2,9 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '../../../errors.ts';
-import { terminalStatuses } from '../../../jobs/record.ts';
-import { makeWorkFolder } from './work.ts';
-import type { ToolSession } from '../../session/tool-session.ts';
+import { AppError } from '../../../../errors.ts';
+import { terminalStatuses } from '../../../../jobs/record.ts';
+import type { ToolSession } from '../../../session/tool-session.ts';
 
 /** Gives `use` a new work folder, and removes it afterwards. AppError `invalid_option`: svc.spark.work is no folder. */
 export async function withWorkFolder<T>(session: ToolSession, use: (work: string) => Promise<T>): Promise<T> {
@@ -15,7 +14,6 @@ export async function withWorkFolder<T>(session: ToolSession, use: (work: string
   await removeLeftOver(session, parent, prefix);
   const work = await mkdtemp(join(parent, `${prefix}${session.idJob}-`));
   try {
-    await makeWorkFolder(work);
     return await use(work);
   } finally {
     await rm(work, { recursive: true, force: true, maxRetries: 5 });
