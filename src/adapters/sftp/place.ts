@@ -73,11 +73,14 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
         if (fault.code !== 'service_unavailable') throw fault;
         if (progress() > before) failures = 1;
         before = progress();
-        if (failures >= tries) throw fault;
+        if (failures >= tries) throw told(fault, label);
       }
       await pause(firstPauseMs * 2 ** (failures - 1), undefined, { signal });
     }
   };
+  /** Of which file it is, though the connection to its server was at fault. */
+  const told = (fault: AppError, label: string): AppError =>
+    new AppError(fault.code, fault.message.replace(`${address.label}: `, `${label}: `), { cause: fault });
   return {
     stat: (path) =>
       tried(address.label, async (session) => {

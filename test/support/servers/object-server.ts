@@ -82,7 +82,11 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
     if (fault !== null) return refuse();
     if (told !== null && typeof told === 'object' && 'told' in told) {
       const other = told.told({ status: result.status, body: String(result.body ?? '') });
-      response.writeHead(other.status, other.headers).end(other.body);
+      response.writeHead(other.status, other.headers);
+      // what is shorter than it says ends with its connection
+      if (Number(other.headers?.['Content-Length'] ?? 0) > other.body.length)
+        response.write(other.body, () => response.destroy());
+      else response.end(other.body);
       return;
     }
     response
