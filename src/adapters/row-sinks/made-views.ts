@@ -4,9 +4,6 @@ import type { DialectName } from '../../engine/sql/dialect.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
 import type { CreatedView } from '../../engine/views/create-view.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import { currentViews } from '../../engine/views/current-rows.ts';
-import { entityViews } from '../../engine/views/statements.ts';
-import { dialectOf } from '../../engine/sql/dialects/every-dialect.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 
 /** End of the comment of a view that a load made. */
@@ -61,13 +58,7 @@ export async function viewsOver(
 ): Promise<readonly LoadView[]> {
   const entities = await entityViewsOver(plan, tables, there);
   const names = new Set(entities.map(({ name }) => name.toLowerCase()));
-  const current = there.knowsVersions
-    ? currentViews(plan.model, {
-        dialect: dialectOf(there.dialect),
-        sqlSchema: there.sqlSchema ?? null,
-        columnsOf: (table) => (there.hasTable(table) ? there.columnsOf(table).map(({ name }) => name) : null),
-      })
-    : [];
+  const current = there.knowsVersions ? await currentViewsOver(plan.model, there) : [];
   return [
     ...entities.map((view) => ({ ...view, isWanted: wanted.entities })),
     ...current
@@ -76,11 +67,27 @@ export async function viewsOver(
   ];
 }
 
+// what makes views is loaded by those that make some: most loads do not
+
+async function currentViewsOver(
+  model: RelationalModel,
+  { dialect, sqlSchema, hasTable, columnsOf }: ColumnsThere,
+): Promise<readonly CreatedView[]> {
+  const { currentViews } = await import('../../engine/views/current-rows.ts');
+  const { dialectOf } = await import('../../engine/sql/dialects/every-dialect.ts');
+  return currentViews(model, {
+    dialect: dialectOf(dialect),
+    sqlSchema: sqlSchema ?? null,
+    columnsOf: (table) => (hasTable(table) ? columnsOf(table).map(({ name }) => name) : null),
+  });
+}
+
 async function entityViewsOver(
   { model, enumerations }: SinkPlan,
   tables: readonly PhysicalTable[],
   { dialect, sqlSchema, hasTable, typeOf, columnsOf }: ColumnsThere,
 ): Promise<readonly CreatedView[]> {
+  const { entityViews } = await import('../../engine/views/statements.ts');
   const valuesAt = await enumerations?.();
   const types = model.tables.map(({ columns }, table) =>
     hasTable(table) ? columns.map((_, column) => typeOf(table, column)) : null,

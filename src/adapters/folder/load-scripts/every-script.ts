@@ -1,36 +1,59 @@
 /** All that lies in a folder beside its rows, to say how they are read. */
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
-import { renderDataPackage } from '../contents/data-package.ts';
 import {
   dataPackageName,
   mysqlScriptName,
   sqliteScriptName,
+  viewScriptNames,
   type Journal,
   type TargetManifest,
 } from '../contents/manifest.ts';
-import { renderMysqlScript } from './mysql.ts';
-import { renderLoadScript } from './psql.ts';
-import { renderSqliteScript } from './sqlite.ts';
-import { renderViewScripts } from './views.ts';
 
 export async function renderScripts(
   plan: SinkPlan,
   manifest: TargetManifest,
 ): Promise<Required<Pick<Journal, 'loadScript' | 'otherScripts'>>> {
-  const { model } = plan;
-  const { format } = manifest;
   return {
     loadScript: await loadScript(plan, manifest),
     otherScripts: {
-      ...(await renderViewScripts(plan, manifest)),
-      ...(format === 'jsonl' ? { [sqliteScriptName]: renderSqliteScript(model, manifest) } : {}),
+      ...(await viewScripts(plan, manifest)),
+      ...(await scriptsOfFormat(plan, manifest)),
       ...(await warehouseScripts(plan, manifest)),
-      ...(format === 'tsv' ? { [mysqlScriptName]: renderMysqlScript(model, manifest) } : {}),
-      ...(format !== 'jsonl' && manifest.data_package === true
-        ? { [dataPackageName]: await renderDataPackage(model, manifest) }
-        : {}),
+      ...(await dataPackage(plan, manifest)),
     },
   };
+}
+
+// what a folder has none of is not loaded
+
+async function viewScripts(plan: SinkPlan, manifest: TargetManifest): Promise<Record<string, string>> {
+  if (viewScriptNames(manifest).length === 0) return {};
+  const { renderViewScripts } = await import('./views.ts');
+  return renderViewScripts(plan, manifest);
+}
+
+async function scriptsOfFormat(
+  { model }: SinkPlan,
+  manifest: TargetManifest,
+): Promise<Record<string, string>> {
+  switch (manifest.format) {
+    case 'jsonl': {
+      const { renderSqliteScript } = await import('./sqlite.ts');
+      return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
+    }
+    case 'tsv': {
+      const { renderMysqlScript } = await import('./mysql.ts');
+      return { [mysqlScriptName]: renderMysqlScript(model, manifest) };
+    }
+    default:
+      return {};
+  }
+}
+
+async function dataPackage({ model }: SinkPlan, manifest: TargetManifest): Promise<Record<string, string>> {
+  if (manifest.format === 'jsonl' || manifest.data_package !== true) return {};
+  const { renderDataPackage } = await import('../contents/data-package.ts');
+  return { [dataPackageName]: await renderDataPackage(model, manifest) };
 }
 
 async function warehouseScripts(
@@ -43,8 +66,10 @@ async function warehouseScripts(
 }
 
 async function loadScript({ model }: SinkPlan, manifest: TargetManifest): Promise<string> {
-  if (manifest.format !== 'parquet') return renderLoadScript(model, manifest);
-  // DuckDB is loaded for Parquet alone
+  if (manifest.format !== 'parquet') {
+    const { renderLoadScript } = await import('./psql.ts');
+    return renderLoadScript(model, manifest);
+  }
   const { renderParquetScript } = await import('./duckdb.ts');
   return renderParquetScript(model, manifest);
 }
