@@ -2,14 +2,12 @@
 import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CatalogStore } from '../ports/stores/catalog.ts';
-import type { NewJob, Submission } from '../ports/stores/jobs.ts';
+import type { Submission } from '../ports/stores/jobs.ts';
+import { newJob } from './new-job.ts';
 import { checkAccess } from './request/check-access.ts';
 import type { AccessFault, AccessSettings } from './request/check-access.ts';
 import { executionItems, pointerOf } from './request/execution-items.ts';
 import type { Execution, ExecutionRequest, RunCmdResponse } from './request/execution-request.ts';
-import type { JobType } from './record.ts';
-import { maskSecrets } from './secrets/mask-secrets.ts';
-import { maskedParams, paramsJson } from './request/params.ts';
 import { sealRequest } from './request/stored-request.ts';
 import { parseTarget } from './request/target.ts';
 import { isTool, tools } from './request/tools.ts';
@@ -29,16 +27,6 @@ export interface SubmitSettings extends AccessSettings {
 export interface Caller {
   readonly idOrg: number;
 }
-
-const jobTypes: Readonly<Record<Tool, JobType>> = {
-  xsd2er: 'Schema',
-  xml2er: 'Parse',
-  er2xml: 'Write',
-  unload: 'Unload',
-};
-
-/** Settings of the built-in engine, as the job record shows them. */
-export const engineDefaults: Readonly<Record<string, string>> = { master: 'local[*]' };
 
 /** The advice where Spark is asked for and not installed. */
 export const noSpark =
@@ -99,29 +87,6 @@ export function requireCommands(settings: Pick<SubmitSettings, 'commandsEnabled'
     'commands_disabled',
     'running commands is off: set cmd.enabled=true in backend.properties and restart',
   );
-}
-
-/**
- * The record of a job to be stored; `sealed` is the request from `sealRequest`, `sparkConf` the operator's settings of Spark. Also
- * for jobs that a person starts by hand.
- */
-export function newJob(
-  request: ToolRequest,
-  sealed: string,
-  sparkConf: Readonly<Record<string, string>>,
-): NewJob {
-  const input = request.from ?? request.in ?? (request.inputs.length === 0 ? null : request.inputs.join(' '));
-  return {
-    jobType: jobTypes[request.tool],
-    tool: request.tool,
-    params: maskedParams(request),
-    paramsJson: paramsJson(request, request.engine === 'spark' ? sparkConf : engineDefaults),
-    request: sealed,
-    inputPath: input === null ? null : maskSecrets(input),
-    outputPath: request.out === undefined ? null : maskSecrets(request.out),
-    idSch: request.originId !== undefined && 'id' in request.originId ? request.originId.id : null,
-    idParentJob: null,
-  };
 }
 
 async function readExecution(

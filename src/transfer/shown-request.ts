@@ -1,7 +1,7 @@
 /** How a run of the transfer program is shown in its job record: as it was asked for, secrets masked. */
 import { shownParams } from '../jobs/request/params.ts';
 import { shellWord } from '../jobs/request/shell-word.ts';
-import { engineDefaults } from '../jobs/submit.ts';
+import { engineDefaults } from '../jobs/new-job.ts';
 import type { TransferCommand } from '../ports/processes/transfer-program.ts';
 import type { MetadbFields } from './metadata-database.ts';
 

@@ -1,5 +1,5 @@
 /** The next logical schema of an origin: from its source model, its statistics, and what of its map is active. */
-import { lineIdentity } from '../../engine/map/deactivate.ts';
+import { lineIdentity } from '../../engine/map/line-identity.ts';
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { MappingRecord, OriginRecord } from '../../ports/stores/catalog.ts';

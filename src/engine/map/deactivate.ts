@@ -16,14 +16,10 @@ import { keyHolders, type KeyHolder } from '../model/child-keys.ts';
 import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { chooseRoots } from './chosen-roots.ts';
+import { lineIdentity } from './line-identity.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
 import { NameHistory, recordedMeanings, recordsMeanings, withFormerNames } from './names/previous.ts';
 import { namespacesOf } from './names/use-paths.ts';
-
-/** What a line of the map is known by in every version of a model: its path, and the kind of content there. */
-export function lineIdentity(line: Pick<MappingEntry, 'xpath' | 'nodeType' | 'sourceType'>): string {
-  return `${line.nodeType} ${line.nodeType === 'any' ? line.sourceType : ''} ${line.xpath}`;
-}
 
 /** Paths walked before places that were seen are not walked again: as many as a map has lines at most. */
 const mostSteps = 50_000;

@@ -23,7 +23,6 @@ import { knownMember } from '../inputs/readable-ranges.ts';
 import { readDocument, type DocumentReader, type ReadDocument } from '../inputs/read-document.ts';
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { DocumentProbe } from './probe.ts';
-import { chooseMerged } from './merged-documents.ts';
 import type { Rejects } from './rejects.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { InputMember } from '../inputs/members.ts';
@@ -219,16 +218,13 @@ export class Loader {
   async leaveOutLoaded(inputs: InputSet, byOthers: boolean, hash: HashInputs = hashHere): Promise<void> {
     const { session, rejects, sink, logical, rowTag } = this.#context;
     const { model } = logical;
-    this.#selection.known =
-      session.request.saveMode === 'merge'
-        ? await chooseMerged(session, {
-            inputs,
-            rejects,
-            model,
-            rowTag,
-            currentDocuments: sink.currentDocuments?.bind(sink),
-          })
-        : await hashesToLoad(session, inputs, rejects, sink, byOthers, hash);
+    if (session.request.saveMode !== 'merge') {
+      this.#selection.known = await hashesToLoad(session, inputs, rejects, sink, byOthers, hash);
+      return;
+    }
+    const { chooseMerged } = await import('./merged-documents.ts');
+    const currentDocuments = sink.currentDocuments?.bind(sink);
+    this.#selection.known = await chooseMerged(session, { inputs, rejects, model, rowTag, currentDocuments });
   }
 
   /** Which documents are to be loaded, once that is known. */

@@ -1,5 +1,5 @@
 /** Which logical schema a run works with, and why: the one that an option names, the one that made the target, or the origin's default. */
-import { lineIdentity } from '../../engine/map/deactivate.ts';
+import { lineIdentity } from '../../engine/map/line-identity.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { knownLogicals } from '../../catalog/schemas/named.ts';
 import { AppError } from '../../errors.ts';

@@ -16,7 +16,7 @@ import { openSources } from '../../files/remote-location.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import type { JobProgress } from '../../ports/stores/jobs.ts';
-import { newJob } from '../../jobs/submit.ts';
+import { newJob } from '../../jobs/new-job.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archives/limits.ts';
 import { FileSpool } from '../inputs/file-spool.ts';
 import { watchClaim } from './claim-watch.ts';

@@ -9,7 +9,7 @@ import { createSystemClock } from '../../../src/adapters/system/clock.ts';
 import { nextModel } from '../../../src/catalog/schemas/next-model.ts';
 import { createSchema } from '../../../src/catalog/schemas/create-schema.ts';
 import { packRelationalModel, packSourceModel } from '../../../src/engine/model/packed/models.ts';
-import { lineIdentity } from '../../../src/engine/map/deactivate.ts';
+import { lineIdentity } from '../../../src/engine/map/line-identity.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { CachedSet } from '../../../src/ports/stores/catalog.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';

@@ -8,7 +8,7 @@ import { maskedParams, paramsJson } from '../../../src/jobs/request/params.ts';
 import { parseModeLetters, saveModeLetters } from '../../../src/jobs/options/mode-letters.ts';
 import { checkStoredRequest } from '../../../src/jobs/request/shape.ts';
 import { openRequest, sealRequest } from '../../../src/jobs/request/stored-request.ts';
-import { newJob } from '../../../src/jobs/submit.ts';
+import { newJob } from '../../../src/jobs/new-job.ts';
 import type { Tool } from '../../../src/jobs/request/tools.ts';
 import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 

@@ -1,0 +1,7 @@
+/** What a line of the map is known by. */
+import type { MappingEntry } from '../model/relational-model.ts';
+
+/** The same in every version of a model: its path, and the kind of content there. */
+export function lineIdentity(line: Pick<MappingEntry, 'xpath' | 'nodeType' | 'sourceType'>): string {
+  return `${line.nodeType} ${line.nodeType === 'any' ? line.sourceType : ''} ${line.xpath}`;
+}
