@@ -71,7 +71,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
   settleTablePaths(drawing.tables, previous);
   if (drawsByUse(options.previous)) unitePlacesInParents(drawing, previous);
-  finishTables(drawing, naming, options.extraColumns ?? [], previous);
+  finishTables(drawing, source, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables, keyedIds(options.previous), naming.maxBytes),
     nodes: plainNodes(drawing),

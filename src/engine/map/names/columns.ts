@@ -19,6 +19,7 @@ import { createWordsSaidOnce } from './repeated-words.ts';
 import { unmetSteps } from './declared-ways.ts';
 import type { PreviousNames } from './previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
+import type { Roles } from './type-names.ts';
 import { useOfDraft } from './unrecorded-meanings.ts';
 
 /** What names of columns are to keep to, beside what databases take. */
@@ -26,6 +27,7 @@ export interface ReadableNames {
   /** of what was pruned: all that is declared, as what documents never had is no reason to leave out which of several a value is of */
   readonly prunedOf: SourceModel | null;
   isKeyOfTable(name: string): boolean;
+  readonly roles: Roles;
 }
 
 /** Longer names say less of the way to a value, as far as what is left tells it from all others. */
@@ -33,8 +35,12 @@ const mostReadable = 40;
 
 /** What a value is says too little alone. */
 const valueSteps: StayingSteps = { fewest: 2, last: 1 };
+/** But for what says its holder itself, where the two are too long. */
+const valueAlone: StayingSteps = { fewest: 1, last: 1 };
 /** What it is an attribute of belongs to it. */
 const attributeSteps: StayingSteps = { fewest: 2, last: 2 };
+/** What an id or code is of says more than that it is one. */
+const withoutIdentifying: StayingSteps = { fewest: 2, last: 2, withoutOwner: true };
 /** The foreign key says which table. */
 const keyOfParent: StayingSteps = { fewest: 1, last: 1 };
 
@@ -45,7 +51,7 @@ export function nameColumns(
   identifiers: Identifiers,
   previous: PreviousNames,
   unsaid: ReadonlyMap<TableDraft, number>,
-  { prunedOf, isKeyOfTable }: ReadableNames,
+  { prunedOf, isKeyOfTable, roles }: ReadableNames,
 ): void {
   const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath));
   const word = (text: string): string => structureWord(text, naming.nameMode);
@@ -89,7 +95,7 @@ export function nameColumns(
     const isNested = steps.length > 1 && steps.at(-1) === steps.at(-2) && !isAttribute(column);
     return column.parent !== null || isNested ? steps.join('_') : saidOnce(steps);
   };
-  const choose = createStepChooser(() => [...drawnSteps, ...(unmet() ?? [])]);
+  const choose = createStepChooser(() => [...drawnSteps, ...(unmet() ?? [])], roles.roleOf);
   const isReadable = (name: string, parent: TableDraft | null): boolean => {
     const bytes = byteLength(name);
     if (bytes <= mostReadable || bytes > naming.maxBytes) return bytes <= mostReadable;
@@ -138,8 +144,9 @@ export function nameColumns(
       continue;
     }
     later.push(() => {
-      const staying = isAttribute(column) ? attributeSteps : valueSteps;
-      const short = shortNames(steps, choose, naming, staying).filter((one) => scope.isFree(one, meaning));
+      const short = shortNames(steps, choose, naming, waysToStay(column, steps)).filter((one) =>
+        scope.isFree(one, meaning),
+      );
       column.name = scope.claimName([...short, ...candidates], column.xpath ?? name, claim);
     });
   }
@@ -168,8 +175,8 @@ export function nameColumns(
       const { parent } = column;
       const short =
         parent === null
-          ? shortNames(claim.steps, choose, naming)
-          : shortNames([parent.name, ...claim.steps], chooseOfWholeKey, naming, keyOfParent).filter(
+          ? shortNames(claim.steps, choose, naming, waysToStay(column, claim.steps))
+          : shortNames([parent.name, ...claim.steps], chooseOfWholeKey, naming, [keyOfParent]).filter(
               (name) => !isKeyOfTable(name) || name === `${parent.name}_${word('key')}`,
             );
       const free = short.filter((name) => scope.isFree(name, claim.meaning));
@@ -203,16 +210,40 @@ function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers):
   );
 }
 
-/** At most one: what the steps come to with those left out that tell nothing. */
+/** Which steps stay, in the order in which names are tried. */
+function waysToStay(column: ColumnDraft, steps: readonly string[]): readonly StayingSteps[] {
+  if (isAttribute(column))
+    return isIdentifying(steps.at(-2)) ? [withoutIdentifying, attributeSteps] : [attributeSteps];
+  const [holder, own] = steps.slice(-2);
+  return own !== undefined && saysHolder(own, holder!) ? [valueSteps, valueAlone] : [valueSteps];
+}
+
+/** An id or code is of what holds it, and its attributes are as well: `country` `identification_code` `list_id` is `country_list_id`. */
+function isIdentifying(step = ''): boolean {
+  return /^(?:identification_)?(?:id|code)$/i.test(step);
+}
+
+/** Whether a value says itself what holds it: `auction_constraint_indicator` of `auction_terms`. */
+function saysHolder(own: string, holder: string): boolean {
+  const words = own.split('_');
+  return words.length > 2 && words.includes(holder.split('_')[0]!);
+}
+
+/** What the steps come to with those left out that tell nothing: the readable ones first. */
 function shortNames(
   steps: readonly string[],
   choose: StepChooser,
   { maxBytes, rename }: NamingOptions,
-  staying = valueSteps,
+  ways: readonly StayingSteps[],
 ): string[] {
-  const name = joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying));
-  // what is no way to a value has no steps: the position of a row
-  return name !== '' && byteLength(name) <= maxBytes ? [rename.get(name) ?? name] : [];
+  const names = ways
+    .map((staying) => joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying)))
+    // what is no way to a value has no steps: the position of a row
+    .filter((name) => name !== '' && byteLength(name) <= maxBytes);
+  const [readable, long] = [true, false].map((is) =>
+    names.filter((name) => byteLength(name) <= mostReadable === is),
+  );
+  return [...readable!, ...long!].map((name) => rename.get(name) ?? name);
 }
 
 /** Whether a name of such steps may leave out some or say less of them. */

@@ -32,7 +32,7 @@ export function unmetSteps(
     const ends = new Set(drawn.map((steps) => steps.at(-1)!));
     // `position`, `present`, `buyer_key`: what is said of an element beside what it holds
     const words = ends.difference(new Set(ways.map((way) => way.at(-1)!)));
-    return (known = [...ways, ...[...words].flatMap((word) => ways.map((way) => endedBy(way, word)))].filter(
+    return (known = [...ways, ...[...words].flatMap((word) => waysEndedBy(ways, word))].filter(
       (way) => ends.has(way.at(-1)!) && !met.has(way.join('/')),
     ));
   };
@@ -80,8 +80,8 @@ function declaredWays(
   }
 }
 
-/** `buyer` `party_key` is the key of the row of `buyer` `party`. */
-function endedBy(way: readonly string[], word: string): readonly string[] {
-  const last = way.at(-1)!;
-  return word.startsWith(`${last}_`) ? [...way.slice(0, -1), word] : [...way, word];
+/** `buyer` `party_key` is the key of the row of `buyer` `party`; what no element is called is said of any. */
+function waysEndedBy(ways: readonly (readonly string[])[], word: string): (readonly string[])[] {
+  const own = ways.filter((way) => word.startsWith(`${way.at(-1)!}_`));
+  return own.length > 0 ? own.map((way) => [...way.slice(0, -1), word]) : ways.map((way) => [...way, word]);
 }

@@ -11,19 +11,57 @@ const mostSteps = 32;
 
 interface Kept {
   readonly step: string;
+  /** what a name has of it */
+  readonly said: string;
+  /** whether it is a word of a role, which may go before what it is the role of */
+  readonly isRole: boolean;
   /** the share of names that go through the step, among those as long: 1 is all of them, and says nothing */
   readonly share: number;
   readonly bytes: number;
 }
 
-/** `pathsOf`: the steps of all names of the table; asked for once, and only when a name is too long. */
-export function createStepChooser(pathsOf: () => readonly (readonly string[])[]): StepChooser {
+/**
+ * `pathsOf`: the steps of all names of the table; asked for once, and only when a name is too long. `roleOf`: the words of a step that say a
+ * role (`src/engine/map/names/type-names.ts`): what is still too long may lose them, the first words first.
+ */
+export function createStepChooser(
+  pathsOf: () => readonly (readonly string[])[],
+  roleOf: (step: string) => string | undefined = () => undefined,
+): StepChooser {
   let known: KnownPaths | null = null;
-  const knownPaths = (): KnownPaths => (known ??= readPaths(pathsOf()));
+  let inWords: KnownPaths | null = null;
+  const split = (path: readonly string[]): readonly string[] =>
+    path.flatMap((step, at) => (at === path.length - 1 ? [step] : roleWords(step, roleOf(step))));
   return {
-    shorten: (path, maxBytes) => fittingSteps(knownPaths(), path, maxBytes),
-    tellApart: (path, maxBytes, staying) => distinctSteps(knownPaths(), path, maxBytes, staying),
+    shorten: (path, maxBytes) => fittingSteps((known ??= readPaths(pathsOf())), path, maxBytes),
+    tellApart: (path, maxBytes, staying) => {
+      const kept = distinctSteps((known ??= readPaths(pathsOf())), path, maxBytes, staying);
+      const words = split(kept);
+      if (words.length === kept.length || byteLength(joinedSteps(kept)) <= maxBytes) return kept;
+      inWords ??= readPaths(pathsOf().map(split));
+      const { withoutOwner: _, ...rest } = staying;
+      return distinctSteps(inWords, words, maxBytes, rest).map(saidOf);
+    },
   };
+}
+
+/** Behind a word of a role: the step from there on. No name has it. */
+const roleMark = '|';
+
+/** `original_departure_country` is `original|departure_country`, `departure|country`, `country`: without its first words it is what others without theirs are. */
+function roleWords(step: string, role: string | undefined): readonly string[] {
+  const words = role?.split('_') ?? [];
+  let rest = step;
+  const marked = words.map((word) => {
+    rest = rest.slice(word.length + 1);
+    return `${word}${roleMark}${rest}`;
+  });
+  return [...marked, rest];
+}
+
+function saidOf(step: string): string {
+  const at = step.indexOf(roleMark);
+  return at < 0 ? step : step.slice(0, at);
 }
 
 function fittingSteps(known: KnownPaths, path: readonly string[], maxBytes: number): readonly string[] {
@@ -46,24 +84,33 @@ function distinctSteps(
   known: KnownPaths,
   path: readonly string[],
   maxBytes: number,
-  { fewest, last }: StayingSteps,
+  { fewest, last, withoutOwner }: StayingSteps,
 ): readonly string[] {
   const rivals = known.rivals(path);
   if (path.length > mostSteps || rivals.length === 0) return path;
   let kept = known.shares(path);
   const others = withKeptSteps(rivals, kept);
   // the path itself, and those that hold all of its steps
-  const same = others.reduce(
-    (sum, { steps, count }) => (indexesFromStart(kept, steps).at(-1)! < Infinity ? sum + count : sum),
-    0,
-  );
-  const isTooLong = (): boolean => byteLength(joinedSteps(kept.map(({ step }) => step))) > maxBytes;
+  const same = holdersOf(kept, others);
+  const isTooLong = (): boolean => byteLength(joinedSteps(kept.map(({ said }) => said))) > maxBytes;
+  if (withoutOwner === true) {
+    kept = kept.toSpliced(-2, 1);
+    if (kept.length < fewest || holdersOf(kept, others) > same) return [];
+  }
   while (kept.length > fewest && isTooLong()) {
     const { at, confused } = leastDistinctive(kept, others, last);
     if (confused > same) break;
     kept = kept.toSpliced(at, 1);
   }
   return kept.map(({ step }) => step);
+}
+
+/** How many names have all of these steps, in their order. */
+function holdersOf(kept: readonly Kept[], others: readonly Rival[]): number {
+  return others.reduce(
+    (sum, { steps, count }) => (indexesFromStart(kept, steps).at(-1)! < Infinity ? sum + count : sum),
+    0,
+  );
 }
 
 interface Rival {
@@ -93,7 +140,10 @@ function withoutCommonest(path: readonly Kept[]): readonly Kept[] {
   return path.filter((step) => chosen.has(step));
 }
 
-/** The step without which the fewest names could be meant, and how many; of several the one that most go through, the first of those. */
+/**
+ * The step without which the fewest names could be meant, and how many; of several a word of a role, and that or the one that most go through, the
+ * first of those.
+ */
 function leastDistinctive(
   kept: readonly Kept[],
   others: readonly Rival[],
@@ -107,10 +157,15 @@ function leastDistinctive(
   }
   let found = 0;
   for (let at = 1; at < kept.length - last; at += 1) {
+    if (kept[at - 1]!.isRole) continue;
     const more = confused[at]! - confused[found]!;
-    if (more < 0 || (more === 0 && kept[at]!.share > kept[found]!.share)) found = at;
+    if (more < 0 || (more === 0 && saysLess(kept[at]!, kept[found]!))) found = at;
   }
   return { at: found, confused: confused[found]! };
+}
+
+function saysLess(one: Kept, other: Kept): boolean {
+  return one.isRole === other.isRole ? one.share > other.share : one.isRole;
 }
 
 /** By index: how many steps of the other path it takes to find all before it, in their order; Infinity where they are not in it. */
@@ -171,7 +226,14 @@ function readPaths(paths: readonly (readonly string[])[]): KnownPaths {
       return path.map((step) => {
         const reached: number = branch?.count ?? 0;
         branch = branch?.next.get(step);
-        return { step, share: (branch?.count ?? 0) / reached, bytes: byteLength(step) };
+        const said = saidOf(step);
+        return {
+          step,
+          said,
+          isRole: said !== step,
+          share: (branch?.count ?? 0) / Math.max(1, reached),
+          bytes: byteLength(said),
+        };
       });
     },
     rivals: (path) => {

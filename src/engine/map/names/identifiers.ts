@@ -238,6 +238,8 @@ export interface StayingSteps {
   readonly fewest: number;
   /** how many of the last ones stay */
   readonly last: number;
+  /** the step before the last goes before all others; where it cannot, no steps are told */
+  readonly withoutOwner?: true;
 }
 
 /** Joined by underscores; words that one step ends and the next begins with are said once: `sub_type`, `sub_type_code` is `sub_type_code`. */

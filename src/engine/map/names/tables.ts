@@ -5,19 +5,22 @@ import { columnPath, type TableDraft } from '../tables/model-builder.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
 import type { PreviousNames } from './previous.ts';
+import type { Roles } from './type-names.ts';
 
 /** Longer names of tables say less of the path, as far as what is left tells it from all others: keys are called after them. */
 const mostReadable = 36;
 
 /**
  * A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. Of one that
- * several places share no path says more than the name: it keeps it, and the others step aside.
+ * several places share no path says more than the name: it keeps it, and the others step aside. A name that is too long has no role where no other
+ * element of the set is of its kind.
  */
 export function nameTables(
   tables: readonly TableDraft[],
   naming: NamingOptions,
   identifiers: Identifiers,
   previous: PreviousNames,
+  roles: Roles,
 ): void {
   const kept = new Map<TableDraft, string>();
   for (const table of tables) {
@@ -66,12 +69,16 @@ export function nameTables(
   for (const [table, name] of kept)
     table.name = scope.keep(name, `${table.xpath}#${table.kind}`, { meaning: table.usePath });
   const choose = createStepChooser(() => elements.map((table) => stepsOf(table, table.path.length - 1)));
+  const called = new Set(elements.map((table) => candidate(table, steps.get(table)!).toLowerCase()));
   for (const table of elements.filter((one) => !kept.has(one))) {
     const said = stepsOf(table, steps.get(table)!);
     const whole = said.join('_');
     const isLong = byteLength(whole) > mostReadable;
     const name = isLong ? joinedSteps(choose.tellApart(said, mostReadable, { fewest: 2, last: 1 })) : whole;
-    settle(table, naming.tablePrefix + name + naming.tableSuffix, said);
+    const kind = isLong && said.length === 1 ? roles.soleKind(whole) : undefined;
+    const short = kind === undefined ? null : naming.tablePrefix + kind + naming.tableSuffix;
+    const isSole = short !== null && !called.has(short.toLowerCase()) && scope.isFree(short, table.usePath);
+    settle(table, isSole ? short : naming.tablePrefix + name + naming.tableSuffix, said);
   }
   for (const table of tables) {
     if (table.kind === 'element' || kept.has(table)) continue;

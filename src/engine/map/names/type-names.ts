@@ -5,7 +5,7 @@
  * set alone.
  */
 import type { SourceModel } from '../../model/source-model.ts';
-import { defaultNaming, rememberedIdentifiers } from './identifiers.ts';
+import { defaultNaming, rememberedIdentifiers, type Identifiers } from './identifiers.ts';
 
 /** A prefix is one of the set when so many names, and this share of all, begin with it. */
 const leastPrefixed = 5;
@@ -107,4 +107,71 @@ function commonPrefixes(locals: readonly string[]): string[] {
     .filter(([, count]) => count >= Math.max(leastPrefixed, locals.length * leastShare))
     .map(([prefix]) => prefix)
     .toSorted((a, b) => b.length - a.length);
+}
+
+/**
+ * What elements are to their rows, before what they are: `LegalMonetaryTotal` of the type `MonetaryTotalType` is a monetary total in a legal role;
+ * `LineExtensionAmount` of a type of its own has none.
+ */
+export interface Roles {
+  /** `legal` of `legal_monetary_total`; undefined: it has none, or elements that are called so are not of one kind */
+  roleOf(step: string): string | undefined;
+  /** what a step that no other of the set is of the kind of is called without its role */
+  soleKind(step: string): string | undefined;
+}
+
+/** Worked out when first asked for. `declared`: all that the schema has, whatever documents had of it. */
+export function createRoles(
+  declared: Pick<SourceModel, 'elements' | 'types'>,
+  identifiers: Identifiers,
+): Roles {
+  let known: KnownRoles | undefined;
+  const knownRoles = (): KnownRoles => (known ??= findRoles(declared, identifiers));
+  return {
+    roleOf: (step) => knownRoles().roles.get(step) ?? undefined,
+    soleKind: (step) => {
+      const { roles, kinds } = knownRoles();
+      const role = roles.get(step);
+      if (role == null) return undefined;
+      const kind = step.slice(role.length + 1);
+      return kinds.get(kind)!.size === 1 ? kind : undefined;
+    },
+  };
+}
+
+interface KnownRoles {
+  /** by step; null: none, or not one */
+  readonly roles: ReadonlyMap<string, string | null>;
+  /** by kind: the steps that are of it */
+  readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+function findRoles(
+  { elements, types }: Pick<SourceModel, 'elements' | 'types'>,
+  identifiers: Identifiers,
+): KnownRoles {
+  const roles = new Map<string, string | null>();
+  const kinds = new Map<string, Set<string>>();
+  const namesOfTypes = new Map<number, readonly string[]>();
+  for (const { name, type } of elements) {
+    const step = identifiers(name.localName);
+    let names = namesOfTypes.get(type);
+    if (names === undefined) {
+      const own = types[type]!;
+      names = own.name === null || !own.complex ? [] : namesOf(own.name.localName, []).map(identifiers);
+      namesOfTypes.set(type, names);
+    }
+    const kind = names.find((one) => step === one || step.endsWith(`_${one}`));
+    const role = kind === undefined || kind === step ? null : step.slice(0, -kind.length - 1);
+    if (kind !== undefined) kinds.set(kind, (kinds.get(kind) ?? new Set()).add(step));
+    const isOne = role !== null && (!roles.has(step) || roles.get(step) === role) && !joinsWords(role);
+    roles.set(step, isOne ? role : null);
+  }
+  return { roles, kinds };
+}
+
+/** What `request_for_quotation` is stands before a short word, and not at its end. */
+function joinsWords(role: string): boolean {
+  const words = role.split('_');
+  return words.length > 1 && words.some(({ length }) => length <= 3);
 }

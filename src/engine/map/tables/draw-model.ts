@@ -10,7 +10,7 @@
  */
 import type { DocumentStatistics } from '../../infer/statistics.ts';
 import type { MapLevel } from '../../model/relational-model.ts';
-import type { QName, SourceChild, SourceModel } from '../../model/source-model.ts';
+import { clarkName, type QName, type SourceChild, type SourceModel } from '../../model/source-model.ts';
 import { createDeclaredPaths } from '../names/declared-paths.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
 import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
@@ -175,7 +175,8 @@ class ModelDrawing implements DrawingContext {
       placeOf: (type, child) => (this.choices.holdsAnyEntity(type) ? null : this.#placeOf(type, child)),
     };
     if (this.#met === undefined) return drawing;
-    return { ...withoutUnmetPlaces(drawing, this.#met, this.paths), prunedOf: this.declared };
+    const prunedOf = withMetAttributes(this.declared, this.model);
+    return { ...withoutUnmetPlaces(drawing, this.#met, this.paths), prunedOf };
   }
 
   #rootTable(element: number): TableDraft {
@@ -205,4 +206,16 @@ class ModelDrawing implements DrawingContext {
       head: null,
     };
   }
+}
+
+/** What a wildcard let in is declared by no name, but documents had it. */
+function withMetAttributes(declared: SourceModel, met: SourceModel): SourceModel {
+  return {
+    ...declared,
+    types: declared.types.map((type, at) => {
+      const known = new Set(type.attributes.map(({ name }) => clarkName(name)));
+      const more = (met.types[at]?.attributes ?? []).filter(({ name }) => !known.has(clarkName(name)));
+      return more.length === 0 ? type : { ...type, attributes: [...type.attributes, ...more] };
+    }),
+  };
 }

@@ -15,6 +15,7 @@ import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.t
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
 import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
+import { createRoles } from '../names/type-names.ts';
 import { splitTable } from './wide-rows.ts';
 import { useOfDraft } from '../names/unrecorded-meanings.ts';
 
@@ -25,14 +26,17 @@ export interface AddedColumn {
   readonly rootsOnly?: true;
 }
 
+/** `source`: what was drawn. */
 export function finishTables(
   drawing: Drawing,
+  source: SourceModel,
   naming: NamingOptions,
   extras: readonly AddedColumn[],
   previous: PreviousNames = noPreviousNames,
 ): void {
   const identifiers = rememberedIdentifiers(naming.nameMode);
-  nameTables(drawing.tables, naming, identifiers, previous);
+  const roles = createRoles(drawing.prunedOf ?? source, identifiers);
+  nameTables(drawing.tables, naming, identifiers, previous, roles);
   // values are known by their place: those of every table come first
   const ordered = extras.toSorted((a, b) => Number(a.rootsOnly ?? false) - Number(b.rootsOnly ?? false));
   for (const table of drawing.tables) {
@@ -47,6 +51,7 @@ export function finishTables(
   const readable: ReadableNames = {
     prunedOf: drawing.prunedOf,
     isKeyOfTable: (name) => keys.has(name.toLowerCase()),
+    roles,
   };
   for (const table of drawing.tables) {
     nameColumns(table, naming, identifiers, previous, unsaid, readable);
