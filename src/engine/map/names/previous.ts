@@ -317,19 +317,28 @@ export class NameHistory {
   }
 }
 
+/** Whether these are the same tables with the same columns, whatever their order. A large model has tens of thousands of columns. */
 function sameTables(some: readonly FormerTable[], others: readonly FormerTable[]): boolean {
-  return some.length === others.length && inAnyOrder(some) === inAnyOrder(others);
+  if (some.length !== others.length) return false;
+  const left = Map.groupBy(others, ({ name }) => name);
+  return some.every((table) => {
+    const candidates = left.get(table.name) ?? [];
+    const at = candidates.findIndex((other) => other.path === table.path && sameColumns(table, other));
+    if (at >= 0) candidates.splice(at, 1);
+    return at >= 0;
+  });
 }
 
-function inAnyOrder(tables: readonly FormerTable[]): string {
-  const texts = tables.map(({ name, path, columns }) =>
-    JSON.stringify([
-      name,
-      path,
-      columns.map((column) => JSON.stringify([column.name, column.use])).toSorted(),
-    ]),
-  );
-  return JSON.stringify(texts.toSorted());
+function sameColumns({ columns: some }: FormerTable, { columns: others }: FormerTable): boolean {
+  if (some.length !== others.length) return false;
+  const inOrder = (column: FormerTable['columns'][number], at: number): boolean =>
+    column.name === others[at]!.name && column.use === others[at]!.use;
+  if (some.every(inOrder)) return true;
+  return inAnyOrder(some) === inAnyOrder(others);
+}
+
+function inAnyOrder(columns: FormerTable['columns']): string {
+  return JSON.stringify(columns.map(({ name, use }) => JSON.stringify([name, use])).toSorted());
 }
 
 /** The model with the names that one before it had and it has not. */

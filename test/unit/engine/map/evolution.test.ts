@@ -117,6 +117,8 @@ describe('shorter names', () => {
     expect(JSON.stringify(buildRelationalModel(source, { ...shorter, previous: short }))).toBe(
       JSON.stringify(short),
     );
+    const previous = { ...short, formerTables: short.formerTables!.toReversed() };
+    expect(buildRelationalModel(source, { ...shorter, previous })).toEqual(previous);
   });
 });
 
