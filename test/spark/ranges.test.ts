@@ -90,6 +90,8 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
     const output = await onBoth(kind, `range_${kind}`, rows());
     const units = Number(/(\d+) units of work for Spark$/m.exec(output)?.[1]);
     expect(units).toBeGreaterThan(2);
+    expect(output).toMatch(/^\d+ units of work for Spark: hashes of documents$/m);
+    expect(output).toMatch(/^\d+ units of work for Spark: places to cut files at$/m);
     expect(output).toMatch(/texts lie outside of the row elements/);
     expect(output).toMatch(/unmapped element/);
   });

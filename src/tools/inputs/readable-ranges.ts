@@ -13,7 +13,7 @@ import type { TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import type { TextLocation } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
-import { readDocument } from './read-document.ts';
+import { hashDocument, readDocument } from './read-document.ts';
 import { utf8Text } from '../../engine/xml/utf8.ts';
 import type { DocumentParts, DocumentRange, InputMember } from './members.ts';
 
@@ -46,15 +46,21 @@ export async function splitDocument(
   const { parts } = member;
   if (parts === undefined || member.diskBytes <= options.rangeBytes) return null;
   const modified = await parts.modified();
-  const encoding = detectEncoding(await bytesOf(parts, 0, DECLARATION_BYTES), undefined, true);
-  if (encoding === null || encoding.problem !== undefined || !encodingsInPlace.has(encoding.encoding))
-    return null;
+  const markBytes = await markBytesOf(parts);
+  if (markBytes === null) return null;
   const found =
-    (await quickCuts(parts, member.diskBytes, encoding.markBytes, options)) ??
-    (await findCuts(member, options));
+    (await quickCuts(parts, member.diskBytes, markBytes, options)) ?? (await findCuts(member, options));
   if (found === null) return null;
   const sha256 = (await options.sha256) ?? found.sha256;
   return rangesBetween(parts, { ...found, sha256 }, modified);
+}
+
+/** Bytes of the byte order mark. Null: the document is in an encoding in which it cannot be cut. */
+export async function markBytesOf(parts: DocumentParts): Promise<number | null> {
+  const encoding = detectEncoding(await bytesOf(parts, 0, DECLARATION_BYTES), undefined, true);
+  if (encoding === null || encoding.problem !== undefined || !encodingsInPlace.has(encoding.encoding))
+    return null;
+  return encoding.markBytes;
 }
 
 /** Null: a document that has to be read with all that XML has. */
@@ -116,17 +122,23 @@ export function knownMember(member: InputMember, sha256: string, modified: numbe
   return { ...member, sha256, chunks: () => unchangedBytes(member, whole) };
 }
 
+/** SHA-256 (hex) of all of the file that a range is of. AppError `unprocessable_input` where it is another by now. */
+export function hashWhole(member: InputMember, { modified }: DocumentRange): Promise<string> {
+  return hashDocument({ chunks: () => unchangedBytes(member, { from: 0, to: null, modified }) });
+}
+
 async function* unchangedBytes(
   member: InputMember,
-  range: Pick<DocumentRange, 'from' | 'to' | 'modified'>,
+  { from, to, modified }: { readonly from: number; readonly to: number | null; readonly modified: number },
 ): AsyncIterable<Uint8Array> {
   const parts = member.parts!;
   let bytes = 0;
-  for await (const chunk of parts.bytes(range)) {
+  for await (const chunk of parts.bytes({ from, to: to ?? Number.MAX_SAFE_INTEGER })) {
     yield chunk;
     bytes += chunk.length;
   }
-  if (bytes !== range.to - range.from || (await parts.modified()) !== range.modified)
+  const isWhole = to === null || bytes === to - from;
+  if (!isWhole || (await parts.modified()) !== modified)
     throw new AppError('unprocessable_input', `${member.path}: the file changed while it was read`);
 }
 

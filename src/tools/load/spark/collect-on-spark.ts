@@ -10,6 +10,7 @@ import type { CollectedStatistics, StatisticsPass } from '../collect-statistics.
 import type { Rejects } from '../rejects.ts';
 import { readingJob, type ReadingJob } from '../order.ts';
 import { withSpark } from './application/orders.ts';
+import { surveyOnSpark } from './survey-on-spark.ts';
 import { writeUnits } from './units.ts';
 import {
   doneFolder,
@@ -48,10 +49,18 @@ export async function collectOnSpark(
   { inputs, rowTag, roots, takesXsd, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   return withSpark(session, `xml2er -j ${session.idJob}: statistics`, async (spark) => {
+    const surveyed = await surveyOnSpark(
+      session,
+      spark,
+      inputs,
+      { rowTag, takesXsd },
+      (inputIndex) => !rejects.has(inputIndex),
+    );
     const folder = await spark.folderFor('statistics');
     const count = await writeUnits(session, folder, {
       inputs,
       rowTag,
+      surveyed,
       chosen: (inputIndex) => (rejects.has(inputIndex) ? null : { sha256: '' }),
       keyRanges: null,
     });

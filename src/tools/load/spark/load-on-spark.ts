@@ -14,8 +14,8 @@ import type { DelegatedLoad, Loader, LoadOptions } from '../row-loader.ts';
 import { loadingJob } from '../order.ts';
 import { withSpark, type SparkApplication, type Units } from './application/orders.ts';
 import { collectUnits, reportsOf, unsettledOf } from './collect-units.ts';
-import { hashOnSpark } from './survey-on-spark.ts';
-import { writeUnits, type ChosenDocument, type UnitPlan } from './units.ts';
+import { hashOnSpark, surveyOnSpark } from './survey-on-spark.ts';
+import { writeUnits, type ChosenDocument, type SurveyedFiles, type UnitPlan } from './units.ts';
 import { doneFolder, jobFile, targetFile, type SparkJob } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 
@@ -41,26 +41,28 @@ export function requireSpark({ request, home }: ToolSession): void {
  */
 export function loadOnSpark(session: ToolSession, load: SparkLoad, loader: Loader): Promise<DelegatedLoad> {
   return withSpark(session, `xml2er -j ${session.idJob}`, async (spark) => {
-    if (session.request.onError === 'skip') await probe(session, spark, load);
+    const surveyed = session.request.onError === 'skip' ? await probe(session, spark, load) : null;
     await loader.leaveOutLoaded(load.inputs, true, (inputs) =>
       hashOnSpark(session, spark, inputs, load.options),
     );
-    return loadUnits(session, spark, load, loader.known);
+    return loadUnits(session, spark, load, { known: loader.known, surveyed });
   });
 }
 
-/** What `Loader.probe` does where a job runs here. */
-async function probe(session: ToolSession, spark: SparkApplication, load: SparkLoad): Promise<void> {
+/** What `Loader.probe` does where a job runs here. Answers what is known of the files by then. */
+async function probe(session: ToolSession, spark: SparkApplication, load: SparkLoad): Promise<SurveyedFiles> {
   const { rejects } = load.options;
-  await passOver(session, spark, load, {
+  return passOver(session, spark, load, {
     probe: true,
+    surveyed: null,
     chosen: (inputIndex) => (rejects.has(inputIndex) ? null : { sha256: '' }),
     keyRanges: null,
     begin: async () => undefined,
-    use: async (pass) => {
+    use: async (pass, surveyed) => {
       for await (const report of reportsOf(pass.folder, pass.count))
         for (const [inputIndex, diagnostic] of report.rejects)
           await rejects.add(inputIndex, new InputError(diagnostic));
+      return surveyed;
     },
   });
 }
@@ -69,7 +71,7 @@ async function loadUnits(
   session: ToolSession,
   spark: SparkApplication,
   load: SparkLoad,
-  known: KnownDocuments,
+  { known, surveyed }: { readonly known: KnownDocuments; readonly surveyed: SurveyedFiles | null },
 ): Promise<DelegatedLoad> {
   const { sink, logical, options } = load;
   const tooMany = '--engine spark: there are too many documents to number; take --keys hash';
@@ -80,6 +82,7 @@ async function loadUnits(
   let token: UnitToken | null = null;
   return passOver(session, spark, load, {
     probe: false,
+    surveyed,
     chosen: (inputIndex) => chosenOf(known, options, inputIndex),
     keyRanges,
     begin: async ({ folder, count }) => {
@@ -137,23 +140,28 @@ async function tokenFor(session: ToolSession, sink: RowSink, units: number): Pro
 }
 
 interface Pass<Answer> extends Pick<UnitPlan, 'chosen' | 'keyRanges'> {
+  /** null: nobody has looked at the files */
+  readonly surveyed: SurveyedFiles | null;
   /** only what is wrong with documents is looked for */
   readonly probe: boolean;
   /** called before the first unit, where there is one */
   readonly begin: (units: Units) => Promise<void>;
   /** called when all units have been done */
-  readonly use: (units: Units) => Promise<Answer>;
+  readonly use: (units: Units, surveyed: SurveyedFiles) => Promise<Answer>;
 }
 
 async function passOver<Answer>(
   session: ToolSession,
   spark: SparkApplication,
   load: SparkLoad,
-  { probe, chosen, keyRanges, begin, use }: Pass<Answer>,
+  { probe, surveyed: before, chosen, keyRanges, begin, use }: Pass<Answer>,
 ): Promise<Answer> {
   const { inputs, options } = load;
+  const isChosen = (inputIndex: number) => chosen(inputIndex) !== null;
+  const surveyed = before ?? (await surveyOnSpark(session, spark, inputs, options, isChosen));
   const folder = await spark.folderFor(probe ? 'probe' : 'load');
-  const count = await writeUnits(session, folder, { inputs, rowTag: options.rowTag, chosen, keyRanges });
+  const plan = { inputs, rowTag: options.rowTag, surveyed, chosen, keyRanges };
+  const count = await writeUnits(session, folder, plan);
   const units: Units = { folder, count, module: 'load' };
   if (count > 0) {
     await begin(units);
@@ -161,7 +169,7 @@ async function passOver<Answer>(
     session.log(`${count} units of work for Spark${probe ? ': faults of documents' : ''}`);
     await spark.run(units, (fraction) => session.progress(fraction));
   }
-  return use(units);
+  return use(units, surveyed);
 }
 
 async function jobOf(session: ToolSession, load: SparkLoad, probe: boolean): Promise<SparkJob> {

@@ -5,7 +5,9 @@ import { AppError } from '../../../errors.ts';
 import type { UnitReceipt, UnitToken } from '../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
 import { openUnit } from '../../session/open-unit.ts';
+import type { InputMember } from '../../inputs/members.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
+import { hashWhole } from '../../inputs/readable-ranges.ts';
 import { checkLastKeys } from '../key-ranges.ts';
 import { Loader } from '../row-loader.ts';
 import { loaderSession } from '../order.ts';
@@ -87,12 +89,13 @@ async function load(
   for await (const member of membersOf(job, members)) {
     at += 1;
     const { sha256, leftOut } = members[at]!;
-    const known = sha256 === '' && job.rowTag !== null ? await hashDocument(member) : sha256;
+    const known = sha256 === '' && job.rowTag !== null ? await hashToTell(member) : sha256;
     loader.expect({
       hashes: known === '' ? null : [known],
       leftOut: new Map(leftOut === undefined ? [] : [[0, leftOut]]),
     });
-    await loader.load(member);
+    const { range } = member;
+    await loader.load(range === undefined ? member : { ...member, range: { ...range, sha256: known } });
   }
   await loader.flush();
   if (keys !== null) checkLastKeys(loader.lastKeys(), keys, members[0]!.path, 'load it with --keys hash');
@@ -101,6 +104,13 @@ async function load(
     statistics: loader.statistics,
     lastKeys: [...loader.lastKeys()],
   };
+}
+
+/** Of a file that nobody has read before. '': its first range tells it, and this is another one. */
+async function hashToTell(member: InputMember): Promise<string> {
+  const { range } = member;
+  if (range === undefined) return hashDocument(member);
+  return range.number === 1 ? hashWhole(member, range) : '';
 }
 
 async function probe(job: SparkJob, members: readonly UnitMember[]): Promise<UnitReport> {

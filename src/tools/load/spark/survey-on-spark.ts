@@ -1,23 +1,47 @@
 /** What is to be known of documents before they are loaded, found by executors. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
+import type { PieceOfRows } from '../../../engine/shred/row-tag/pieces.ts';
+import { AppError } from '../../../errors.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
+import type { DocumentRange, InputMember } from '../../inputs/members.ts';
+import { countPieces, rangesOfPieces } from '../../inputs/surveyed-ranges.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import { hashHere, type InputHashes } from '../document-hashes.ts';
-import { readingJob } from '../order.ts';
+import { readingJob, type ReadingJob } from '../order.ts';
 import type { LoadOptions } from '../row-loader.ts';
 import type { SparkApplication } from './application/orders.ts';
-import { writeUnits } from './units.ts';
-import { doneFolder, failureOf, jobFile, readJson, type UnitFailure } from './work.ts';
+import { noneSurveyed, rangeBytesOf, writeUnits, type SurveyedFiles } from './units.ts';
+import {
+  doneFolder,
+  failureOf,
+  jobFile,
+  readJson,
+  unitFile,
+  type SparkUnit,
+  type UnitFailure,
+} from './work.ts';
 
-/** What a task answers of its unit. */
-export type SurveyReport =
-  | {
-      readonly failure?: undefined;
-      /** of its members, with when large files had last been changed before, in ms */
-      readonly hashes: readonly (readonly [sha256: string, modified: number | null])[];
-    }
-  | { readonly failure: UnitFailure };
+export interface SurveyJob extends ReadingJob {
+  /** of ranges and of pieces */
+  readonly rangeBytes: number;
+}
+
+/** Of the members of a unit, with when large files had last been changed before, in ms. */
+export interface HashReport {
+  readonly failure?: undefined;
+  readonly hashes: readonly (readonly [sha256: string, modified: number | null])[];
+}
+
+export interface PieceReport {
+  readonly failure?: undefined;
+  readonly piece: PieceOfRows | null;
+  /** when the file had last been changed, in ms */
+  readonly modified: number;
+}
+
+type Reading = Pick<LoadOptions, 'rowTag' | 'takesXsd'>;
 
 const all = () => ({ sha256: '' });
 
@@ -26,19 +50,107 @@ export async function hashOnSpark(
   session: ToolSession,
   spark: SparkApplication,
   inputs: InputSet,
-  { rowTag, takesXsd }: Pick<LoadOptions, 'rowTag' | 'takesXsd'>,
+  reading: Reading,
 ): Promise<InputHashes> {
   if (inputs.totalBytes <= session.home.config.spark.rangeBytes) return hashHere(inputs);
   const folder = await spark.folderFor('hashes');
-  const count = await writeUnits(session, folder, { inputs, rowTag: null, chosen: all, keyRanges: null });
-  await writeNewFile(jobFile(folder), JSON.stringify(readingJob(session, { rowTag, takesXsd })));
+  const nothing = { rowTag: null, surveyed: noneSurveyed, keyRanges: null };
+  const count = await writeUnits(session, folder, { inputs, chosen: all, ...nothing });
   session.log(`${count} units of work for Spark: hashes of documents`);
-  await spark.run({ folder, count, module: 'survey' }, () => undefined);
-  const found: (readonly [sha256: string, modified: number | null])[] = [];
-  for (let unit = 0; unit < count; unit += 1) {
-    const report = await readJson<SurveyReport>(join(doneFolder(folder, unit), 'report.json'));
-    if (report.failure !== undefined) throw failureOf(report.failure);
-    for (const one of report.hashes) found.push(one);
-  }
+  const reports = await survey<HashReport>(session, spark, { inputs, reading, folder, count });
+  const found = reports.flatMap(({ hashes }) => hashes);
   return { hashes: found.map(([sha256]) => sha256), modified: found.map(([, modified]) => modified) };
+}
+
+interface SurveyedFile {
+  readonly inputIndex: number;
+  readonly member: InputMember;
+  readonly modified: number;
+  readonly pieces: number;
+}
+
+/**
+ * Executors look for places to cut large files at, a piece in each task. Files that together are no larger than one unit may be are left to
+ * who makes units, as are those whose tags alone do not tell. `isChosen`: whether the document is to be read at all.
+ */
+export async function surveyOnSpark(
+  session: ToolSession,
+  spark: SparkApplication,
+  inputs: InputSet,
+  reading: Reading,
+  isChosen: (inputIndex: number) => boolean,
+): Promise<SurveyedFiles> {
+  const { rowTag } = reading;
+  if (rowTag === null) return noneSurveyed;
+  const surveying = { rowTag, rangeBytes: rangeBytesOf(session, inputs) };
+  const files: SurveyedFile[] = [];
+  let inputIndex = -1;
+  for await (const member of inputs.members()) {
+    inputIndex += 1;
+    if (!isChosen(inputIndex) || member.parts === undefined) continue;
+    const modified = await member.parts.modified();
+    const pieces = await countPieces(member, surveying);
+    if (pieces > 0) files.push({ inputIndex, member, modified, pieces });
+  }
+  const bytes = files.reduce((sum, { member }) => sum + member.diskBytes, 0);
+  if (bytes <= session.home.config.spark.rangeBytes) return noneSurveyed;
+  const folder = await spark.folderFor('pieces');
+  const count = await writePieces(folder, files);
+  session.log(`${count} units of work for Spark: places to cut files at`);
+  const reports = await survey<PieceReport>(session, spark, { inputs, reading, folder, count });
+  const surveyed = new Map<number, readonly DocumentRange[]>();
+  let next = 0;
+  for (const file of files) {
+    const own = reports.slice(next, (next += file.pieces));
+    if (own.some(({ modified }) => modified !== file.modified))
+      throw new AppError('unprocessable_input', `${file.member.path}: the file changed while it was read`);
+    const pieces = own.map(({ piece }) => piece);
+    const ranges = await rangesOfPieces(file.member, pieces, surveying, file.modified);
+    if (ranges !== null) surveyed.set(file.inputIndex, ranges);
+  }
+  return surveyed;
+}
+
+/** Answers how many units there are. */
+async function writePieces(folder: string, files: readonly SurveyedFile[]): Promise<number> {
+  let count = 0;
+  for (const { inputIndex, member, pieces } of files) {
+    const { source, name, path } = member;
+    const members = [{ ...source, name, path, inputIndex, sha256: '' }];
+    for (let piece = 0; piece < pieces; piece += 1) {
+      const unit: SparkUnit = { members, keys: null, piece };
+      await writeFile(unitFile(folder, count), JSON.stringify(unit), { mode: 0o600 });
+      count += 1;
+    }
+  }
+  return count;
+}
+
+interface Survey {
+  readonly inputs: InputSet;
+  readonly reading: Reading;
+  readonly folder: string;
+  readonly count: number;
+}
+
+/** What tasks have answered, in the order of the units. */
+async function survey<Report extends HashReport | PieceReport>(
+  session: ToolSession,
+  spark: SparkApplication,
+  { inputs, reading, folder, count }: Survey,
+): Promise<Report[]> {
+  const job: SurveyJob = {
+    ...readingJob(session, reading),
+    rangeBytes: rangeBytesOf(session, inputs),
+  };
+  await writeNewFile(jobFile(folder), JSON.stringify(job));
+  await spark.run({ folder, count, module: 'survey' }, () => undefined);
+  const reports: Report[] = [];
+  for (let unit = 0; unit < count; unit += 1) {
+    const path = join(doneFolder(folder, unit), 'report.json');
+    const report = await readJson<Report | { readonly failure: UnitFailure }>(path);
+    if (report.failure !== undefined) throw failureOf(report.failure);
+    reports.push(report as Report);
+  }
+  return reports;
 }

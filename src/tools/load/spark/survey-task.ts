@@ -1,21 +1,32 @@
-/** `node src/tools/load/spark/survey-task.ts WORK`: the SHA-256 of the documents of units. */
-import { modifiedOf } from '../document-hashes.ts';
-import type { ReadingJob } from '../order.ts';
+/** `node src/tools/load/spark/survey-task.ts WORK`: the SHA-256 of the documents of units, or what pieces of files say of their rows. */
+import { AppError } from '../../../errors.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
-import { membersOf, serveAttempts } from './attempt.ts';
-import type { SurveyReport } from './survey-on-spark.ts';
+import { surveyPiece } from '../../inputs/surveyed-ranges.ts';
+import { modifiedOf } from '../document-hashes.ts';
+import { membersOf, serveAttempts, type UnitAnswer } from './attempt.ts';
+import type { HashReport, PieceReport, SurveyJob } from './survey-on-spark.ts';
 import type { SparkUnit } from './work.ts';
 
-serveAttempts(
-  (job: ReadingJob) => (unit) => hash(job, unit),
-  (failure): SurveyReport => ({ failure }),
+serveAttempts<SurveyJob, UnitAnswer>(
+  (job) => (unit) => (unit.piece === undefined ? hash(job, unit) : look(job, unit.piece, unit)),
+  (failure) => ({ failure }),
 );
 
-async function hash(job: ReadingJob, { members }: SparkUnit): Promise<SurveyReport> {
+async function hash(job: SurveyJob, { members }: SparkUnit): Promise<HashReport> {
   const hashes: (readonly [string, number | null])[] = [];
   for await (const member of membersOf(job, members)) {
     const modified = await modifiedOf(member);
     hashes.push([await hashDocument(member), modified]);
   }
   return { hashes };
+}
+
+async function look(job: SurveyJob, number: number, { members }: SparkUnit): Promise<PieceReport> {
+  const { rowTag, rangeBytes } = job;
+  const [member] = await Array.fromAsync(membersOf(job, members));
+  const modified = await member!.parts!.modified();
+  const piece = await surveyPiece(member!, number, { rowTag: rowTag!, rangeBytes });
+  if ((await member!.parts!.modified()) !== modified)
+    throw new AppError('unprocessable_input', `${member!.path}: the file changed while it was read`);
+  return { piece, modified };
 }

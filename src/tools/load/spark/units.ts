@@ -19,10 +19,17 @@ const unitsPerCore = 4;
 /** where the settings say nothing of cores */
 const usualCores = 16;
 
+/** By input index, of files whose tags tell where they may be cut: their ranges, without a SHA-256; none where they cannot be. */
+export type SurveyedFiles = ReadonlyMap<number, readonly DocumentRange[]>;
+
+export const noneSurveyed: SurveyedFiles = new Map();
+
 export interface UnitPlan {
   readonly inputs: InputSet;
   /** null: no file is cut */
   readonly rowTag: RowElementName | null;
+  /** files whose ranges are known; others are cut here */
+  readonly surveyed: SurveyedFiles;
   /** by input index; null: the document is left out */
   readonly chosen: (inputIndex: number) => ChosenDocument | null;
   /** null: keys follow from the documents, or there are no rows to be written */
@@ -48,6 +55,12 @@ export function unitBytes(
   return Math.min(maxBytes, Math.max(minUnitBytes, Math.ceil(share)));
 }
 
+/** Of the ranges that files of a job are cut into. */
+export function rangeBytesOf({ home, request }: ToolSession, { totalBytes }: InputSet): number {
+  const { spark } = home.config;
+  return unitBytes(totalBytes, { ...spark.conf, ...request.sparkConf }, spark.rangeBytes);
+}
+
 /** Cores that the settings give an application; null: they do not say. */
 function coresOf(settings: Readonly<Record<string, string>>): number | null {
   const count = (name: string): number | null => Number(settings[name] ?? '') || null;
@@ -63,11 +76,9 @@ function coresOf(settings: Readonly<Record<string, string>>): number | null {
 export async function writeUnits(
   session: ToolSession,
   work: string,
-  { inputs, rowTag, chosen, keyRanges }: UnitPlan,
+  { inputs, rowTag, surveyed, chosen, keyRanges }: UnitPlan,
 ): Promise<number> {
-  const { spark } = session.home.config;
-  const settings = { ...spark.conf, ...session.request.sparkConf };
-  const rangeBytes = unitBytes(inputs.totalBytes, settings, spark.rangeBytes);
+  const rangeBytes = rangeBytesOf(session, inputs);
   let members: UnitMember[] = [];
   let bytes = 0;
   /** of documents that are left out */
@@ -99,7 +110,13 @@ export async function writeUnits(
       continue;
     }
     const { leftOut } = document;
-    const ranges = rowTag === null ? [] : await rangesOf(session, member, document, { rowTag, rangeBytes });
+    const known = surveyed.get(inputIndex);
+    const ranges =
+      known !== undefined
+        ? ofDocument(known, member, document)
+        : rowTag === null
+          ? []
+          : await rangesOf(session, member, document, { rowTag, rangeBytes });
     const { source, name, path, diskBytes } = member;
     const sha256 = document.sha256 ?? ranges[0]?.sha256 ?? (await hashToTell(member, rowTag));
     const named = { ...source, name, path, inputIndex, sha256 };
@@ -115,6 +132,17 @@ export async function writeUnits(
   }
   await cut();
   return units;
+}
+
+/** AppError `unprocessable_input`: as of `rangesOf`. */
+function ofDocument(
+  ranges: readonly DocumentRange[],
+  { path }: InputMember,
+  { sha256, modified = null }: ChosenDocument,
+): readonly DocumentRange[] {
+  if (modified !== null && ranges.some((range) => range.modified !== modified))
+    throw new AppError('unprocessable_input', `${path}: the file changed while it was read`);
+  return ranges.map((range) => ({ ...range, sha256: sha256 ?? '' }));
 }
 
 /** Empty: the document is not cut. AppError `unprocessable_input`: it is another one than the one whose hash was taken. */

@@ -58,6 +58,8 @@ export interface SparkUnit {
   readonly members: readonly UnitMember[];
   /** null: keys follow from the documents, or there are no rows to be written */
   readonly keys: KeyRange | null;
+  /** the piece of its one member, from 0, that is looked at for places to cut it at */
+  readonly piece?: number;
 }
 
 /** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */

@@ -185,8 +185,29 @@ describe('a task', () => {
     await writeFile(file, content);
     const source = { file, member: 0, packed: false, direct: true, name: 'three.xml', path: file };
     const member: UnitMember = { ...source, inputIndex: 0, sha256: '', leftOut: [2] };
-    for (const [number, lastKey] of [1000, 101].entries()) {
-      const unit: SparkUnit = { members: [member], keys: { key: 100, document: 100, lastKey } };
+    const [inFile] = await Array.fromAsync((await openInputs([file], () => true)).members());
+    const kernels = createTokenizerKernels();
+    const ranges = await splitDocument(inFile!, {
+      rowTag,
+      limits,
+      kernels,
+      rangeBytes: content.lastIndexOf('<order '),
+    });
+    expect(ranges).toHaveLength(2);
+    const [range, last] = ranges!.map((one): UnitMember => ({
+      ...source,
+      inputIndex: 0,
+      sha256: '',
+      range: { ...one, sha256: '' },
+    }));
+    const units = [
+      [member, 1000],
+      [range!, 1000],
+      [last!, 1000],
+      [member, 101],
+    ] as const;
+    for (const [number, [only, lastKey]] of units.entries()) {
+      const unit: SparkUnit = { members: [only], keys: { key: 100, document: 100, lastKey } };
       await writeFile(unitFile(numbered, number), JSON.stringify(unit));
     }
     const reportOf = async (unit: number): Promise<UnitReport> =>
@@ -199,15 +220,26 @@ describe('a task', () => {
     const hash = createHash('sha256').update(content).digest('hex');
     const first = createHash('sha256').update(`${hash}#1`).digest('hex');
     if (rows === null || !('file' in rows)) throw new Error('the unit has no rows');
-    const lines = (await readFile(join(numbered, 'done', '0', 'rows'), 'utf8')).split('\n');
-    const documents = lines.filter((line) => line.includes('three.xml#'));
-    expect(documents.map((line) => line.split('\t').slice(0, 3))).toEqual([
+    const documentsOf = async (unit: number): Promise<string[][]> => {
+      const lines = (await readFile(join(numbered, 'done', `${unit}`, 'rows'), 'utf8')).split('\n');
+      const documents = lines.filter((line) => line.includes('three.xml#'));
+      return documents.map((line) => line.split('\t').slice(0, 3));
+    };
+    expect(await documentsOf(0)).toEqual([
       ['101', 'three.xml#1', first],
       ['102', 'three.xml#3', '\\N'],
     ]);
-    // it has more rows than the range has keys
+    // the first range of a file tells the hash of all of it
     await executor.give(1);
-    expect((await reportOf(1)).failure).toMatch(/more rows than bytes; load it with --keys hash/);
+    await executor.give(2);
+    expect(await documentsOf(1)).toEqual([
+      ['101', 'three.xml#1', first],
+      ['102', 'three.xml#2', '\\N'],
+    ]);
+    expect(await documentsOf(2)).toEqual([['101', 'three.xml#3', '\\N']]);
+    // it has more rows than the range has keys
+    await executor.give(3);
+    expect((await reportOf(3)).failure).toMatch(/more rows than bytes; load it with --keys hash/);
     await executor.ended;
   });
 

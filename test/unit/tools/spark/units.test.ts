@@ -7,7 +7,7 @@ import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { KeyRanges } from '../../../../src/tools/load/key-ranges.ts';
-import { writeUnits, type UnitPlan } from '../../../../src/tools/load/spark/units.ts';
+import { noneSurveyed, writeUnits, type UnitPlan } from '../../../../src/tools/load/spark/units.ts';
 import { makePassFolder, unitFile, type SparkUnit } from '../../../../src/tools/load/spark/work.ts';
 import type { ToolSession } from '../../../../src/tools/session/tool-session.ts';
 import { useTrial } from '../../../support/service/trial.ts';
@@ -36,12 +36,12 @@ beforeEach(async () => {
   await writeFile(join(folder, 'c.xml'), '<orders><order/></orders>');
 });
 
-async function unitsOf(plan: Omit<UnitPlan, 'inputs'>): Promise<SparkUnit[]> {
+async function unitsOf(plan: Omit<UnitPlan, 'inputs' | 'surveyed'>): Promise<SparkUnit[]> {
   const inputs = await openInputs(
     ['a', 'b', 'c'].map((name) => join(folder, `${name}.xml`)),
     () => true,
   );
-  const count = await writeUnits(session, work, { inputs, ...plan });
+  const count = await writeUnits(session, work, { inputs, surveyed: noneSurveyed, ...plan });
   return Promise.all(
     Array.from(
       { length: count },

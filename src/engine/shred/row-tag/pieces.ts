@@ -1,0 +1,102 @@
+/**
+ * A document whose places to cut it at are looked for in pieces, each apart from the others: a piece that is taken to begin at a row
+ * element has cuts that are right if one does begin there, outside of any other. That is so where the piece before ends there.
+ */
+import type { TextLocation } from '../../xml/tokens.ts';
+import type { RowCut } from './ranges.ts';
+
+/** Elements around a place, as the piece it lies in knows them. */
+export interface TagsAround {
+  /** how many of the elements around the beginning of the piece have ended */
+  readonly ended: number;
+  /** start tags of those that have begun since, outermost first */
+  readonly begun: readonly string[];
+}
+
+/** A cut: lines, columns and rows are counted from the beginning of the piece, the offset is the file's. */
+export interface PieceCut extends TagsAround {
+  readonly location: TextLocation;
+  readonly number: number;
+}
+
+export interface PieceOfRows {
+  /** offset where it begins: 0, or before the `<` of a row element */
+  readonly from: number;
+  /** start tags that it took to be around it, where that made a difference; else null */
+  readonly outer: readonly string[] | null;
+  /** of the document, before its root element; -1: that does not begin here */
+  readonly prologBytes: number;
+  /** the last one is where the next piece begins, if there is one */
+  readonly cuts: readonly PieceCut[];
+  /** at the end of the document; null: it ends in another piece */
+  readonly end: TagsAround | null;
+}
+
+/** Where a piece begins, as the document before it has it. */
+export interface PieceStart {
+  readonly location: TextLocation;
+  /** of the row element that begins there, from 1 */
+  readonly number: number;
+  /** start tags of the elements around, outermost first */
+  readonly around: readonly string[];
+}
+
+export const firstPiece: PieceStart = {
+  location: { line: 1, column: 1, offset: 0 },
+  number: 1,
+  around: [],
+};
+
+export interface PiecePlaced {
+  readonly cuts: readonly RowCut[];
+  /** null: the document has ended */
+  readonly next: PieceStart | null;
+}
+
+/** What a piece says of the document, if it begins at `start`. Null: it does not, or the document is not well-formed. */
+export function placePiece(start: PieceStart, piece: PieceOfRows): PiecePlaced | null {
+  if (piece.from !== start.location.offset) return null;
+  if (piece.outer !== null && piece.outer.join('') !== start.around.join('')) return null;
+  const cuts: RowCut[] = [];
+  let around: readonly string[] | null = start.around;
+  let next: PieceStart | null = null;
+  for (const cut of piece.cuts) {
+    around = tagsAt(start, cut);
+    // a second root
+    if (around === null || around.length === 0) return null;
+    next = {
+      location: locationAt(start.location, cut.location),
+      number: start.number + cut.number - 1,
+      around,
+    };
+    const { location, number } = next;
+    const attributes = around.flatMap((tag) => [...attributesOf(tag)]);
+    cuts.push({
+      location,
+      number,
+      openTags: around.join(''),
+      attributes: attributes.filter(([name]) => name !== 'xmlns' && !name.startsWith('xmlns:')).length,
+    });
+  }
+  if (piece.end === null) return { cuts, next };
+  return tagsAt(start, piece.end)?.length === 0 ? { cuts, next: null } : null;
+}
+
+/** Null: more elements have ended than have begun. */
+function tagsAt({ around }: PieceStart, { ended, begun }: TagsAround): readonly string[] | null {
+  return ended > around.length ? null : [...around.slice(0, around.length - ended), ...begun];
+}
+
+function locationAt(start: TextLocation, { line, column, offset }: TextLocation): TextLocation {
+  return {
+    line: start.line + line - 1,
+    column: line === 1 ? start.column + column - 1 : column,
+    offset,
+  };
+}
+
+/** By name, as they stand in a start tag. */
+export function* attributesOf(tag: string): Iterable<readonly [name: string, value: string]> {
+  for (const [, name, value] of tag.matchAll(/([^\s<>"'=]+)\s*=\s*("[^"]*"|'[^']*')/g))
+    yield [name!, value!.slice(1, -1)];
+}
