@@ -14,7 +14,7 @@ import {
   type StayingSteps,
   type StepChooser,
 } from './identifiers.ts';
-import { createNameParts } from './namespace-words.ts';
+import { createNameParts } from './namespaces/column-words.ts';
 import { createWordsSaidOnce } from './repeated-words.ts';
 import { unmetSteps } from './declared-ways.ts';
 import type { PreviousNames } from './previous.ts';

@@ -3,6 +3,7 @@ import { listTablePath } from '../../model/column-uses.ts';
 import { hasOwnPrefix, sideTableNames } from '../../model/side-tables.ts';
 import { columnPath, type TableDraft } from '../tables/model-builder.ts';
 import { createStepChooser } from './distinctive-steps.ts';
+import type { NamespaceTeller, NamespaceWord } from './namespaces/table-words.ts';
 import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
 import type { PreviousNames } from './previous.ts';
 import type { Roles } from './type-names.ts';
@@ -10,17 +11,22 @@ import type { Roles } from './type-names.ts';
 /** Longer names of tables say less of the path, as far as what is left tells it from all others: keys are called after them. */
 const mostReadable = 36;
 
+export interface TableNaming {
+  readonly naming: NamingOptions;
+  readonly identifiers: Identifiers;
+  readonly previous: PreviousNames;
+  readonly roles: Roles;
+  readonly tellNamespaces: NamespaceTeller;
+}
+
 /**
  * A table has its element's name; where several would be alike, each takes as many steps of its path as tell them apart. Of one that
- * several places share no path says more than the name: it keeps it, and the others step aside. A name that is too long has no role where no other
- * element of the set is of its kind.
+ * several places share no path says more than the name: it keeps it, and the others step aside. Elements of several namespaces are told apart
+ * by these first. A name that is too long has no role where no other element of the set is of its kind.
  */
 export function nameTables(
   tables: readonly TableDraft[],
-  naming: NamingOptions,
-  identifiers: Identifiers,
-  previous: PreviousNames,
-  roles: Roles,
+  { naming, identifiers, previous, roles, tellNamespaces }: TableNaming,
 ): void {
   const kept = new Map<TableDraft, string>();
   for (const table of tables) {
@@ -35,10 +41,16 @@ export function nameTables(
   // those that keep a name count as well: what is new is to be told from them
   const elements = tables.filter((table) => table.kind === 'element');
   const steps = new Map(elements.map((table) => [table, 0]));
+  const namespaces = new Map<TableDraft, NamespaceWord>();
+  const ownStep = (table: TableDraft): string => {
+    const own = identifiers(table.ownName ?? table.path.at(-1)!);
+    const namespace = namespaces.get(table);
+    if (namespace === undefined) return own;
+    return namespace.isPrefix ? `${namespace.word}_${own}` : `${own}_${namespace.word}`;
+  };
   const stepsOf = (table: TableDraft, ancestors: number): string[] => {
-    const own = table.ownName ?? table.path.at(-1)!;
     const before = table.path.slice(Math.max(0, table.path.length - 1 - ancestors), table.path.length - 1);
-    return [...before, own].map(identifiers);
+    return [...before.map(identifiers), ownStep(table)];
   };
   const candidate = (table: TableDraft, ancestors: number): string =>
     naming.tablePrefix + stepsOf(table, ancestors).join('_') + naming.tableSuffix;
@@ -51,6 +63,12 @@ export function nameTables(
       const shared = free.filter((table) => table.shared);
       const before = free.find((table) => previous.tableMeanings.get(name) === table.usePath);
       const keeps = before ?? (shared.length === 1 ? shared[0] : undefined);
+      const told = [...tellNamespaces(group)].filter(([table]) => table !== keeps && !namespaces.has(table));
+      for (const [table, namespace] of told) namespaces.set(table, namespace);
+      if (told.length > 0) {
+        again = true;
+        continue;
+      }
       for (const table of group) {
         if (table === keeps || steps.get(table)! >= table.path.length - 1) continue;
         steps.set(table, steps.get(table)! + 1);

@@ -12,6 +12,7 @@ import {
 } from './model-builder.ts';
 import { constraintName } from '../names/constraint-name.ts';
 import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
+import { createNamespaceTeller } from '../names/namespaces/table-words.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
 import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
@@ -36,7 +37,13 @@ export function finishTables(
 ): void {
   const identifiers = rememberedIdentifiers(naming.nameMode);
   const roles = createRoles(drawing.prunedOf ?? source, identifiers);
-  nameTables(drawing.tables, naming, identifiers, previous, roles);
+  nameTables(drawing.tables, {
+    naming,
+    identifiers,
+    previous,
+    roles,
+    tellNamespaces: createNamespaceTeller(drawing, source.namespaces, identifiers),
+  });
   // values are known by their place: those of every table come first
   const ordered = extras.toSorted((a, b) => Number(a.rootsOnly ?? false) - Number(b.rootsOnly ?? false));
   for (const table of drawing.tables) {

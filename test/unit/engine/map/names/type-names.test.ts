@@ -1,13 +1,13 @@
 /** What standards write into names and a person leaves out: the set, the version, that it is a type, a wrapper around everything. */
 import { describe, expect, it } from 'vitest';
-import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
-import { typeNames } from '../../../../src/engine/map/names/type-names.ts';
-import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
-import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
-import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
-import { compareXml } from '../../../support/documents/canonical-xml.ts';
-import { bytesOf, compiled, modelOf, statisticsOf } from '../../../support/models/shredding.ts';
-import { roundTrip } from '../../../support/round-trip/in-memory.ts';
+import { buildRelationalModel } from '../../../../../src/engine/map/build-model.ts';
+import { typeNames } from '../../../../../src/engine/map/names/type-names.ts';
+import { pruneSourceModel } from '../../../../../src/engine/map/prune.ts';
+import type { RelationalModel } from '../../../../../src/engine/model/relational-model.ts';
+import type { SourceModel } from '../../../../../src/engine/model/source-model.ts';
+import { compareXml } from '../../../../support/documents/canonical-xml.ts';
+import { bytesOf, compiled, modelOf, statisticsOf } from '../../../../support/models/shredding.ts';
+import { roundTrip } from '../../../../support/round-trip/in-memory.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;

@@ -1,5 +1,5 @@
 /** Prefixes in names of columns: elements of a row that are called alike in several namespaces are told apart by them. */
-import type { ColumnDraft } from '../tables/model-builder.ts';
+import type { ColumnDraft } from '../../tables/model-builder.ts';
 
 /**
  * Words of a column's name, from the row's element inwards: each as its element or attribute is called, behind the prefix of its namespace where

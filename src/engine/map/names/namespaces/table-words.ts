@@ -1,0 +1,80 @@
+/** What tells namespaces apart, in words of names: their prefixes, or what their URIs end with. */
+import type { Drawing, TableDraft } from '../../tables/model-builder.ts';
+import type { Identifiers } from '../identifiers.ts';
+
+/** What is said of a namespace, and whether in front of a name or behind it. */
+export interface NamespaceWord {
+  readonly word: string;
+  readonly isPrefix: boolean;
+}
+
+/** Of tables that would be called alike: what tells those that elements of different namespaces open. None where there is nothing to say. */
+export type NamespaceTeller = (alike: readonly TableDraft[]) => ReadonlyMap<TableDraft, NamespaceWord>;
+
+/** `namespaces`: URIs by prefix. Of the namespace that all documents start with nothing is said. */
+export function createNamespaceTeller(
+  { roots }: Pick<Drawing, 'roots'>,
+  namespaces: Readonly<Record<string, string>>,
+  identifiers: Identifiers,
+): NamespaceTeller {
+  const prefixes = new Map(Object.entries(namespaces).map(([prefix, uri]) => [uri, prefix]));
+  const starts = new Set(roots.map(({ name }) => name.namespaceUri));
+  const unsaid = starts.size === 1 ? [...starts][0] : null;
+  return (alike) => {
+    const opened = alike.flatMap((table) => {
+      const uri = namespaceOf(table);
+      return uri === null || uri === '' ? [] : [{ table, uri }];
+    });
+    const uris = [...new Set(opened.map(({ uri }) => uri))].toSorted();
+    const words = uris.length < 2 ? null : namespaceWords(uris, prefixes, identifiers);
+    if (words === null) return new Map();
+    return new Map(
+      opened.filter(({ uri }) => uri !== unsaid).map(({ table, uri }) => [table, words.get(uri)!]),
+    );
+  };
+}
+
+/** Null where elements of several open rows. */
+function namespaceOf({ openers }: TableDraft): string | null {
+  const uris = new Set([...openers].map(({ name }) => name.namespaceUri));
+  const [only] = uris;
+  return uris.size === 1 ? only! : null;
+}
+
+/** characters; a longer word hides the name that it stands with */
+const longest = 16;
+const mostParts = 5;
+
+/**
+ * Words for namespaces that are to be told apart, by URI: the prefixes, where an author gave each one; else what their URIs do not share, as `03` and
+ * `09` of `…:pain.001.001.03` and `…:pain.001.001.09`. Null where neither is short and different.
+ */
+export function namespaceWords(
+  uris: readonly string[],
+  prefixes: ReadonlyMap<string, string>,
+  identifiers: Identifiers,
+): ReadonlyMap<string, NamespaceWord> | null {
+  const given = uris.map((uri) => prefixes.get(uri) ?? '');
+  // what a program numbered says nothing
+  const arePrefixes = given.every((prefix) => prefix !== '' && !/^ns\d*$/i.test(prefix));
+  const words = (arePrefixes ? given : distinctParts(uris)).map((word) => identifiers(word));
+  const areTold = new Set(words.map((word) => word.toLowerCase())).size === uris.length;
+  if (!areTold || words.some((word) => word.length > longest)) return null;
+  return new Map(uris.map((uri, at) => [uri, { word: words[at]!, isPrefix: arePrefixes }]));
+}
+
+/** Of each URI as many parts as tell it from the others, from the first that they do not share; no lone character. */
+function distinctParts(uris: readonly string[]): string[] {
+  const all = uris.map((uri) => uri.split(/[/:#.-]+/).filter((part) => part !== ''));
+  const shortest = Math.min(...all.map((parts) => parts.length));
+  let start = 0;
+  while (start < shortest - 1 && all.every((parts) => parts[start] === all[0]![start])) start += 1;
+  for (let end = start + 1; end < start + mostParts; end += 1) {
+    const words = all.map((parts) => parts.slice(start, end).join('_'));
+    if (new Set(words).size < words.length) continue;
+    if (words.every((word) => word.length > 1)) return words;
+    // `0` and `1` of `3.0` and `3.1`
+    return all.map((parts) => parts.slice(Math.max(0, start - 1), end).join('_'));
+  }
+  return uris.map(() => '');
+}
