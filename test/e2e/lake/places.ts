@@ -26,16 +26,16 @@ export interface TablePlace {
 
 const prefix = 'catalogue/';
 
+/** `disk`, `bucket`: both formats over the same files. */
+export type PlaceKind = 'delta' | 'iceberg' | 'disk' | 'bucket' | 'catalogue';
+
 /** `home`: whose tools fill them. The first one is PostgreSQL. */
 export interface Places {
   readonly home: ServiceHome;
   readonly all: readonly TablePlace[];
 }
 
-export async function openPlaces(
-  trial: Trial,
-  kinds: readonly ('disk' | 'bucket' | 'catalogue')[],
-): Promise<Places> {
+export async function openPlaces(trial: Trial, kinds: readonly PlaceKind[]): Promise<Places> {
   const store = trial.keep(await startObjectServer(), (server) => server.end());
   const { bucket, endpoint, region, accessKeyId, secretAccessKey } = store.settings;
   const login = { id: 'loader', secret: 'secret-of-the-loader' };
@@ -59,9 +59,27 @@ export async function openPlaces(
     'svc.sources.lake.secret_key': secretAccessKey,
     'svc.sources.lake.writable': 'true',
   });
-  const disk = join(home.directory, 'disk');
+  const [disk, delta, iceberg] = ['disk', 'delta', 'iceberg'].map((name) => join(home.directory, name)) as [
+    string,
+    string,
+    string,
+  ];
   const copy = join(home.directory, 'copy');
-  const places: Readonly<Record<(typeof kinds)[number], TablePlace>> = {
+  const places: Readonly<Record<PlaceKind, TablePlace>> = {
+    delta: {
+      name: 'disk, Delta alone',
+      target: delta,
+      format: ['-f', 'delta'],
+      login: [],
+      readers: async () => ({ delta: deltaReader(delta) }),
+    },
+    iceberg: {
+      name: 'disk, Iceberg alone',
+      target: iceberg,
+      format: ['-f', 'iceberg'],
+      login: [],
+      readers: async () => ({ iceberg: icebergReader(iceberg) }),
+    },
     disk: {
       name: 'disk',
       target: disk,

@@ -30,7 +30,10 @@ describe.each(series)('$name', { timeout: 900_000, ...needs('corpus') }, ({ vers
   let tables: ModelTables;
 
   beforeAll(async () => {
-    places = await openPlaces(trial, isWhole ? ['disk', 'bucket', 'catalogue'] : ['disk']);
+    places = await openPlaces(
+      trial,
+      isWhole ? ['delta', 'iceberg', 'disk', 'bucket', 'catalogue'] : ['disk'],
+    );
     stored = [];
     // all have the same documents at most three times, under names of their own
     for (const [at, { files, entry, root, documents }] of versions().slice(0, 2).entries()) {
