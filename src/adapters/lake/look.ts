@@ -52,13 +52,13 @@ export async function readLakeZones(target: LakeTarget, tables: readonly ZoneTab
           ? null
           : await format.readTable(place, there.directory, `${place.label}: ${name}`);
       if (state === null) continue;
-      const fields = new Map(state.fields.map((field) => [field.name, field.sqlType]));
+      const fields = new Map(state.fields.map((field) => [field.name, field]));
       const kept = new Map<string, boolean>();
       for (const column of columns()) {
-        const sqlType = fields.get(column.name);
-        if (sqlType?.startsWith('TIMESTAMP') !== true) continue;
-        const isZoned = sqlType.includes('TIME ZONE');
-        if (isZoned || !column.zoned || !canTakeZone(state, column.name)) kept.set(column.name, isZoned);
+        const field = fields.get(column.name);
+        if (field?.sqlType?.startsWith('TIMESTAMP') !== true) continue;
+        const isZoned = field.sqlType.includes('TIME ZONE');
+        if (isZoned || !column.zoned || !canTakeZone(state, field)) kept.set(column.name, isZoned);
       }
       found.set(name, kept);
     }

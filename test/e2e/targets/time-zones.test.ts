@@ -34,6 +34,7 @@ describe('dates with times', { timeout: 240_000 }, () => {
   const source = compiled(xsd);
   let home: ServiceHome;
   let documents: string;
+  let origin: string;
 
   beforeAll(async () => {
     home = await trial.home();
@@ -42,7 +43,9 @@ describe('dates with times', { timeout: 240_000 }, () => {
     await writeFile(join(home.directory, 'watch.xsd'), xsd);
     await writeFile(join(documents, 'first.xml'), first);
     await writeFile(join(documents, 'second.xml'), second);
-    await convert(home, 'xsd2er', join(home.directory, 'watch.xsd'), '--name', 'watch');
+    origin = String(
+      (await convert(home, 'xsd2er', join(home.directory, 'watch.xsd'), '--name', 'watch')).origin,
+    );
   });
 
   async function expectBack(target: string): Promise<void> {
@@ -105,6 +108,33 @@ describe('dates with times', { timeout: 240_000 }, () => {
       expect(rows.map((row) => row['ended']).filter((ended) => ended !== null)).toEqual([
         '2024-07-01 07:00:00+00',
       ]);
+    }
+  });
+
+  it('are instants in a column, too, that files of an earlier version do not have', async () => {
+    const next = xsd.replace(
+      '</xs:sequence>',
+      '<xs:element name="left" type="xs:dateTime" minOccurs="0"/></xs:sequence>',
+    );
+    const turn = (more: string): string =>
+      watch(`<turn><planned>2024-05-01T08:00:00</planned>${more}</turn>`);
+    const name = join(home.directory, 'next.xsd');
+    await writeFile(name, next);
+    await convert(home, 'xsd2er', name, '--name', 'next', '--parent', origin);
+    const later = join(home.directory, 'files', 'later');
+    await mkdir(later);
+    await writeFile(join(later, 'without.xml'), turn(''));
+    await writeFile(join(later, 'with.xml'), turn('<left>2024-05-01T09:00:00+02:00</left>'));
+    const target = join(home.directory, 'files', 'later-tables');
+    for (const [document, version] of [
+      [join(documents, 'first.xml'), origin],
+      [join(later, 'without.xml'), 'next'],
+      [join(later, 'with.xml'), 'next'],
+    ] as const)
+      await convert(home, 'xml2er', document, '-x', version, '-o', target, '-f', 'delta,iceberg');
+    for (const reader of [deltaReader(target), icebergReader(target)]) {
+      const rows = (await reader.read('turn'))!;
+      expect(rows.map((row) => row['left'] ?? null)).toEqual([null, null, null, '2024-05-01 07:00:00+00']);
     }
   });
 

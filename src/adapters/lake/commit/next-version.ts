@@ -61,7 +61,7 @@ export async function nextVersion(
     }
     const type = typeThere(step.name, field, column);
     const settled =
-      addsZone(type, column.sqlType) && canTakeZone(state, field.name)
+      addsZone(type, column.sqlType) && canTakeZone(state, field)
         ? column.sqlType
         : await settledType(type, column.sqlType, () => digitsOf(field.name));
     if (settled !== type) {
