@@ -140,6 +140,22 @@ describe('unload', { timeout: 120_000 }, () => {
     },
   );
 
+  it('takes rows out of a table of another version that no foreign key leads to', async () => {
+    await load('keyless', first!, second!);
+    // as a load makes a table whose rows hang from any of many
+    await sql.unsafe(`create table keyless.extra (extra_key bigint primary key, document_key bigint);
+      insert into keyless.extra select document_key + 10, document_key from keyless._documents;
+      insert into keyless._keys values ('extra', 20)`);
+    const [made] =
+      await sql`select tableowner as owner from pg_tables where schemaname = 'keyless' and tablename = 'item'`;
+    await sql`alter table keyless.extra owner to ${sql(made!['owner'] as string)}`;
+    await convert(home, 'unload', '-l', logical, '-i', 'metadb:keyless', '-D', 'first.xml');
+    expect([
+      ...(await sql`select d.name from keyless.extra join keyless._documents d using (document_key)`),
+    ]).toEqual([{ name: 'second.xml' }]);
+    expect(await contents('keyless')).toMatchObject({ extra: 1, _documents: 1 });
+  });
+
   it('removes no row of a table that is somebody else’s: it says which refers to the rows', async () => {
     await load('foreign', first!);
     await sql.unsafe('create table "foreign".notes (item bigint references "foreign".item, note text)');

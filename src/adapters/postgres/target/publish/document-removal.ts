@@ -33,6 +33,8 @@ export class PostgresRemoval {
   readonly #token = `_svc_gone_${randomBytes(4).toString('hex')}`;
   /** tables that lose rows: the name of the table of their keys */
   readonly #gone = new Map<string, string>();
+  /** their primary keys; a table of another version need have no foreign key */
+  readonly #keyOf = new Map<string, string>();
 
   /** `tables`: the model's */
   constructor(
@@ -221,6 +223,7 @@ export class PostgresRemoval {
     if (gone === undefined) {
       gone = `${this.#token}_${this.#gone.size}`;
       this.#gone.set(table, gone);
+      this.#keyOf.set(table, key);
       await this.#tx.unsafe(
         `CREATE UNLOGGED TABLE ${this.#relation(gone)} (key bigint PRIMARY KEY, round int NOT NULL)`,
       );
@@ -237,8 +240,6 @@ export class PostgresRemoval {
    * table: such keys come off, and back, checked.
    */
   async #deleteRows(references: readonly Reference[]): Promise<Record<string, number>> {
-    const keys = new Map(references.map(({ table, key }) => [table, key]));
-    for (const { name, primaryKey } of this.#tables) keys.set(name, primaryKey[0]!);
     const slow = references.filter(({ parent, indexed }) => this.#gone.has(parent) && !indexed);
     for (const { table, name } of slow)
       await this.#tx.unsafe(`ALTER TABLE ${this.#relation(table)} DROP CONSTRAINT ${doubleQuoted(name)}`);
@@ -247,7 +248,7 @@ export class PostgresRemoval {
     if (tables.length > 0) {
       const deletions = tables.map(
         ([table, gone], at) =>
-          `d${at} AS (DELETE FROM ${this.#relation(table)} WHERE ${doubleQuoted(keys.get(table)!)} IN (SELECT key FROM ${this.#relation(gone)}) RETURNING 1)`,
+          `d${at} AS (DELETE FROM ${this.#relation(table)} WHERE ${doubleQuoted(this.#keyOf.get(table)!)} IN (SELECT key FROM ${this.#relation(gone)}) RETURNING 1)`,
       );
       const counts = tables.map((_, at) => `SELECT ${at} AS at, count(*)::int AS count FROM d${at}`);
       const deleted = await this.#tx.unsafe<{ at: number; count: number }[]>(
