@@ -18,6 +18,7 @@ const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element 
     <xs:attribute name="day" type="xs:date"/><xs:attribute name="hour" type="xs:time"/></xs:complexType></xs:element>
 </xs:sequence></xs:complexType></xs:element></xs:schema>`;
 const watch = (...turns: readonly string[]): string => `<watch>${turns.join('')}</watch>`;
+const turn = (more: string): string => watch(`<turn><planned>2024-05-01T08:00:00</planned>${more}</turn>`);
 const first = watch(
   '<turn day="2024-03-31" hour="02:30:00"><planned>2024-03-31T02:30:00</planned><seen>2024-03-31T02:30:00+05:30</seen></turn>',
   '<turn><planned>2024-10-27T02:30:00.25</planned><seen>2024-10-27T00:30:00Z</seen></turn>',
@@ -116,8 +117,6 @@ describe('dates with times', { timeout: 240_000 }, () => {
       '</xs:sequence>',
       '<xs:element name="left" type="xs:dateTime" minOccurs="0"/></xs:sequence>',
     );
-    const turn = (more: string): string =>
-      watch(`<turn><planned>2024-05-01T08:00:00</planned>${more}</turn>`);
     const name = join(home.directory, 'next.xsd');
     await writeFile(name, next);
     await convert(home, 'xsd2er', name, '--name', 'next', '--parent', origin);
