@@ -135,8 +135,11 @@ export function nameColumns(
     // an attribute called like an element beside it says so: name_attr, name
     const named =
       isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
+    // of a name that stood for something else before, all steps say more than a number
     const candidates =
-      words === '' ? [wanted, word('text'), word('text_value')] : [named, `${wanted}_2`, `${wanted}_3`];
+      words === ''
+        ? [wanted, word('text'), word('text_value')]
+        : [named, ...(wanted === name ? [steps.join('_')] : []), `${wanted}_2`, `${wanted}_3`];
     const meaning = useOfDraft(column, table);
     const claim = { meaning, steps, choose };
     if (wanted !== name || isReadable(named, null)) {
