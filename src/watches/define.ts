@@ -154,7 +154,7 @@ async function define(
     };
     const pointerAt = (long: string): string => pointers[long] ?? '/options';
     const faults = await checkAccess(adapters, settings, idOrg, request, ['/location'], pointerAt, new Set());
-    if (faults.length > 0) throw accessError(faults);
+    if (faults.length > 0) throw accessError(faults.map((fault) => located(fault, location)));
     await checkOwners(adapters.catalog, idOrg, [request]);
   }
   const kept = { location, target, options };
@@ -178,6 +178,16 @@ async function define(
     },
     nextRunMs: schedule.first(adapters.clock.nowMs()),
   };
+}
+
+/** Of a folder that is not there: where it was looked for, and what to do. */
+function located<Fault extends { readonly code: string; readonly pointer: string; readonly detail: string }>(
+  fault: Fault,
+  location: string,
+): Fault {
+  if (fault.code !== 'input_not_found' || fault.pointer !== '/location') return fault;
+  const detail = `${location}: ${fault.detail}: make it first, below the folder of the organisation (files/ID of the home), or below a folder of svc.files.roots`;
+  return { ...fault, detail };
 }
 
 function given(members: WatchMembers): Partial<typeof watchDefaults> {

@@ -5,6 +5,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { WatchRecord } from '../../src/ports/stores/watches.ts';
 import { createDice } from '../contracts/merge/orders.ts';
 import { isHere } from '../support/needs.ts';
 import { startObjectServer, type ObjectServer } from '../support/servers/object-server.ts';
@@ -15,7 +16,7 @@ import { useTrial } from '../support/service/trial.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { watchClient, type WatchClient } from '../support/service/watches.ts';
 
-const [files, rounds] = isHere('whole run') ? [6000, 24] : [40, 2];
+const [files, rounds] = isHere('whole run') ? [3000, 16] : [40, 2];
 
 const order = (id: number): string => `<order><id>${id}</id><city>Ghent</city></order>`;
 
@@ -111,19 +112,23 @@ describe('watches of two machines', { timeout: 1_800_000 }, () => {
       );
       services[killed] = await trial.service(homes[killed]!);
     }
-    const rest = await eventually(
-      'rest',
-      async () => {
-        const found = await Promise.all([appended, merged].map(({ id_watch: id }) => client(0).get(id)));
-        const isOver = found.every(
-          ({ files: { waiting, loading }, id_job: job }) => waiting + loading === 0 && job === null,
-        );
-        const [first, second] = found;
-        return isOver && first!.files.loaded === files && second!.files.loaded === there.size ? found : null;
-      },
-      100,
-      6000,
-    );
+    const states = () => Promise.all([appended, merged].map(({ id_watch: id }) => client(0).get(id)));
+    const isOver = (found: readonly WatchRecord[]): boolean =>
+      found.every(
+        ({ files: { waiting, loading }, id_job: job }) => waiting + loading === 0 && job === null,
+      ) &&
+      found[0]!.files.loaded === files &&
+      found[1]!.files.loaded === there.size;
+    let rest = await states();
+    while (!isOver(rest)) {
+      const before = JSON.stringify(rest.map(({ files: counts }) => counts));
+      rest = await eventually(`more than ${before}`, async () => {
+        const found = await states();
+        return isOver(found) || JSON.stringify(found.map(({ files: counts }) => counts)) !== before
+          ? found
+          : null;
+      });
+    }
     expect(rest.map(({ stalled, files: { rejected } }) => ({ stalled, rejected }))).toEqual([
       { stalled: null, rejected: 0 },
       { stalled: null, rejected: 0 },
