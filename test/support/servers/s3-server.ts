@@ -15,11 +15,14 @@ export interface S3Server {
 const credentials = { accessKeyId: 'test-access', secretAccessKey: 'test-secret-key' };
 const bucket = 'conversions';
 
-/** With one empty bucket; null where there is no server to be had. */
-export async function startS3Server(): Promise<S3Server | null> {
+export const s3Programs = ['versitygw', 'moto_server'] as const;
+export type S3Program = (typeof s3Programs)[number];
+
+/** With one empty bucket; null where there is no server to be had. `only`: that one, and no other. */
+export async function startS3Server(only?: S3Program): Promise<S3Server | null> {
   const directory = await mkdtemp(join(tmpdir(), 's3-server-'));
   const port = await freePort();
-  const command = await commandFor(directory, port);
+  const command = await commandFor(directory, port, only);
   if (command === null) {
     await rm(directory, { recursive: true });
     return null;
@@ -53,11 +56,15 @@ export async function startS3Server(): Promise<S3Server | null> {
   };
 }
 
-async function commandFor(directory: string, port: number): Promise<readonly string[] | null> {
+async function commandFor(
+  directory: string,
+  port: number,
+  only: S3Program | undefined,
+): Promise<readonly string[] | null> {
   const gateway = process.env['VERSITYGW'] ?? 'versitygw';
   const meta = join(directory, 'meta');
   await mkdir(meta);
-  if (await runs(gateway, '--version'))
+  if (only !== 'moto_server' && (await runs(gateway, '--version')))
     return [
       gateway,
       '--port',
@@ -68,7 +75,8 @@ async function commandFor(directory: string, port: number): Promise<readonly str
       meta,
       join(directory, 'buckets'),
     ];
-  if (await runs('moto_server', '--help')) return ['moto_server', '-H', '127.0.0.1', '-p', String(port)];
+  if (only !== 'versitygw' && (await runs('moto_server', '--help')))
+    return ['moto_server', '-H', '127.0.0.1', '-p', String(port)];
   return null;
 }
 
