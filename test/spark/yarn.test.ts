@@ -9,7 +9,7 @@ import { needs } from '../support/needs.ts';
 import { passUnderWay, sparkSettings, submit } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
 import { writeEngineProxy } from './engine-proxy.ts';
-import { loadedTables, targetArguments } from './loaded-tables.ts';
+import { keysAsRanks, loadedTables, targetArguments } from './loaded-tables.ts';
 import { startYarnCluster, type YarnCluster } from './yarn-cluster.ts';
 
 const kinds = ['metadb', 'iceberg'] as const;
@@ -43,9 +43,9 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
     await cluster?.stop();
   });
 
-  function argv(kind: (typeof kinds)[number], name: string): string[] {
+  function argv(kind: (typeof kinds)[number], name: string, keys: 'hash' | 'sequence' = 'hash'): string[] {
     const target = targetArguments(home, kind, `${name}_${kind}`);
-    return [input, '--row-tag', 'order', '--keys', 'hash', ...target];
+    return [input, '--row-tag', 'order', '--keys', keys, ...target];
   }
 
   /** Node as the executors start it, which does all units but the first when that path is there. */
@@ -57,10 +57,13 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
     );
   }
 
-  it.each((['client', 'cluster'] as const).flatMap((mode) => kinds.map((kind) => [mode, kind] as const)))(
-    'in mode %s, an executor of which is killed, give the rows of the local engine in %s',
-    async (mode, kind) => {
-      const mark = join(home.directory, `killed-${mode}-${kind}`);
+  it.each([
+    ...(['client', 'cluster'] as const).flatMap((mode) => kinds.map((kind) => [mode, kind, 'hash'] as const)),
+    ['cluster', 'metadb', 'sequence'] as const,
+  ])(
+    'in mode %s, an executor of which is killed, give the rows of the local engine in %s (keys: %s)',
+    async (mode, kind, keys) => {
+      const mark = join(home.directory, `killed-${mode}-${kind}-${keys}`);
       await home.configure(
         sparkSettings(work, {
           'svc.spark.node': await nodeAfter(mark),
@@ -70,7 +73,9 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
           'svc.spark.conf': [...cluster.conf, `spark.submit.deployMode=${mode}`].join(' '),
         }),
       );
-      const arguments_ = [...argv(kind, mode), '-x', origin, '--engine', 'spark', '--json'];
+      const [there, here] = [`${mode}_${keys}`, keys === 'hash' ? 'here' : `here_${keys}`];
+      if (keys !== 'hash') await convert(home, 'xml2er', ...argv(kind, here, keys), '-x', origin);
+      const arguments_ = [...argv(kind, there, keys), '-x', origin, '--engine', 'spark', '--json'];
       const started = startTool(home, 'xml2er', arguments_, '', cluster.environment);
       await Promise.race([eventually('a unit is done', () => passUnderWay(work, 'load')), started.ended]);
       const [executor] = await cluster.executors();
@@ -82,9 +87,11 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
       expect(executor, output).toBeDefined();
       expect(output).toMatch(/Spark application application_\d+_\d+ on yarn/);
       expect(Number(/(\d+) units of work for Spark$/m.exec(output)?.[1])).toBeGreaterThan(2);
-      const found = await loadedTables(home, kind, `${mode}_${kind}`);
+      const found = await loadedTables(home, kind, `${there}_${kind}`);
       expect(found['_documents']).toHaveLength(16_000);
-      expect(found).toEqual(await loadedTables(home, kind, `here_${kind}`));
+      const expected = await loadedTables(home, kind, `${here}_${kind}`);
+      if (keys === 'hash') expect(found).toEqual(expected);
+      else expect(keysAsRanks(found)).toEqual(keysAsRanks(expected));
       expect(await readdir(work)).toEqual([]);
     },
   );
