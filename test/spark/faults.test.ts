@@ -87,6 +87,14 @@ describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spar
     });
   }
 
+  /** The units of the next loads, but for their first, are done when the file of the path that is answered is there. */
+  async function holdUnits(name: string): Promise<string> {
+    const mark = join(home.directory, `mark-${name}`);
+    const script = `[[ "$2 $unit" != *-load' '[1-9]* ]] || until [ -e '${mark}' ]; do sleep 0.1; done`;
+    await configure({ 'svc.spark.node': await writeEngineProxy(join(home.directory, `${name}.sh`), script) });
+    return mark;
+  }
+
   const options = (kind: TargetKind, name: string): [string, string][] => {
     const [flag, target, ...format] = targetArguments(home, kind, name);
     return [
@@ -148,11 +156,12 @@ esac`,
   );
 
   it.each(kinds)('is an executor, killed while it writes into %s', async (kind) => {
-    await configure();
+    const mark = await holdUnits(`executor-${kind}`);
     const started = startTool(home, 'xml2er', job(kind, `executor_${kind}`));
     expect(await underWay(started.ended)).not.toBeNull();
     const [executor] = await cluster.executors();
     process.kill(executor!, 'SIGKILL');
+    await writeFile(mark, '');
     const run = await started.ended;
     expect(run.code, run.stdout + run.stderr).toBe(0);
     expect(run.stdout).toMatch(/Lost executor \d/);
@@ -161,7 +170,7 @@ esac`,
   });
 
   it('is a worker of Python, killed with an engine that is stuck, which goes with it', async () => {
-    await configure();
+    const mark = await holdUnits('worker');
     const started = startTool(home, 'xml2er', job('metadb', 'worker'));
     const folder = await underWay(started.ended);
     expect(folder).not.toBeNull();
@@ -172,6 +181,7 @@ esac`,
     process.kill(engine, 'SIGSTOP');
     const status = await readFile(`/proc/${engine}/status`, 'latin1');
     process.kill(Number(/^PPid:\s+(\d+)/m.exec(status)![1]), 'SIGKILL');
+    await writeFile(mark, '');
     const run = await started.ended;
     expect(run.code, run.stdout + run.stderr).toBe(0);
     expect(await loadedTables(home, 'metadb', 'worker')).toEqual(expected.get('metadb'));
@@ -185,7 +195,7 @@ esac`,
     'is the driver, on the way to %s: the job says so, leaves nothing, and a service runs it again',
     async (kind) => {
       const name = `driver_${kind}`;
-      await configure();
+      const mark = await holdUnits(name);
       const service = await startService(home);
       try {
         const { client } = service;
@@ -195,6 +205,7 @@ esac`,
         expect(folder).not.toBeNull();
         const [driver] = await processesWith('org.apache.spark.deploy.SparkSubmit', folder!);
         process.kill(driver!, 'SIGKILL');
+        await writeFile(mark, '');
         await eventually('the attempt has ended', async () => {
           const { status } = await client.job(jobs[0]!);
           expect(['R', 'W']).toContain(status);
