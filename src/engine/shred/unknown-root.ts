@@ -50,13 +50,23 @@ export function unknownRoot(
       message: 'this is an XSD, no document',
     });
   const more = known.length > maxNamed ? ` and ${known.length - maxNamed} more` : '';
-  const roots = known.slice(0, maxNamed).map(nameOf).join(', ');
+  const [namesakes, others] = [true, false].map((isAlike) =>
+    known.filter(({ localName }) => (localName === name.localName) === isAlike),
+  ) as [RowElementName[], RowElementName[]];
+  const roots = [...namesakes, ...others].slice(0, maxNamed).map(nameOf).join(', ');
   const knows = roots === '' ? '' : `, which knows ${roots}${more}`;
+  const [namesake] = namesakes;
+  const elsewhere = namesake === undefined ? '' : ` (its ${name.localName} is of ${namespaceText(namesake)})`;
   return new InputError({
     ...common,
     code: 'unknown_root',
-    message: `the root element <${clarkName(name)}> is not in the schema${knows}${besides}`,
+    message: `the root element <${clarkName(name)}> is not in the schema${elsewhere}${knows}${besides}`,
   });
+}
+
+/** A document of another version, or one without the `xmlns` that its schema asks for. */
+function namespaceText({ namespaceUri }: RowElementName): string {
+  return namespaceUri === null || namespaceUri === '' ? 'no namespace' : `the namespace ${namespaceUri}`;
 }
 
 function nameOf({ namespaceUri, localName }: RowElementName): string {
