@@ -54,8 +54,9 @@ export async function lockBucket(
       throw new AppError('service_unavailable', `Another job has been writing into ${label} for long.`);
     else await sleep(pollMs * (0.5 + Math.random()));
   }
-  // a store that takes a second object for a new one would take a second version of a table, too
-  if (await objects.createObject(key, holder(-1))) throw neverConditional();
+  // Made anew, it was taken away by one who waited and knew the dead writer's; or the store takes a second object for a new one.
+  const isMadeAnew = await objects.createObject(key, holder(-1));
+  if (isMadeAnew && !(await tellsNewObjects(objects, `${key}-${own.token}`))) throw neverConditional();
   let beat = 0;
   let isEnded = false;
   let writing: Promise<unknown> = Promise.resolve();
@@ -82,6 +83,18 @@ export async function lockBucket(
         .catch(() => undefined);
     },
   };
+}
+
+/** Tried on a key of nobody else: a store that takes a second object for a new one would take a second version of a table, too. */
+async function tellsNewObjects(objects: DecidingStore, key: string): Promise<boolean> {
+  const [first, second] = ['first', 'second'].map((text) => new TextEncoder().encode(text));
+  try {
+    await objects.createObject(key, first!);
+    return !(await objects.createObject(key, second!));
+  } finally {
+    // an object of some bytes that stays harms nobody
+    await objects.removeObject(key).catch(() => undefined);
+  }
 }
 
 async function textAt(objects: DecidingStore, key: string): Promise<string | null> {
