@@ -14,6 +14,8 @@ export interface StoreRequest {
   readonly prefix: string;
   /** whether an object is only wanted where there is none */
   readonly isExclusive: boolean;
+  /** whether a part of an object is asked for, as behind a cut */
+  readonly isRange: boolean;
 }
 
 /**
@@ -65,7 +67,8 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
     const body: Buffer[] = [];
     for await (const chunk of request) body.push(chunk as Buffer);
     const prefix = url.searchParams.get('prefix') ?? '';
-    const told = await faultOf({ method: request.method!, key, prefix, isExclusive });
+    const isRange = request.headers.range !== undefined;
+    const told = await faultOf({ method: request.method!, key, prefix, isExclusive, isRange });
     const fault = told === null || told === 'replace' || 'told' in told ? null : told;
     const refuse = (): void => {
       if (fault!.answer === 'hang up') response.destroy();
