@@ -122,6 +122,7 @@ const parts = {
   'python client': { how: 'Python with venv, and packages that pip can install' },
   schemathesis: { how: 'Python with venv, and packages that pip can install' },
   sqlglot: { how: 'Python with venv, and packages that pip can install' },
+  versitygw: { how: 'github.com/versity/versitygw, made with Go; VERSITYGW names it' },
 } as const satisfies Readonly<Record<string, PartSpec>>;
 
 export type Part = keyof typeof parts;

@@ -3,13 +3,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import type { ObjectStore } from '../../../src/ports/files/objects.ts';
-import { isHere, skipFor } from '../../support/needs.ts';
-import { s3Programs, startS3Server, type S3Server } from '../../support/servers/s3-server.ts';
+import { isHere, skipFor, type Part } from '../../support/needs.ts';
+import { s3Programs, startS3Server, type S3Program, type S3Server } from '../../support/servers/s3-server.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
 import { eventually } from '../../support/service/waiting.ts';
 import { watchClient, type WatchClient } from '../../support/service/watches.ts';
+
+/** of two makers; one of them alone is an S3 server, too */
+const lacking: Readonly<Record<S3Program, Part>> = { versitygw: 'versitygw', moto_server: 's3 server' };
 
 /** more than a page has, or fewer */
 const many = isHere('whole run') ? 1005 : 40;
@@ -77,7 +80,7 @@ describe.each(s3Programs)('a bucket of %s that is watched', { timeout: 240_000 }
     );
 
   it('loads each object once by its name, takes back what is gone, and gives a prefix its rows', async (context) => {
-    if (server === null) return skipFor(context, 's3 server', `${program} is not here`);
+    if (server === null) return skipFor(context, lacking[program], `${program} is not here`);
     for (let at = 0; at < many; at += 40)
       await Promise.all(
         Array.from({ length: Math.min(40, many - at) }, (_, one) =>
