@@ -8,9 +8,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 /** Inherited by all that a tool starts, also where it leaves the group: value of a tool's own. */
 export const markVariable = 'SVC_JOB_MARK';
 
-/** How long it waits for the next process: where jobs follow one another, beginning it anew costs the service as much as the tool. */
-const idleMs = 30_000;
-
 export interface ProcessGuard {
   watch(groupId: number, mark: string): void;
   release(groupId: number): void;
@@ -41,7 +38,6 @@ fi`;
 export function createProcessGuard(): ProcessGuard {
   const watched = new Map<number, string>();
   let guard: ChildProcess | null = null;
-  let idle: NodeJS.Timeout | null = null;
 
   function start(): ChildProcess {
     const child = spawn('/bin/sh', ['-c', script], {
@@ -73,27 +69,18 @@ export function createProcessGuard(): ProcessGuard {
     guard.stdin?.write([...watched].map(([groupId, mark]) => `+ ${groupId} ${mark}\n`).join(''));
   }
 
-  function stayIdle(on: boolean): void {
-    if (idle !== null) clearTimeout(idle);
-    idle = on ? setTimeout(end, idleMs).unref() : null;
-  }
-
-  /** The program that this worker is a part of may go on without any job. */
-  function end(): void {
-    guard?.stdin?.end();
-    guard = null;
-  }
-
   return {
     watch(groupId, mark) {
-      stayIdle(false);
       watched.set(groupId, mark);
       tell(`+ ${groupId} ${mark}\n`);
     },
     release(groupId) {
       watched.delete(groupId);
       tell(`- ${groupId}\n`);
-      if (watched.size === 0) stayIdle(true);
+      if (watched.size > 0) return;
+      // nothing is left to guard, and the program that this worker is a part of may go on without it
+      guard?.stdin?.end();
+      guard = null;
     },
   };
 }
