@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { RemovalPlan, Removed, RowRemover } from '../../ports/rows/remover.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { finishStep } from './commit/finish-step.ts';
 import { openDataFiles } from './data-files.ts';
 import { readLakeLoads } from './look.ts';
@@ -114,7 +115,7 @@ async function documentKeys(
   { documentName, idLschma, installation }: RemovalPlan,
 ): Promise<readonly string[]> {
   const jobs = manifest.jobs
-    .filter((job) => job.id_lschma === idLschma && job.installation === installation)
+    .filter((job) => isByLogicalSchema(job, { idLschma, installation }))
     .map(({ job }) => job);
   const rows =
     jobs.length === 0

@@ -15,6 +15,7 @@ import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type HandedRows } from '../file-staging/staged-files.ts';
 import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { currentLakeDocuments, planMerge } from './documents/merged-documents.ts';
@@ -270,13 +271,11 @@ class LakeRowSink extends StagedRowSink implements RowSink {
 
   /** Of those whose documents stay: jobs that wrote into tables of this model, or by it. */
   #ownJobs(): readonly number[] {
-    const { model, idLschma, installation = '' } = this.plan;
-    const own = new Set(model.tables.map((table) => table.name));
+    const own = new Set(this.plan.model.tables.map((table) => table.name));
     return this.#manifest.jobs
       .filter((job) => {
         if (job.tables.length === 0) return false;
-        const isByIt = idLschma !== null && job.id_lschma === idLschma && job.installation === installation;
-        return isByIt || job.tables.some((name) => own.has(name));
+        return isByLogicalSchema(job, this.plan) || job.tables.some((name) => own.has(name));
       })
       .map(({ job }) => job);
   }

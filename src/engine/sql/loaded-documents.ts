@@ -76,9 +76,14 @@ export function currentDocumentsQuery(
   return `SELECT document_key, ${key} AS merge_key, name, sha256 FROM ${relation(documents)} WHERE document_key IN (${loadedKeys(roots, loading, relation)})${current}`;
 }
 
+/** Of a row `l` of `_loads`: whether it is of a job by this logical schema. */
+export function isLoadedBy({ idLschma, installation = '' }: Loading): string {
+  return `l.id_lschma = ${idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(installation)}`;
+}
+
 function loadedKeys(
   roots: readonly DocumentColumn[],
-  { idLschma, installation = '' }: Loading,
+  loading: Loading,
   relation: (table: string) => string,
 ): string {
   const { documents, unmapped, loads } = sideTableNames;
@@ -86,7 +91,7 @@ function loadedKeys(
   keys.push(
     `SELECT u.document_key FROM ${relation(unmapped)} u JOIN ${relation(documents)} d ON d.document_key = u.document_key
        JOIN ${relation(loads)} l ON l.job = d.job
-      WHERE u.parent_table = ${standardLiteral(documents)} AND l.id_lschma = ${idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(installation)}`,
+      WHERE u.parent_table = ${standardLiteral(documents)} AND ${isLoadedBy(loading)}`,
   );
   return keys.join(' UNION ALL ');
 }

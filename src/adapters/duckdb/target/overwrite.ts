@@ -1,6 +1,6 @@
 /** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
-import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { documentColumns, isLoadedBy } from '../../../engine/sql/loaded-documents.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
 import { earlierTables } from './document-removal.ts';
@@ -15,7 +15,7 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
     string,
     string,
   ];
-  const isByIt = `l.id_lschma = ${plan.idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(plan.installation ?? '')}`;
+  const isByIt = isLoadedBy(plan);
   const sources = [
     ...(plan.idLschma === null
       ? []

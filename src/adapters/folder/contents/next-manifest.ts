@@ -6,7 +6,7 @@ import type { Table } from '../../../engine/model/relational-model.ts';
 import type { SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { UnitFile } from '../../../ports/rows/units.ts';
 import type { NotedColumns } from './noted-columns.ts';
-import type { CodeRow, TargetManifest, ManifestFile, ManifestTable } from './manifest.ts';
+import type { CodeRow, TargetManifest, ManifestFile, ManifestJob, ManifestTable } from './manifest.ts';
 
 const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
 
@@ -16,12 +16,20 @@ export function rowsByTable(added: ManifestStep['added']): Record<string, number
   return Object.fromEntries(counts.filter(([table, rows]) => rows > 0 && !sideNames.has(table)));
 }
 
+/** Whether a job loaded by this logical schema. */
+export function isByLogicalSchema(
+  job: Pick<ManifestJob, 'id_lschma' | 'installation'>,
+  { idLschma, installation = '' }: Pick<SinkPlan, 'idLschma' | 'installation'>,
+): boolean {
+  return idLschma !== null && job.id_lschma === idLschma && job.installation === installation;
+}
+
 /**
  * What an overwrite leaves: files of other jobs than those that wrote rows of root elements of this model, or by it. A file is of one job, and
  * goes whole.
  */
 export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan): ManifestTable[] {
-  const { model, idLschma, installation = '' } = plan;
+  const { model } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
   const roots = new Set([...rootTables(model)].map((index) => model.tables[index]!.name));
   const gone = new Set(
@@ -29,9 +37,7 @@ export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan
       roots.has(name) ? files.filter(({ rows }) => rows > 0).map(jobOf) : [],
     ),
   );
-  for (const job of jobs)
-    if (idLschma !== null && job.id_lschma === idLschma && job.installation === installation)
-      gone.add(jobOf(job));
+  for (const job of jobs) if (isByLogicalSchema(job, plan)) gone.add(jobOf(job));
   return tables
     .filter(({ name }) => !own.has(name))
     .map((table) => ({ ...table, files: table.files.filter((file) => !gone.has(jobOf(file))) }))

@@ -3,6 +3,7 @@ import { rootTables } from '../../../engine/model/key-columns.ts';
 import { codesTable, fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import { isByLogicalSchema } from '../../folder/contents/next-manifest.ts';
 import type { LakeJob, LakeManifest, LakeTable } from '../manifest.ts';
 import type { TablesThere } from '../tables-there.ts';
 import { isBesideData } from './removed-rows.ts';
@@ -23,13 +24,13 @@ export interface Overwritten {
  * at only of jobs that another logical schema ran, and that have rows in the model's tables.
  */
 export async function overwrittenBy(
-  { model, idLschma, installation = '' }: SinkPlan,
+  plan: SinkPlan,
   tables: TablesThere,
   before: LakeManifest,
 ): Promise<Overwritten> {
+  const { model } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
-  const isByIt = (job: LakeJob): boolean =>
-    idLschma !== null && job.id_lschma === idLschma && job.installation === installation;
+  const isByIt = (job: LakeJob): boolean => isByLogicalSchema(job, plan);
   const keptJobs: number[] = [];
   const mixed: number[] = [];
   // documents tell the number of their job alone, which two installations may have given

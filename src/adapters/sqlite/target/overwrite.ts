@@ -1,7 +1,7 @@
 /** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
-import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { commentLine } from '../../../engine/sql/comment-text.ts';
-import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
+import { documentColumns, isLoadedBy } from '../../../engine/sql/loaded-documents.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
 import { SqliteRemoval } from './document-removal.ts';
@@ -16,7 +16,7 @@ export async function clearTables(publication: SqlitePublication): Promise<void>
     string,
     string,
   ];
-  const isByIt = `l.id_lschma = ${plan.idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(plan.installation ?? '')}`;
+  const isByIt = isLoadedBy(plan);
   const sources = [
     ...(plan.idLschma === null
       ? []

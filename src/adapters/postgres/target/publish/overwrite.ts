@@ -1,6 +1,6 @@
 /** Save mode `o`: the model's tables lose their rows, and the tables beside the data what belonged to those. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { documentColumns } from '../../../../engine/sql/loaded-documents.ts';
+import { documentColumns, isLoadedBy } from '../../../../engine/sql/loaded-documents.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { PostgresRemoval } from './document-removal.ts';
 import { setViewsAside } from './entity-views.ts';
@@ -144,7 +144,7 @@ async function noteDocuments(publication: Publication, oldDocuments: string): Pr
       ? []
       : [
           `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job = d.job
-            WHERE l.id_lschma = ${plan.idLschma} AND l.installation = ${standardLiteral(plan.installation ?? '')}`,
+            WHERE ${isLoadedBy(plan)}`,
         ]),
     ...documentColumns(plan.model, tables).flatMap(({ table, column }) =>
       target.tables.get(table)?.columns.has(column) === true
