@@ -1,5 +1,4 @@
 /** `--engine spark`, before there is a schema, or for statistics alone: executors take statistics of units, and they are merged here. */
-import { join } from 'node:path';
 import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
@@ -13,10 +12,9 @@ import { withSpark } from './application/orders.ts';
 import { surveyOnSpark } from './survey-on-spark.ts';
 import { writeUnits } from './units.ts';
 import {
-  doneFolder,
-  failureOf,
   jobFile,
   readJson,
+  readReport,
   unitFile,
   type SparkUnit,
   type UnitFailure,
@@ -31,14 +29,14 @@ export interface StatisticsJob extends ReadingJob {
   readonly skips: boolean;
 }
 
-export type StatisticsReport =
-  | {
-      readonly failure?: undefined;
-      readonly collected: CollectedStatistics;
-      /** what was skipped, by its index in the job */
-      readonly rejects: readonly (readonly [inputIndex: number, fault: Diagnostic])[];
-    }
-  | { readonly failure: UnitFailure };
+interface StatisticsOfUnit {
+  readonly failure?: undefined;
+  readonly collected: CollectedStatistics;
+  /** what was skipped, by its index in the job */
+  readonly rejects: readonly (readonly [inputIndex: number, fault: Diagnostic])[];
+}
+
+export type StatisticsReport = StatisticsOfUnit | { readonly failure: UnitFailure };
 
 /**
  * What `collectHere` answers, byte for byte: units are merged in the order of the documents. InputError: the
@@ -105,12 +103,11 @@ async function* reportsOf(
   work: string,
   units: number,
 ): AsyncIterable<{
-  readonly report: Exclude<StatisticsReport, { readonly failure: UnitFailure }>;
+  readonly report: StatisticsOfUnit;
   readonly first: UnitMember;
 }> {
   for (let unit = 0; unit < units; unit += 1) {
-    const report = await readJson<StatisticsReport>(join(doneFolder(work, unit), 'report.json'));
-    if (report.failure !== undefined) throw failureOf(report.failure);
+    const report = await readReport<StatisticsOfUnit>(work, unit);
     const { members } = await readJson<SparkUnit>(unitFile(work, unit));
     yield { report, first: members[0]! };
   }

@@ -8,7 +8,7 @@ import { openUnit, type UnitPlace } from '../../session/open-unit.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
 import type { DelegatedLoad } from '../row-loader.ts';
 import { copyRowFile } from './row-file.ts';
-import { doneFolder, failureOf, readJson, type RowFile, type UnitReport } from './work.ts';
+import { doneFolder, readReport, type RowFile, type UnitReport } from './work.ts';
 
 /** Where rows go that are not in the target: to the sink, or each as the unit that it is. */
 export interface UnitsDone {
@@ -23,9 +23,7 @@ export interface UnitsDone {
 /** In the order of the documents. AppError `unprocessable_input`: the reason of the first unit that has failed. */
 export async function* reportsOf(work: string, units: number): AsyncIterable<UnitReport> {
   for (let unit = 0; unit < units; unit += 1) {
-    const report = await readJson<UnitReport>(`${doneFolder(work, unit)}/report.json`);
-    if (report.failure !== undefined) throw failureOf(report.failure);
-    yield report;
+    yield await readReport<UnitReport>(work, unit);
   }
 }
 

@@ -1,6 +1,5 @@
 /** What is to be known of documents before they are loaded, found by executors. */
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import type { PieceOfRows } from '../../../engine/shred/row-tag/pieces.ts';
 import { AppError } from '../../../errors.ts';
@@ -13,15 +12,7 @@ import { readingJob, type ReadingJob } from '../order.ts';
 import type { LoadOptions } from '../row-loader.ts';
 import type { SparkApplication } from './application/orders.ts';
 import { noneSurveyed, rangeBytesOf, writeUnits, type SurveyedFiles } from './units.ts';
-import {
-  doneFolder,
-  failureOf,
-  jobFile,
-  readJson,
-  unitFile,
-  type SparkUnit,
-  type UnitFailure,
-} from './work.ts';
+import { jobFile, readReport, unitFile, type SparkUnit } from './work.ts';
 
 export interface SurveyJob extends ReadingJob {
   /** of ranges and of pieces */
@@ -147,10 +138,7 @@ async function survey<Report extends HashReport | PieceReport>(
   await spark.run({ folder, count, module: 'survey' }, () => undefined);
   const reports: Report[] = [];
   for (let unit = 0; unit < count; unit += 1) {
-    const path = join(doneFolder(folder, unit), 'report.json');
-    const report = await readJson<Report | { readonly failure: UnitFailure }>(path);
-    if (report.failure !== undefined) throw failureOf(report.failure);
-    reports.push(report as Report);
+    reports.push(await readReport<Report>(folder, unit));
   }
   return reports;
 }

@@ -65,8 +65,14 @@ export interface SparkUnit {
 /** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */
 export type UnitFailure = Diagnostic | string;
 
-export function failureOf(failure: UnitFailure): Error {
-  return typeof failure === 'string' ? new AppError('unprocessable_input', failure) : new InputError(failure);
+/** What a unit that is done has answered. AppError `unprocessable_input`, InputError: why it has failed. */
+export async function readReport<Report extends object>(work: string, unit: number): Promise<Report> {
+  const report = await readJson<Report & { readonly failure?: UnitFailure }>(
+    join(doneFolder(work, unit), 'report.json'),
+  );
+  const { failure } = report;
+  if (failure === undefined) return report;
+  throw typeof failure === 'string' ? new AppError('unprocessable_input', failure) : new InputError(failure);
 }
 
 /** The rows of a unit in its folder: how `rows` there is to be read, and what was told beside them. */
