@@ -50,10 +50,8 @@ export function unknownRoot(
       message: 'this is an XSD, no document',
     });
   const more = known.length > maxNamed ? ` and ${known.length - maxNamed} more` : '';
-  const [namesakes, others] = [true, false].map((isAlike) =>
-    known.filter(({ localName }) => (localName === name.localName) === isAlike),
-  ) as [RowElementName[], RowElementName[]];
-  const roots = [...namesakes, ...others].slice(0, maxNamed).map(nameOf).join(', ');
+  const namesakes = known.filter(({ localName }) => localName === name.localName);
+  const roots = [...new Set([...namesakes, ...known])].slice(0, maxNamed).map(nameOf).join(', ');
   const knows = roots === '' ? '' : `, which knows ${roots}${more}`;
   const [namesake] = namesakes;
   const elsewhere = namesake === undefined ? '' : ` (its ${name.localName} is of ${namespaceText(namesake)})`;

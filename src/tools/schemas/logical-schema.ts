@@ -169,10 +169,11 @@ async function namedOrigin(
   const [only] = ids;
   if (ids.length === 1 && only != null) return only;
   const families = familiesOf(await home.adapters.catalog.listOrigins(idOrg));
-  const versions = families.find((family) => family.some(({ id_sch: idSch }) => idSch === only)) ?? [];
-  const newest = versions.findLast(({ id_sch: idSch }) => ids.includes(idSch));
-  if (newest !== undefined && ids.every((id) => versions.some(({ id_sch: idSch }) => idSch === id)))
-    return newest.id_sch;
+  const versions = families
+    .map((family) => family.map(({ id_sch: idSch }) => idSch))
+    .find((family) => ids.every((id) => id !== null && family.includes(id)));
+  const newest = versions?.findLast((idSch) => ids.includes(idSch));
+  if (newest !== undefined) return newest;
   throw ids.length === 0
     ? new AppError('not_found', 'no origin of this installation has loaded what -i names: give -x or -l')
     : new AppError('conflict', `the rows of -i were loaded by origins ${ids.join(', ')}: name one with -x`);

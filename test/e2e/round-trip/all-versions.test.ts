@@ -73,6 +73,8 @@ const targets = {
 describe.each(some(Object.entries(targets), 3))('%s', (kind, targetIn) => {
   let target: string[];
   const back = (name: string): string => join(folder, `${kind}-${name}`);
+  const writeBack = (option: '-l' | '-x', to: string): ReturnType<typeof runTool> =>
+    runTool(home, 'er2xml', [option, 'stays', '-i', target[0]!, '-o', to, '--json']);
 
   beforeAll(async () => {
     target = targetIn(folder);
@@ -97,15 +99,7 @@ describe.each(some(Object.entries(targets), 3))('%s', (kind, targetIn) => {
   });
 
   it('gives those of one logical schema where it is named, and tells of the others', async () => {
-    const { stdout, summary } = await runTool(home, 'er2xml', [
-      '-l',
-      'stays',
-      '-i',
-      target[0]!,
-      '-o',
-      back('newest'),
-      '--json',
-    ]);
+    const { stdout, summary } = await writeBack('-l', back('newest'));
     expect(summary).toMatchObject({ documents: 1, rejected: 0 });
     expect(stdout.match(/does not know all of: 1; -l \d+ writes them/g)).toHaveLength(2);
     const text = await readFile(join(back('newest'), 'file.xml'), 'utf8');
@@ -114,15 +108,7 @@ describe.each(some(Object.entries(targets), 3))('%s', (kind, targetIn) => {
 
   it('leaves the documents of another schema, and tells of them', { timeout: 120_000 }, async () => {
     await load('bed', target);
-    const { stdout, summary } = await runTool(home, 'er2xml', [
-      '-x',
-      'stays',
-      '-i',
-      target[0]!,
-      '-o',
-      back('stays'),
-      '--json',
-    ]);
+    const { stdout, summary } = await writeBack('-x', back('stays'));
     expect(summary).toMatchObject({ documents: 3, rejected: 0 });
     expect(stdout.match(/does not know all of: 1; -l \d+ writes them/g)).toHaveLength(1);
   });
