@@ -13,14 +13,15 @@ export interface Answered {
   readonly fault: string | null;
 }
 
-/** null: the tool has no tables that could be asked. */
+/** `folder`: of the queries. null: there is none. */
 export async function ask(
   tool: Tool,
   { sql }: Place,
   standard: Standard,
+  folder = tool.queries,
 ): Promise<readonly (Answered | null)[]> {
   const documents = standard.documents.map((name) => readCorpus(name));
-  const queries = queriesOf(standard, tool.queries);
+  const queries = queriesOf(standard, folder);
   const answered: (Answered | null)[] = [];
   for (const [at, question] of standard.questions.entries()) {
     const query = queries?.[at];
@@ -28,7 +29,9 @@ export async function ask(
     else {
       const fault = await faultOf(async () => {
         const answer = await answerOf(sql, tool.sqlSchema(standard), query);
-        const { missing, surplus } = compareAnswers(truthOf(question, standard, documents), answer);
+        const truth = truthOf(question, standard, documents);
+        if (truth.length === 0) return 'there is no row for it in the documents';
+        const { missing, surplus } = compareAnswers(truth, answer);
         if (missing.length > 0) return `lacks ${missing.length} rows, as ${missing[0]}`;
         return surplus.length > 0 ? `has ${surplus.length} rows too many, as ${surplus[0]}` : null;
       });

@@ -21,7 +21,7 @@ export interface Tool {
   readonly nameBytes: number;
   /** where its tables of a standard lie */
   sqlSchema(standard: Standard): string;
-  /** files of SQL, as `queriesOf` reads them; undefined: ours */
+  /** folder of its queries to our standards; undefined: where `queriesOf` looks */
   readonly queries: string | undefined;
   /** `seconds`: how long it may take for a standard */
   load(place: Place, standard: Standard, seconds: number): Promise<readonly Failure[]>;
@@ -43,12 +43,16 @@ export const ours: Tool = {
   queries: undefined,
   sqlSchema: ({ name }) => name,
   load: async ({ url }, standard) => {
-    await loadStandard(
-      url,
-      standard,
-      standard.documents.map((name) => readCorpus(name)),
-    );
-    return [];
+    try {
+      await loadStandard(
+        url,
+        standard,
+        standard.documents.map((name) => readCorpus(name)),
+      );
+      return [];
+    } catch (error) {
+      return [{ document: null, reason: error instanceof Error ? error.message : String(error) }];
+    }
   },
 };
 
