@@ -5,7 +5,6 @@ import { dirname, posix, relative, resolve, sep } from 'node:path';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { EngineLimits } from '../../engine/limits.ts';
 import type { CompileOptions } from '../../engine/xsd/compile-set.ts';
-import { parseXmlTree } from '../../engine/xml/tree.ts';
 import { AppError } from '../../errors.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { fixedLimits } from '../../config/limits.ts';
@@ -14,6 +13,7 @@ import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
 import { openInputs } from './list-files.ts';
 import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
+import { createReferenceReader, type SetReference } from './schema-references.ts';
 import { sourceKey, type InputMember } from './members.ts';
 
 export interface XsdSetFiles {
@@ -60,8 +60,6 @@ export function compileOptions(
 }
 
 const isXsd = (name: string): boolean => /\.xsd$/i.test(name);
-const xsNamespace = 'http://www.w3.org/2001/XMLSchema';
-const references = new Set(['include', 'import', 'redefine', 'override']);
 
 function tooLarge(file: string): InputError {
   const message = `the files of the XSD set have more than ${fixedLimits.xsdSetBytes} bytes together`;
@@ -160,6 +158,7 @@ async function followReferences(
   members: readonly { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const all = new Map(members.map((member) => [member.path, member.bytes]));
+  const referencesIn = createReferenceReader();
   const pending = [...all.keys()];
   const unmapped = new Set<SetReference>();
   let catalogs: ReadonlyMap<string, Uint8Array<ArrayBuffer>> = new Map();
@@ -191,31 +190,6 @@ async function followReferences(
     }
   }
   return new Map([...all, ...catalogs]);
-}
-
-interface SetReference {
-  readonly location: string | null;
-  /** the namespace that an import names */
-  readonly namespace: string | null;
-}
-
-/** What a schema document refers to; nothing where it is not well-formed, which the compiler will say. */
-function referencesIn(bytes: Uint8Array): SetReference[] {
-  try {
-    return parseXmlTree(bytes).children.flatMap((child) => {
-      if (
-        typeof child === 'string' ||
-        child.name.namespaceUri !== xsNamespace ||
-        !references.has(child.name.localName)
-      )
-        return [];
-      const of = (wanted: string): string | null =>
-        child.attributes.find(({ name }) => name.localName === wanted)?.value.trim() || null;
-      return [{ location: of('schemaLocation'), namespace: of('namespace') }];
-    });
-  } catch {
-    return [];
-  }
 }
 
 function commonFolder(paths: readonly string[]): string {
