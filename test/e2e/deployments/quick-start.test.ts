@@ -1,12 +1,13 @@
 /** What makes a start short: code is kept compiled in processes and threads alike, and what few runs need is loaded by those. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/service/waiting.ts';
 import { projectRoot } from '../../rules/project-files.ts';
 
 async function run(args: readonly string[]): Promise<string> {
@@ -21,8 +22,22 @@ async function run(args: readonly string[]): Promise<string> {
 /** In a script: a file of the project. */
 const href = (path: string): string => JSON.stringify(pathToFileURL(join(projectRoot, path)).href);
 
+/** A module that says the word. */
+const saying = (word: string): string =>
+  `const word: string = '${word}';\nexport const say = (): string => \`é \${word}\`;\n`;
+
 describe('a quick start', () => {
   let folder: string;
+
+  const word = (): string => join(folder, 'src/engine/word.ts');
+  const kept = (): string => join(folder, 'node_modules/.cache/compile/sources');
+  const start = (): Promise<string> => run([join(folder, 'src/tools/bin/unload.mjs')]);
+  /** Started until they are kept: what has just changed is not. */
+  const startUntilKept = (text: string): Promise<string> =>
+    eventually(`${text} is kept`, async () => {
+      const output = await start();
+      return (await readFile(kept(), 'utf8').catch(() => '')).includes(`'${text}'`) ? output : null;
+    });
 
   beforeAll(async () => {
     folder = await realpath(await mkdtemp(join(tmpdir(), 'quick-start-')));
@@ -54,6 +69,43 @@ describe('a quick start', () => {
     ) as string[];
     expect(ofProcess).toContain(join(folder, 'node_modules/.cache/compile'));
     expect(ofThread).toBe(ofProcess);
+  });
+
+  describe('keeps sources without their types', () => {
+    beforeAll(async () => {
+      await writeFile(word(), saying('first'));
+      await writeFile(
+        join(folder, 'src/tools/commands/unload.ts'),
+        `import { say } from '../../engine/word.ts';\nconsole.log(say(), new Error('x').stack!.split('unload.ts:')[1]!.split('\\n')[0]);`,
+      );
+    });
+
+    it('and runs by them, with lines and columns as they are written', async () => {
+      expect(await startUntilKept('first')).toBe('é first 2:20\n');
+      // as long, so that the file stays whole
+      await writeFile(kept(), (await readFile(kept(), 'utf8')).replace("'first'", "'later'"));
+      expect(await start()).toBe('é later 2:20\n');
+    });
+
+    it('until a module changes, whatever time it is given', async () => {
+      await startUntilKept('later');
+      const before = await stat(word());
+      await writeFile(word(), saying('other'));
+      await utimes(word(), before.atime, before.mtime);
+      expect(await start()).toBe('é other 2:20\n');
+      expect(await startUntilKept('other')).toBe('é other 2:20\n');
+    });
+
+    it.each([
+      ['is cut off', (whole: string) => whole.slice(0, 30)],
+      ['another Node wrote', (whole: string) => whole.replace(process.version, 'v1.2.3')],
+      ['is no such file', () => '\0\n\n'],
+    ])('and does without a file that %s', async (_what, damage) => {
+      await startUntilKept('other');
+      await writeFile(kept(), damage(await readFile(kept(), 'utf8')));
+      expect(await start()).toBe('é other 2:20\n');
+      expect(await startUntilKept('other')).toBe('é other 2:20\n');
+    });
   });
 
   it('tells which module is missing', async () => {
