@@ -19,6 +19,7 @@ import { createWordsSaidOnce } from './repeated-words.ts';
 import { unmetSteps } from './declared-ways.ts';
 import type { PreviousNames } from './previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
+import { alikeNames, claimValueNames, siblingsOf, type ValueName } from './sibling-names.ts';
 import type { Roles } from './type-names.ts';
 import { useOfDraft } from './unrecorded-meanings.ts';
 
@@ -86,8 +87,16 @@ export function nameColumns(
   };
   const keySteps = (column: ColumnDraft): string[] => asKey(stepsOf(column));
   const drawnSteps = ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column));
-  const unmet =
-    prunedOf === null ? () => [] : unmetSteps(prunedOf, table, drawnSteps.filter(isAbridged), identifiers);
+  // siblings of a name that is too long are shortened as it is
+  const abridged = [
+    ...drawnSteps.filter(isAbridged),
+    ...siblingsOf(
+      ordered.filter(({ role }) => role === 'value'),
+      stepsOf,
+      isAttribute,
+    ).flatMap((family) => (family.some((column) => isAbridged(stepsOf(column))) ? family.map(stepsOf) : [])),
+  ];
+  const unmet = prunedOf === null ? () => [] : unmetSteps(prunedOf, table, abridged, identifiers);
   const saidOnce = createWordsSaidOnce(drawnSteps, unmet, naming.maxBytes);
   // an element in one that is called the same is another thing
   const wordsOf = (column: ColumnDraft): string => {
@@ -109,6 +118,7 @@ export function nameColumns(
   );
   // long names are given when the others have theirs
   const later: (() => void)[] = [];
+  const values: ValueName[] = [];
   const elementWords = new Set(
     ordered.flatMap((column) =>
       column.role === 'value' && !isAttribute(column) ? [wordsOf(column).toLowerCase()] : [],
@@ -141,18 +151,27 @@ export function nameColumns(
         ? [wanted, word('text'), word('text_value')]
         : [named, ...(wanted === name ? [steps.join('_')] : []), `${wanted}_2`, `${wanted}_3`];
     const meaning = useOfDraft(column, table);
-    const claim = { meaning, steps, choose };
-    if (wanted !== name || isReadable(named, null)) {
-      column.name = scope.claimName(candidates, column.xpath ?? name, claim);
-      continue;
-    }
-    later.push(() => {
-      const short = shortNames(steps, choose, naming, waysToStay(column, steps)).filter((one) =>
-        scope.isFree(one, meaning),
-      );
-      column.name = scope.claimName([...short, ...candidates], column.xpath ?? name, claim);
-    });
+    const isFree = (one: string): boolean => scope.isFree(one, meaning);
+    const claim = (short: readonly string[]): void => {
+      const names = [...short.filter(isFree), ...candidates];
+      column.name = scope.claimName(names, column.xpath ?? name, { meaning, steps, choose });
+    };
+    const isWhole = wanted !== name || isReadable(named, null);
+    const claimAlone = (): void => {
+      if (isWhole) claim([]);
+      else later.push(() => claim(shortNames(steps, choose, naming, waysToStay(column, steps))));
+    };
+    const isOfSteps = column.role === 'value' && wanted === name && named === name && words !== '';
+    values.push({ steps, isAttribute: isAttribute(column), isWhole, isOfSteps, isFree, claim, claimAlone });
   }
+  claimValueNames(values, (siblings) =>
+    alikeNames(
+      siblings.map(({ steps }) => steps),
+      choose,
+      Math.min(naming.maxBytes, mostReadable),
+      siblingWays(siblings[0]!),
+    ).map((names) => names.map((name) => naming.rename.get(name) ?? name)),
+  );
   for (const column of structure) {
     const candidates = structureCandidates(
       { table, column, uses: uses.get(column.parent)!, words: wordsOf(column) },
@@ -215,10 +234,19 @@ function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers):
 
 /** Which steps stay, in the order in which names are tried. */
 function waysToStay(column: ColumnDraft, steps: readonly string[]): readonly StayingSteps[] {
-  if (isAttribute(column))
-    return isIdentifying(steps.at(-2)) ? [withoutIdentifying, attributeSteps] : [attributeSteps];
+  if (isAttribute(column)) return waysOfAttribute(steps);
   const [holder, own] = steps.slice(-2);
   return own !== undefined && saysHolder(own, holder!) ? [valueSteps, valueAlone] : [valueSteps];
+}
+
+function waysOfAttribute(steps: readonly string[]): readonly StayingSteps[] {
+  return isIdentifying(steps.at(-2)) ? [withoutIdentifying, attributeSteps] : [attributeSteps];
+}
+
+/** What holds siblings stays, as do its holder where it is an id or code: what they have in common is all that their names say of them. */
+function siblingWays({ isAttribute: isOfElement, steps }: ValueName): readonly StayingSteps[] {
+  if (!isOfElement || !isIdentifying(steps.at(-2))) return [attributeSteps];
+  return [withoutIdentifying, { fewest: 3, last: 3 }];
 }
 
 /** An id or code is of what holds it, and its attributes are as well: `country` `identification_code` `list_id` is `country_list_id`. */

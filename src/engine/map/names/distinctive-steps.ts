@@ -32,17 +32,42 @@ export function createStepChooser(
   let inWords: KnownPaths | null = null;
   const split = (path: readonly string[]): readonly string[] =>
     path.flatMap((step, at) => (at === path.length - 1 ? [step] : roleWords(step, roleOf(step))));
+  /** Steps, or their words where steps are too long. */
+  const distinct = (path: readonly string[], maxBytes: number, staying: StayingSteps): readonly string[] => {
+    const kept = distinctSteps((known ??= readPaths(pathsOf())), path, maxBytes, staying);
+    const words = split(kept);
+    if (words.length === kept.length || byteLength(joinedSteps(kept)) <= maxBytes) return kept;
+    inWords ??= readPaths(pathsOf().map(split));
+    const { withoutOwner: _, ...rest } = staying;
+    return distinctSteps(inWords, words, maxBytes, rest);
+  };
   return {
     shorten: (path, maxBytes) => fittingSteps((known ??= readPaths(pathsOf())), path, maxBytes),
-    tellApart: (path, maxBytes, staying) => {
-      const kept = distinctSteps((known ??= readPaths(pathsOf())), path, maxBytes, staying);
-      const words = split(kept);
-      if (words.length === kept.length || byteLength(joinedSteps(kept)) <= maxBytes) return kept;
-      inWords ??= readPaths(pathsOf().map(split));
-      const { withoutOwner: _, ...rest } = staying;
-      return distinctSteps(inWords, words, maxBytes, rest).map(saidOf);
+    tellApart: (path, maxBytes, staying) => distinct(path, maxBytes, staying).map(saidOf),
+    tellAlike: (siblings, maxBytes, staying) => {
+      const starts = siblings.map((path) => split(distinct(path, maxBytes, staying)).slice(0, -1));
+      const paths = (inWords ??= readPaths(pathsOf().map(split)));
+      const told = starts
+        .filter(({ length }) => length > 0)
+        .toSorted((a, b) => byteLength(joinedSteps(b.map(saidOf))) - byteLength(joinedSteps(a.map(saidOf))))
+        .find((start) =>
+          siblings.every((path) => {
+            const kept = [...start, path.at(-1)!];
+            return byteLength(joinedSteps(kept.map(saidOf))) <= maxBytes && isTold(paths, split(path), kept);
+          }),
+        );
+      return told === undefined ? null : siblings.map((path) => [...told.map(saidOf), path.at(-1)!]);
     },
   };
+}
+
+/** Whether no more names have the steps that are kept than have all of the path's. */
+function isTold(known: KnownPaths, path: readonly string[], kept: readonly string[]): boolean {
+  const rivals = known.rivals(path);
+  const whole = known.shares(path);
+  const others = withKeptSteps(rivals, whole);
+  const steps = kept.map((step) => ({ step }));
+  return rivals.length > 0 && holdersOf(steps, others) === holdersOf(whole, others);
 }
 
 /** Behind a word of a role: the step from there on. No name has it. */
@@ -106,7 +131,7 @@ function distinctSteps(
 }
 
 /** How many names have all of these steps, in their order. */
-function holdersOf(kept: readonly Kept[], others: readonly Rival[]): number {
+function holdersOf(kept: readonly Pick<Kept, 'step'>[], others: readonly Rival[]): number {
   return others.reduce(
     (sum, { steps, count }) => (indexesFromStart(kept, steps).at(-1)! < Infinity ? sum + count : sum),
     0,
@@ -169,7 +194,7 @@ function saysLess(one: Kept, other: Kept): boolean {
 }
 
 /** By index: how many steps of the other path it takes to find all before it, in their order; Infinity where they are not in it. */
-function indexesFromStart(kept: readonly Kept[], other: readonly string[]): Float64Array {
+function indexesFromStart(kept: readonly Pick<Kept, 'step'>[], other: readonly string[]): Float64Array {
   const indexes = new Float64Array(kept.length + 1).fill(Infinity);
   let next = 0;
   indexes[0] = next;

@@ -231,6 +231,12 @@ export interface StepChooser {
   shorten(steps: readonly string[], maxBytes: number): readonly string[];
   /** as few as are needed for so many bytes, as far as no other name could be meant by those that stay */
   tellApart(steps: readonly string[], maxBytes: number, staying: StayingSteps): readonly string[];
+  /** as `tellApart`, of paths that differ in their last step alone, the same steps of all; null: only each by itself is told apart */
+  tellAlike(
+    siblings: readonly (readonly string[])[],
+    maxBytes: number,
+    staying: StayingSteps,
+  ): readonly (readonly string[])[] | null;
 }
 
 export interface StayingSteps {

@@ -17,7 +17,7 @@ select notice.id, t.id as tender, t.rank_code, t.legal_monetary_total_payable_am
   left join tendering_party party using (lot_tender_key)
  where t.ubl_extension_key is not null;
 
-select party.id, member.id as organisation, name.name, o.company_postal_address_city_name,
+select party.id, member.id as organisation, name.name, o.postal_address_city_name,
        o.country_identification_code
   from tendering_party party
   join tenderer member using (tendering_party_key)

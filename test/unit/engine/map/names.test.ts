@@ -178,6 +178,19 @@ describe('names of long paths', () => {
     expect(namedValues(buildRelationalModel(deal(), { mapLevel: 3 }))).toEqual(expected);
   });
 
+  it('are shortened alike where they lie in one element, as far as that tells all of them apart', () => {
+    const address = (name: string, more = ''): string =>
+      element(name, element('PostalAddress', text('City') + text('SubordinateDivision') + more));
+    const company = (more = ''): string => element('RegisteredCompany', address('Headquarters') + more);
+    expect(namesOf(company())).toEqual(['postal_address_city', 'postal_address_subordinate_division']);
+    // the city of another could be meant
+    expect(namesOf(company(element('PostalAddress', text('City'))))).toEqual([
+      'headquarters_postal_address_city',
+      'headquarters_subordinate_division',
+      'registered_company_postal_address_city',
+    ]);
+  });
+
   it('of tables leave out steps that no other table could be meant without', () => {
     const source =
       compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="Study"><xs:complexType><xs:sequence>

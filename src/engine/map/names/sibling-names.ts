@@ -1,0 +1,66 @@
+/** Names of values that lie in one element: where the way to it is too long for the name of one, all of them say the same part of it. */
+import { joinedSteps, type StayingSteps, type StepChooser } from './identifiers.ts';
+
+type Steps = readonly string[];
+
+/** Steps that differ in their last one alone, elements and attributes apart. */
+export function siblingsOf<T>(
+  values: readonly T[],
+  stepsOf: (value: T) => Steps,
+  isAttribute: (value: T) => boolean,
+): readonly (readonly T[])[] {
+  const families = Map.groupBy(values, (value) =>
+    [isAttribute(value) ? '@' : '', ...stepsOf(value).slice(0, -1)].join('/'),
+  );
+  return [...families.values()].filter(([first, ...more]) => more.length > 0 && stepsOf(first!).length > 1);
+}
+
+/** A name to be given: to one value, or to it as to its siblings. */
+export interface ValueName {
+  readonly steps: Steps;
+  readonly isAttribute: boolean;
+  /** whether it says all of its steps */
+  readonly isWhole: boolean;
+  /** whether it is what its steps say, and not what somebody asked for */
+  readonly isOfSteps: boolean;
+  isFree(name: string): boolean;
+  /** `short`: tried before what says all steps */
+  claim(short: Steps): void;
+  claimAlone(): void;
+}
+
+/**
+ * Gives the names, those of siblings that not all can say everything last. `chosen`: of siblings, names that leave out the same steps, in the
+ * order in which they are tried.
+ */
+export function claimValueNames(
+  values: readonly ValueName[],
+  chosen: (siblings: readonly ValueName[]) => readonly Steps[],
+): void {
+  const families = siblingsOf(
+    values.filter(({ isOfSteps }) => isOfSteps),
+    ({ steps }) => steps,
+    ({ isAttribute }) => isAttribute,
+  ).filter((family) => family.some(({ isWhole }) => !isWhole));
+  const inFamilies = new Set(families.flat());
+  for (const value of values) if (!inFamilies.has(value)) value.claimAlone();
+  for (const family of families) {
+    const names = chosen(family).find((tried) => family.every(({ isFree }, at) => isFree(tried[at]!)));
+    for (const [at, value] of family.entries())
+      if (names === undefined) value.claimAlone();
+      else value.claim([names[at]!]);
+  }
+}
+
+/** Names of siblings without the same steps, by each of the ways by which all are told apart. */
+export function alikeNames(
+  siblings: readonly Steps[],
+  choose: StepChooser,
+  maxBytes: number,
+  ways: readonly StayingSteps[],
+): readonly Steps[] {
+  return ways.flatMap((staying) => {
+    const told = choose.tellAlike(siblings, maxBytes, staying);
+    return told === null ? [] : [told.map(joinedSteps)];
+  });
+}
