@@ -7,7 +7,7 @@
  *   --cpu             compare parsers by the processor time they took: for a machine that is shared
  *   --api             requests against the service instead: list and record endpoints, submission, 10,000 jobs in the list
  *   --growth          how cost grows instead: --growth-megabytes 10,100,1000 --growth-files 1,… --growth-tables 10,…
- *   --spark           jobs on Spark instead (SPARK_SUBMIT names spark-submit): --spark-files 1,… --spark-ranges 1,… --spark-megabytes 64
+ *   --spark           jobs on Spark instead (SPARK_SUBMIT names spark-submit): --spark-files 1,… --spark-ranges 8,… --spark-megabytes 512
  *   --lakehouse       a document into Delta and Iceberg tables beside Parquet instead, and beside Spark's XML source (SPARK_PYTHON names a
  *                     Python with pyspark, DELTA_JARS the jars of delta-spark and delta-storage for it, by commas)
  *   --standards       the largest documents of real standards, every way there and back, instead: --standards-only netex,ubl (all)
@@ -35,7 +35,7 @@ import { contestants as names } from './names.ts';
 import { findPeers, installPeers } from './peers.ts';
 import type { Peers } from './peers.ts';
 import { putIntoPage } from './measured-page.ts';
-import { benchSpark } from './spark.ts';
+import { benchSpark } from './spark/index.ts';
 import { Results, renderGoals, renderMachine, renderProcessor, renderRates } from './report.ts';
 import { benchWriteBack } from './write-back.ts';
 
@@ -56,9 +56,9 @@ const { values: options } = parseArgs({
     lakehouse: { type: 'boolean', default: false },
     standards: { type: 'boolean', default: false },
     'standards-only': { type: 'string', default: '' },
-    'spark-files': { type: 'string', default: '1,10,100,1000,10000' },
-    'spark-ranges': { type: 'string', default: '1,8,16,32,64' },
-    'spark-megabytes': { type: 'string', default: '64' },
+    'spark-files': { type: 'string', default: '1,100,10000' },
+    'spark-ranges': { type: 'string', default: '8,64' },
+    'spark-megabytes': { type: 'string', default: '512' },
     'spark-rounds': { type: 'string', default: '1' },
     readme: { type: 'boolean', default: false },
     'install-peers': { type: 'boolean', default: false },

@@ -17,7 +17,7 @@ export interface LakehouseSeries {
   readonly spark: { readonly python: string; readonly jars: string } | null;
 }
 
-const peer = fileURLToPath(new URL('../peers/spark_delta.py', import.meta.url));
+const peer = fileURLToPath(new URL('../peers/spark_xml.py', import.meta.url));
 
 const formats = ['parquet', 'delta', 'iceberg', 'delta,iceberg'] as const;
 
@@ -43,7 +43,10 @@ export async function benchLakehouse(
       console.error('  spark');
       const folder = join(directory, 'spark-delta');
       await rm(folder, { recursive: true, force: true });
-      const run = await measure({ file: spark.python, args: [peer, path, 'order', folder, spark.jars] });
+      const run = await measure({
+        file: spark.python,
+        args: [peer, path, 'order', 'delta', folder, spark.jars],
+      });
       sparkRuns.push(run);
       if (run.printed.rows !== orders) disagree(`spark: ${run.printed.rows} orders, not ${orders}`);
     }
