@@ -11,8 +11,9 @@ export interface ChildSummary {
   /** Infinity = unbounded */
   readonly maxOccurs: number;
   /**
-   * True when the content model alone fixes where the child stands: there is one particle of that name, every group from the content
-   * root to it occurs at most once, and none of them is an `all`. (Repetition of the particle itself leaves the order fixed.)
+   * True when the content model alone fixes where the child stands: of a sequence's particles one is of that name, branches of a choice
+   * that have it agree on one order, every group from the content root to it occurs at most once, and none of them is an `all`.
+   * (Repetition of the particle itself leaves the order fixed.)
    */
   readonly orderImplied: boolean;
   /** of the first particle of that name that says something */
@@ -27,7 +28,7 @@ export interface WildcardSummary {
 
 /** A content model without its structure: per child element name, and all wildcards united. */
 export interface ContentSummary {
-  /** by expanded name, in the order of first particles */
+  /** by expanded name, in the order that is implied; else in that of first particles */
   readonly children: ReadonlyMap<string, ChildSummary>;
   readonly wildcard: WildcardSummary | null;
 }
@@ -134,10 +135,10 @@ export function createContentSummarizer(
     if (particles.length === 1) return ofParticle(particles[0]!);
     const children = new Map<string, ChildSummary>();
     const branches = new Map<string, number>();
+    const parts = particles.map(ofParticle);
     let wildcard: WildcardSummary | null = null;
     let wildcardBranches = 0;
-    for (const particle of particles) {
-      const part = ofParticle(particle);
+    for (const part of parts) {
       for (const [key, child] of part.children) {
         const before = children.get(key);
         branches.set(key, (branches.get(key) ?? 0) + 1);
@@ -149,7 +150,7 @@ export function createContentSummarizer(
             element: before.element,
             minOccurs: Math.min(before.minOccurs, child.minOccurs),
             maxOccurs: Math.max(before.maxOccurs, child.maxOccurs),
-            orderImplied: false,
+            orderImplied: before.orderImplied && child.orderImplied,
             documentation: before.documentation ?? child.documentation,
           });
         }
@@ -163,15 +164,55 @@ export function createContentSummarizer(
         wildcard = { wildcard: unite(wildcard.wildcard, part.wildcard.wildcard), minOccurs, maxOccurs };
       }
     }
-    for (const [key, child] of children) {
-      if (child.minOccurs > 0 && branches.get(key)! < particles.length)
-        children.set(key, { ...child, minOccurs: 0 });
-    }
     if (wildcard !== null && wildcardBranches < particles.length) wildcard = { ...wildcard, minOccurs: 0 };
-    return { children, wildcard };
+    const isShared = (key: string): boolean => branches.get(key)! > 1;
+    const names = [...children.keys()];
+    const order = names.some(isShared) ? commonOrder(parts) : names;
+    const ordered = new Map<string, ChildSummary>();
+    for (const key of order ?? names) {
+      const child = children.get(key)!;
+      const minOccurs = branches.get(key)! < particles.length ? 0 : child.minOccurs;
+      const orderImplied = child.orderImplied && (order !== null || !isShared(key));
+      ordered.set(key, { ...child, minOccurs, orderImplied });
+    }
+    return { children: ordered, wildcard };
   };
 
   return { summarize: (particle) => (particle === null ? empty : ofParticle(particle)) };
+}
+
+/**
+ * Names of all branches in an order that each of them keeps; as far as that leaves open, in the order in which they come first.
+ * null: some branches do not agree.
+ */
+function commonOrder(branches: readonly ContentSummary[]): string[] | null {
+  const preceding = new Map<string, string[]>();
+  for (const { children } of branches) {
+    let last: string | null = null;
+    for (const [key, { orderImplied }] of children) {
+      const before = preceding.get(key) ?? [];
+      preceding.set(key, before);
+      // a place that the model does not tell is told for each element
+      if (!orderImplied) continue;
+      if (last !== null) before.push(last);
+      last = key;
+    }
+  }
+  const order = new Set<string>();
+  const open = new Set<string>();
+  for (const start of preceding.keys()) {
+    for (const waiting = [start]; waiting.length > 0;) {
+      const key = waiting.at(-1)!;
+      const before = preceding.get(key)!.filter((one) => !order.has(one));
+      if (before.length === 0) {
+        order.add(key);
+        waiting.pop();
+      } else if (before.some((one) => open.has(one))) return null;
+      else for (const one of before.toReversed()) waiting.push(one);
+      open.add(key);
+    }
+  }
+  return [...order];
 }
 
 function repeat(summary: ContentSummary, minOccurs: number, maxOccurs: number): ContentSummary {

@@ -125,7 +125,16 @@ describe('model groups', () => {
 
   it('takes the least and the most over the branches of a choice', () => {
     expect(diagnostics).toEqual([]);
-    expect(children(type('Choice'))).toEqual(['a 0..1 ordered', 'b 1..3', 'c 0..1 ordered']);
+    expect(children(type('Choice'))).toEqual(['a 0..1 ordered', 'c 0..1 ordered', 'b 1..3 ordered']);
+  });
+
+  it('has names of several branches in the order that all of these keep', () => {
+    const interval = ['low 0..1 ordered', 'center 0..1 ordered', 'width 0..1 ordered', 'high 0..1 ordered'];
+    expect(children(type('Interval'))).toEqual(interval);
+  });
+
+  it('implies no order of names that branches have in several', () => {
+    expect(children(type('Disagreed'))).toEqual(['a 1..1', 'b 1..1', 'c 0..1 ordered']);
   });
 
   it('multiplies by the range of a repeated group, which leaves the order open', () => {
