@@ -16,7 +16,7 @@ export interface WatchedPlace {
 }
 
 export interface WatchedLocation {
-  /** What its files lie on: another one where nothing is mounted any more. Null: that cannot be told. */
+  /** What its files lie on, a file system or the address of a store: another one where nothing is mounted any more. Null: that cannot be told. */
   readonly fileSystem: string | null;
   /** What is there now and the watch takes, in no order. */
   objects(): AsyncIterable<MetObject>;

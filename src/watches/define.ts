@@ -6,6 +6,7 @@ import { accessError, checkOwners, requireCommands } from '../jobs/submit.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { ObjectOrder, OnDrift, WatchDefinition, WatchRecord } from '../ports/stores/watches.ts';
 import { nameTest } from './names.ts';
+import { withoutEmptyFolder } from './place.ts';
 import { rowServerOf } from './row-server.ts';
 import { replaces, shownSecrets, watchRequest, type WatchSecrets } from './request.ts';
 import { parseDuration, parseSchedule } from './schedule.ts';
@@ -153,7 +154,8 @@ async function define(
       '--from': '/location',
     };
     const pointerAt = (long: string): string => pointers[long] ?? '/options';
-    const faults = await checkAccess(adapters, settings, idOrg, request, ['/location'], pointerAt, new Set());
+    const all = await checkAccess(adapters, settings, idOrg, request, ['/location'], pointerAt, new Set());
+    const faults = withoutEmptyFolder(adapters.files, location, all);
     if (faults.length > 0) throw accessError(faults.map((fault) => located(fault, location)));
     await checkOwners(adapters.catalog, idOrg, [request]);
   }

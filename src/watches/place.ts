@@ -1,4 +1,6 @@
 /** What schedulers look at, as a watch keeps it. */
+import type { AccessFault } from '../jobs/request/check-access.ts';
+import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { SecretBox } from '../ports/stores/secret-box.ts';
 import type { WatchClaim } from '../ports/stores/watches.ts';
 import type { WatchedPlace } from '../ports/watched-locations.ts';
@@ -18,4 +20,14 @@ export async function openPlace(
   const watched = { files: [], evolves: false, watch: id };
   const rows = isRows ? watchRequest({ ...kept, onError, credential }, [], watched) : null;
   return { idOrg, location, pattern, credential, rows, kept };
+}
+
+/** What is wrong with a watch's request, but that nothing lies in its folder now: in a store there is no other sign of a folder. */
+export function withoutEmptyFolder(
+  { local }: Pick<FileStore, 'local'>,
+  location: string,
+  faults: readonly AccessFault[],
+): readonly AccessFault[] {
+  if (local || location.startsWith('/')) return faults;
+  return faults.filter(({ pointer, code }) => pointer !== '/location' || code !== 'input_not_found');
 }

@@ -21,12 +21,15 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
   const keyAt = (location: string): string => `${prefix}files/${location.slice(scheme.length)}`;
 
   async function* below(folderKey: string) {
-    for await (const { key, ...facts } of objects.listObjects(`${folderKey}/`))
+    for await (const { key, ...facts } of objects.listObjects(`${folderKey}/`)) {
+      // a key that ends so stands for a folder
+      if (key.endsWith('/')) continue;
       yield {
         ...facts,
         name: key.slice(folderKey.length + 1),
         location: scheme + key.slice(`${prefix}files/`.length),
       };
+    }
   }
 
   async function isThere(location: string): Promise<boolean> {

@@ -13,9 +13,10 @@ export function* objectsIn(text: string): Generator<StoredObject> {
   }
 }
 
-/** Of a list of an Azure container. */
+/** Of a list of an Azure container, without the blobs that stand for folders: of accounts with real folders, and of what Hadoop writes. */
 export function* blobsIn(text: string): Generator<StoredObject> {
   for (const entry of elementsIn(text, 'Blob')) {
+    if (standsForFolder(entry)) continue;
     const key = elementIn(entry, 'Name') ?? '';
     yield {
       // names that XML cannot hold
@@ -26,6 +27,10 @@ export function* blobsIn(text: string): Generator<StoredObject> {
       version: `"${(elementIn(entry, 'Etag') ?? '').replaceAll('"', '')}"`,
     };
   }
+}
+
+function standsForFolder(blob: string): boolean {
+  return elementIn(blob, 'ResourceType') === 'directory' || /<hdi_isfolder>true</i.test(blob);
 }
 
 /**

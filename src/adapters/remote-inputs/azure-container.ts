@@ -24,6 +24,8 @@ export async function* listContainer(
       ['restype', 'container'],
       ['comp', 'list'],
       ['prefix', prefix],
+      // says which blobs stand for folders
+      ['include', 'metadata'],
       ...(marker === null ? [] : [['marker', marker]]),
     ] as const)
       url.searchParams.set(name!, value!);

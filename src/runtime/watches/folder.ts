@@ -14,8 +14,11 @@ export async function openFolder(
   signal: AbortSignal,
 ): Promise<WatchedLocation> {
   const accept = nameTest(pattern);
-  const folder = await files.resolve(idOrg, location, true);
-  const facts = folder.startsWith('object:') ? null : await stat(folder, { bigint: true }).catch(told);
+  const place = await files.resolve(idOrg, location, false);
+  // a store has no folder but by what lies in it: one that lost its last file is empty
+  const isStored = place.startsWith('object:');
+  const folder = isStored ? place : await files.resolve(idOrg, location, true);
+  const facts = isStored ? null : await stat(folder, { bigint: true }).catch(told);
   return {
     fileSystem: facts === null ? null : String(facts.dev),
     async *objects() {
@@ -31,7 +34,7 @@ export async function openFolder(
         told(error);
       }
       // one that went meanwhile is not an empty one
-      if (isEmpty) await files.resolve(idOrg, location, true);
+      if (isEmpty && !isStored) await files.resolve(idOrg, location, true);
     },
     digest: (object) => digestOf(object).catch(told),
   };

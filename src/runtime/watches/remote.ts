@@ -65,13 +65,11 @@ export async function openRemote(
   const prefix = keyPrefix(location);
   const accept = nameTest(pattern);
   return {
-    fileSystem: null,
+    fileSystem: store.urlOf('').href,
     async *objects() {
       for await (const { key, bytes, modified, version } of store.list(prefix, text)) {
         const name = key.slice(prefix.length);
-        // a key that ends so stands for a folder
-        if (name === '' || name.endsWith('/') || !accept(name)) continue;
-        yield { name, version, bytes, modified: Number.isNaN(modified) ? null : modified };
+        if (accept(name)) yield { name, version, bytes, modified: Number.isNaN(modified) ? null : modified };
       }
     },
     digest: async (object) =>

@@ -8,7 +8,7 @@ import { accessError, checkOwners } from '../../jobs/submit.ts';
 import type { CandidateFile, FileOutcome, WatchClaim } from '../../ports/stores/watches.ts';
 import type { WatchedLocation } from '../../ports/watched-locations.ts';
 import { isPlainName } from '../names.ts';
-import { openPlace } from '../place.ts';
+import { openPlace, withoutEmptyFolder } from '../place.ts';
 import { watchRequest } from '../request.ts';
 import type { TurnOptions } from './options.ts';
 
@@ -118,7 +118,8 @@ async function jobOf(
       ...(rows === null ? {} : { watch: watch.id_watch }),
     },
   );
-  const faults = await checkAccess(adapters, settings, idOrg, request, ['/location'], () => '', new Set());
+  const all = await checkAccess(adapters, settings, idOrg, request, ['/location'], () => '', new Set());
+  const faults = withoutEmptyFolder(adapters.files, kept.location, all);
   if (faults.length > 0) throw accessError(faults);
   await checkOwners(adapters.catalog, idOrg, [request]);
   return newJob(request, await sealRequest(request, adapters.secrets), settings.spark.conf);

@@ -33,11 +33,14 @@ export async function look(
   return schedule.endLook(claim, sinceMs, names, fileSystem);
 }
 
-/** What is not mounted is empty: AppError where files that were loaded lay on another file system. */
-function checkMounted({ watch, fileSystem }: WatchClaim, found: string | null): void {
-  if (fileSystem === null || found === fileSystem || watch.files.loaded === 0) return;
+/** What is not mounted is empty, and so is a store that took another's place: AppError where files that were loaded lay elsewhere. */
+function checkMounted({ watch, fileSystem: before }: WatchClaim, found: string | null): void {
+  if (before === null || found === null || found === before || watch.files.loaded === 0) return;
+  const elsewhere = before.includes('://')
+    ? `in another store (${before}): nothing is removed from the target; name that one again`
+    : 'on another file system, which is not mounted there now: nothing is removed from the target; mount it again';
   throw new AppError(
     'service_unavailable',
-    'it is empty, and its files lay on another file system, which is not mounted there now: nothing is removed from the target; mount it again, or, where the files are gone for good, say so by PATCH with {"paused": false}',
+    `it is empty, and its files lay ${elsewhere}, or, where the files are gone for good, say so by PATCH with {"paused": false}`,
   );
 }

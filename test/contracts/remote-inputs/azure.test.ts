@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createOutgoingGuard } from '../../../src/access/outgoing-guard.ts';
+import { blobsIn } from '../../../src/adapters/object-store/xml-answers.ts';
 import { createPinnedHttp } from '../../../src/adapters/outgoing/checked-http.ts';
 import { createHostResolver } from '../../../src/adapters/outgoing/host-resolver.ts';
 import { downloadFile } from '../../../src/adapters/remote-inputs/download.ts';
@@ -59,6 +60,20 @@ it.each(['key', 'token'] as const)('are listed and fetched by a %s', async (by) 
   expect(await readFile(file, 'utf8')).toBe('<n>14</n>');
   const address = parseRemoteLocation(`http://${cloud.address}/${cloud.account}/packages/in/a.xml`);
   expect(storeLocation(address, access)).toMatchObject({ kind: 'az', bucket: 'packages', key: 'in/a.xml' });
+});
+
+it('that stand for folders are no files', async () => {
+  await folder.replace('deep', '', { hdi_isfolder: 'true' });
+  await folder.replace('deep/er/', '');
+  const { store } = opened({ secret_key: cloud.key });
+  const keys = (await Array.fromAsync(store.list('in/', 'az://packages/in/'))).map(({ key }) => key);
+  expect(keys.toSorted()).toEqual(['in/a.xml', 'in/deep/c & ü.xml']);
+  // as accounts with real folders list them
+  const listed = ['', '<ResourceType>file</ResourceType>', '<ResourceType>directory</ResourceType>'].map(
+    (type, at) =>
+      `<Blob><Name>${at}</Name><Properties><Content-Length>0</Content-Length>${type}</Properties></Blob>`,
+  );
+  expect([...blobsIn(listed.join(''))].map(({ key }) => key)).toEqual(['0', '1']);
 });
 
 it('that are not there, or locked, say so without what is secret', async () => {

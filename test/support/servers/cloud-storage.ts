@@ -30,7 +30,7 @@ export interface CloudFolder {
   /** value of `sig` as it stands in the query */
   readonly signature: string;
   names(): Promise<readonly string[]>;
-  replace(name: string, text: string): Promise<void>;
+  replace(name: string, text: string, metadata?: Record<string, string>): Promise<void>;
 }
 
 /** The package's program copied and made executable; null where it, or a library it needs, is not installed. */
@@ -110,10 +110,10 @@ export async function startCloudStorage(): Promise<CloudStorage> {
             names.push(item.name.slice(prefix.length + 1));
           return names.toSorted();
         },
-        async replace(name, text) {
+        async replace(name, text, metadata = {}) {
           await container
             .getBlockBlobClient(`${prefix}/${name}`)
-            .upload(text, new TextEncoder().encode(text).byteLength);
+            .upload(text, new TextEncoder().encode(text).byteLength, { metadata });
         },
       };
     },
