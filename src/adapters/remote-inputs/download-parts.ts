@@ -1,9 +1,9 @@
 /** A large file from elsewhere, several ranges of it at a time: one connection seldom has all that the way there carries. */
 import { open } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
+import { changed, takeUp } from '../file-staging/arrivals.ts';
 import { fileFault } from '../file-staging/faults.ts';
-import { changed, pinnedOf } from './pinned.ts';
+import { pinnedOf } from './pinned.ts';
 import type { SendGet } from './remote-requests.ts';
 
 const partBytes = 16 * 1024 * 1024;
@@ -13,7 +13,6 @@ export const partedBytes = 4 * partBytes;
 const atOnce = 4;
 /** tries without a byte more between them */
 const tries = 3;
-const pauseMs = 200;
 
 export interface PartedDownload {
   /** as the person knows it, for messages */
@@ -78,22 +77,20 @@ export async function downloadParts(
   const bringPart = async (from: number): Promise<boolean> => {
     const to = Math.min(bytes, from + size);
     let at = from;
-    for (let failures = 0; at < to;) {
-      if (isOver) return false;
-      const before = at;
+    const attempt = async (): Promise<'broke' | null> => {
+      if (isOver) return null;
       try {
         const next = await take(await get(url, { Range: `bytes=${at}-${to - 1}` }), at, to);
-        if (next === null) return false;
+        if (next === null) return null;
         at = next;
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof AppError) throw error;
       }
-      failures = at > before ? 0 : failures + 1;
-      if (failures === tries) return false;
-      if (at < to) await pause(pauseMs * 2 ** failures, undefined, { signal });
-    }
-    return true;
+      return at < to ? 'broke' : null;
+    };
+    await takeUp(attempt, { progress: () => at, tries, signal });
+    return at === to;
   };
 
   const worker = async (): Promise<void> => {

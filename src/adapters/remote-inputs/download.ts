@@ -7,16 +7,15 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
+import { changed, takeUp } from '../file-staging/arrivals.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { downloadParts, partedBytes } from './download-parts.ts';
-import { changed, isOther, pinnedOf, type Pinned } from './pinned.ts';
+import { isOther, pinnedOf, type Pinned } from './pinned.ts';
 import type { RemoteRequests } from './remote-requests.ts';
 
 /** tries without a byte more between them */
 const tries = 5;
-const firstPauseMs = 200;
 /** up to here a file is asked for and written at once */
 export const smallBytes = 64 * 1024;
 
@@ -52,10 +51,8 @@ export async function downloadFile(
   if (parted !== null) return parted;
   let pinned: Pinned | null = null;
   let received = 0;
-  let failures = 0;
-  for (;;) {
-    const before = received;
-    let fault: string;
+  /** What went wrong; null: all of it is here. */
+  const attempt = async (): Promise<string | null> => {
     try {
       const answer = await requests.get(url, received === 0 ? {} : { Range: `bytes=${received}-` });
       const refused = refusalOf(answer.status, label);
@@ -71,33 +68,29 @@ export async function downloadFile(
         received = await append(answer, path, received, onBytes);
         // an answer that tells no length has the one that was listed, or more where a store unpacks it
         const least = pinned.bytes ?? (bytes < Infinity ? bytes : received);
-        if (received === least || (pinned.bytes === null && received > least)) return received;
+        if (received === least || (pinned.bytes === null && received > least)) return null;
         if (received > least) throw changed(label);
-        fault = `it ended after ${received} of ${least} bytes`;
+        const fault = `it ended after ${received} of ${least} bytes`;
         // nothing shows that what would come next is of the same file
         if (pinned.version === null) received = 0;
-      } else {
-        await answer.body?.cancel();
-        if (answer.status === 416 || answer.status === 412) throw changed(label);
-        fault = `status ${answer.status}`;
+        return fault;
       }
+      await answer.body?.cancel();
+      if (answer.status === 416 || answer.status === 412) throw changed(label);
+      return `status ${answer.status}`;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AppError) throw error;
       const told = fileFault(error, path);
       if (told instanceof AppError) throw told;
-      fault = causeOf(error);
       // what has reached the file counts, not what has come
       received = pinned === null || pinned.version === null ? 0 : await bytesOf(path);
+      return causeOf(error);
     }
-    failures = received > before ? 1 : failures + 1;
-    if (failures >= tries)
-      throw new AppError(
-        'service_unavailable',
-        `${label}: cannot be read now (${fault}); nothing was loaded`,
-      );
-    await pause(firstPauseMs * 2 ** (failures - 1), undefined, { signal });
-  }
+  };
+  const fault = await takeUp(attempt, { progress: () => received, tries, signal });
+  if (fault === null) return received;
+  throw new AppError('service_unavailable', `${label}: cannot be read now (${fault}); nothing was loaded`);
 }
 
 /** Null: it did not go as it mostly does, and nothing is written. */

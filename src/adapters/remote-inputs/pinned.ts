@@ -1,5 +1,4 @@
 /** What an answer tells of the file that it is of: a file that is another one by now is told by it. */
-import { AppError } from '../../errors.ts';
 
 /** What is known of a file since its first answer. */
 export interface Pinned {
@@ -26,19 +25,4 @@ export function pinnedOf(answer: Response, from: number): Pinned {
 export function isOther(pinned: Pinned, found: Pinned): boolean {
   if (pinned.version !== found.version) return true;
   return pinned.bytes !== null && found.bytes !== null && pinned.bytes !== found.bytes;
-}
-
-const changeCause = 'changed';
-
-/** Whether a file could not be had because it is another by now. */
-export function isChange(error: unknown): boolean {
-  return error instanceof AppError && error.cause === changeCause;
-}
-
-export function changed(label: string): AppError {
-  return new AppError(
-    'unprocessable_input',
-    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
-    { cause: changeCause },
-  );
 }

@@ -2,9 +2,9 @@
 import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
+import { changed, takeUp } from '../file-staging/arrivals.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { ProtocolFault, statuses, type FileAttributes } from './messages.ts';
 import { StatusFault, type SftpFile, type SftpSession } from './session.ts';
@@ -39,7 +39,6 @@ export interface SftpPlace {
 
 /** tries without a byte more between them */
 const tries = 5;
-const firstPauseMs = 200;
 /** characters, as Linux has it */
 const longestPath = 4096;
 
@@ -64,19 +63,21 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
     work: (session: SftpSession) => Promise<T>,
     progress = () => 0,
   ): Promise<T> => {
-    for (let failures = 1, before = 0; ; failures += 1) {
+    const done: T[] = [];
+    const attempt = async (): Promise<AppError | null> => {
       try {
-        return await work((await connected()).session);
+        done.push(await work((await connected()).session));
+        return null;
       } catch (error) {
         signal.throwIfAborted();
         const fault = faultOf(error, label);
         if (fault.code !== 'service_unavailable') throw fault;
-        if (progress() > before) failures = 1;
-        before = progress();
-        if (failures >= tries) throw told(fault, label);
+        return fault;
       }
-      await pause(firstPauseMs * 2 ** (failures - 1), undefined, { signal });
-    }
+    };
+    const fault = await takeUp(attempt, { progress, tries, signal });
+    if (fault !== null) throw told(fault, label);
+    return done[0]!;
   };
   /** Of which file it is, though the connection to its server was at fault. */
   const told = (fault: AppError, label: string): AppError =>
@@ -184,14 +185,6 @@ async function requireSame(
 ): Promise<void> {
   const after = await file.attributes();
   if (versionOf(after) !== versionOf(facts) || received !== facts.bytes) throw changed(label);
-}
-
-function changed(label: string): AppError {
-  return new AppError(
-    'unprocessable_input',
-    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
-    { cause: 'changed' },
-  );
 }
 
 /** In the words of the service. */

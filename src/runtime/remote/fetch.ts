@@ -1,9 +1,9 @@
 /** Files that lie in buckets, on servers and on the web, brought to a folder of this machine. */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
+import { isChange } from '../../adapters/file-staging/arrivals.ts';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { downloadFile, smallBytes, type DownloadOptions } from '../../adapters/remote-inputs/download.ts';
-import { isChange } from '../../adapters/remote-inputs/pinned.ts';
 import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
@@ -180,8 +180,7 @@ async function objectsAt(
         : object.key.startsWith(`${key}/`)
           ? object.key.slice(key.length + 1)
           : '';
-    // a key that ends so stands for a folder
-    if (below === '' || below.endsWith('/') || !isWanted(below)) continue;
+    if (below === '' || !isWanted(below)) continue;
     budget();
     const length = pattern === null ? 0 : matchedLength(pattern, below);
     if (length !== null)

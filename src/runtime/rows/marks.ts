@@ -1,6 +1,7 @@
 /** What tells how far loads of rows have come (`--after`): the same for the jobs that load, and for the schedulers that look whether there is more. */
 import { createHash } from 'node:crypto';
 import { maskSecrets } from '../../jobs/secrets/mask-secrets.ts';
+import type { QueryMark } from '../../ports/stores/query-marks.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 
 /** What was asked, and where the rows go; a watch has marks of its own. `place`: as messages call it. */
@@ -13,6 +14,15 @@ export function markSourceOf(
   return createHash('sha256')
     .update(JSON.stringify([...asked, ...own]))
     .digest('hex');
+}
+
+/** The newest mark whose rows are in the target; null: none are. `isLoaded`: of a job that ended before it could say so itself, asked from the newest on. */
+export async function lastLoaded(
+  all: readonly QueryMark[],
+  isLoaded: (mark: QueryMark) => Promise<boolean>,
+): Promise<QueryMark | null> {
+  for (const mark of all) if (mark.settled || (await isLoaded(mark))) return mark;
+  return null;
 }
 
 /** Tells a row from others that have the same value in the column of `--after`. */

@@ -14,7 +14,7 @@ import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { chooseColumns } from '../../tools/row-inputs/choose-columns.ts';
 import { nameOf, valueOf, withoutValue } from '../../tools/row-inputs/texts.ts';
 import { rowServerOf } from '../../watches/row-server.ts';
-import { markSourceOf, rowDigest } from '../rows/marks.ts';
+import { lastLoaded, markSourceOf, rowDigest } from '../rows/marks.ts';
 import { openServerRows, type ServerRowsOptions } from '../rows/server-rows.ts';
 
 export interface RowLocationOptions {
@@ -46,7 +46,10 @@ export function openRowsOfServer(
       ended.addEventListener('abort', close, { once: true });
       try {
         const source = markSourceOf(request, rows.label);
-        const last = await lastLoaded(adapters, idOrg, await marks.list(idOrg, source));
+        const last = await lastLoaded(
+          await marks.list(idOrg, source),
+          async ({ idJob }) => (await adapters.jobs.findJob(idOrg, idJob))?.status === 'completed',
+        );
         const first = await firstNew(rows, request, source, last);
         if (first !== null) yield first;
       } catch (error) {
@@ -66,17 +69,6 @@ export function openRowsOfServer(
       object,
     }),
   };
-}
-
-/** The newest mark whose rows are in the target; a job may have ended before it could say so itself. */
-async function lastLoaded(
-  { jobs }: RowLocationOptions['adapters'],
-  idOrg: number,
-  all: readonly QueryMark[],
-): Promise<QueryMark | null> {
-  for (const mark of all)
-    if (mark.settled || (await jobs.findJob(idOrg, mark.idJob))?.status === 'completed') return mark;
-  return null;
 }
 
 /** Null: all rows that have a document are loaded. `source`: of what else is asked, or goes elsewhere, all rows are new. */

@@ -1,7 +1,7 @@
 /** `--after`: where the last load from there into this target ended, whatever became of the process that did it. */
 import { AppError } from '../../errors.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
-import { markSourceOf } from '../../runtime/rows/marks.ts';
+import { lastLoaded, markSourceOf } from '../../runtime/rows/marks.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 
 /** Rows that share the highest value, at most: each is remembered, as more of them may come. */
@@ -33,7 +33,8 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
   // a run that saves nothing leaves nothing to go on from
   const keeps = request.out !== undefined && !request.dryRun;
   const all = keeps ? await marks.list(idOrg, source) : [];
-  const last = given === undefined ? await lastOf(session, source, all) : null;
+  const last =
+    given === undefined ? await lastLoaded(all, (mark) => isInTarget(session, source, mark)) : null;
   const from = given ?? last?.mark ?? null;
   const before = new Map<string, number>();
   for (const digest of last?.seen ?? []) before.set(digest, (before.get(digest) ?? 0) + 1);
@@ -90,25 +91,15 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
   };
 }
 
-/** That of the newest job whose rows are in the target. */
-async function lastOf(
-  session: ToolSession,
-  source: string,
-  all: readonly QueryMark[],
-): Promise<QueryMark | null> {
+/** Of a job that ended between its commit and the word of it, only the target knows. A mark that is of nothing there goes. */
+async function isInTarget(session: ToolSession, source: string, mark: QueryMark): Promise<boolean> {
   const { home, idOrg } = session;
-  for (const mark of all) {
-    if (mark.settled) return mark;
-    // it ended between the two: only the target knows
-    const { isPublished } = await import('../session/reconcile-job.ts');
-    const asIt = Object.defineProperty(settledSession(session, session.request), 'idJob', {
-      value: mark.idJob,
-    });
-    if (await isPublished(asIt)) {
-      await home.marks.settle(idOrg, source, mark.idJob);
-      return mark;
-    }
-    if (mark.idJob !== session.idJob) await home.marks.remove(idOrg, source, mark.idJob);
-  }
-  return null;
+  const { isPublished } = await import('../session/reconcile-job.ts');
+  const asIt = Object.defineProperty(settledSession(session, session.request), 'idJob', {
+    value: mark.idJob,
+  });
+  const isThere = await isPublished(asIt);
+  if (isThere) await home.marks.settle(idOrg, source, mark.idJob);
+  else if (mark.idJob !== session.idJob) await home.marks.remove(idOrg, source, mark.idJob);
+  return isThere;
 }

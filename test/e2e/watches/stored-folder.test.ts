@@ -59,11 +59,6 @@ describe('a folder of a store that is watched', { timeout: 120_000 }, () => {
     const before = (await watches.get(id)).last_run;
     await eventually('a look', async () => ((await watches.get(id)).last_run !== before ? true : null));
   };
-  const ofFolder =
-    (folder: string, fault: StoreFault) =>
-    ({ key, prefix }: StoreRequest): StoreFault =>
-      key === '' && prefix.startsWith(folder) ? fault : null;
-
   it('is empty before its first file and without its last, and takes what comes next', async () => {
     const { id_watch: id } = await watches.create({
       ...removing,
@@ -95,9 +90,6 @@ describe('a folder of a store that is watched', { timeout: 120_000 }, () => {
       target: 'metadb:kept',
     });
     await reached(id, 'loaded', 1);
-    const xml = (status: number, code: string): StoreFault => ({
-      told: () => ({ status, body: `<Error><Code>${code}</Code></Error>` }),
-    });
     store.setFaults(ofFolder('shared/files/1/kept', xml(404, 'NoSuchBucket')));
     await stalls(id, /bucket/);
     store.setFaults(ofFolder('shared/files/1/kept', xml(403, 'AccessDenied')));
@@ -144,3 +136,13 @@ describe('a folder of a store that is watched', { timeout: 120_000 }, () => {
     expect(await ids('inbox')).toEqual([]);
   });
 });
+
+/** Of a list of the folder alone. */
+function ofFolder(folder: string, fault: StoreFault) {
+  return ({ key, prefix }: StoreRequest): StoreFault =>
+    key === '' && prefix.startsWith(folder) ? fault : null;
+}
+
+function xml(status: number, code: string): StoreFault {
+  return { told: () => ({ status, body: `<Error><Code>${code}</Code></Error>` }) };
+}

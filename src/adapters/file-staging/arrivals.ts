@@ -1,0 +1,48 @@
+/** Files that come from elsewhere over connections that break: taken up again while that helps, and refused where they are others by now. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../../errors.ts';
+
+const firstPauseMs = 200;
+
+export interface Arrival {
+  /** bytes that are here, or anything else by which a further try is told to be worth it */
+  readonly progress: () => number;
+  /** tries in a row that bring nothing, after which it is given up */
+  readonly tries: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * `attempt` answers null when all is here, else what went wrong: it is tried again, later and later while nothing comes. Answers null, or the
+ * fault of the last try. What `attempt` throws ends it.
+ */
+export async function takeUp<Fault>(
+  attempt: () => Promise<Fault | null>,
+  { progress, tries, signal }: Arrival,
+): Promise<Fault | null> {
+  let before = progress();
+  for (let failures = 1; ; failures += 1) {
+    const fault = await attempt();
+    if (fault === null) return null;
+    const here = progress();
+    if (here > before) failures = 1;
+    before = here;
+    if (failures >= tries) return fault;
+    await pause(firstPauseMs * 2 ** (failures - 1), undefined, { signal });
+  }
+}
+
+const changeCause = 'changed';
+
+/** Whether a file could not be had because it is another by now. */
+export function isChange(error: unknown): boolean {
+  return error instanceof AppError && error.cause === changeCause;
+}
+
+export function changed(label: string): AppError {
+  return new AppError(
+    'unprocessable_input',
+    `${label}: changed while it was read, so nothing was loaded; run it again when nobody writes it`,
+    { cause: changeCause },
+  );
+}
