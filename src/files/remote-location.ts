@@ -45,12 +45,14 @@ export function parseRemoteLocation(text: string): RemoteLocation {
     const [, bucket, key = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/i.exec(text) ?? [];
     if (bucket === undefined)
       throw refused(shown(text), 'must be s3://BUCKET/KEY, s3://BUCKET/PREFIX/ or a pattern');
+    if (key.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
     return { kind: 's3', text, bucket: bucket.toLowerCase(), key };
   }
   if (scheme === 'az') {
     const [, bucket, key = ''] = /^az:\/\/(\$?[a-z0-9](?:-?[a-z0-9]){2,62})(?:\/(.*))?$/i.exec(text) ?? [];
     if (bucket === undefined)
       throw refused(shown(text), 'must be az://CONTAINER/KEY, az://CONTAINER/PREFIX/ or a pattern');
+    if (key.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
     return { kind: 'az', text, bucket: bucket.toLowerCase(), key };
   }
   if (scheme === 'sftp') return sftpLocation(text);
@@ -59,7 +61,8 @@ export function parseRemoteLocation(text: string): RemoteLocation {
       shown(text),
       'inputs are paths, s3://BUCKET/KEY, az://CONTAINER/KEY, https:// or sftp:// addresses',
     );
-  if (!URL.canParse(text)) throw refused(shown(text), 'that is no address');
+  // what reads addresses leaves these out
+  if (/[\t\n\r]/.test(text) || !URL.canParse(text)) throw refused(shown(text), 'that is no address');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw refused(shown(text), passwordAdvice);
   const secret = [...url.searchParams.keys()].find((name) => signature.test(name));
@@ -70,8 +73,17 @@ export function parseRemoteLocation(text: string): RemoteLocation {
     );
   if (scheme === 'http' && !isLoopbackName(url.hostname))
     throw refused(shown(text), 'only this machine is read without TLS: write https://');
+  // `url` has followed them: it would be of another place than its text
+  if (leadsUp(text.replace(/^\w+:\/*[^/\\?#]*|[?#].*$/gs, ''))) throw refused(shown(text), stepsAdvice);
   url.hash = '';
   return { kind: 'http', text, url };
+}
+
+const stepsAdvice = '.. does not stand in the path of an address';
+
+/** Whether whoever reads the path as that of an address is led to another one, escapes among it. */
+function leadsUp(path: string): boolean {
+  return path.split(/[/\\]|%2f|%5c/i).some((step) => /^(?:\.|%2e){2}$/i.test(step));
 }
 
 const passwordAdvice =
@@ -88,8 +100,7 @@ function sftpLocation(text: string): RemoteLocation {
       shown(text),
       'must be sftp://USER@HOST/PATH: a file, a folder, a prefix that ends with /, or a pattern; /~/ is the user’s home',
     );
-  if (path.split('/').includes('..'))
-    throw refused(shown(text), '.. does not stand in the path of an address');
+  if (path.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
   return {
     kind: 'sftp',
     text,
@@ -147,8 +158,17 @@ export function storeLocation(location: RemoteLocation, access: SourceAccess | n
   const base = new URL(access.endpoint.replace(/\/*$/, '/'));
   const { url, text } = location;
   if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) return location;
-  const [bucket = '', ...steps] = url.pathname.slice(base.pathname.length).split('/').map(decodeURIComponent);
+  const [bucket = '', ...steps] = url.pathname.slice(base.pathname.length).split('/').map(unescaped);
   return bucket === '' ? location : { kind: 'az', text, bucket, key: steps.join('/') };
+}
+
+/** AppError `invalid_option` for what is no escape. */
+function unescaped(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    throw refused(step, 'a % in an address stands before two hexadecimal digits: %25 is a % itself');
+  }
 }
 
 /** The first host that is asked for it: that of the store, or of the address; `access`: null without credentials. */

@@ -184,7 +184,18 @@ describe('locations', () => {
     'https://host/a.xml?sig=abc',
     'http://host/a.xml',
     'http://127.0.0.1.example/a.xml',
-  ])('%s is refused', (text) => {
+    // led to another place than the one that the text lies in
+    'https://host/feed/../private/a.xml',
+    'https://host/feed/%2E%2e/private/a.xml',
+    'https://host/feed/.%2e\\private/a.xml',
+    'https://host/feed/x%2F..%2f../private/a.xml',
+    'https://host/feed/.\t./private/a.xml',
+    'https://host/feed/a.xml\n',
+    's3://bucket/in/../private/a.xml',
+    's3://bucket/..',
+    'az://container/in/../private/',
+    'sftp://ann@host/in/../private/',
+  ])('%j is refused', (text) => {
     expect(() => parseRemoteLocation(text)).toThrow(AppError);
   });
 
