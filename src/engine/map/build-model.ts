@@ -65,6 +65,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...earlierFolds(options, source, roots),
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
+    sharesRoots: sharesRoots(options.previous),
   };
   const { drawing, history, apart, folds } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
@@ -89,6 +90,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(valueTypes === null ? {} : { keptBeside: options.met === undefined ? valueTypes.kept : [] }),
     ...(apart.size === 0 ? {} : { typesApart: [...apart] }),
     ...(drawsByUse(options.previous) ? { childKeys: true as const } : {}),
+    ...(sharesRoots(options.previous) ? { sharesRoots: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   return history === null ? model : withFormerNames(model, history);
@@ -97,6 +99,11 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
 /** Versions that go on from models of earlier releases have a key to the parent for each use, and so have all that come after. */
 function drawsByUse(previous: RelationalModel | undefined): boolean {
   return previous === undefined || previous.childKeys === true;
+}
+
+/** What was written out beside a document's own tables stays so. */
+function sharesRoots(previous: RelationalModel | undefined): boolean {
+  return previous === undefined || previous.sharesRoots === true;
 }
 
 /** An id is a key from the first on, or never: tables that are there are not made anew for it. */

@@ -294,6 +294,8 @@ export interface RelationalModel {
   readonly typesApart?: readonly string[];
   /** where a shared table is used at most once, its user has the key of the row; absent: each row has the key of its parent */
   readonly childKeys?: true;
+  /** where a type of a document's root stands at most once in another, both have the same tables; absent: such places have tables of their own */
+  readonly sharesRoots?: true;
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had */
   readonly formerTables?: readonly FormerTable[];

@@ -180,6 +180,7 @@ const shape = object<RelationalModel>(
   },
   {
     childKeys: oneOf(true),
+    sharesRoots: oneOf(true),
     typesApart: array(text(/./)),
     foldedPlaces: array(text(/./)),
     foldedTables: array(text(/./)),

@@ -25,7 +25,8 @@ export function typeNames({
     const names = namesOf(local, prefixes);
     const only = called.get(index);
     // rather than that it is a type, or what another is called
-    const all = only === undefined ? names : names.toSpliced(Math.max(1, names.length - 1), 0, only);
+    const at = only === undefined || saysTypeByLetter(local, only) ? 0 : Math.max(1, names.length - 1);
+    const all = only === undefined ? names : names.toSpliced(at, 0, only);
     return { all, usual: names.at(-1)! };
   });
   const identifiers = rememberedIdentifiers(defaultNaming.nameMode);
@@ -46,6 +47,11 @@ export function typeNames({
   );
 }
 
+/** `TNFe` of `NFe`, `tProcess` of `process`. */
+function saysTypeByLetter(local: string, element: string): boolean {
+  return endsWord(local, 1) && local.slice(1).toLowerCase() === element.toLowerCase();
+}
+
 /** By type: what all of its elements are called, where that is one name. */
 function elementNames(elements: SourceModel['elements']): ReadonlyMap<number, string> {
   const names = new Map<number, Set<string>>();
@@ -61,7 +67,7 @@ function elementNames(elements: SourceModel['elements']): ReadonlyMap<number, st
 
 /** The shortest first; at last as before there were shorter ones. */
 function namesOf(local: string, prefixes: readonly string[]): string[] {
-  const prefix = prefixes.find((one) => local.startsWith(one)) ?? '';
+  const prefix = prefixes.find((one) => local.startsWith(one) && endsWord(local, one.length)) ?? '';
   const bare = local.slice(prefix.length);
   const usual = withoutType(local);
   const names = [
@@ -95,11 +101,16 @@ function shortened(local: string, short: string): string {
   return /[A-Za-z]{2}/.test(short) ? short : local;
 }
 
-/** Those that end where a word ends, the longest first. */
+/** `POCD_MT000040.` of `POCD_MT000040.Act`, `T` of `TEndereco`, and of `TNFe` beside it; not of `Transport`. */
+function endsWord(local: string, at: number): boolean {
+  return at !== 1 || /^[A-Za-z][A-Z]/.test(local);
+}
+
+/** Those that end where a word ends, the longest first; a letter before a word (`TEndereco`, `tProcess`) is one, but that of an acronym is not. */
 function commonPrefixes(locals: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const local of locals)
-    for (const { index } of local.matchAll(/[-_.](?=[A-Za-z])/g)) {
+    for (const { index } of local.matchAll(/[-_.](?=[A-Za-z])|^[A-Za-z](?=[A-Z][a-z])/g)) {
       const prefix = local.slice(0, index + 1);
       counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
     }

@@ -53,6 +53,8 @@ export interface DrawingOptions {
   readonly foldedTables?: ReadonlySet<string>;
   /** shared tables, by the first of their paths, of which each place where rows repeat has one of its own; default: none */
   readonly apart?: ReadonlySet<string>;
+  /** see RelationalModel.sharesRoots; default true */
+  readonly sharesRoots?: boolean;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
   readonly heldKeys?: HeldKeys | null;
 }
@@ -95,6 +97,7 @@ class ModelDrawing implements DrawingContext {
       foldedTables = new Set(),
       heldKeys = () => null,
       apart = new Set(),
+      sharesRoots = true,
     }: DrawingOptions,
   ) {
     this.declared = met?.declared ?? model;
@@ -121,6 +124,7 @@ class ModelDrawing implements DrawingContext {
         places: new Set([...(foldedPlaces ?? []), ...foldedTables]),
         placeOf: (type, { element }) => this.#placeOf(type, model.elements[element]!.name),
       },
+      sharesRoots,
     });
     this.tables = new DrawnTables(
       model,

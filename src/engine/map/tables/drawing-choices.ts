@@ -1,6 +1,7 @@
 /** Choices of the drawing that depend on sizes: which children are folded, which types share a table. */
 import type { MapLevel } from '../../model/relational-model.ts';
 import { clarkName, type SourceChild, type SourceModel } from '../../model/source-model.ts';
+import { drawingLimits } from './draw/drawing-limits.ts';
 import { EarlierFolds, type FoldedPlaces } from './earlier-folds.ts';
 import type { ChildKinds, MetChild, MetChildren } from './met-children.ts';
 import {
@@ -14,26 +15,6 @@ import {
   type TypeGraph,
 } from './type-graph.ts';
 
-const drawingLimits = {
-  /** paths written out before types used in several places start to share tables at every level */
-  maxExpandedPaths: 5_000,
-  /** columns one child may bring into its parent's row */
-  maxFoldedColumns: 100,
-  /** the same, where types share tables for size: what is folded is written out at every place */
-  maxFoldedColumnsOfLargeSets: 24,
-  /** columns of one row, what is folded into it included: less than one table takes (src/engine/map/tables/wide-rows.ts) */
-  maxRowColumns: 240,
-  /** columns that substitution members or derived types may have together to share their head's table */
-  maxUnionColumns: 200,
-  maxUnionColumnsOfLargeSets: 48,
-  /** places of a type without child elements that share one table */
-  maxPlacesOfSharedLeaf: 1_500,
-  /** branches of a choice from which each has a table of its own, where each could be a document */
-  fewestEntities: 8,
-  /** parent keys that the tables below a wrapper may take in its place, all together */
-  maxKeysForWrapper: 32,
-} as const;
-
 export class DrawingChoices {
   /** types share tables although the level alone would write their paths out */
   readonly sharedForSize: boolean;
@@ -41,6 +22,8 @@ export class DrawingChoices {
   readonly #graph: TypeGraph;
   readonly #mapLevel: MapLevel;
   readonly #roots: readonly number[];
+  /** types of roots that have a place among those which may share a table */
+  readonly #rootTypes: ReadonlySet<number>;
   readonly #elevate: boolean;
   readonly #shared: Uint8Array;
   /** where types share tables: how many places there are of each type, and of each element */
@@ -63,6 +46,7 @@ export class DrawingChoices {
       declared,
       met,
       folded,
+      sharesRoots,
     }: {
       readonly mapLevel: MapLevel;
       readonly roots: readonly number[];
@@ -72,6 +56,8 @@ export class DrawingChoices {
       /** what documents had; null: all is drawn that the model has */
       readonly met: MetChildren | null;
       readonly folded: FoldedPlaces;
+      /** see RelationalModel.sharesRoots */
+      readonly sharesRoots: boolean;
     },
   ) {
     this.#model = model;
@@ -82,6 +68,7 @@ export class DrawingChoices {
     this.#graph = graph;
     this.#mapLevel = mapLevel;
     this.#roots = roots;
+    this.#rootTypes = new Set(sharesRoots ? roots.map((root) => model.elements[root]!.type) : []);
     this.#elevate = mapLevel === 1 || mapLevel === 3;
     this.#widths = new Float64Array(model.types.length).fill(-1);
     this.#makesRows = new Uint8Array(model.types.length);
@@ -187,10 +174,15 @@ export class DrawingChoices {
       .every(
         (inner) =>
           this.#makesRows[inner] === 0 ||
-          this.#graph.uses[inner]! <= 1 ||
+          this.#placesOf(inner) <= 1 ||
           !this.#mayShare() ||
           this.#isWrapper(inner),
       );
+  }
+
+  /** Of a type as the schema declares it, not as often as it would be written out. */
+  #placesOf(type: number): number {
+    return this.#graph.uses[type]! + (this.#rootTypes.has(type) ? 1 : 0);
   }
 
   /**

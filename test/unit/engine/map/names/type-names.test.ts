@@ -46,6 +46,25 @@ const nameBeside = (type: string, more: string): string => {
 };
 
 describe('a shared type', () => {
+  it('is called without the letter that says it is a type', () => {
+    const names = ['TEndereco', 'TVeiculo', 'TLocal', 'TNFe', 'TProtNFe', 'Transport', 'TIpi'];
+    expect(namesOf(names)).toEqual(['Endereco', 'Veiculo', 'Local', 'NFe', 'ProtNFe', 'Transport', 'Ipi']);
+    expect(namesOf(['tEndEvent', 'tUserTask', 'tLane', 'tError', 'tGroup', 'Text']).slice(3)).toEqual([
+      'Error',
+      'Group',
+      'Text',
+    ]);
+    // of few names it may be a letter of theirs
+    expect(namesOf(['TEndereco', 'Veiculo', 'XBar'])).toEqual(['TEndereco', 'Veiculo', 'XBar']);
+    expect(namesOf(['XMLName', 'XMLText', 'XMLMark', 'XMLNode', 'XMLUnit'])[0]).toBe('XMLName');
+    expect(['TWay', 'tWay', 'Tway', 'TWays'].map((type) => nameBeside(type, ''))).toEqual([
+      'way',
+      'way',
+      'Tway',
+      'TWays',
+    ]);
+  });
+
   it('is called as its elements rather than as a type, or as another', () => {
     const other = '<xs:element name="ViaName" type="Other"/>';
     expect(nameBeside('ViaNameStructure', '')).toBe('ViaName');

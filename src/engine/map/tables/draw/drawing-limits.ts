@@ -1,0 +1,20 @@
+/** Sizes up to which a person would still read a row, and a database take a table. */
+export const drawingLimits = {
+  /** paths written out before types used in several places start to share tables at every level */
+  maxExpandedPaths: 5_000,
+  /** columns one child may bring into its parent's row */
+  maxFoldedColumns: 100,
+  /** the same, where types share tables for size: what is folded is written out at every place */
+  maxFoldedColumnsOfLargeSets: 24,
+  /** columns of one row, what is folded into it included: less than one table takes (src/engine/map/tables/wide-rows.ts) */
+  maxRowColumns: 240,
+  /** columns that substitution members or derived types may have together to share their head's table */
+  maxUnionColumns: 200,
+  maxUnionColumnsOfLargeSets: 48,
+  /** places of a type without child elements that share one table */
+  maxPlacesOfSharedLeaf: 1_500,
+  /** branches of a choice from which each has a table of its own, where each could be a document */
+  fewestEntities: 8,
+  /** parent keys that the tables below a wrapper may take in its place, all together */
+  maxKeysForWrapper: 32,
+} as const;
