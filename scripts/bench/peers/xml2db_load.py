@@ -6,7 +6,8 @@ import time
 import sqlalchemy
 from xml2db import DataModel
 
-address = sys.argv[3].replace("postgres://", "postgresql+psycopg2://", 1)
+# the driver by name: which one stands for PostgreSQL alone depends on the version of SQLAlchemy
+address = "postgresql+psycopg2://" + sys.argv[3].split("://", 1)[1]
 engine = sqlalchemy.create_engine(address)
 with engine.begin() as connection:
     connection.execute(sqlalchemy.text("drop schema if exists bench_xml2db cascade"))

@@ -135,6 +135,8 @@ export async function openDuckDbReader(
     autoload_known_extensions: 'false',
     memory_limit: `${(readerBytes + Math.min(options.streams, mostStreams) * streamBytes) / 1024}KiB`,
     temp_directory: spill,
+    // what row groups were decoded into goes back at once: a tenth of the process's memory, for no time
+    allocator_bulk_deallocation_flush_threshold: '1MB',
     threads: '2',
     ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
   };

@@ -18,16 +18,21 @@ export const embeddedUser = 'postgres';
 /** Beyond this the log of the server is put aside at the next start. */
 const maxLogBytes = 16 * 1024 * 1024;
 
-/** One server for one machine's jobs: durable, modest in memory (shared buffers are counted as its own), no replication. */
+/**
+ * One server for one machine's jobs: durable, no replication, and modest in memory (shared buffers are counted as its own): service,
+ * tool and server take less than 500 MB together while 1 GB is loaded. A job makes indexes of several tables at once, each on a
+ * connection of its own: workers beside those take memory alone.
+ */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '100',
   // Publishing a job locks every table it touches; the shared lock table holds connections × this many.
   max_locks_per_transaction: '512',
-  shared_buffers: '128MB',
+  shared_buffers: '96MB',
   work_mem: '16MB',
-  maintenance_work_mem: '128MB',
+  maintenance_work_mem: '64MB',
+  max_parallel_maintenance_workers: '0',
   fsync: 'on',
   // Without replication, rows loaded in the transaction that made their table need no second copy in the WAL.
   wal_level: 'minimal',
