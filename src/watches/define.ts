@@ -1,6 +1,6 @@
 /** POST and PATCH of a watch: what a person says becomes a definition, once all of it has been found right. */
 import { AppError } from '../errors.ts';
-import { isRemoteLocation, parseRemoteLocation } from '../files/remote-location.ts';
+import { isRemoteLocation, parseRemoteLocation, type RemoteLocation } from '../files/remote-location.ts';
 import { checkAccess, type AccessSettings } from '../jobs/request/check-access.ts';
 import { accessError, checkOwners, requireCommands } from '../jobs/submit.ts';
 import type { Adapters } from '../ports/adapters.ts';
@@ -211,7 +211,7 @@ function checkPlace(location: string, pattern: string | null): void {
       'of rows is a server, postgresql://… or mysql://…: files of rows are loaded by xml2er --from, as often as it is run',
     );
   const isRemote = isRemoteLocation(location);
-  const isFile = isRemote && parseRemoteLocation(location).kind === 'http';
+  const isFile = isRemote && locationOf(location).kind === 'http';
   if (/[*?[]/.test(isFile ? '' : location))
     throw wrong('/location', 'is a folder or a prefix: what names below it look like is for pattern');
   if (pattern === null) return;
@@ -224,6 +224,17 @@ function checkPlace(location: string, pattern: string | null): void {
   }
   if (pattern.startsWith('/') || pattern.split('/').includes('..'))
     throw wrong('/pattern', 'is of names below the location');
+}
+
+/** AppErrors of `parseRemoteLocation`, which say of which member they are. */
+function locationOf(location: string): RemoteLocation {
+  try {
+    return parseRemoteLocation(location);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, message } = error;
+    throw new AppError(code, message, { errors: [{ pointer: '/location', detail: message }] });
+  }
 }
 
 function wrong(pointer: string, detail: string): AppError {
