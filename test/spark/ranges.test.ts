@@ -96,6 +96,16 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
     expect(output).toMatch(/unmapped element/);
   });
 
+  it('keep rows of partitions apart', async () => {
+    await onBoth('delta', 'partitioned', [...rows(), '--partition', 'item.flag']);
+    const log = join(home.directory, 'out', 'partitioned_spark', 'item', '_delta_log');
+    const version = await readFile(join(log, '00000000000000000000.json'), 'utf8');
+    const partitions = [...version.matchAll(/"partitionValues":(\{[^}]*\})/g)].map(([, values]) => values);
+    expect(new Set(partitions).size).toBeGreaterThan(1);
+    // of each unit
+    expect(partitions.length).toBeGreaterThan(new Set(partitions).size);
+  });
+
   it('give the schema of the local engine where there is none, and its rows', async () => {
     await onBoth('csv', 'inferred', [large, '--keys', 'hash', '--row-tag', 'item']);
   });

@@ -24,6 +24,11 @@ export function fileStatistics(
   return `{"numRecords":${rows},"minValues":{${members(({ least }) => least)}},"maxValues":{${members(({ greatest }) => greatest)}},"nullCount":{${nulls}}}`;
 }
 
+/** The rows of a file, of its statistics. */
+export function rowsTold(stats: string): number {
+  return (JSON.parse(stats) as { readonly numRecords: number }).numRecords;
+}
+
 /** Days since 1970 as a date, where its year has four digits; else another text. */
 function dayOf(days: bigint): string {
   const date = new Date(Number(days) * dayMs);

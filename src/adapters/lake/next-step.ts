@@ -248,8 +248,14 @@ async function withMergedDocuments(
   return new Map([...written, [documents, told]]);
 }
 
-function newFile({ name, bytes, stats, fieldIds }: UnitFile): NewFile {
-  return { name, bytes, stats: stats!, ...(fieldIds === undefined ? {} : { fieldIds }) };
+function newFile({ name, bytes, stats, fieldIds, partition }: UnitFile): NewFile {
+  return {
+    name,
+    bytes,
+    stats: stats!,
+    ...(fieldIds === undefined ? {} : { fieldIds }),
+    ...(partition === undefined ? {} : { partition }),
+  };
 }
 
 /** The ledger's sums go on telling what the target holds. `gone`: rows of documents by table. */

@@ -18,7 +18,8 @@ import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';
 import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
-import { currentLakeDocuments, planMerge } from './documents/merged-documents.ts';
+import { currentLakeDocuments } from './documents/current-documents.ts';
+import { planMerge } from './documents/merged-documents.ts';
 import { finishStep } from './commit/finish-step.ts';
 import { compactSome, usualMostFiles } from './compaction.ts';
 import { dataFileName } from './data-files.ts';
@@ -28,7 +29,7 @@ import { eachAtOnce } from './store/at-once.ts';
 import { holdPlace } from './store/held-place.ts';
 import type { HeldPlace, LakeTarget } from './store/place.ts';
 import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
-import { checkPartitioning } from './partitions/of-job.ts';
+import { checkPartitioning, partitioningOf } from './partitions/of-job.ts';
 import type { PartitionField } from './partitions/fields.ts';
 import { partitionsOf } from './partitions/of-model.ts';
 import { nextStep } from './next-step.ts';
@@ -111,6 +112,8 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       columnsThere: async (table, isSide) =>
         saveMode === 'overwrite' && !isSide ? null : this.#known.columns(table),
       fieldIds: (table, fields) => this.#known.fieldIds(table, fields),
+      partitioning: (table) =>
+        partitioningOf({ known: this.#known, table, wanted: this.#partitions.get(table) }),
       take: async (file, path) => {
         const table = tableName(model, file.table);
         const name = dataFileName(idJob);
@@ -134,7 +137,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   async *currentDocuments(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument> {
-    yield* await this.guarded(() => currentLakeDocuments(this.#known, this.plan, keys));
+    yield* await this.guarded(() => currentLakeDocuments(this.#known, this.#manifest.jobs, this.plan, keys));
   }
 
   protected override async publishStaged(
@@ -143,7 +146,10 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     order: MergeOrder,
   ): Promise<Published> {
     const place = this.#place!;
-    const merge = this.plan.saveMode === 'merge' ? await planMerge(this.#known, this.plan, order) : null;
+    const merge =
+      this.plan.saveMode === 'merge'
+        ? await planMerge(this.#known, this.#manifest.jobs, this.plan, order)
+        : null;
     const codes = await this.#writeCodes();
     const { step, rows, changes } = await nextStep({
       plan: this.plan,

@@ -62,15 +62,8 @@ export function checkCombinations(
       ['--history', request.history === true],
     ] as const)
       if (isGiven) fault(flag, `${flag} says which documents -S m replaces, and needs it`);
-  if (request.engine === 'spark') {
-    if (request.partition !== undefined)
-      fault(
-        '--partition',
-        '--partition: executors of --engine spark write no partitions: leave one of the two out',
-      );
-    if (request.inputs.includes('-'))
-      fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
-  }
+  if (request.engine === 'spark' && request.inputs.includes('-'))
+    fault('--engine', '--engine spark: other machines do not see the standard input: name a file');
   const isCatalogue = [request.in, request.out].some((text) => /^iceberg:/i.test(text ?? ''));
   const isLake = isCatalogue || /^(?:delta|iceberg)/.test(request.format ?? '');
   if (request.partition !== undefined && !isLake)

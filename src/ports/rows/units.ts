@@ -16,6 +16,7 @@ export interface UnitFile {
   readonly name: string;
   readonly rows: number;
   readonly bytes: number;
+  /** empty where the target tells none */
   readonly sha256: string;
   /** of Parquet: DuckDB's types of the columns */
   readonly types?: readonly string[];
@@ -25,6 +26,8 @@ export interface UnitFile {
   readonly fieldIds?: Readonly<Record<string, readonly [column: number, item?: number]>>;
   /** JSON: rows, NULLs, least and greatest values, where the table tells them */
   readonly stats?: string;
+  /** as text, where all its rows are of one partition of the table */
+  readonly partition?: readonly (string | null)[];
 }
 
 /** What is in the target of one unit. */

@@ -48,11 +48,16 @@ function bucket(format: LakeFormatName): MergeTarget {
   };
 }
 
-async function merge(place: MergeTarget, job: number, documents: ReadonlyMap<string, string>) {
+async function merge(
+  place: MergeTarget,
+  job: number,
+  documents: ReadonlyMap<string, string>,
+  more: { readonly deleteMissing?: true } = {},
+) {
   const input = join(folder, `job-${job}`);
   await mkdir(input);
   for (const [id, text] of documents) await writeFile(join(input, `${job}-${id}.xml`), text);
-  return mergeFolder(place, orderModel, input, job, {});
+  return mergeFolder(place, orderModel, input, job, more);
 }
 
 /** Names of the files with rows of orders that `work` fetches. */
@@ -65,6 +70,11 @@ async function fetched(work: () => Promise<unknown>): Promise<ReadonlySet<string
   await work();
   server.setFaults(() => null);
   return files;
+}
+
+/** That made the files. */
+function jobsOf(files: ReadonlySet<string>): string[] {
+  return [...files].map((key) => key.replace(/.*\/data\/(\d+)-.*/, '$1')).toSorted();
 }
 
 test.each(['delta', 'iceberg'] as const)(
@@ -81,7 +91,7 @@ test.each(['delta', 'iceberg'] as const)(
     const files = await fetched(async () => {
       expect((await merge(place, 20, changed)).merged).toMatchObject({ replaced: 1, deleted: 0 });
     });
-    expect([...files].map((key) => key.replace(/.*\/data\/(\d+)-.*/, '$1'))).toEqual(['5']);
+    expect(jobsOf(files)).toEqual(['5']);
     model.set('5a', changed.get('5a')!);
     // one that is there as it is, and one that is not there
     const other = new Map([...changed, ['new', orderOf('new', dice)]]);
@@ -105,8 +115,16 @@ test.each(['delta', 'iceberg'] as const)(
         async () => true,
       ),
     );
-    expect([...taken].map((key) => key.replace(/.*\/data\/(\d+)-.*/, '$1'))).toEqual(['4']);
+    expect(jobsOf(taken)).toEqual(['4']);
     model.delete('4b');
+    expectSame(await written(place.createSource(), orderModel), model);
+    model.delete('2a');
+    model.set('6b', orderOf('6b', dice));
+    const rest = await fetched(async () => {
+      const { merged } = await merge(place, 40, model, { deleteMissing: true });
+      expect(merged).toMatchObject({ replaced: 1, deleted: 1 });
+    });
+    expect(jobsOf(rest)).toEqual(['2', '6']);
     expectSame(await written(place.createSource(), orderModel), model);
   },
 );

@@ -2,24 +2,27 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { emptyManifest, stepOf } from '../../../src/adapters/lake/manifest.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-store-sink.ts';
-import type { RowSink } from '../../../src/ports/rows/sink.ts';
+import type { PartitionWish } from '../../../src/engine/sql/partition-wish.ts';
+import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { UnitToken } from '../../../src/ports/rows/units.ts';
 import { openUnit } from '../../../src/tools/session/open-unit.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';
 import { founded, loadHere, loadUnits, unitsOf, writeUnit, type DoneUnit } from './library-units.ts';
-import { encodeRows, libraryPlan } from '../targets/library-rows.ts';
+import { encodeRows, libraryPlan, type Value } from '../targets/library-rows.ts';
 import { some } from '../../support/needs.ts';
 import {
+  deltaFiles,
   deltaReader,
   folderManifest,
   folderReader,
+  icebergFiles,
   icebergReader,
   type TargetReader,
 } from '../row-sinks/readers.ts';
@@ -108,6 +111,71 @@ test.each(kinds.filter((kind) => kind === 'parquet' || isLake(kind)))(
     }
   },
 );
+
+/** of the library's persons: whose name, and when they were born */
+const [personName, born] = [4, 5];
+const byBirth: readonly PartitionWish[] = [
+  { part: 'year', column: 'person.born' },
+  { part: 'identity', column: 'person.name' },
+];
+
+function partitionedPlan(job: number, partition?: readonly PartitionWish[]): SinkPlan {
+  return libraryPlan(job, { keys: 'hash', ...(partition === undefined ? {} : { partition }) });
+}
+
+describe.each(kinds.filter(isLake))('%s with partitions', (kind) => {
+  test('executors write a file for each, and a later job without a word of them does so, too', async () => {
+    for (const [job, partition] of [[1, byBirth], [2]] as const) {
+      const units = unitsOf(job, 2);
+      const asked = partitionedPlan(job, partition);
+      const { published, receipts } = await loadUnits(
+        pathOf('work'),
+        createSink(kind, 'units'),
+        asked,
+        units,
+      );
+      for (const { files } of receipts)
+        expect(files!.flatMap(({ table, partition: one }) => (table === at.person ? [one] : []))).toEqual([
+          ['1815', 'Ada'],
+          [null, 'Grace'],
+        ]);
+      expect(published).toEqual(await loadHere(createSink(kind, 'here'), asked, units));
+      expect(published.rows['person']).toBe(4);
+    }
+    expect(await contents(kind, 'units')).toEqual(await contents(kind, 'here'));
+    const filesOf = kind === 'iceberg' ? icebergFiles : deltaFiles;
+    // of each unit and partition, here of each job and partition
+    expect(await filesOf(join(pathOf('units'), 'person'))).toHaveLength(8);
+    expect(await filesOf(join(pathOf('here'), 'person'))).toHaveLength(4);
+  });
+
+  test('what cannot be a partition is told as without executors, and nothing is there', async () => {
+    for (const [name, change, odd, wanted] of [
+      // Delta cannot tell it from none
+      [
+        'empty',
+        (row: Value[]) => (row[personName] = ''),
+        [],
+        kind === 'iceberg' ? null : /without characters/,
+      ],
+      [
+        'text',
+        (row: Value[]) => (row[born] = 'one day'),
+        [{ unit: 1, text: 'one day', table: at.person, column: born }],
+        /born is VARCHAR, which has no year/,
+      ],
+    ] as const) {
+      const units = unitsOf(1, 2);
+      change(units[1]!.tables.get(at.person)![0]!);
+      const sink = createSink(kind, name);
+      const load = loadUnits(pathOf('work'), sink, partitionedPlan(1, byBirth), units, odd);
+      if (wanted === null) expect((await load).published.rows['person']).toBe(4);
+      else await expect(load).rejects.toThrow(wanted);
+      await sink.close();
+      if (wanted !== null) expect(await readdir(pathOf(name)).catch(() => [])).toEqual([]);
+    }
+  });
+});
 
 /** By table, the types of its files, each once. */
 async function typesIn(directory: string): Promise<Record<string, readonly string[]>> {

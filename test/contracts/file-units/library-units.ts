@@ -27,6 +27,9 @@ export interface DoneUnit {
 export interface Unconverted {
   readonly unit: number;
   readonly text: string;
+  /** that of the library's founding */
+  readonly table?: number;
+  readonly column?: number;
 }
 
 /** What an executor does, in a folder of its own. */
@@ -44,8 +47,8 @@ export async function writeUnit(
   const into = await openUnit(told, { unit, model: libraryModel, folder });
   try {
     await writeLibrary({ ...bound(into), encoding: encodingOf(token) } as RowSink, rows);
-    for (const { text } of odd.filter((one) => one.unit === unit))
-      await into.unconverted({ table: at.library, column: founded, rowKey: 1, text });
+    for (const { text, table = at.library, column = founded } of odd.filter((one) => one.unit === unit))
+      await into.unconverted({ table, column, rowKey: 1, text });
     const note = await into.commit((receipt) => JSON.stringify(receipt));
     return { folder, receipt: JSON.parse(note) as UnitReceipt };
   } finally {
@@ -62,7 +65,7 @@ function encodingOf(token: UnitToken): RowSink['encoding'] {
   return format === 'parquet' ? 'words' : format === 'csv' ? 'csv' : 'tsv';
 }
 
-/** Units by executors, again as long as the target wants any; answers the number of passes, and what was published. */
+/** Units by executors, again as long as the target wants any; answers the number of passes, what was published, and what was told of the units. */
 export async function loadUnits(
   work: string,
   sink: RowSink,
@@ -87,7 +90,7 @@ export async function loadUnits(
   await target.adopt(receipts(), (unit) => done[unit]!.folder);
   const published = await sink.publish(async () => true, units.at(-1)!.lastKeys);
   await sink.close();
-  return { passes, published };
+  return { passes, published, receipts: receipts() };
 }
 
 /** The same by the sink itself. */

@@ -13,9 +13,16 @@ import { digitsOf, tableName, typingOf, type FileUnitToken } from './token.ts';
 export interface ParquetTables extends ParquetSettings {
   readonly typing: (key: number | string) => Pick<ParquetTable, 'typeOf' | 'fieldIdsOf'>;
   readonly told: (key: number | string, file: ParquetFile) => Pick<UnitFile, 'stats' | 'fieldIds'>;
+  /** the files of the same folder that a file becomes */
+  readonly apart: (file: UnitFile) => Promise<readonly UnitFile[]>;
 }
 
-const plainParquet: ParquetTables = { deltas: true, typing: () => ({}), told: () => ({}) };
+const plainParquet: ParquetTables = {
+  deltas: true,
+  typing: () => ({}),
+  told: () => ({}),
+  apart: async (file) => [file],
+};
 
 /** `folder`: of the attempt, nobody else’s. */
 export function openFileUnit(
@@ -105,7 +112,7 @@ class FileUnitSink implements UnitSink {
     // loaded for Parquet alone
     const { writeParquet } = await import('../parquet.ts');
     const written = await writeParquet(this.#folder, tables, this.#tables);
-    return written.map((made): UnitFile => {
+    const files = written.map((made): UnitFile => {
       const told = this.#told(made.file);
       const digits = [...made.digits].map(([at, { whole, fraction }]) => [at, whole, fraction] as const);
       return {
@@ -115,5 +122,8 @@ class FileUnitSink implements UnitSink {
         ...this.#tables.told(told.table, made),
       };
     });
+    const apart: UnitFile[] = [];
+    for (const file of files) apart.push(...(await this.#tables.apart(file)));
+    return apart;
   }
 }

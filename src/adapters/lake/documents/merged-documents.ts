@@ -4,29 +4,20 @@
  */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { fileKeyName, mergeColumns, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
-import {
-  currentDocumentsQuery,
-  documentColumns,
-  type Loading,
-} from '../../../engine/sql/loaded-documents.ts';
-import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeCounts, MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
+import type { MergeCounts, MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { UnitFile } from '../../../ports/rows/units.ts';
 import { columnSqlType } from '../../duckdb/types.ts';
 import { fieldIdsOption } from '../../folder/parquet.ts';
 import { syncPath } from '../../folder/contents/manifest.ts';
 import { momentAfter } from '../../row-sinks/merging.ts';
 import { dataFileName, parquet, type DataFiles } from '../data-files.ts';
-import type { DocumentClosing } from '../manifest.ts';
+import type { DocumentClosing, LakeJob } from '../manifest.ts';
 import { fieldOf, type LakeColumn } from '../table-format.ts';
 import type { TablesThere } from '../tables-there.ts';
-import { filesOf } from './files-of-documents.ts';
-import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
+import { currentLakeDocuments, type ModelLoading } from './current-documents.ts';
 
 /** documents that one statement takes */
 const documentsPerStatement = 1000;
@@ -47,60 +38,12 @@ export interface LakeMerge {
   readonly counts: MergeCounts;
 }
 
-interface Loader extends Loading {
-  readonly model: RelationalModel;
-}
-
-/**
- * Documents with rows in tables of the model, or kept whole, that no other one has replaced. `keys`: of those that are asked for, whose rows alone are
- * looked for; null: all.
- */
-export async function currentLakeDocuments(
+export async function planMerge(
   known: TablesThere,
-  { model, ...loading }: Loader,
-  keys: ReadonlySet<string> | null,
-): Promise<readonly CurrentDocument[]> {
-  const { documents, unmapped, loads } = sideTableNames;
-  const there = await known.relations([documents, loads]);
-  if (!there.has(documents)) return [];
-  const isMerged = (await known.columns(documents))!.has('valid_to');
-  const asked = keys === null ? null : await documentsOfKeys(known, there.get(documents)!, isMerged, keys);
-  if (asked?.length === 0) return [];
-  const roots = documentColumns(model, physicalTables(model, duckdb));
-  const rowTables = [...roots.map(({ table }) => table), unmapped];
-  const rowsThere = await known.relations(rowTables, asked === null ? undefined : filesOf(asked));
-  const relations = new Map([...there, ...rowsThere]);
-  const nothing = `(SELECT NULL::BIGINT AS ${fileKeyName}, NULL::VARCHAR AS parent_table WHERE false)`;
-  const rows = await known.read<CurrentDocumentRow>(
-    currentDocumentsQuery(
-      roots.filter(({ table }) => relations.has(table)),
-      loading,
-      (table) => relations.get(table) ?? nothing,
-      isMerged,
-    ),
-  );
-  return rows.map(currentDocumentOf).filter(({ key }) => keys?.has(key) ?? true);
-}
-
-/** Decimal digits. `from`: what stands behind FROM. */
-async function documentsOfKeys(
-  known: TablesThere,
-  from: string,
-  isMerged: boolean,
-  keys: ReadonlySet<string>,
-): Promise<readonly string[]> {
-  const [key, current] = isMerged
-    ? [`coalesce(${doubleQuoted('key')}, name)`, ' WHERE valid_to IS NULL']
-    : ['name', ''];
-  const rows = await known.read<{ document_key: bigint; merge_key: string | null }>(
-    `SELECT document_key, ${key} AS merge_key FROM ${from}${current}`,
-  );
-  return rows.flatMap(({ document_key: documentKey, merge_key: told }) =>
-    keys.has(told ?? '') ? [String(documentKey)] : [],
-  );
-}
-
-export async function planMerge(known: TablesThere, loader: Loader, order: MergeOrder): Promise<LakeMerge> {
+  jobs: readonly LakeJob[],
+  loader: ModelLoading,
+  order: MergeOrder,
+): Promise<LakeMerge> {
   const ours = new Set(order.documents.map(({ key }) => key));
   const missing = new Set(order.missing);
   const replaced = new Set<string>();
@@ -108,7 +51,7 @@ export async function planMerge(known: TablesThere, loader: Loader, order: Merge
   let deleted = 0;
   // what is missing is told by keys of documents alone
   const asked = missing.size > 0 ? null : ours;
-  for (const { documentKey, key } of await currentLakeDocuments(known, loader, asked)) {
+  for (const { documentKey, key } of await currentLakeDocuments(known, jobs, loader, asked)) {
     if (ours.has(key)) replaced.add(key);
     else if (missing.has(documentKey)) deleted += 1;
     else continue;

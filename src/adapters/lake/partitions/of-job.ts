@@ -6,7 +6,7 @@ import { fieldOf, type LakeColumn, type NewFile } from '../table-format.ts';
 import type { TablesThere } from '../tables-there.ts';
 import { isSamePartitioning, partitionText, typeFault, type PartitionField } from './fields.ts';
 import { derivedColumns } from './of-model.ts';
-import { splitFiles } from './split.ts';
+import { checkCount, splitFiles } from './split.ts';
 
 /** A table keeps what it was made with. AppError `conflict`: it has other partitions than those that are asked for; `wanted`: none are. */
 export async function checkPartitioning(
@@ -41,18 +41,29 @@ export interface TableOfJob {
   readonly staging: string;
 }
 
-/** `made`: what the job wrote. AppError `conflict`: a column that partitions are of would become another one. */
+/** What the table is, or is to be, partitioned by; none: nothing. */
+export async function partitioningOf({
+  known,
+  table,
+  wanted = [],
+}: Pick<TableOfJob, 'known' | 'table' | 'wanted'>): Promise<readonly PartitionField[]> {
+  return (await known.partitioning(table)) ?? wanted;
+}
+
+/** `made`: what the job wrote, of which executors kept some apart already. AppError `conflict`: a column that partitions are of would become another one. */
 export async function partitionedFiles(
-  { known, files, format, table, wanted, job, staging }: TableOfJob,
+  place: TableOfJob,
   columns: readonly LakeColumn[],
   made: readonly NewFile[],
 ): Promise<PartitionedFiles> {
-  const fields = (await known.partitioning(table)) ?? wanted ?? [];
+  const { known, files, format, table, job, staging } = place;
+  const fields = await partitioningOf(place);
   if (fields.length === 0) return { fields, columns, files: made };
   await checkColumns(known, table, fields, columns);
   const derived = derivedColumns(fields, format);
   const all = [...columns, ...derived];
-  if (made.length === 0) return { fields, columns: all, files: made };
+  const apart = made.filter(({ partition }) => partition !== undefined);
+  const names = made.flatMap(({ name, partition }) => (partition === undefined ? [name] : []));
   const splitting = {
     table,
     fields,
@@ -63,8 +74,10 @@ export async function partitionedFiles(
     job,
     staging,
   };
-  const names = made.map(({ name }) => name);
-  return { fields, columns: all, files: await splitFiles(files, names, splitting) };
+  const split = names.length === 0 ? [] : await splitFiles(files, names, splitting);
+  const partitioned = [...apart, ...split];
+  checkCount(table, fields, new Set(partitioned.map(({ partition }) => JSON.stringify(partition))).size);
+  return { fields, columns: all, files: partitioned };
 }
 
 async function checkColumns(

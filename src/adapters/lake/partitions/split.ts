@@ -5,7 +5,7 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import { fieldIdsOption } from '../../folder/parquet.ts';
 import { syncPath } from '../../folder/contents/manifest.ts';
-import { dataFileName, parquet, type DataFiles } from '../data-files.ts';
+import { dataFileName, parquet, type DataFiles, type TypedName } from '../data-files.ts';
 import type { FieldIds, LakeColumn, NewFile } from '../table-format.ts';
 import {
   deltaColumn,
@@ -25,7 +25,7 @@ export interface Splitting {
   readonly table: string;
   readonly fields: readonly PartitionField[];
   /** of the files */
-  readonly columns: readonly LakeColumn[];
+  readonly columns: readonly TypedName[];
   /** those that the new files have beside them, with values of the fields */
   readonly derived: readonly LakeColumn[];
   /** numbers of all columns; null: none */
@@ -55,11 +55,7 @@ export async function splitFiles(
   const groups = await files.read<{ key: string; rows: bigint }>(
     `SELECT ${keyColumn} AS key, count(*) AS rows FROM ${parquet([sorted])} GROUP BY 1 ORDER BY 1 LIMIT ${mostPartitions + 1}`,
   );
-  if (groups.length > mostPartitions)
-    throw new AppError(
-      'unprocessable_input',
-      `--partition: ${table} would have more than ${mostPartitions} partitions by ${partitionText(fields)} of this job alone; take fewer, such as month() in place of day().`,
-    );
+  checkCount(table, fields, groups.length);
   const all = [...columns, ...derived];
   const made: NewFile[] = [];
   for (const { key, rows } of groups) {
@@ -82,6 +78,15 @@ export async function splitFiles(
   }
   for (const path of [...sources, sorted]) await rm(path);
   return made;
+}
+
+/** AppError `unprocessable_input`: a job would give rows to too many partitions of a table. */
+export function checkCount(table: string, fields: readonly PartitionField[], partitions: number): void {
+  if (partitions <= mostPartitions) return;
+  throw new AppError(
+    'unprocessable_input',
+    `--partition: ${table} would have more than ${mostPartitions} partitions by ${partitionText(fields)} of this job alone; take fewer, such as month() in place of day().`,
+  );
 }
 
 function checkValues({ table, fields, emptyIsNull }: Splitting, partition: PartitionValues): void {

@@ -8,6 +8,8 @@ import { digitsOf, tableName, typingOf, type SettledColumns } from '../../folder
 import type { LakeFormatName } from '../table-format.ts';
 import type { LakeField } from '../table-format.ts';
 import { fieldOf, type FieldIds } from '../table-format.ts';
+import type { PartitionField } from '../partitions/fields.ts';
+import { derivedColumns } from '../partitions/of-model.ts';
 import { lakeTypeOf, type LakeUnitTable, type LakeUnitToken } from './token.ts';
 
 export interface LakeUnitsOptions extends Omit<FileUnitsOptions, 'tokenFor' | 'rulesFor'> {
@@ -15,6 +17,8 @@ export interface LakeUnitsOptions extends Omit<FileUnitsOptions, 'tokenFor' | 'r
   /** Columns of a table whose rows stay, by name; null: all that it will have is this job's. */
   readonly columnsThere: (table: string, isSide: boolean) => Promise<ReadonlyMap<string, LakeField> | null>;
   readonly fieldIds: (table: string, fields: readonly LakeField[]) => Promise<FieldIds | null>;
+  /** what the table is, or is to be, partitioned by; none: nothing */
+  readonly partitioning: (table: string) => Promise<readonly PartitionField[]>;
 }
 
 export function createLakeUnits(options: LakeUnitsOptions): UnitTarget {
@@ -22,17 +26,22 @@ export function createLakeUnits(options: LakeUnitsOptions): UnitTarget {
   const tokenFor = async (settled: SettledColumns): Promise<LakeUnitToken> => {
     const tables: [number | string, LakeUnitTable][] = [];
     for (const key of keysOf(model)) {
-      const fields = (await options.columnsThere(tableName(model, key), typeof key === 'string')) ?? [];
-      const there = [...fields].flatMap(([name, { sqlType }]) =>
-        sqlType === null ? [] : [[name, sqlType] as const],
+      const name = tableName(model, key);
+      const partitioning = await options.partitioning(name);
+      const fields = (await options.columnsThere(name, typeof key === 'string')) ?? [];
+      const there = [...fields].flatMap(([column, { sqlType }]) =>
+        sqlType === null ? [] : [[column, sqlType] as const],
       );
-      const table = { there, fieldIds: null };
-      const typing = { ...typingOf(model, key, settled), typeOf: lakeTypeOf({ lakeFormat }, table) };
+      const typing = { ...typingOf(model, key, settled), typeOf: lakeTypeOf({ lakeFormat }, { there }) };
       const types = await typesOf(typing, digitsOf(key, settled));
-      const made = typing.columns.map(({ name }, at) =>
-        fieldOf({ name, sqlType: types[at]!, nullable: true, comment: '' }),
-      );
-      tables.push([key, { there, fieldIds: await options.fieldIds(tableName(model, key), made) }]);
+      const own = typing.columns.map((column, at) => ({
+        name: column.name,
+        sqlType: types[at]!,
+        nullable: true,
+        comment: '',
+      }));
+      const made = [...own, ...derivedColumns(partitioning, lakeFormat)].map(fieldOf);
+      tables.push([key, { there, fieldIds: await options.fieldIds(name, made), partitioning }]);
     }
     return { kind: 'lake', format: 'parquet', settled, lakeFormat, tables };
   };

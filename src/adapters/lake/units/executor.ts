@@ -5,12 +5,16 @@ import { openFileUnit } from '../../folder/units/executor.ts';
 import { tableName } from '../../folder/units/token.ts';
 import { tableColumns } from '../../folder/contents/formats.ts';
 import { fileStatistics } from '../file-statistics.ts';
+import type { TypedName } from '../data-files.ts';
+import { partsOfUnit } from './parts.ts';
 import { lakeTypeOf, type LakeUnitTable, type LakeUnitToken } from './token.ts';
 
 /** `folder`: of the attempt, nobody else’s. */
 export function openLakeUnit(token: LakeUnitToken, model: RelationalModel, folder: string): UnitSink {
   const tables = new Map(token.tables);
   const tableOf = (key: number | string): LakeUnitTable => tables.get(key)!;
+  const columnsOf = (key: number | string, types: readonly string[]): TypedName[] =>
+    tableColumns(model, tableName(model, key)).map(({ name }, at) => ({ name, sqlType: types[at]! }));
   return openFileUnit(token, model, folder, {
     deltas: token.lakeFormat === 'delta',
     typing: (key) => {
@@ -18,10 +22,19 @@ export function openLakeUnit(token: LakeUnitToken, model: RelationalModel, folde
       return { typeOf: lakeTypeOf(token, table), fieldIdsOf: async () => table.fieldIds };
     },
     told: (key, { file, facts, fieldIds }) => {
-      const names = tableColumns(model, tableName(model, key));
-      const columns = names.map(({ name }, at) => ({ name, sqlType: file.types[at]! }));
-      const stats = fileStatistics(file.rows, columns, facts);
+      const stats = fileStatistics(file.rows, columnsOf(key, file.types), facts);
       return { stats, ...(fieldIds === null ? {} : { fieldIds }) };
+    },
+    apart: (file) => {
+      const { partitioning, fieldIds } = tableOf(file.table);
+      return partsOfUnit(file, {
+        table: tableName(model, file.table),
+        format: token.lakeFormat,
+        fields: partitioning,
+        columns: columnsOf(file.table, file.types ?? []),
+        fieldIds,
+        folder,
+      });
     },
   });
 }

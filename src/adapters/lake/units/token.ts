@@ -4,6 +4,7 @@ import type { NamedColumn } from '../../folder/contents/formats.ts';
 import { storedTypeIn } from '../formats.ts';
 import type { LakeFormatName } from '../table-format.ts';
 import { typeToWrite } from '../commit/next-version.ts';
+import type { PartitionField } from '../partitions/fields.ts';
 import type { FieldIds } from '../table-format.ts';
 
 /** What a table has of what its files are made by. */
@@ -12,6 +13,8 @@ export interface LakeUnitTable {
   readonly there: readonly (readonly [column: string, sqlType: string])[];
   /** null: none */
   readonly fieldIds: FieldIds | null;
+  /** none: files have rows of any kind */
+  readonly partitioning: readonly PartitionField[];
 }
 
 export interface LakeUnitToken extends FileUnitToken {
@@ -23,7 +26,7 @@ export interface LakeUnitToken extends FileUnitToken {
 /** As `ColumnTyping.typeOf`: the table's type where it holds the values, else the one that they need. */
 export function lakeTypeOf(
   { lakeFormat }: Pick<LakeUnitToken, 'lakeFormat'>,
-  { there }: LakeUnitTable,
+  { there }: Pick<LakeUnitTable, 'there'>,
 ): (column: NamedColumn, sqlType: string) => Promise<string> {
   const types = new Map(there);
   return ({ name }, sqlType) => typeToWrite(types.get(name) ?? null, storedTypeIn(lakeFormat, sqlType));
