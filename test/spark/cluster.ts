@@ -25,11 +25,16 @@ export async function startSparkCluster(submit: string, workers: number): Promis
   const folder = await mkdtemp(join(tmpdir(), 'spark-cluster-'));
   const children: ChildProcess[] = [];
   let log = '';
-  const start = (kind: 'master.Master' | 'worker.Worker', argv: string[], until: RegExp): Promise<string> => {
+  const start = (
+    kind: 'master.Master' | 'worker.Worker',
+    host: string,
+    argv: string[],
+    until: RegExp,
+  ): Promise<string> => {
     const child = spawn(
       join(home, 'bin/spark-class'),
-      [`org.apache.spark.deploy.${kind}`, '--host', '127.0.0.1', '--port', '0', '--webui-port', '0', ...argv],
-      { env: { ...process.env, SPARK_HOME: home, SPARK_LOCAL_IP: '127.0.0.1', PYSPARK_PYTHON: python } },
+      [`org.apache.spark.deploy.${kind}`, '--host', host, '--port', '0', '--webui-port', '0', ...argv],
+      { env: { ...process.env, SPARK_HOME: home, SPARK_LOCAL_IP: host, PYSPARK_PYTHON: python } },
     );
     children.push(child);
     let output = '';
@@ -50,10 +55,12 @@ export async function startSparkCluster(submit: string, workers: number): Promis
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
-    const master = await start('master.Master', [], /spark:\/\/127\.0\.0\.1:\d+/);
+    const master = await start('master.Master', '127.0.0.1', [], /spark:\/\/127\.0\.0\.1:\d+/);
+    // a twin of a task goes to another host
     for (let worker = 0; worker < workers; worker += 1)
       await start(
         'worker.Worker',
+        `127.0.0.${worker + 1}`,
         ['--cores', '1', '--memory', '600m', '--work-dir', join(folder, String(worker)), master],
         /Successfully registered with master/,
       );

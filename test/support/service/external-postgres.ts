@@ -1,6 +1,7 @@
 /** A PostgreSQL server of the machine's own packages, beside the embedded one: what a data warehouse would be. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -19,6 +20,8 @@ export interface ExternalPostgres {
   /** of its superuser */
   readonly url: string;
   readonly sql: Sql;
+  /** Ends it as a crash does, and starts it again; answers when it takes connections. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -54,18 +57,26 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
     env: { PATH: process.env['PATH'], LANG: 'C.UTF-8' },
   });
   const port = await freePort();
-  const server = spawn(
-    join(binaries, 'postgres'),
-    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-c', 'fsync=off'],
-    { ...owner, cwd: folder, env: { LANG: 'C.UTF-8' }, stdio: 'ignore' },
-  );
-  const ended = new Promise((resolve) => server.once('exit', resolve));
+  const start = (): ChildProcess =>
+    spawn(
+      join(binaries, 'postgres'),
+      ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, '-c', 'fsync=off'],
+      { ...owner, cwd: folder, env: { LANG: 'C.UTF-8' }, stdio: 'ignore' },
+    );
+  let server = start();
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  };
   const url = `postgresql://owner:${password}@127.0.0.1:${port}/postgres`;
   const sql = connectPostgres(url, { applicationName: 'test', max: 2 });
-  await eventually('the external PostgreSQL', async () => {
-    if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}`);
-    return await sql`select 1`.catch(() => null);
-  });
+  const isThere = (): Promise<unknown> =>
+    eventually('the external PostgreSQL', async () => {
+      if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}`);
+      return await sql`select 1`.catch(() => null);
+    });
+  await isThere();
   const [told] = await sql<
     { version: number }[]
   >`select current_setting('server_version_num')::int / 10000 as version`;
@@ -75,10 +86,14 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
     address: `127.0.0.1:${port}`,
     url,
     sql,
+    async restart() {
+      await end('SIGQUIT');
+      server = start();
+      await isThere();
+    },
     async stop() {
       await sql.end({ timeout: 1 });
-      server.kill('SIGINT');
-      await ended;
+      await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
     },
   };
