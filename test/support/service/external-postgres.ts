@@ -65,6 +65,7 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
     );
   let server = start();
   const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
     const ended = once(server, 'exit');
     server.kill(signal);
     await ended;
