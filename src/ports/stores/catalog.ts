@@ -170,6 +170,13 @@ export interface CatalogStore {
     idLschma: number,
     diagnostics: readonly Diagnostic[],
   ): Promise<void>;
+  /**
+   * The logical schema of the origin whose model was drawn from what has that fingerprint (SHA-256, hexadecimal), as long as the source
+   * model is there unchanged; of several with that model the one that `createLogicalSchema` gives for a variant. null: draw it.
+   */
+  findDrawnSchema(idOrg: number, idSch: number, fingerprint: string): Promise<number | null>;
+  /** Of what one logical schema was drawn from, the latest 32 are remembered. */
+  rememberDrawnSchema(idOrg: number, idLschma: number, fingerprints: readonly string[]): Promise<void>;
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
   /** `inactive`: those alone that are switched off. */
   listMappings(idOrg: number, idLschma: number, which?: 'inactive'): Promise<readonly MappingRecord[]>;

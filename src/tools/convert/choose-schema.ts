@@ -1,6 +1,6 @@
 /** The logical schema of a known origin that documents are loaded by. */
 import { InputError } from '../../engine/diagnostics.ts';
-import type { MetContent } from '../../engine/map/tables/draw-model.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
@@ -25,8 +25,8 @@ export async function chooseSchema(
 ): Promise<ChosenSchema> {
   const { session } = context;
   session.steps.begin('schema');
-  const used = await usedSource(context, origin, collected);
-  const chosen = origin.pinned ?? (await chooseByTarget(context, origin.idSch, used));
+  const met = await metStatistics(context, origin, collected);
+  const chosen = origin.pinned ?? (await chooseByTarget(context, origin, met));
   const { idLschma } = chosen.stored;
   if (origin.idSch < 0) session.log('its logical schema is not stored either');
   else if (idLschma < 0)
@@ -39,36 +39,29 @@ export async function chooseSchema(
   return chosen;
 }
 
-interface UsedSource {
-  readonly source: SourceModel;
-  /** what the documents had at each place; undefined: tables are drawn for all that they may have */
-  readonly met: MetContent | undefined;
-}
-
-/** `--prune`: without what is never used, which can only be told once all has been read. */
-async function usedSource(
+/** `--prune`: what is never used is left out, which can only be told once all has been read. undefined: tables are drawn for all there may be. */
+async function metStatistics(
   { plan }: ConversionContext,
   { model, statistics, ofJobs }: KnownOrigin,
   collected: CollectedStatistics | null,
-): Promise<UsedSource> {
-  if (!plan.prunes || collected === null) return { source: model, met: undefined };
-  const { pruneSourceModel } = await import('../../engine/map/prune.ts');
+): Promise<DocumentStatistics | undefined> {
+  if (!plan.prunes || collected === null) return undefined;
+  const { decidingStatistics } = await import('../../engine/map/deciding-statistics.ts');
   const earlier = [...(statistics === null ? [] : [statistics]), ...ofJobs];
-  const all = earlier.reduce(mergeStatistics, collected.statistics);
-  return { source: pruneSourceModel(model, all), met: { statistics: all, declared: model } };
+  return decidingStatistics([...earlier, collected.statistics].reduce(mergeStatistics), model);
 }
 
 /** A target that exists decides; where rows are to go nowhere, the default of the origin counts. */
 async function chooseByTarget(
   context: ConversionContext,
-  idSch: number,
-  { source, met }: UsedSource,
+  { idSch, model }: KnownOrigin,
+  met: DocumentStatistics | undefined,
 ): Promise<ChosenSchema> {
   const { session } = context;
   const loads = parseModeOf(session.request) === 'statistics' ? [] : await loadsOf(context);
   const basis = await findBasis(session, idSch, loads);
-  const roots = await rootsOfDocuments(context, source, basis.stored?.model);
-  return chooseLogicalSchema(session, idSch, source, basis, roots, met);
+  const roots = await rootsOfDocuments(context, model, basis.stored?.model);
+  return chooseLogicalSchema(session, idSch, model, basis, roots, met);
 }
 
 /** What a dry run and `-S p` tell is what a load would do; tables are printed, too, where their target cannot be asked. */

@@ -30,7 +30,7 @@ import { requireDocumentElements } from './document-elements.ts';
 import { openInputs } from '../inputs/list-files.ts';
 import { buildModel } from './build-model.ts';
 import { readDocument } from '../inputs/read-document.ts';
-import { setFingerprint } from './set-fingerprint.ts';
+import { setFingerprint } from './fingerprints/set-fingerprint.ts';
 import { compileOptions, readXsdSet } from '../inputs/xsd-files.ts';
 import { parseToolArguments } from '../../jobs/request/read-request.ts';
 

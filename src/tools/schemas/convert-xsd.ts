@@ -15,7 +15,7 @@ import { requireDocumentElements } from './document-elements.ts';
 import { diagnosticLines, entriesLine } from './told-diagnostics.ts';
 import { storeOrigin } from './store-origin.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
-import { setFingerprint } from './set-fingerprint.ts';
+import { setFingerprint } from './fingerprints/set-fingerprint.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { compileOptions, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
 import { counted } from '../reports/counted.ts';

@@ -1,6 +1,6 @@
 /** The relational model a run works with: one that is stored, or a new one made to the run's options. */
 import { rootsNamed } from '../../engine/map/chosen-roots.ts';
-import type { MetContent } from '../../engine/map/tables/draw-model.ts';
+import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
@@ -13,6 +13,7 @@ import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { findBasis, pinnedLogicalSchema, type SchemaBasis } from './choice.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import { findEarlierDrawing } from './fingerprints/drawn-before.ts';
 import { defaultMapLevel, rootsOf, type ModelChoices } from './model-choices.ts';
 
 /** Options that shape tables: with one of them a stored model is not taken as it is. */
@@ -75,14 +76,14 @@ export interface ChosenSchema {
   readonly why: string;
 }
 
-/** What the run goes on from, unless an option asks for another shape or the documents start with another element of the model. `met`: `--prune`. */
+/** What the run goes on from, unless an option asks for another shape or the documents start with another element of the model. `met`: what decides of the statistics of documents (`--prune`). */
 export async function chooseLogicalSchema(
   session: ToolSession,
   idSch: number,
   source: SourceModel,
   basis: SchemaBasis,
   rootsMet: readonly QName[],
-  met?: MetContent,
+  met?: DocumentStatistics,
 ): Promise<ChosenSchema> {
   const { request } = session;
   const { stored } = basis;
@@ -90,9 +91,8 @@ export async function chooseLogicalSchema(
   const shaped = shapesModel(request, stored?.model);
   if (stored !== null && basis.isEarlierVersion !== true && !shaped && missing.length === 0)
     return { stored, why: basis.why };
-  const model = await makeModel(session, source, basis, missing, met);
   const isVariant = shaped || request.rowTag !== undefined || !basis.isDefault;
-  const result = await storeModel(session, idSch, model, isVariant);
+  const result = await drawnSchema(session, { idSch, source, basis, missing, met, isVariant });
   if (stored === null || result.idLschma === stored.idLschma) return { stored: result, why: basis.why };
   const names = missing.map(({ localName }) => localName).join(', ');
   const reason = shaped
@@ -104,34 +104,62 @@ export async function chooseLogicalSchema(
   return { stored: result, why: `${reason}; ${from}: ${basis.why}` };
 }
 
+interface WantedModel {
+  readonly idSch: number;
+  readonly source: SourceModel;
+  readonly basis: SchemaBasis;
+  readonly missing: readonly QName[];
+  readonly met: DocumentStatistics | undefined;
+  readonly isVariant: boolean;
+}
+
+/** A pruned model is drawn where documents bring what decides how it is drawn; else it is there. */
+async function drawnSchema(session: ToolSession, wanted: WantedModel): Promise<StoredLogicalSchema> {
+  const { home, idOrg } = session;
+  const { idSch, basis, missing, met, isVariant } = wanted;
+  const { stored } = basis;
+  // what people switched off stays so, whatever else changes
+  const inactive = inactiveLines(
+    stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma, 'inactive'),
+  );
+  const draw = async (): Promise<StoredLogicalSchema> =>
+    storeModel(session, idSch, await makeModel(session, wanted, inactive), isVariant);
+  if (met === undefined || inactive.size > 0 || storesNothing(session.request)) return draw();
+  const earlier = await findEarlierDrawing(session, { idSch, basis, missing, statistics: met });
+  if (earlier.known !== null) {
+    tellUnusedRenames(session, earlier.known.model);
+    return earlier.known;
+  }
+  const drawn = await draw();
+  await earlier.remember(drawn);
+  return drawn;
+}
+
 async function makeModel(
-  { request, idOrg, home }: ToolSession,
-  source: SourceModel,
-  { stored, isOfTarget = false }: SchemaBasis,
-  missing: readonly QName[],
-  met: MetContent | undefined,
+  { request }: ToolSession,
+  { source, basis, missing, met }: WantedModel,
+  inactive: ReturnType<typeof inactiveLines>,
 ): Promise<RelationalModel> {
+  const { stored, isOfTarget = false } = basis;
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = (stored?.model.roots ?? []).map((root) => root.name);
   const known = before.filter((name) => rootsNamed(source, [name]).length > 0);
   // parts that become documents are named for themselves, not for what was around them
   const sameRoots = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
   const { buildModel } = await import('./build-model.ts');
-  const model = buildModel(request, source, {
+  const drawnOf =
+    met === undefined ? source : (await import('../../engine/map/prune.ts')).pruneSourceModel(source, met);
+  const model = buildModel(request, drawnOf, {
     mapLevel: level,
     extraRoots: unique([...known, ...missing]),
     ...(stored !== null && sameRoots ? choicesAfter(stored.model, level, request) : {}),
-    met,
+    met: met === undefined ? undefined : { statistics: met, declared: source },
     // what is pruned needs no table for what was too wide before, but where the target has it
     keepSplits: isOfTarget || !request.prune,
   });
-  // what people switched off stays so, whatever else changes
-  const lines =
-    stored === null ? [] : await home.adapters.catalog.listMappings(idOrg, stored.idLschma, 'inactive');
-  const inactive = inactiveLines(lines);
   if (inactive.size === 0) return model;
   const { leaveOutInactive } = await import('../../engine/map/deactivate.ts');
-  return leaveOutInactive(source, model, inactive);
+  return leaveOutInactive(drawnOf, model, inactive);
 }
 
 /** The logical schema of rows that are there: the one that `-l` names, that made them, or the default of the origin that `-x` names. */
@@ -186,8 +214,7 @@ export async function storeModel(
   model: RelationalModel,
   isVariant = false,
 ): Promise<StoredLogicalSchema> {
-  for (const [from, to] of unusedRenames(session.request.rename ?? [], model))
-    session.log(`--rename ${from}=${to}: no table or column would be called ${from}`);
+  tellUnusedRenames(session, model);
   if (storesNothing(session.request))
     return { idSch, idLschma: -1, model, modelHash: '', variant: isVariant };
   return session.home.adapters.catalog.createLogicalSchema(
@@ -197,6 +224,11 @@ export async function storeModel(
     session.idJob,
     isVariant,
   );
+}
+
+function tellUnusedRenames({ request, log }: ToolSession, model: RelationalModel): void {
+  for (const [from, to] of unusedRenames(request.rename ?? [], model))
+    log(`--rename ${from}=${to}: no table or column would be called ${from}`);
 }
 
 /** Those whose new name nothing bears, alone or followed by what tells it from others. */

@@ -74,6 +74,13 @@ async function storedSchemas(): Promise<number> {
   return row!.n;
 }
 
+/** Fingerprints of what its model was drawn from. */
+async function drawnFrom(logical: number): Promise<readonly string[]> {
+  const rows = await sql<{ print: string }[]>`
+    select unnest(drawn_from) as print from svc.logical_schema where id_lschma = ${logical}`;
+  return rows.map(({ print }) => print);
+}
+
 async function chosen(
   run: Promise<ToolRun>,
 ): Promise<Summary['schema_chosen'] & { readonly stdout: string }> {
@@ -112,6 +119,25 @@ describe('a target decides', { timeout: 240_000 }, () => {
     expect(on.stdout).toContain(`-l ${origin.logical} loads by the default`);
     const { logical } = await chosen(load('full.xml', origin, at('new'), '--workers', '2'));
     expect(logical).toBe(origin.logical);
+  });
+
+  it('a pruned model is drawn anew only where documents bring what decides of it', async () => {
+    const set = await schema('ferries');
+    const into = async (file: string, target: string): Promise<number> =>
+      (await chosen(load(file, set, at(target), '--prune', '-S', 'o'))).logical;
+    const first = await into('thin.xml', 'drawn');
+    const from = await drawnFrom(first);
+    expect(from).toHaveLength(2);
+    // other values at the same places, and the same again in a new target
+    await writeFile(at('other.xml'), thin.replace('Oslo', 'Bergen').replace('9', '1234567'));
+    expect(await into('other.xml', 'drawn')).toBe(first);
+    expect(await into('other.xml', 'drawn elsewhere')).toBe(first);
+    expect(await drawnFrom(first)).toEqual(from);
+    const wider = await into('full.xml', 'drawn');
+    expect(wider).not.toBe(first);
+    expect(await drawnFrom(wider)).toHaveLength(2);
+    expect(await into('full.xml', 'drawn')).toBe(wider);
+    expect(await drawnFrom(wider)).toHaveLength(2);
   });
 
   it.each(some(targets, 1))('%s is loaded by what made it', async (name, text, options) => {

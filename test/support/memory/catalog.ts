@@ -59,6 +59,8 @@ export function createMemoryCatalogStore(
     string,
     { readonly idLschma: number; readonly diagnostics: readonly Diagnostic[] }
   >();
+  /** by logical schema: fingerprints of what it was drawn from */
+  const drawnFrom = new Map<number, readonly string[]>();
   const jobStatistics = createMemoryJobStatistics();
   const next = { origin: 1, logical: 1, table: 1, column: 1, mapping: 1 };
 
@@ -269,6 +271,16 @@ export function createMemoryCatalogStore(
       if (ownLogical(idOrg, idLschma) !== undefined)
         compiledSets.set(`${idOrg}/${fingerprint}`, { idLschma, diagnostics });
     },
+    async findDrawnSchema(idOrg, idSch, fingerprint) {
+      const known = own(idOrg, idSch) === undefined ? [] : logicalsOf(idSch);
+      const drawn = known.filter(({ stored }) => drawnFrom.get(stored.idLschma)?.includes(fingerprint));
+      const hashes = new Set(drawn.map(({ stored }) => stored.modelHash));
+      return known.find(({ stored }) => hashes.has(stored.modelHash))?.stored.idLschma ?? null;
+    },
+    async rememberDrawnSchema(idOrg, idLschma, fingerprints) {
+      if (ownLogical(idOrg, idLschma) === undefined) return;
+      drawnFrom.set(idLschma, [...(drawnFrom.get(idLschma) ?? []), ...fingerprints].slice(-32));
+    },
     async listTables(idOrg, idLschma) {
       const found = logicals.find(
         ({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined,
@@ -308,6 +320,7 @@ export function createMemoryCatalogStore(
       const row = own(idOrg, idSch);
       if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
       row.model = model;
+      for (const { stored } of logicalsOf(idSch)) drawnFrom.delete(stored.idLschma);
       for (const [key, { idLschma }] of compiledSets)
         if (logicalsOf(idSch).some(({ stored }) => stored.idLschma === idLschma)) compiledSets.delete(key);
       row.base = { ...row.base, namespaces: model.namespaces, root_elements: rootNames(model) };

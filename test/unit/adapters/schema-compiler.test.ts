@@ -13,7 +13,7 @@ import { lineIdentity } from '../../../src/engine/map/line-identity.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { CachedSet } from '../../../src/ports/stores/catalog.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
-import { setFingerprint } from '../../../src/tools/schemas/set-fingerprint.ts';
+import { setFingerprint } from '../../../src/tools/schemas/fingerprints/set-fingerprint.ts';
 import { readXsdSet } from '../../../src/tools/inputs/xsd-files.ts';
 import { createMemoryCatalogStore } from '../../support/memory/catalog.ts';
 import { compiled, statisticsOf } from '../../support/models/shredding.ts';

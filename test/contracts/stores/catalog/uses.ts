@@ -168,6 +168,39 @@ export function describeUses(name: string, open: () => Promise<CatalogStoreFixtu
       expect(await catalog.findCompiledSet(idOrg, fingerprint)).toBeNull();
     });
 
+    test('what a model was drawn from is known until the models change or go', async () => {
+      const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
+      const { id_sch: idSch } = await catalog.createOrigin(origin(idOrg));
+      const find = (print: string): Promise<number | null> => catalog.findDrawnSchema(idOrg, idSch, print);
+      const prints = Array.from({ length: 40 }, (_, at) => `${at}`.padStart(64, 'a'));
+      const [first, second] = [prints[0]!, prints[1]!];
+      const { idLschma } = await catalog.createLogicalSchema(idOrg, idSch, relational, null, true);
+      expect(await find(first)).toBeNull();
+      await catalog.rememberDrawnSchema(idOrg, idLschma, [first, second]);
+      expect([await find(first), await find(second), await find(prints[2]!)]).toEqual([
+        idLschma,
+        idLschma,
+        null,
+      ]);
+      await catalog.rememberDrawnSchema(other, idLschma, [prints[2]!]);
+      expect(await find(prints[2]!)).toBeNull();
+      expect(await catalog.findDrawnSchema(other, idSch, first)).toBeNull();
+      expect(await catalog.findDrawnSchema(idOrg, 987_654_321, first)).toBeNull();
+      // the same model as the default of the origin comes before
+      const wider = await catalog.createLogicalSchema(idOrg, idSch, { ...relational, mapLevel: 3 }, null);
+      const same = await catalog.createLogicalSchema(idOrg, idSch, relational, null);
+      expect(await find(first)).toBe(same.idLschma);
+      await catalog.rememberDrawnSchema(idOrg, wider.idLschma, prints);
+      expect([await find(prints[7]!), await find(prints[8]!)]).toEqual([null, wider.idLschma]);
+      await catalog.refineOrigin(idOrg, idSch, emptySourceModel);
+      expect([await find(first), await find(prints[8]!)]).toEqual([null, null]);
+      await catalog.rememberDrawnSchema(idOrg, wider.idLschma, [first]);
+      await catalog.removeOrigin(idOrg, idSch);
+      expect(await find(first)).toBeNull();
+      await catalog.rememberDrawnSchema(idOrg, wider.idLschma, [first]);
+      expect(await find(first)).toBeNull();
+    });
+
     test('a drawing is kept with its logical schema', async () => {
       const [idOrg, other] = [await fixture.createOrg(), await fixture.createOrg()];
       const { id_sch } = await catalog.createOrigin(origin(idOrg));

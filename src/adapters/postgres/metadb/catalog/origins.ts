@@ -209,7 +209,8 @@ export async function refineOrigin(
              namespaces = ${JSON.stringify(model.namespaces)}
        where id_sch = ${idSch} and id_org = ${idOrg}`;
     if (changed.count !== 1) throw new AppError('not_found', `there is no schema ${idSch}`);
-    // it is no more what an XSD set was compiled to
+    // it is no more what an XSD set was compiled to, nor what models were drawn from
+    await tx`update svc.logical_schema set drawn_from = '{}' where id_sch = ${idSch}`;
     await tx`
       delete from svc.compiled_set
        where id_org = ${idOrg} and id_lschma in (select id_lschma from svc.logical_schema where id_sch = ${idSch})`;

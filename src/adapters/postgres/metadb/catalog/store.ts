@@ -1,6 +1,7 @@
 /** The catalog store on PostgreSQL (migrations 0003 to 0005). */
 import type { CatalogStore } from '../../../../ports/stores/catalog.ts';
 import { findCompiledSet, rememberCompiledSet } from './compiled-sets.ts';
+import { findDrawnSchema, rememberDrawnSchema } from './drawn-schemas.ts';
 import {
   createLogicalSchema,
   listMappings,
@@ -56,6 +57,10 @@ export function createPostgresCatalogStore(
     findCompiledSet: (idOrg, fingerprint) => read(idOrg, (tx) => findCompiledSet(tx, idOrg, fingerprint)),
     rememberCompiledSet: (idOrg, fingerprint, idLschma, diagnostics) =>
       within(idOrg, (tx) => rememberCompiledSet(tx, idOrg, fingerprint, idLschma, diagnostics)),
+    findDrawnSchema: (idOrg, idSch, fingerprint) =>
+      read(idOrg, (tx) => findDrawnSchema(tx, idOrg, idSch, fingerprint)),
+    rememberDrawnSchema: (idOrg, idLschma, fingerprints) =>
+      within(idOrg, (tx) => rememberDrawnSchema(tx, idOrg, idLschma, fingerprints)),
     listTables: (idOrg, idLschma) => read(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
     listMappings: (idOrg, idLschma, which) => read(idOrg, (tx) => listMappings(tx, idOrg, idLschma, which)),
     saveStatistics: (idOrg, idSch, idJob, statistics, merge) =>

@@ -1,0 +1,97 @@
+/**
+ * What of the statistics of documents decides how a pruned model is drawn: most documents add to the rest alone, and their model is the one
+ * that is there.
+ */
+import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../infer/statistics.ts';
+import { CLASS_INTEGER } from '../infer/values/classes.ts';
+import type { SourceModel } from '../model/source-model.ts';
+import { someHaveZone } from './zones-of-documents.ts';
+
+/**
+ * What values decide: whether dates with times have zones (of every type), which member of a union they have, the type of an attribute that
+ * a wildcard lets in.
+ */
+type Decided = 'zone' | 'member' | 'type';
+
+/** in the place of values of which some have a time zone */
+const zonedValue = '2000-01-01T00:00:00Z';
+/** digits that `inferValue` tells apart */
+const intDigits = 9;
+const longDigits = 18;
+
+/** Statistics that `source` is pruned to, and drawn by, as by those that are given. */
+export function decidingStatistics(
+  { namespaces, elements, roots }: DocumentStatistics,
+  source: SourceModel,
+): DocumentStatistics {
+  const ofTexts: Decided = hasUnions(source) ? 'member' : 'zone';
+  const ofAttributes: Decided = source.types.some(({ anyAttribute }) => anyAttribute !== null)
+    ? 'type'
+    : ofTexts;
+  return {
+    format: 1,
+    documents: 0,
+    bytes: 0,
+    namespaces,
+    elements: elements.map((element) => decidingElement(element, ofTexts, ofAttributes)),
+    roots,
+  };
+}
+
+function hasUnions({ types }: SourceModel): boolean {
+  return types.some(({ value, attributes }) =>
+    [value, ...attributes.map(({ type }) => type)].some((type) => (type?.memberTypes?.length ?? 0) > 0),
+  );
+}
+
+/** Counts say whether there was one, or whether each element had one. */
+function decidingElement(
+  { namespaceUri, localName, ...met }: ElementStatistics,
+  ofTexts: Decided,
+  ofAttributes: Decided,
+): ElementStatistics {
+  const full = met.withChildren + met.withText - met.mixed;
+  return {
+    namespaceUri,
+    localName,
+    count: 1,
+    documents: 1,
+    withChildren: full >= met.count ? 1 : 0,
+    withText: 0,
+    mixed: 0,
+    nil: met.nil > 0 ? 1 : 0,
+    text: decidingValue(met.text, ofTexts),
+    attributes: met.attributes.map((attribute) => ({
+      namespaceUri: attribute.namespaceUri,
+      localName: attribute.localName,
+      count: attribute.count >= met.count ? 1 : 0,
+      documents: 1,
+      value: decidingValue(attribute.value, ofAttributes),
+    })),
+    children: met.children.map(({ element }) => ({ element, minOccurs: 0, maxOccurs: 1, precededBy: [] })),
+  };
+}
+
+function decidingValue(value: ValueStatistics, decided: Decided): ValueStatistics {
+  const isSeen = value.count > value.empty ? 1 : 0;
+  const isEmpty = decided !== 'zone' && value.empty > 0 ? 1 : 0;
+  return {
+    count: isSeen + isEmpty,
+    empty: isEmpty,
+    classes: decided === 'zone' ? 0 : value.classes,
+    minLength: 0,
+    maxLength: 0,
+    wholeDigits: decided === 'type' ? value.wholeDigits : decided === 'member' ? rangeOfDigits(value) : 0,
+    minFraction: decided === 'type' ? value.minFraction : 0,
+    maxFraction: decided === 'type' ? value.maxFraction : 0,
+    min: someHaveZone(value) ? zonedValue : null,
+    max: null,
+    sketch: [],
+  };
+}
+
+/** Of numbers that are no integers, the digits choose no member. */
+function rangeOfDigits({ classes, wholeDigits }: ValueStatistics): number {
+  if ((classes & CLASS_INTEGER) === 0 || wholeDigits <= intDigits) return 0;
+  return wholeDigits <= longDigits ? longDigits : longDigits + 1;
+}

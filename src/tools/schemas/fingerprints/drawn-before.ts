@@ -1,0 +1,58 @@
+/** Pruned models that were drawn before: the same statistics, options and program need no drawing. */
+import { createHash } from 'node:crypto';
+import type { QName } from '../../../engine/model/source-model.ts';
+import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
+import type { ToolSession } from '../../session/tool-session.ts';
+import type { SchemaBasis } from '../choice.ts';
+import { engineCode, shapingOptions } from './set-fingerprint.ts';
+
+/** What a model is drawn from, beside the options of the run and the source model of its origin. */
+export interface DrawnFrom {
+  readonly idSch: number;
+  readonly basis: Pick<SchemaBasis, 'stored' | 'isOfTarget'>;
+  /** roots of documents that the basis lacks */
+  readonly missing: readonly QName[];
+  /** what of those of the documents decides (src/engine/map/deciding-statistics.ts) */
+  readonly statistics: DocumentStatistics;
+}
+
+export interface EarlierDrawing {
+  /** null: such a model was not drawn yet, or is gone */
+  readonly known: StoredLogicalSchema | null;
+  /** `drawn`: what the model has become */
+  remember(drawn: StoredLogicalSchema): Promise<void>;
+}
+
+export async function findEarlierDrawing(session: ToolSession, from: DrawnFrom): Promise<EarlierDrawing> {
+  const { request, idOrg, home } = session;
+  const { catalog } = home.adapters;
+  const code = createHash('sha256');
+  for (const file of await engineCode()) code.update(file);
+  const run = [code.digest('hex'), shapingOptions(request), request.rowTag, from.idSch];
+  const statistics = hashOf(from.statistics);
+  const fingerprintOf = (
+    { stored, isOfTarget = false }: DrawnFrom['basis'],
+    missing: readonly QName[],
+  ): string => hashOf([run, statistics, stored?.modelHash, isOfTarget, missing]);
+  const fingerprint = fingerprintOf(from.basis, from.missing);
+  const found = await catalog.findDrawnSchema(idOrg, from.idSch, fingerprint);
+  const known = found === null ? null : await schemaOf(found);
+  return {
+    known,
+    // what goes on from a model with the same documents is that model
+    remember: (drawn) =>
+      catalog.rememberDrawnSchema(idOrg, drawn.idLschma, [
+        ...new Set([fingerprint, fingerprintOf({ stored: drawn, isOfTarget: true }, [])]),
+      ]),
+  };
+
+  async function schemaOf(idLschma: number): Promise<StoredLogicalSchema | null> {
+    const { stored } = from.basis;
+    return stored?.idLschma === idLschma ? stored : catalog.loadLogicalSchema(idOrg, { idLschma });
+  }
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
