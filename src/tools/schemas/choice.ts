@@ -59,9 +59,15 @@ export async function findBasis(
 ): Promise<SchemaBasis> {
   const { request, idOrg, home, log } = session;
   const { catalog } = home.adapters;
-  const newest = await catalog.loadLogicalSchema(idOrg, { idSch });
-  const standard = newest?.variant === true ? null : newest;
-  const byDefault = (why: string): SchemaBasis => ({ stored: standard, why, isDefault: true });
+  // a model is read where it is gone on from: the default of a large set is larger by far than what was pruned of it
+  const standard = (await catalog.listLogicalSchemas(idOrg, idSch)).find(({ variant }) => !variant);
+  const ofDefault = async (): Promise<StoredLogicalSchema | null> =>
+    standard === undefined ? null : catalog.loadLogicalSchema(idOrg, { idLschma: standard.idLschma });
+  const byDefault = async (why: string): Promise<SchemaBasis> => ({
+    stored: await ofDefault(),
+    why,
+    isDefault: true,
+  });
   if (request.mapLevel !== undefined)
     return byDefault(`-g is given, which counts before the target: the default of schema ${idSch}`);
   if (loads.length === 0) return byDefault(`the default of schema ${idSch}, as the target is new`);
@@ -70,19 +76,22 @@ export async function findBasis(
   const loaded = await loadedBefore(session, idSch, ours);
   if (loaded !== null) {
     const isDefault = loaded.idLschma === standard?.idLschma;
-    const stored = isDefault ? standard : await catalog.loadLogicalSchema(idOrg, loaded);
-    if (standard !== null && loaded.variant)
+    const stored = await catalog.loadLogicalSchema(idOrg, { idLschma: loaded.idLschma });
+    if (standard !== undefined && loaded.variant)
       log(
         `logical schema ${loaded.idLschma} is a variant that options of a load made: what it leaves out is kept as unmapped; -l ${standard.idLschma} loads by the default of schema ${idSch}`,
       );
-    else if (standard !== null && standard.idLschma > loaded.idLschma)
-      log(tellNewer(loaded.idLschma, standard));
+    else if (standard !== undefined && standard.idLschma > loaded.idLschma) {
+      const newer = await ofDefault();
+      if (newer !== null) log(tellNewer(loaded.idLschma, newer));
+    }
     return { stored, why: loaded.why, isDefault, isOfTarget: true };
   }
   const earlier = await earlierVersion(session, idSch, ours);
   if (earlier !== null) {
     const why = `the target was loaded by logical schema ${earlier.idLschma} of schema ${earlier.idSch}, an earlier version, whose names go on`;
-    if (standard !== null && goesOn(standard.model, earlier.model)) return byDefault(why);
+    const own = await ofDefault();
+    if (own !== null && goesOn(own.model, earlier.model)) return { stored: own, why, isDefault: true };
     return { stored: earlier, why, isDefault: false, isEarlierVersion: true, isOfTarget: true };
   }
   const others = [...new Set(ours.map((load) => load.idSch))].filter((id) => id !== null);
