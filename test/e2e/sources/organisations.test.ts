@@ -43,7 +43,13 @@ describe('sources of another organisation', { timeout: 120_000 }, () => {
       [`svc.sources.${name}-feed.organisations`]: String(idOrg),
       [`svc.sources.${name}-feed.token`]: 'of-the-operator',
     });
-    home = await trial.home({ 'cmd.enabled': 'true', ...sourceOf('heron', 2), ...sourceOf('otter', 3) });
+    home = await trial.home({
+      'cmd.enabled': 'true',
+      // hundreds of requests come at once
+      'svc.limits.requests_per_second': '100000',
+      ...sourceOf('heron', 2),
+      ...sourceOf('otter', 3),
+    });
     const service = await trial.service(home);
     operator = service.client;
     const organisation = async (name: string): Promise<ServiceClient> => {
