@@ -1,11 +1,11 @@
 /** Pruned models that were drawn before: the same statistics, options and program need no drawing. */
-import { createHash } from 'node:crypto';
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
+import { sha256Of } from '../../inputs/sha256.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { SchemaBasis } from '../choice.ts';
-import { engineCode, shapingOptions } from './set-fingerprint.ts';
+import { engineHash, shapingOptions } from './set-fingerprint.ts';
 
 /** What a model is drawn from, beside the options of the run and the source model of its origin. */
 export interface DrawnFrom {
@@ -27,9 +27,7 @@ export interface EarlierDrawing {
 export async function findEarlierDrawing(session: ToolSession, from: DrawnFrom): Promise<EarlierDrawing> {
   const { request, idOrg, home } = session;
   const { catalog } = home.adapters;
-  const code = createHash('sha256');
-  for (const file of await engineCode()) code.update(file);
-  const run = [code.digest('hex'), shapingOptions(request), request.rowTag, from.idSch];
+  const run = [await engineHash(), shapingOptions(request), request.rowTag, from.idSch];
   const statistics = hashOf(from.statistics);
   const fingerprintOf = (
     { stored, isOfTarget = false }: DrawnFrom['basis'],
@@ -54,5 +52,5 @@ export async function findEarlierDrawing(session: ToolSession, from: DrawnFrom):
 }
 
 function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+  return sha256Of(JSON.stringify(value));
 }

@@ -1,8 +1,8 @@
 /** The fingerprint of an XSD set: two with the same one are compiled and mapped to the same models. */
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { EngineLimits } from '../../../engine/limits.ts';
 import type { ToolRequest } from '../../../jobs/request/tool-request.ts';
+import { sha256Of } from '../../inputs/sha256.ts';
 import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
 import { defaultMapLevel } from '../model-choices.ts';
 
@@ -16,42 +16,37 @@ export async function setFingerprint(
   const mapLevel = request.mapLevel ?? defaultMapLevel;
   const options = { ...shapingOptions(request), mapLevel, missing: request.missing };
   const files = records.map(({ name, sha256 }) => [name, sha256]);
-  const hash = createHash('sha256');
-  hash.update(JSON.stringify([files, entries ?? null, options, limits]));
-  for (const code of await engineCode()) hash.update(code);
-  return hash.digest('hex');
+  return sha256Of(JSON.stringify([files, entries ?? null, options, limits, await engineHash()]));
 }
+
+const shaping = [
+  'mapLevel',
+  'nameMode',
+  'prefix',
+  'suffix',
+  'nameMaxLen',
+  'defaultVarcharLen',
+  'rename',
+  'root',
+  'extraColumns',
+] as const satisfies readonly (keyof ToolRequest)[];
 
 /** Those that every model is drawn by. */
-export function shapingOptions({
-  mapLevel,
-  nameMode,
-  prefix,
-  suffix,
-  nameMaxLen,
-  defaultVarcharLen,
-  rename,
-  root,
-  extraColumns,
-}: ToolRequest) {
-  return {
-    mapLevel,
-    nameMode,
-    prefix,
-    suffix,
-    nameMaxLen,
-    defaultVarcharLen,
-    rename,
-    root,
-    extraColumns,
-  };
+export function shapingOptions(request: ToolRequest): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(shaping.map((name) => [name, request[name]]));
 }
 
-/** What decides on the models: a program that reads or draws otherwise has another fingerprint. */
-export async function engineCode(): Promise<readonly Uint8Array[]> {
+let known: Promise<string> | undefined;
+
+/** SHA-256, hexadecimal, of what decides on the models: a program that reads or draws otherwise has another one. Read once. */
+export function engineHash(): Promise<string> {
+  return (known ??= hashEngine());
+}
+
+async function hashEngine(): Promise<string> {
   const engine = new URL('../../../engine/', import.meta.url);
   const files = (await readdir(engine, { recursive: true }))
     .filter((name) => /^(?:infer|map|model|xml|xsd)\b.*\.[jt]s$/.test(name))
     .toSorted();
-  return Promise.all(files.map((name) => readFile(new URL(name, engine))));
+  return sha256Of(Buffer.concat(await Promise.all(files.map((name) => readFile(new URL(name, engine))))));
 }
