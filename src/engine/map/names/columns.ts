@@ -88,7 +88,7 @@ export function nameColumns(
   const keySteps = (column: ColumnDraft): string[] => asKey(stepsOf(column));
   const drawnSteps = ordered.filter(({ nameParts }) => nameParts.length > 0).map((column) => stepsOf(column));
   // siblings of a name that is too long are shortened as it is
-  const abridged = [
+  const abridged = (): (readonly string[])[] => [
     ...drawnSteps.filter(isAbridged),
     ...siblingsOf(
       ordered.filter(({ role }) => role === 'value'),
@@ -96,7 +96,7 @@ export function nameColumns(
       isAttribute,
     ).flatMap((family) => (family.some((column) => isAbridged(stepsOf(column))) ? family.map(stepsOf) : [])),
   ];
-  const unmet = prunedOf === null ? () => [] : unmetSteps(prunedOf, table, abridged, identifiers);
+  const unmet = prunedOf === null ? () => [] : unmetSteps(prunedOf, table, abridged(), identifiers);
   const saidOnce = createWordsSaidOnce(drawnSteps, unmet, naming.maxBytes);
   // an element in one that is called the same is another thing
   const wordsOf = (column: ColumnDraft): string => {
