@@ -45,14 +45,14 @@ export function parseRemoteLocation(text: string): RemoteLocation {
     const [, bucket, key = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/i.exec(text) ?? [];
     if (bucket === undefined)
       throw refused(shown(text), 'must be s3://BUCKET/KEY, s3://BUCKET/PREFIX/ or a pattern');
-    if (key.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
+    requireNoSteps(text, key);
     return { kind: 's3', text, bucket: bucket.toLowerCase(), key };
   }
   if (scheme === 'az') {
     const [, bucket, key = ''] = /^az:\/\/(\$?[a-z0-9](?:-?[a-z0-9]){2,62})(?:\/(.*))?$/i.exec(text) ?? [];
     if (bucket === undefined)
       throw refused(shown(text), 'must be az://CONTAINER/KEY, az://CONTAINER/PREFIX/ or a pattern');
-    if (key.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
+    requireNoSteps(text, key);
     return { kind: 'az', text, bucket: bucket.toLowerCase(), key };
   }
   if (scheme === 'sftp') return sftpLocation(text);
@@ -81,6 +81,11 @@ export function parseRemoteLocation(text: string): RemoteLocation {
 
 const stepsAdvice = '.. does not stand in the path of an address';
 
+/** Of a key or a path that is read as it is written: what has `..` would be taken for another one by what names files after it. */
+function requireNoSteps(text: string, path: string): void {
+  if (path.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
+}
+
 /** Whether whoever reads the path as that of an address is led to another one, escapes among it. */
 function leadsUp(path: string): boolean {
   return path.split(/[/\\]|%2f|%5c/i).some((step) => /^(?:\.|%2e){2}$/i.test(step));
@@ -100,7 +105,7 @@ function sftpLocation(text: string): RemoteLocation {
       shown(text),
       'must be sftp://USER@HOST/PATH: a file, a folder, a prefix that ends with /, or a pattern; /~/ is the user’s home',
     );
-  if (path.split('/').includes('..')) throw refused(shown(text), stepsAdvice);
+  requireNoSteps(text, path);
   return {
     kind: 'sftp',
     text,
