@@ -10,6 +10,11 @@ import { standardSeries } from '../../../../support/versions/standards.ts';
 
 const levels: readonly MapLevel[] = [3, 0, 1, 2];
 
+// without it there is none, and a file that has no test is a fault
+it('there are versions of standards where the corpus is', needs('corpus'), () => {
+  expect(standardSeries()).not.toEqual([]);
+});
+
 describe.each(some(standardSeries(), 2))(
   '$name',
   { timeout: 300_000, ...needs('corpus') },
