@@ -2,7 +2,7 @@
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import type { ListTable } from '../../engine/sql/list-tables.ts';
+import { listItemsOf, type ListTable } from '../../engine/sql/list-tables.ts';
 import { documentColumns } from '../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { nothingRemoved, type RemovedDocuments } from '../row-sinks/removed-documents.ts';
@@ -47,13 +47,17 @@ export async function removeDocuments(
       `DELETE i FROM ${quote(tables[table]!.name)} i JOIN ${quote(tables[owner]!.name)} o ON o.${key} = i.${quote(tables[table]!.columns[1]!.name)} WHERE o.${documentOf(owner)} IN ${keys}`,
     );
   }
+  const ours = new Set([...tables.map(({ name }) => foldedName(name)), ...Object.values(sideTableNames)]);
+  for (const { list, rows: owned } of await earlierLists(database, known, ours))
+    await database.run(
+      `DELETE i FROM ${quote(list.name)} i ${owned} WHERE o.${quote(fileKeyName)} IN ${keys}`,
+    );
   for (const index of model.tables.keys()) {
     const { name } = tables[index]!;
     if (!isThere(name)) continue;
     const count = await database.run(`DELETE FROM ${quote(name)} WHERE ${documentOf(index)} IN ${keys}`);
     if (count > 0) rows[name] = count;
   }
-  const ours = new Set([...tables.map(({ name }) => foldedName(name)), ...Object.values(sideTableNames)]);
   const others = await earlierTables(database, known, ours);
   for (const { name } of others) {
     const count = await database.run(`DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN ${keys}`);
@@ -85,12 +89,61 @@ export async function earlierTables(
   known: MysqlTables,
   ours: ReadonlySet<string>,
 ): Promise<readonly MysqlTable[]> {
+  const made = await madeTables(database, known);
+  return made.filter(({ name, columns }) => !ours.has(foldedName(name)) && columns.has(fileKeyName));
+}
+
+export interface EarlierList {
+  readonly list: MysqlTable;
+  /** `JOIN … ON …` of its rows `i` with the rows `o` that have the list, which name their documents */
+  readonly rows: string;
+}
+
+/** Tables of items of lists that another version of the model has and this one has not. `ours`: as of `earlierTables`. */
+export async function earlierLists(
+  database: Mysql,
+  known: MysqlTables,
+  ours: ReadonlySet<string>,
+): Promise<readonly EarlierList[]> {
+  const made = await madeTables(database, known);
+  const owners = Map.groupBy(
+    made.filter(({ columns }) => columns.has(fileKeyName)),
+    ({ columns }) => [...columns.keys()][0]!,
+  );
+  const found: EarlierList[] = [];
+  for (const list of made) {
+    const [, parent] = [...list.columns.values()];
+    if (ours.has(foldedName(list.name)) || list.columns.has(fileKeyName) || list.columns.size !== 4) continue;
+    const named = owners.get(foldedName(parent!.name)) ?? [];
+    // a table that continues the rows of another has their keys, and its key their name
+    const owner = named.length < 2 ? named[0] : await toldOwner(database, list, named);
+    if (owner === undefined) continue;
+    const on = `o.${quote(parent!.name)} = i.${quote(parent!.name)}`;
+    found.push({ list, rows: `JOIN ${quote(owner.name)} o ON ${on}` });
+  }
+  return found;
+}
+
+/** The one that the comment of the list's table names. */
+async function toldOwner(
+  database: Mysql,
+  { name }: MysqlTable,
+  owners: readonly MysqlTable[],
+): Promise<MysqlTable | undefined> {
+  const [row] = await database.rows(
+    `SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ${mysql.literal(name)}`,
+  );
+  const comment = row?.[0] ?? '';
+  return owners.find((owner) => comment.includes(`${listItemsOf(owner.name)}.`));
+}
+
+/** Tables that loads made, but for those beside the data. */
+async function madeTables(database: Mysql, known: MysqlTables): Promise<readonly MysqlTable[]> {
   if (!known.has(sideTableNames.keys)) return [];
   const made = await database.rows(`SELECT table_name FROM ${quote(sideTableNames.keys)}`);
   return made.flatMap(([name]) => {
     const there = known.get(foldedName(name!));
-    const isEarlier = !ours.has(foldedName(name!)) && !hasOwnPrefix(name!);
-    return isEarlier && there?.isView === false && there.columns.has(fileKeyName) ? [there] : [];
+    return hasOwnPrefix(name!) || there === undefined || there.isView ? [] : [there];
   });
 }
 

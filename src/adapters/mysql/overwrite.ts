@@ -1,12 +1,12 @@
 /** Save mode `o`: the documents that go with the rows of the model's tables, and rows of theirs in tables of other versions. */
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { documentColumns } from '../../engine/sql/loaded-documents.ts';
+import { documentsOfOthersQuery, overwrittenColumns } from '../../engine/sql/loaded-documents.ts';
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 import type { Mysql } from './connection.ts';
-import { earlierTables } from './document-removal.ts';
+import { earlierLists, earlierTables, type EarlierList } from './document-removal.ts';
 import { foldedName, type MysqlTable, type MysqlTables } from './tables.ts';
 
 const { quote } = mysql;
@@ -26,6 +26,7 @@ export interface ClearedDocuments {
   readonly cleared: string;
   /** tables of other versions with rows of theirs: documents go whole */
   readonly earlier: readonly MysqlTable[];
+  readonly earlierLists: readonly EarlierList[];
 }
 
 /** Null where there are none. */
@@ -39,7 +40,9 @@ export async function clearedDocuments({
   if (!known.has(sideTableNames.documents)) return null;
   const name = `${token}_cleared`;
   const [documents, loads] = [quote(sideTableNames.documents), quote(sideTableNames.loads)];
-  const sources = documentColumns(plan.model, tables).flatMap(({ table, column }) =>
+  const isShared =
+    known.has(sideTableNames.loads) && (await database.rows(documentsOfOthersQuery(plan, quote))).length > 0;
+  const sources = overwrittenColumns(plan.model, tables, isShared).flatMap(({ table, column }) =>
     known.get(foldedName(table))?.columns.has(foldedName(column)) === true
       ? [`SELECT ${quote(column)} AS ${quote(fileKeyName)} FROM ${quote(table)}`]
       : [],
@@ -59,6 +62,7 @@ export async function clearedDocuments({
         `SELECT 1 FROM ${quote(name)} c JOIN ${documents} d ON d.${quote(fileKeyName)} = c.${quote(fileKeyName)} JOIN ${loads} l ON l.job = d.job WHERE NOT ${isByIt} LIMIT 1`,
       )
     : [];
+  const lists = ofOthers.length === 0 ? [] : await earlierLists(database, known, ours);
   const earlier: MysqlTable[] = [];
   for (const table of ofOthers.length === 0 ? [] : await earlierTables(database, known, ours)) {
     ours.add(foldedName(table.name));
@@ -72,7 +76,7 @@ export async function clearedDocuments({
       await database.run(
         `DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN (SELECT ${quote(fileKeyName)} FROM ${quote(table.name)})`,
       );
-  return { cleared: name, earlier };
+  return { cleared: name, earlier, earlierLists: lists };
 }
 
 /** `made`: a new table with the rows of other documents. */
@@ -81,10 +85,14 @@ export async function keepOthersRows(
   { name }: MysqlTable,
   made: string,
   cleared: string,
+  /** `JOIN … ON …` of its rows with those that name their documents; absent: they do */
+  owners?: string,
 ): Promise<void> {
+  const rows = `${quote(name)} i ${owners ?? ''}`;
+  const naming = owners === undefined ? 'i' : 'o';
   await database.run(`CREATE TABLE ${quote(made)} LIKE ${quote(name)}`);
   await database.run(
-    `INSERT INTO ${quote(made)} SELECT t.* FROM ${quote(name)} t LEFT JOIN ${quote(cleared)} c ON c.${quote(fileKeyName)} = t.${quote(fileKeyName)} WHERE c.${quote(fileKeyName)} IS NULL`,
+    `INSERT INTO ${quote(made)} SELECT i.* FROM ${rows} LEFT JOIN ${quote(cleared)} c ON c.${quote(fileKeyName)} = ${naming}.${quote(fileKeyName)} WHERE c.${quote(fileKeyName)} IS NULL`,
   );
   changes.push(`${name}: rows of documents that were overwritten are gone`);
 }

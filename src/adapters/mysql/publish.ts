@@ -117,6 +117,11 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
     await keepOthersRows(publication, table, made, cleared!);
     appears(made, table.name);
   }
+  for (const { list, rows: owners } of overwritten?.earlierLists ?? []) {
+    const made = `${token}_left_${(number += 1)}`;
+    await keepOthersRows(publication, list, made, cleared!, owners);
+    appears(made, list.name);
+  }
   for (const [side, { name, columns }] of Object.entries(sideTableDefinitions) as [
     SideTableName,
     (typeof sideTableDefinitions)[SideTableName],

@@ -70,6 +70,11 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
   return { model: { ...model, tables: [...tables, ...own] }, lists };
 }
 
+/** How the comment of a list's table begins, before the column: which table has the list. */
+export function listItemsOf(owner: string): string {
+  return `items of the list ${owner}`;
+}
+
 function countColumn(model: RelationalModel, list: Column, taken: Set<string>): Column {
   return {
     ...list,
@@ -98,7 +103,7 @@ function listTable(model: RelationalModel, owner: number, list: Column, taken: S
     name,
     kind: 'element',
     xpath: path,
-    documentation: `items of the list ${parent.name}.${list.name}`,
+    documentation: `${listItemsOf(parent.name)}.${list.name}`,
     columns: [
       {
         ...structure,

@@ -43,6 +43,21 @@ export function rowsOfDocuments(
   return model.tables.flatMap((_, index) => documentColumnOf(model, tables, index));
 }
 
+/** Where rows are looked for that an overwrite takes: `isShared`: documents of other logical schemas are there, which may have rows in any table. */
+export function overwrittenColumns(
+  model: RelationalModel,
+  tables: readonly PhysicalTable[],
+  isShared: boolean,
+): readonly DocumentColumn[] {
+  return isShared ? rowsOfDocuments(model, tables) : documentColumns(model, tables);
+}
+
+/** Whether a document is there that another logical schema loaded, or nobody knows who: a row where there is one. */
+export function documentsOfOthersQuery(loading: Loading, relation: (table: string) => string): string {
+  const { documents, loads } = sideTableNames;
+  return `SELECT 1 FROM ${relation(documents)} d LEFT JOIN ${relation(loads)} l ON l.job = d.job WHERE (${isLoadedBy(loading)}) IS NOT TRUE LIMIT 1`;
+}
+
 /** Who loads: what it kept whole, as it did not know the root element, it would keep whole again. */
 export interface Loading {
   readonly idLschma: number | null;

@@ -1,6 +1,10 @@
 /** Save mode `o`: the model's tables go, and from the tables beside the data what belonged to their rows. */
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { documentColumns, isLoadedBy } from '../../../engine/sql/loaded-documents.ts';
+import {
+  documentsOfOthersQuery,
+  isLoadedBy,
+  overwrittenColumns,
+} from '../../../engine/sql/loaded-documents.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
 import { earlierTables } from './document-removal.ts';
@@ -16,11 +20,12 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
     string,
   ];
   const isByIt = isLoadedBy(plan);
+  const isShared = (await database.read(documentsOfOthersQuery(plan, doubleQuoted))).length > 0;
   const sources = [
     ...(plan.idLschma === null
       ? []
       : [`SELECT d.document_key FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE ${isByIt}`]),
-    ...documentColumns(plan.model, tables).flatMap(({ table, column }) =>
+    ...overwrittenColumns(plan.model, tables, isShared).flatMap(({ table, column }) =>
       known.get(foldedName(table))?.columns.has(foldedName(column))
         ? [`SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)}`]
         : [],

@@ -1,5 +1,4 @@
 /** From one manifest to the next. */
-import { rootTables } from '../../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { isOpenToZones } from '../../../engine/model/zones.ts';
 import type { Table } from '../../../engine/model/relational-model.ts';
@@ -25,16 +24,15 @@ export function isByLogicalSchema(
 }
 
 /**
- * What an overwrite leaves: files of other jobs than those that wrote rows of root elements of this model, or by it. A file is of one job, and
- * goes whole.
+ * What an overwrite leaves: files of other jobs than those that wrote rows of this model's tables, or by it. A file is of one job, and goes
+ * whole.
  */
 export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan): ManifestTable[] {
   const { model } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
-  const roots = new Set([...rootTables(model)].map((index) => model.tables[index]!.name));
   const gone = new Set(
     tables.flatMap(({ name, files }) =>
-      roots.has(name) ? files.filter(({ rows }) => rows > 0).map(jobOf) : [],
+      own.has(name) ? files.filter(({ rows }) => rows > 0).map(jobOf) : [],
     ),
   );
   for (const job of jobs) if (isByLogicalSchema(job, plan)) gone.add(jobOf(job));

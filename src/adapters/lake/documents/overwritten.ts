@@ -1,5 +1,4 @@
 /** Save mode `o`: which documents go with the rows of the model's tables, and which tables of other models hold rows of theirs. */
-import { rootTables } from '../../../engine/model/key-columns.ts';
 import { codesTable, fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
@@ -20,7 +19,7 @@ export interface Overwritten {
 }
 
 /**
- * A document goes that has its root element's row in a table of the model, or that the logical schema loaded; all others stay. Documents are looked
+ * A document goes that has a row in a table of the model, or that the logical schema loaded; all others stay. Documents are looked
  * at only of jobs that another logical schema ran, and that have rows in the model's tables.
  */
 export async function overwrittenBy(
@@ -72,20 +71,19 @@ async function documentsOf(
 ): Promise<DocumentsOfJobs> {
   const { documents } = sideTableNames;
   const filled = new Set(before.jobs.flatMap(({ job, tables: names }) => (jobs.includes(job) ? names : [])));
-  const roots = [...rootTables(model)].flatMap((index) => {
-    const { name, columns } = model.tables[index]!;
+  const own = model.tables.flatMap(({ name, columns }) => {
     const column = columns.find(({ role }) => role === 'document')?.name;
     return column === undefined || !filled.has(name) ? [] : [{ name, column }];
   });
-  const from = await tables.relations([documents, ...roots.map(({ name }) => name)]);
+  const from = await tables.relations([documents, ...own.map(({ name }) => name)]);
   if (jobs.length === 0 || !from.has(documents)) return { kept: [], losing: new Set() };
-  const keys = roots.flatMap(({ name, column }) =>
+  const keys = own.flatMap(({ name, column }) =>
     from.has(name) ? [`SELECT ${doubleQuoted(column)} AS key FROM ${from.get(name)!}`] : [],
   );
-  const ofRoots = keys.length === 0 ? 'SELECT NULL::BIGINT AS key' : keys.join(' UNION ALL ');
+  const ofRows = keys.length === 0 ? 'SELECT NULL::BIGINT AS key' : keys.join(' UNION ALL ');
   const rows = await tables.read<{ job: bigint; key: string | null }>(
     `SELECT DISTINCT d.job, CASE WHEN r.key IS NULL THEN d.${fileKeyName}::VARCHAR END AS key
-       FROM ${from.get(documents)!} d LEFT JOIN (SELECT DISTINCT key FROM (${ofRoots})) r ON r.key = d.${fileKeyName}
+       FROM ${from.get(documents)!} d LEFT JOIN (SELECT DISTINCT key FROM (${ofRows})) r ON r.key = d.${fileKeyName}
       WHERE d.job IN (${jobs.join(', ')})`,
   );
   return {

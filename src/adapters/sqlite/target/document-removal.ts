@@ -53,11 +53,18 @@ export class SqliteRemoval {
     const ours = new Set(this.#drawn.tables.map(({ name }) => foldedName(name)));
     const found = new Map<string, string>();
     await this.#findEarlier(found, made, ours, documents);
-    const references = this.#references(made);
-    await this.#follow(
-      found,
-      references.filter(({ table }) => !ours.has(foldedName(table))),
-    );
+    const references = this.#references(made).filter(({ table }) => !ours.has(foldedName(table)));
+    // lists that this version has not
+    for (const { table, column, parent } of references)
+      if (ours.has(foldedName(parent)) && !this.#known.get(foldedName(table))!.columns.has(fileKeyName))
+        await this.#find(
+          found,
+          table,
+          column,
+          `SELECT ${this.#keyOf(parent)} FROM ${doubleQuoted(parent)} WHERE ${fileKeyName} IN (${documents})`,
+          0,
+        );
+    await this.#follow(found, references);
     return this.#deleteRows();
   }
 
@@ -171,11 +178,7 @@ export class SqliteRemoval {
   ): Promise<void> {
     let gone = this.#gone.get(foldedName(table));
     if (gone === undefined) {
-      const [key] = this.#database.read<{ name: string }>(
-        'SELECT name FROM pragma_table_info(?) WHERE pk = 1',
-        table,
-      );
-      gone = { table, key: doubleQuoted(key!.name), keys: temporaryName() };
+      gone = { table, key: this.#keyOf(table), keys: temporaryName() };
       this.#gone.set(foldedName(table), gone);
       await this.#database.run(
         `CREATE TEMP TABLE ${gone.keys} (key INTEGER PRIMARY KEY, round INTEGER NOT NULL)`,
@@ -186,6 +189,15 @@ export class SqliteRemoval {
         WHERE ${doubleQuoted(column)} IN (${parents}) ON CONFLICT DO NOTHING`,
     );
     if (count > 0) found.set(foldedName(table), `SELECT key FROM ${gone.keys} WHERE round = ${round}`);
+  }
+
+  /** Its primary key, quoted. */
+  #keyOf(table: string): string {
+    const [key] = this.#database.read<{ name: string }>(
+      'SELECT name FROM pragma_table_info(?) WHERE pk = 1',
+      table,
+    );
+    return doubleQuoted(key!.name);
   }
 
   /** By the model's names; items of lists are no rows of their own. */

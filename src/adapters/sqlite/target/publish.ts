@@ -219,8 +219,10 @@ export function givenKeys({ database, plan }: SqlitePublication): {
 }
 
 /** `_keys`: the highest key ever given out, of every table that took rows. */
-function keepKeys({ database, plan, drawn, staged }: SqlitePublication): void {
-  const filled = drawn.tables.filter((_, index) => staged.has(index));
+function keepKeys({ database, plan, drawn, staged, known, made }: SqlitePublication): void {
+  const filled = drawn.tables.filter(({ name }, index) =>
+    index < plan.model.tables.length ? staged.has(index) : made.has(index) || known.has(foldedName(name)),
+  );
   const keep = database.prepare(
     `INSERT INTO ${doubleQuoted(sideTableNames.keys)} (table_name, last_value) VALUES (?, ?)
      ON CONFLICT (table_name) DO UPDATE SET last_value = max(last_value, excluded.last_value)`,

@@ -138,8 +138,8 @@ class SqliteTables implements ReadTables<SqliteTable> {
         index === undefined
           ? undefined
           : this.#drawn.lists.find((one) => one.owner === index && one.column === at);
-      const items =
-        list === undefined || there !== undefined ? null : this.#items(index!, at, list.table!, own);
+      // beside a list a column of its name is of another version, which has a value there
+      const items = list === undefined ? null : this.#items(index!, at, list.table!, own);
       if (there === undefined && items === null) continue;
       places.set(column.name, columns.length);
       columns.push(

@@ -1,7 +1,11 @@
 /** Save mode `o`: the model's tables lose their rows, and the tables beside the data what belonged to those. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { documentColumns, isLoadedBy } from '../../../../engine/sql/loaded-documents.ts';
-import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import {
+  documentsOfOthersQuery,
+  isLoadedBy,
+  overwrittenColumns,
+} from '../../../../engine/sql/loaded-documents.ts';
+import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { PostgresRemoval } from './document-removal.ts';
 import { setViewsAside } from './entity-views.ts';
 import { relation, type Publication } from './publication.ts';
@@ -16,10 +20,18 @@ export async function clearTables(publication: Publication, oldDocuments: string
   const existing = tables.filter((table) => target.tables.has(table.name));
   if (existing.length === 0) return;
   await noteDocuments(publication, oldDocuments);
-  await emptyHangingTables(
+  const isEmptied = await emptyHangingTables(
     publication,
     existing.map(({ name }) => name),
+    oldDocuments,
   );
+  const areMixed = await areOfOthers(publication, oldDocuments);
+  if (areMixed && !isEmptied) {
+    await removeEarlierRows(publication, oldDocuments);
+    // checks that wait would stand in the way of what follows
+    await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+    await tx.unsafe('SET CONSTRAINTS ALL DEFERRED');
+  }
   const dropped = new Set<string>();
   for (const { name } of existing) if (target.tables.get(name)!.plain) dropped.add(name);
   const ours = new Set(tables.map((table) => table.name));
@@ -47,7 +59,7 @@ export async function clearTables(publication: Publication, oldDocuments: string
         : `DELETE FROM ${relation(publication, name)}`,
     ),
   );
-  if (await areOfOthers(publication, oldDocuments)) await removeEarlierRows(publication, oldDocuments);
+  if (areMixed && isEmptied) await removeEarlierRows(publication, oldDocuments);
   await removeDocuments(publication, oldDocuments);
 }
 
@@ -76,12 +88,17 @@ async function removeEarlierRows(publication: Publication, oldDocuments: string)
 /**
  * Tables of an earlier model (other documents had other elements) whose rows hang from rows that are overwritten: with those
  * gone they stand for nothing. Only tables that loads made (`_keys` lists them) are emptied; keys of anybody else's tables hold.
+ * False where one has rows of documents that stay: nothing is done.
  */
-async function emptyHangingTables(publication: Publication, overwritten: readonly string[]): Promise<void> {
+async function emptyHangingTables(
+  publication: Publication,
+  overwritten: readonly string[],
+  oldDocuments: string,
+): Promise<boolean> {
   const { tx, sqlSchema, tables } = publication;
   const keys = relation(publication, sideTableNames.keys);
   const [table] = await tx<{ exists: boolean }[]>`select to_regclass(${keys}) is not null as exists`;
-  if (table?.exists !== true) return;
+  if (table?.exists !== true) return true;
   const filled = new Set(
     (await tx.unsafe<{ readonly name: string }[]>(`SELECT table_name AS name FROM ${keys}`)).map(
       ({ name }) => name,
@@ -100,7 +117,8 @@ async function emptyHangingTables(publication: Publication, overwritten: readonl
   const ours = new Set([...tables.map(({ name }) => name), ...overwritten]);
   const below = await closure(overwritten, referring, async (name) => filled.has(name));
   const hanging = below.filter((name) => !ours.has(name)).toSorted();
-  if (hanging.length === 0) return;
+  if (hanging.length === 0) return true;
+  if (await haveRowsThatStay(publication, hanging, oldDocuments)) return false;
   const owned = new Set(references.flatMap(({ child, isOwn }) => (isOwn ? [child] : [])));
   // TRUNCATE asks for all tables that refer to those: a shared table that is overwritten, too, and tables without rows
   const emptied = await closure(
@@ -112,6 +130,29 @@ async function emptyHangingTables(publication: Publication, overwritten: readonl
   for (const name of hanging) {
     publication.changes.push(`${name}: emptied, its rows hung from rows that were overwritten`);
   }
+  return true;
+}
+
+/** Whether one of the tables has rows of other documents: not known where rows do not name theirs, as those of early releases. */
+async function haveRowsThatStay(
+  publication: Publication,
+  names: readonly string[],
+  oldDocuments: string,
+): Promise<boolean> {
+  const { tx, sqlSchema } = publication;
+  const naming = await tx<{ name: string }[]>`
+    select c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+      join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = ${sqlSchema} and a.attname = ${fileKeyName} and c.relname in ${tx(names)}`;
+  if (naming.length < names.length) return false;
+  for (const name of names) {
+    const [row] = await tx.unsafe<{ found: boolean }[]>(
+      `SELECT EXISTS (SELECT FROM ${relation(publication, name)} t
+         WHERE NOT EXISTS (SELECT FROM ${oldDocuments} o WHERE o.document_key = t.${doubleQuoted(fileKeyName)})) AS found`,
+    );
+    if (row!.found) return true;
+  }
+  return false;
 }
 
 /** Tables, and those that refer to one of them, directly or through others, as far as `takes` says. */
@@ -135,10 +176,11 @@ async function hasRows(publication: Publication, name: string): Promise<boolean>
   return row!.found;
 }
 
-/** Remembers which documents the rows came from: those that roots name, and those that earlier jobs of this model loaded. */
+/** Remembers which documents the rows came from: those that rows name, and those that earlier jobs of this model loaded. */
 async function noteDocuments(publication: Publication, oldDocuments: string): Promise<void> {
   const { tx, plan, target, tables } = publication;
   const documents = relation(publication, sideTableNames.documents);
+  const others = await tx.unsafe(documentsOfOthersQuery(plan, (name) => relation(publication, name)));
   const sources = [
     ...(plan.idLschma === null
       ? []
@@ -146,7 +188,7 @@ async function noteDocuments(publication: Publication, oldDocuments: string): Pr
           `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job = d.job
             WHERE ${isLoadedBy(plan)}`,
         ]),
-    ...documentColumns(plan.model, tables).flatMap(({ table, column }) =>
+    ...overwrittenColumns(plan.model, tables, others.length > 0).flatMap(({ table, column }) =>
       target.tables.get(table)?.columns.has(column) === true
         ? [`SELECT ${doubleQuoted(column)} FROM ${relation(publication, table)}`]
         : [],
