@@ -16,11 +16,17 @@ interface Fault {
   readonly status: number | null;
 }
 
-/** of the faults: each takes as long as a job waits for an answer */
-const silentShare = 0.01;
+export interface FaultShares {
+  /** of the requests that fail */
+  readonly share: number;
+  /** of those, the ones without any answer (1 %): each takes as long as a job waits for one */
+  readonly silentShare?: number;
+}
 
-/** `share`: of the requests that fail. */
-export async function startFaultyStore(store: S3Settings, share: number): Promise<FaultyStore> {
+export async function startFaultyStore(
+  store: S3Settings,
+  { share, silentShare = 0.01 }: FaultShares,
+): Promise<FaultyStore> {
   const { hostname, port } = new URL(store.endpoint);
   let count = 0;
 

@@ -44,7 +44,7 @@ export interface LakeServers {
 /** Each place is of the next kind, with the next partitions. Needs `lakeParts`. */
 export async function startLakeServers(folder: string): Promise<LakeServers> {
   const store = (await startS3Server())!;
-  const faulty = await startFaultyStore(store.settings, faultShare);
+  const faulty = await startFaultyStore(store.settings, { share: faultShare });
   const catalogue = await startIcebergRestServer(store.settings);
   const servers: Servers = { folder, store, faulty, catalogue };
   const { bucket, accessKeyId, secretAccessKey, region } = store.settings;

@@ -11,7 +11,7 @@ import { prefix } from './library-bucket.ts';
  * `folder`: a new one for copies.
  */
 export async function expectJobs(
-  server: ObjectServer,
+  server: Pick<ObjectServer, 'objects' | 'copyTo'>,
   folder: string,
   format: LakeFormatName,
   jobs: readonly number[],

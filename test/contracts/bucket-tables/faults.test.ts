@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
-import { AppError } from '../../../src/errors.ts';
 import { isHere, some } from '../../support/needs.ts';
 import {
   startObjectServer,
@@ -13,7 +12,7 @@ import {
 } from '../../support/servers/object-server.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
 import { expectJobs } from './expected-jobs.ts';
-import { load } from './library-bucket.ts';
+import { load, loadUntilThere as loadAgain } from './library-bucket.ts';
 
 const formats = ['delta,iceberg', 'delta', 'iceberg'] as const;
 
@@ -29,29 +28,29 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Tried again as a worker does, under the same number. Answers how often. */
-async function loadUntilThere(job: number, format: LakeFormatName): Promise<number> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await load(server.settings, folder, format, libraryPlan(job));
-      return tries;
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'service_unavailable' || tries > 40) throw error;
-    }
-  }
-}
+/** of a job that waits for a silent store */
+const patienceMs = 1000;
+
+const loadUntilThere = (job: number, format: LakeFormatName): Promise<number> =>
+  loadAgain({ ...server.settings, patienceMs }, folder, format, job);
 
 const faults: readonly StoreFault[] = [
   { at: 'after', answer: 'hang up' },
   { at: 'after', answer: 500 },
+  { at: 'after', answer: 412 },
+  { at: 'after', answer: 'silence' },
   { at: 'before', answer: 503 },
   { at: 'before', answer: 'hang up' },
+  { at: 'before', answer: 'silence' },
 ];
+/** What a store says of what is there already, and of nothing else. */
+const isRefusal = (fault: StoreFault): boolean =>
+  fault !== null && typeof fault === 'object' && 'answer' in fault && fault.answer === 412;
 const isCommit = (key: string): boolean =>
   /(?:book|_documents|_loads)\/(?:_delta_log\/\d+\.json|metadata\/v\d+\.metadata\.json)$/.test(key);
 
 describe.each(some(formats, 1))('%s', (format) => {
-  test.each(some(faults, 2).map((fault) => [JSON.stringify(fault), fault] as const))(
+  test.each(some(faults, 4).map((fault) => [JSON.stringify(fault), fault] as const))(
     'a version whose first try fails: %s',
     async (_, fault) => {
       const failed = new Set<string>();
@@ -117,11 +116,12 @@ test.each(some(formats, 1))(
   'any request fails now and then, jobs come two at a time: %s',
   { timeout: 60_000 + rounds * 60_000 },
   async (format) => {
-    server.setFaults(({ method }) => {
+    server.setFaults(({ method, isExclusive }) => {
       const chance = Math.random();
       if (chance > 0.08) return null;
       if (method === 'PUT' && chance < 0.02) return { at: 'before', answer: 403 };
-      return faults[Math.floor(Math.random() * faults.length)]!;
+      const fault = faults[Math.floor(Math.random() * faults.length)]!;
+      return isExclusive || !isRefusal(fault) ? fault : null;
     });
     const jobs: number[] = [];
     for (let round = 0; round < rounds; round += 1) {

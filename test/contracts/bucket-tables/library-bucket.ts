@@ -6,22 +6,41 @@ import { bucketLake } from '../../../src/adapters/lake/store/bucket/objects.ts';
 import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
+import { AppError } from '../../../src/errors.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 
 export const prefix = 'lake/';
 
+/** Milliseconds until an answer is given up; absent: as the service waits. */
+export interface ShortPatience {
+  readonly patienceMs?: number;
+}
+
 /** `scratch`: a folder of this machine, another one for each. */
-export function libraryBucket(settings: S3Settings, scratch: string, folder = 'lake'): LakeTarget {
+export function libraryBucket(
+  settings: S3Settings & ShortPatience,
+  scratch: string,
+  folder = 'lake',
+): LakeTarget {
   const location = `s3://${settings.bucket}/${folder}`;
-  const objects = createS3ObjectStore(settings);
+  const { patienceMs } = settings;
+  const objects =
+    patienceMs === undefined
+      ? createS3ObjectStore(settings)
+      : createS3ObjectStore(settings, (signed, _, signal) =>
+          fetch(signed, {
+            signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+            redirect: 'manual',
+          }),
+        );
   return bucketLake({ objects, location, prefix: `${folder}/`, label: location, scratch });
 }
 
 let tries = 0;
 
 export async function load(
-  settings: S3Settings,
+  settings: S3Settings & ShortPatience,
   scratch: string,
   format: LakeFormatName,
   plan: SinkPlan = libraryPlan(1),
@@ -35,5 +54,22 @@ export async function load(
     return await loadLibrary(sink, plan, 1);
   } finally {
     await sink.close();
+  }
+}
+
+/** Tried again as a worker does, under the same number. Answers how often. */
+export async function loadUntilThere(
+  settings: S3Settings & ShortPatience,
+  scratch: string,
+  format: LakeFormatName,
+  job: number,
+): Promise<number> {
+  for (let number = 1; ; number += 1) {
+    try {
+      await load(settings, scratch, format, libraryPlan(job));
+      return number;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'service_unavailable' || number > 40) throw error;
+    }
   }
 }

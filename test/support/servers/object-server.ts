@@ -19,12 +19,12 @@ export interface StoreRequest {
 }
 
 /**
- * What becomes of a request: `before`: nothing was done, `after`: it was, and the answer is that it was not. A number is a status; `hang up` no
- * answer at all. `replace`: what was to be created only where there is none is written over what is there. `told`: another answer in the place
+ * What becomes of a request: `before`: nothing was done, `after`: it was, and the answer is that it was not. A number is a status; `hang up` ends
+ * the connection, `silence` leaves it open without any answer. `replace`: what was to be created only where there is none is written over what is there. `told`: another answer in the place
  * of the right one.
  */
 export type StoreFault =
-  | { readonly at: 'before' | 'after'; readonly answer: number | 'hang up' }
+  | { readonly at: 'before' | 'after'; readonly answer: number | 'hang up' | 'silence' }
   | { readonly told: (answer: { readonly status: number; readonly body: string }) => Told }
   | 'replace'
   | null;
@@ -71,6 +71,7 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
     const told = await faultOf({ method: request.method!, key, prefix, isExclusive, isRange });
     const fault = told === null || told === 'replace' || 'told' in told ? null : told;
     const refuse = (): void => {
+      if (fault!.answer === 'silence') return;
       if (fault!.answer === 'hang up') response.destroy();
       else response.writeHead(fault!.answer).end('<Error><Code>SlowDown</Code></Error>');
     };
@@ -179,20 +180,27 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
     setFaults: (of) => (faultOf = of),
     put: (key, content) => void objects.set(key, Buffer.from(content as string)),
     remove: (key) => void objects.delete(key),
-    copyTo: async (folder, prefix) => {
-      for (const [key, content] of objects) {
-        if (!key.startsWith(prefix)) continue;
-        const path = join(folder, key.slice(prefix.length));
-        await mkdir(dirname(path), { recursive: true });
-        await writeFile(path, content);
-      }
-    },
+    copyTo: (folder, prefix) => copyObjects(objects, folder, prefix),
     end: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+/** As `ObjectServer.copyTo`. */
+export async function copyObjects(
+  objects: ReadonlyMap<string, Uint8Array>,
+  folder: string,
+  prefix: string,
+): Promise<void> {
+  for (const [key, content] of objects) {
+    if (!key.startsWith(prefix)) continue;
+    const path = join(folder, key.slice(prefix.length));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content);
+  }
 }
 
 function tagOf(content: Buffer): string {
