@@ -18,8 +18,18 @@ const long = avro.types.LongType.__with({
   compare: (a: bigint, b: bigint) => (a < b ? -1 : a > b ? 1 : 0),
 });
 
-function typeOf(schema: unknown): Type {
-  return avro.Type.forSchema(schema as Schema, { registry: { long } });
+/** by the text of the schema: tables have few, and code is made for each */
+const types = new Map<string, Type>();
+const mostTypes = 64;
+
+/** `schema`: JSON */
+function typeOf(schema: string): Type {
+  const known = types.get(schema);
+  if (known !== undefined) return known;
+  const made = avro.Type.forSchema(JSON.parse(schema) as Schema, { registry: { long } });
+  if (types.size === mostTypes) types.clear();
+  types.set(schema, made);
+  return made;
 }
 
 const magic = Buffer.from('Obj\u0001', 'latin1');
@@ -31,11 +41,12 @@ export function writeAvro(
   records: readonly unknown[],
   metadata: Readonly<Record<string, string>>,
 ): Uint8Array {
-  const type = typeOf(schema);
+  // as it stands: numbers of fields are in it, of which readers know them
+  const text = JSON.stringify(schema);
+  const type = typeOf(text);
   const sync = randomBytes(16);
   const head: Record<string, Buffer> = {
-    // as it stands: numbers of fields are in it, of which readers know them
-    'avro.schema': Buffer.from(JSON.stringify(schema)),
+    'avro.schema': Buffer.from(text),
     'avro.codec': Buffer.from('deflate'),
   };
   for (const [name, value] of Object.entries(metadata)) head[name] = Buffer.from(value);
@@ -59,7 +70,7 @@ export function readAvro(bytes: Uint8Array, label: string): Record<string, unkno
 function recordsOf(bytes: Buffer): Record<string, unknown>[] {
   if (!bytes.subarray(0, 4).equals(magic)) throw new Error('it does not begin as such a file does');
   const head = metadataType.decode(bytes, 4) as { value: Record<string, Buffer>; offset: number };
-  const type = typeOf(JSON.parse(head.value['avro.schema']!.toString()));
+  const type = typeOf(head.value['avro.schema']!.toString());
   const unpacked = unpacker(head.value['avro.codec']?.toString() ?? 'null');
   const records: Record<string, unknown>[] = [];
   let at = head.offset + 16;
