@@ -6,7 +6,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import asc from 'assemblyscript/asc';
 import { HEAP_AT } from '../../src/engine/parquet/kernel/layout.ts';
+import { HEAP_AT as CELLS_HEAP_AT } from '../../src/engine/parquet/reading/kernel/layout.ts';
 import { SCAN_KERNEL_BYTES } from '../../src/engine/xml/kernel/layout.ts';
+import { cellsPrelude } from './cells-kernel.ts';
 import { collectPrelude } from './collect-kernel.ts';
 import { columnsPrelude } from './columns-kernel.ts';
 import { linesPrelude } from './lines-kernel.ts';
@@ -64,6 +66,14 @@ const modules: readonly Module[] = [
     prelude: columnsPrelude,
     constant: 'readColumnsWasm',
     memoryBase: HEAP_AT / 2,
+  },
+  {
+    folder: 'parquet/reading/kernel',
+    source: 'cells',
+    parts: ['values'],
+    prelude: cellsPrelude,
+    constant: 'readCellsWasm',
+    memoryBase: CELLS_HEAP_AT / 2,
   },
   {
     folder: 'shred/json-lines',

@@ -27,8 +27,8 @@ export interface SourceTable extends ReadTable {
   text(column: string): SourceText | null;
   /** of a table whose rows are lines that we read ourselves: then `text` is not asked */
   readonly lines?: SourceLines;
-  /** all rows in the order of their keys, read without DuckDB */
-  readonly allInOrder?: (columns: readonly string[]) => ClosableBlocks;
+  /** all rows in the order of a column's whole numbers, read without DuckDB; null where they do not lie so */
+  readonly allInOrder?: (key: string, columns: readonly string[]) => Promise<ClosableBlocks | null>;
 }
 
 export interface SourceText {
@@ -111,8 +111,9 @@ class FileTables implements ReadTables<SourceTable> {
     { rest, order }: RowQuery,
     columns: readonly string[],
   ): Promise<ClosableBlocks> {
-    if (rest === '' && order !== undefined && table.allInOrder !== undefined)
-      return table.allInOrder(columns);
+    const inOrder =
+      rest === '' && order?.key !== undefined ? await table.allInOrder?.(order.key, columns) : null;
+    if (inOrder != null) return inOrder;
     const connection = await this.#tables.connect();
     const sorting =
       order === undefined || (await this.#liesInOrder(connection, table, rest, order))

@@ -7,12 +7,14 @@ import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
+import type { CellsKernel } from '../../engine/parquet/reading/kernel/instance.ts';
+import { openDuckDbReader, pathLiteral, type DuckDbReader } from '../duckdb/database.ts';
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
 import { surveyRecords, type RecordSurvey } from './survey-records.ts';
+import { createCellsKernel, openStoredRows } from './parquet-rows.ts';
 import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
@@ -63,10 +65,9 @@ async function openTables(
     const manifest = (await readManifest(directory))!;
     for (const { files } of manifest.tables)
       for (const { name } of files) await refuseLink(join(directory, name));
-    const database = await openDuckDbReader(':memory:', spill, {
-      data: directory,
-      streams: manifest.tables.length,
-    });
+    const spillFolder = spill;
+    let database: Promise<DuckDbReader> | null = null;
+    const kernel = manifest.format === 'parquet' ? createCellsKernel() : null;
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     const records = await surveyFiles(directory, manifest);
     const pieceBytes = pieceBytesOf(manifest.tables.length);
@@ -74,13 +75,19 @@ async function openTables(
       table: (name) => {
         const table = tables.get(name);
         if (table === undefined || table.files.length === 0) return null;
-        const rowFiles = { directory, label, records, pieceBytes };
+        const rowFiles = { directory, label, records, pieceBytes, kernel };
         return sourceTable(rowFiles, manifest.format, table, tableColumns(model, name));
       },
-      connect: () => database.connect(),
+      // most folders are read without it
+      connect: async () => {
+        const streams = manifest.tables.length;
+        database ??= openDuckDbReader(':memory:', spillFolder, { data: directory, streams });
+        return (await database).connect();
+      },
       logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
       close: async () => {
-        database.close();
+        // whoever asked for it was told that it did not open
+        (await database?.catch(() => null))?.close();
         await letGo();
       },
     };
@@ -96,6 +103,8 @@ interface RowFiles {
   /** by file, of what is read as text */
   readonly records: ReadonlyMap<string, RecordSurvey>;
   readonly pieceBytes: number;
+  /** of Parquet */
+  readonly kernel: CellsKernel | null;
 }
 
 /** DuckDB's buffer for this much is no burden, though there is one for each table */
@@ -145,10 +154,36 @@ function sourceTable(
       names.has(name)
         ? { expression: doubleQuoted(name), decode: valueDecoder(format, types.get(name)) }
         : null,
-    ...(format !== 'parquet' && lieInOrder(files, rowFiles)
-      ? { allInOrder: (wanted) => textRows(rowFiles, { format, files, types }, wanted) }
-      : {}),
+    allInOrder: async (key, wanted) => {
+      if (format === 'parquet') return storedRows(rowFiles, files, types, key, wanted);
+      return lieInOrder(files, rowFiles) ? textRows(rowFiles, { format, files, types }, wanted) : null;
+    },
   };
+}
+
+function storedRows(
+  { directory, label, pieceBytes, kernel }: RowFiles,
+  files: readonly ManifestFile[],
+  known: ReadonlyMap<string, ColumnType>,
+  key: string,
+  wanted: readonly string[],
+): Promise<ClosableBlocks | null> {
+  return openStoredRows({
+    files: files.map(({ name: file, columns, types = [] }) => ({
+      path: join(directory, file),
+      columns: new Map(
+        columns.map((name, at) => {
+          const fraction = fractionDigits(known.get(name));
+          return [name, { sqlType: types[at] ?? 'VARCHAR', fraction }] as const;
+        }),
+      ),
+    })),
+    key,
+    wanted,
+    blockBytes: pieceBytes,
+    label,
+    kernel: kernel!,
+  });
 }
 
 /** Every record of a file begins with its row key, and those of a file are higher than those of the files before it. */

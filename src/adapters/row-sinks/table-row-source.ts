@@ -31,6 +31,8 @@ export interface RowOrder {
   readonly name: string;
   /** behind ORDER BY */
   readonly by: readonly string[];
+  /** the column whose whole numbers alone are the order */
+  readonly key?: string;
 }
 
 /** `order`: absent where `rest`, which stands behind FROM, tells it. */
@@ -113,9 +115,8 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   async *documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument> {
     const table = this.#documents();
     const key = table.whole('document_key')!;
-    const blocks = await this.#guarded(() =>
-      this.#tables!.blocks(table, { rest: ` ORDER BY ${key}` }, documentFacts),
-    );
+    const order = { name: sideTableNames.documents, by: [key], key: 'document_key' };
+    const blocks = await this.#guarded(() => this.#tables!.blocks(table, { rest: '', order }, documentFacts));
     try {
       const stream = await this.#guarded(() => decodedRows(blocks, documentFacts.length, (row) => row));
       for (let row = stream.head; row !== null; row = stream.head) {
@@ -153,14 +154,15 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
         const table = this.#tables!.table(tables[index]!.name);
         const since = first?.get(index);
         if (table === null || (first !== null && since === undefined)) return null;
-        const key = table.whole(columnOf(tables[index]!, 'row_key'))!;
+        const keyColumn = columnOf(tables[index]!, 'row_key');
+        const key = table.whole(keyColumn)!;
         const columns = tables[index]!.columns.map((column) => column.name);
         const rest = isTold
           ? ofDocument(table, columnOf(tables[index]!, 'document'))
           : since === undefined
             ? ''
             : ` WHERE ${key} >= ${since}`;
-        const order = { name: tables[index]!.name, by: [key] };
+        const order = { name: tables[index]!.name, by: [key], key: keyColumn };
         return this.#blocks(table, { rest, order }, columns);
       },
       lexical: async (index) => {

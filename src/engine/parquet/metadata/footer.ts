@@ -8,7 +8,7 @@ const ZSTD = 6;
 const OPTIONAL = 1;
 const REPEATED = 2;
 const LIST = 3;
-const createdBy = 'conversion-job-service version 1';
+export const createdBy = 'conversion-job-service version 1';
 
 /** A column of a file. */
 export interface FileColumn {

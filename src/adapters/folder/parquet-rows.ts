@@ -1,0 +1,197 @@
+/** Rows of files of Parquet that our writer made, in the order of their keys, without DuckDB. */
+import { open, type FileHandle } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { CellsKernel } from '../../engine/parquet/reading/kernel/instance.ts';
+import { ParquetFileReader, type ParquetRows } from '../../engine/parquet/reading/file-reader.ts';
+import { storedForm, type ChunkSource, type StoredForm } from '../../engine/parquet/reading/stored-column.ts';
+import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
+import { AppError } from '../../errors.ts';
+import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
+
+export interface StoredRowsFile {
+  readonly path: string;
+  /** type by DuckDB's name, and digits after the point that the model gives the column (null: it does not say), by column */
+  readonly columns: ReadonlyMap<string, { readonly sqlType: string; readonly fraction: number | null }>;
+}
+
+export interface StoredRowsOptions {
+  readonly files: readonly StoredRowsFile[];
+  /** the row key's column */
+  readonly key: string;
+  /** columns of a row, by their names */
+  readonly wanted: readonly string[];
+  /** bytes of a block, as far as its rows are shorter */
+  readonly blockBytes: number;
+  /** what messages call the folder */
+  readonly label: string;
+  readonly kernel: CellsKernel;
+}
+
+const rowsAtOnce = 2048;
+
+/** For all tables of a folder. */
+export function createCellsKernel(): CellsKernel {
+  return new CellsKernel(rowsAtOnce);
+}
+
+/** Null where a file has another writer or columns of lists, or the rows do not lie in the order of their keys. */
+export async function openStoredRows(options: StoredRowsOptions): Promise<ClosableBlocks | null> {
+  const formed = options.files.map((file) => ({ file, forms: formsOf(file) }));
+  let last: bigint | null = 0n;
+  for (const { file, forms } of formed) {
+    const key = forms?.get(options.key);
+    if (forms === null || key === undefined) return null;
+    const opened = await OpenFile.open(file.path, options);
+    try {
+      const reader = await opened.reader();
+      if (reader === null || !reader.holds(forms)) return null;
+      last = await opened.told(() => reader.lastAscending(options.key, key, last!));
+    } finally {
+      await opened.close();
+    }
+    if (last === null) return null;
+  }
+  return new StoredRows(options, formed as readonly FormedFile[]);
+}
+
+interface FormedFile {
+  readonly file: StoredRowsFile;
+  readonly forms: ReadonlyMap<string, StoredForm>;
+}
+
+function formsOf({ columns }: StoredRowsFile): ReadonlyMap<string, StoredForm> | null {
+  const forms = new Map<string, StoredForm>();
+  for (const [name, { sqlType, fraction }] of columns) {
+    if (sqlType.endsWith('[]')) return null;
+    forms.set(name, storedForm(sqlType, fraction));
+  }
+  return forms;
+}
+
+class StoredRows implements ClosableBlocks {
+  readonly #options: StoredRowsOptions;
+  readonly #files: readonly FormedFile[];
+  #next = 0;
+  #open: { readonly file: OpenFile; readonly rows: ParquetRows } | null = null;
+  /** settles when the block that was asked for last is there */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: StoredRowsOptions, files: readonly FormedFile[]) {
+    this.#options = options;
+    this.#files = files;
+  }
+
+  next(): Promise<RowBlock | null> {
+    const block = this.#read();
+    // whoever asked is told
+    this.#last = block.catch(() => undefined);
+    return block;
+  }
+
+  /** A block is read ahead: a file that it opens is there to be closed only then. */
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#closeFile();
+  }
+
+  async #read(): Promise<RowBlock | null> {
+    for (;;) {
+      const { file, rows } = this.#open ?? {};
+      const block = rows === undefined ? null : await file!.told(() => rows.next());
+      if (block !== null) return block;
+      await this.#closeFile();
+      const formed = this.#files[this.#next];
+      if (formed === undefined) return null;
+      this.#next += 1;
+      await this.#begin(formed);
+    }
+  }
+
+  async #begin({ file, forms }: FormedFile): Promise<void> {
+    const { wanted, blockBytes } = this.#options;
+    const opened = await OpenFile.open(file.path, this.#options);
+    const columns = new Map(
+      wanted.flatMap((name, at) => {
+        const form = forms.get(name);
+        return form === undefined ? [] : [[name, { form, at }] as const];
+      }),
+    );
+    try {
+      const reader = (await opened.reader())!;
+      this.#open = { file: opened, rows: reader.rows({ columns, width: wanted.length, blockBytes }) };
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  async #closeFile(): Promise<void> {
+    const open = this.#open;
+    this.#open = null;
+    open?.rows.close();
+    await open?.file.close();
+  }
+}
+
+class OpenFile {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+  readonly #options: StoredRowsOptions;
+
+  constructor(handle: FileHandle, path: string, options: StoredRowsOptions) {
+    this.#handle = handle;
+    this.#path = path;
+    this.#options = options;
+  }
+
+  static async open(path: string, options: StoredRowsOptions): Promise<OpenFile> {
+    return new OpenFile(await open(path), path, options);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+
+  /** Null where the file is not of our writer. */
+  async reader(): Promise<ParquetFileReader | null> {
+    const source: ChunkSource = { read: (at, length) => this.#read(at, length), decompress };
+    const { size } = await this.#handle.stat();
+    return this.told(() => ParquetFileReader.open(size, source, this.#options.kernel));
+  }
+
+  /** What is damaged is told in the words of the folder. */
+  async told<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RangeError) && !(error instanceof WebAssembly.RuntimeError)) throw error;
+      throw new AppError(
+        'unprocessable_input',
+        `${this.#options.label}: ${basename(this.#path)} was changed since it was written: ${error.message}. Load the documents again.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #read(at: number, length: number): Promise<Uint8Array> {
+    const bytes = Buffer.allocUnsafe(length);
+    for (let filled = 0; filled < length;) {
+      const { bytesRead } = await this.#handle.read(bytes, filled, length - filled, at + filled);
+      if (bytesRead === 0) throw new RangeError('it ends too early');
+      filled += bytesRead;
+    }
+    return bytes;
+  }
+}
+
+function decompress(bytes: Uint8Array, length: number): Uint8Array {
+  let plain: Uint8Array;
+  try {
+    plain = zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, length) });
+  } catch (error) {
+    throw new RangeError('a page cannot be decompressed', { cause: error });
+  }
+  if (plain.length !== length) throw new RangeError('a page has another length than was told');
+  return plain;
+}

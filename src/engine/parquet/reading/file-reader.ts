@@ -1,0 +1,136 @@
+/**
+ * Rows of a file that our writer made, as blocks of text (docs/decisions/loading/columns.md): no value becomes a string or an object on
+ * its way. Of each column that is asked for one page is held, and its dictionary.
+ */
+import type { RowBlock } from '../../unshred/rows/document-rows.ts';
+import type { CellsKernel } from './kernel/instance.ts';
+import { readFooter, type FileLayout } from './footer.ts';
+import { StoredColumn, type ChunkSource, type StoredForm } from './stored-column.ts';
+
+export interface RowsWanted {
+  /** of columns of the file, by their names: how they become text, and which column of the rows they are */
+  readonly columns: ReadonlyMap<string, { readonly form: StoredForm; readonly at: number }>;
+  /** how many columns a row has; those that the file does not fill are empty */
+  readonly width: number;
+  /** bytes of a block, as far as its rows are shorter */
+  readonly blockBytes: number;
+}
+
+export class ParquetFileReader {
+  readonly #file: FileLayout;
+  readonly #source: ChunkSource;
+  readonly #kernel: CellsKernel;
+
+  constructor(file: FileLayout, source: ChunkSource, kernel: CellsKernel) {
+    this.#file = file;
+    this.#source = source;
+    this.#kernel = kernel;
+  }
+
+  /** Null where the file is not of our writer. RangeError where it is damaged. */
+  static async open(
+    size: number,
+    source: ChunkSource,
+    kernel: CellsKernel,
+  ): Promise<ParquetFileReader | null> {
+    const file = await readFooter(size, source.read);
+    return file === null ? null : new ParquetFileReader(file, source, kernel);
+  }
+
+  /** Whether the file has these columns, of just these types. */
+  holds(columns: ReadonlyMap<string, StoredForm>): boolean {
+    const physical = new Map(this.#file.columns.map((column) => [column.name, column.physical]));
+    return [...columns].every(([name, form]) => physical.get(name) === form.physical);
+  }
+
+  /** The whole numbers of a column that go up from row to row, the first of them above `last`; answers the last one. Null: they do not. */
+  async lastAscending(name: string, form: StoredForm, last: bigint): Promise<bigint | null> {
+    const at = this.#file.columns.findIndex((column) => column.name === name);
+    const column = new StoredColumn(this.#kernel, form, this.#source);
+    let greatest: bigint | null = last;
+    try {
+      for (const { rows, chunks } of this.#file.groups) {
+        column.beginChunk(chunks[at]!);
+        for (let taken = 0; taken < rows;) {
+          if (column.rowsLeft === 0) await column.nextPage();
+          const count = Math.min(this.#kernel.rows, column.rowsLeft);
+          greatest = column.ascend(count, greatest);
+          if (greatest === null) return null;
+          taken += count;
+        }
+      }
+    } finally {
+      column.close();
+    }
+    return greatest;
+  }
+
+  rows(wanted: RowsWanted): ParquetRows {
+    return new ParquetRows(this.#file, this.#source, this.#kernel, wanted);
+  }
+}
+
+export class ParquetRows {
+  readonly #file: FileLayout;
+  readonly #kernel: CellsKernel;
+  readonly #wanted: RowsWanted;
+  readonly #columns: readonly {
+    readonly stored: StoredColumn;
+    readonly chunk: number;
+    readonly at: number;
+  }[];
+  #group = 0;
+  #rowsLeft = 0;
+
+  constructor(file: FileLayout, source: ChunkSource, kernel: CellsKernel, wanted: RowsWanted) {
+    this.#file = file;
+    this.#kernel = kernel;
+    this.#wanted = wanted;
+    this.#columns = file.columns.flatMap(({ name }, chunk) => {
+      const found = wanted.columns.get(name);
+      if (found === undefined) return [];
+      return [{ stored: new StoredColumn(kernel, found.form, source), chunk, at: found.at }];
+    });
+  }
+
+  /** The next rows, one at least; null: there are no more. RangeError where the file is damaged. */
+  async next(): Promise<RowBlock | null> {
+    while (this.#rowsLeft === 0) {
+      const group = this.#file.groups[this.#group];
+      if (group === undefined) return null;
+      this.#group += 1;
+      this.#rowsLeft = group.rows;
+      for (const { stored, chunk } of this.#columns) stored.beginChunk(group.chunks[chunk]!);
+    }
+    let rows = Math.min(this.#rowsLeft, this.#kernel.rows);
+    for (const { stored } of this.#columns) {
+      if (stored.rowsLeft === 0) await stored.nextPage();
+      rows = Math.min(rows, stored.rowsLeft);
+    }
+    const usual = this.#columns.reduce((sum, { stored }) => sum + stored.usualBytes(rows), 0);
+    if (usual > this.#wanted.blockBytes)
+      rows = Math.max(1, Math.floor((rows * this.#wanted.blockBytes) / usual));
+    this.#rowsLeft -= rows;
+    return this.#block(rows);
+  }
+
+  close(): void {
+    for (const { stored } of this.#columns) stored.close();
+  }
+
+  #block(rows: number): RowBlock {
+    const kernel = this.#kernel;
+    const { width } = this.#wanted;
+    const most = this.#columns.reduce((sum, { stored }) => sum + stored.mostBytes(rows), 0);
+    const { texts, cells } = kernel.blockRoom(most, rows * width);
+    const cellsEnd = cells + rows * width * 8;
+    if (this.#columns.length < width) kernel.bytes.fill(0xff, cells, cellsEnd);
+    let end = texts;
+    for (const { stored, at } of this.#columns) end = stored.take(rows, cells + at * 8, width * 8, end);
+    return {
+      bytes: kernel.bytes.slice(texts, end),
+      cells: new Int32Array(kernel.bytes.buffer.slice(cells, cellsEnd)),
+      rows,
+    };
+  }
+}

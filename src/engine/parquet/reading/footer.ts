@@ -1,0 +1,81 @@
+/** What the end of a file that our writer made tells of its columns, as far as its rows are read by it. */
+import { createdBy } from '../metadata/footer.ts';
+import {
+  countOf,
+  numberOf,
+  readThrift,
+  structOf,
+  structsOf,
+  textOf,
+  type ThriftFields,
+} from '../metadata/thrift-reader.ts';
+
+/** One column of a row group. */
+export interface StoredChunk {
+  readonly at: number;
+  readonly end: number;
+  readonly isCompressed: boolean;
+}
+
+export interface StoredGroup {
+  readonly rows: number;
+  /** in the order of the columns */
+  readonly chunks: readonly StoredChunk[];
+}
+
+export interface FileLayout {
+  /** PHYSICAL; null: a list */
+  readonly columns: readonly { readonly name: string; readonly physical: number | null }[];
+  readonly groups: readonly StoredGroup[];
+}
+
+const lastBytes = 32 * 1024;
+
+/** Null for a file of another writer. RangeError where it is none, or damaged. */
+export async function readFooter(
+  size: number,
+  read: (at: number, length: number) => Promise<Uint8Array>,
+): Promise<FileLayout | null> {
+  let at = Math.max(0, size - lastBytes);
+  let bytes = await read(at, size - at);
+  if (bytes.length < 8) throw new RangeError('it is too short');
+  const tail = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 8, 8);
+  // PAR1
+  if (tail.getUint32(4, true) !== 0x31524150) throw new RangeError('it does not end as Parquet does');
+  const length = tail.getUint32(0, true);
+  if (length + 8 > size) throw new RangeError('it does not end as Parquet does');
+  if (length + 8 > bytes.length) {
+    at = size - 8 - length;
+    bytes = await read(at, length + 8);
+  }
+  const { fields } = readThrift(bytes, bytes.length - 8 - length);
+  return textOf(fields.get(6)) === createdBy ? fileLayout(fields, size) : null;
+}
+
+function fileLayout(fields: ThriftFields, size: number): FileLayout {
+  const columns: FileLayout['columns'][number][] = [];
+  // behind the root, which holds them
+  const nodes = structsOf(fields.get(2));
+  for (let node = 1; node < nodes.length; node += 1) {
+    const name = textOf(nodes[node]!.get(4)) ?? '';
+    columns.push({ name, physical: numberOf(nodes[node]!, 1) });
+    // a list has two nodes below its own
+    if (numberOf(nodes[node]!, 5) !== null) node += 2;
+  }
+  return {
+    columns,
+    groups: structsOf(fields.get(4)).map((group) => storedGroup(group, size, columns.length)),
+  };
+}
+
+function storedGroup(group: ThriftFields, size: number, columns: number): StoredGroup {
+  const chunks = structsOf(group.get(1)).map((column) => {
+    const facts = structOf(column.get(3)) ?? new Map();
+    const at = numberOf(facts, 11) ?? countOf(facts, 9);
+    const end = at + countOf(facts, 7);
+    if (at < 4 || end > size) throw new RangeError('a column lies outside of the file');
+    return { at, end, isCompressed: countOf(facts, 4) !== 0 };
+  });
+  if (chunks.length !== columns) throw new RangeError('a row group has other columns than the file');
+  return { rows: countOf(group, 3), chunks };
+}

@@ -1,0 +1,88 @@
+/** Layout of the memory that src/engine/parquet/reading/kernel/cells.as works on, which has it as byte offsets. */
+
+export const PAGE_BYTES = 65_536;
+export const CONTROL_AT = 1024;
+/** Vectors are read and written beyond the end of what lies there. */
+export const MARGIN_BYTES = 64;
+/** What is allocated begins here: control block and powers of ten lie before it. */
+export const HEAP_AT = 8192;
+
+// control block, int32 slots
+/** room for an int32 of each row: levels, then numbers of a dictionary */
+export const LEVELS = 0;
+export const NUMBERS = 1;
+/** room for an int64 of each row */
+export const WIDES = 2;
+/** where the texts of a block begin, from which its cells are counted */
+export const ORIGIN = 3;
+export const CONTROL_SLOTS = 8;
+export const POWERS_AT: number = CONTROL_AT + CONTROL_SLOTS * 4;
+
+// a column, int32 fields
+/** FORM_… */
+export const COLUMN_FORM = 0;
+/** digits after the point, and how many of them stay where they are zeros */
+export const COLUMN_SCALE = 1;
+export const COLUMN_KEPT = 2;
+/** bytes of a value that is written whole; 0: text, 1: a bit */
+export const COLUMN_WIDTH = 3;
+/** of the page: IN_… */
+export const COLUMN_ENCODING = 4;
+/** next byte of values written whole (of booleans the next bit), and where the page ends */
+export const COLUMN_AT = 5;
+export const COLUMN_END = 6;
+/** of the dictionary: where each of its texts starts, a length of 32 bits before it, and how many there are */
+export const COLUMN_STARTS = 7;
+export const COLUMN_ENTRIES = 8;
+/** bytes of the longest of them */
+export const COLUMN_LONGEST = 9;
+/** runs of levels, and of numbers of the dictionary */
+export const COLUMN_LEVELS = 10;
+export const COLUMN_NUMBERS = 16;
+/** differences: where the next ones are, and where their widths are */
+export const DELTAS_WIDTHS = 22;
+export const DELTAS_MINI = 23;
+/** of the 32 that were unpacked last: the next one */
+export const DELTAS_NEXT = 24;
+/** whether the first value, which stands by itself, was taken */
+export const DELTAS_BEGUN = 25;
+/** int64: the last value, and the least difference of the block */
+export const DELTAS_LAST = 26;
+export const DELTAS_LEAST = 28;
+/** 32 int64 */
+export const DELTAS_UNPACKED = 30;
+export const COLUMN_INTS = 96;
+
+// runs, int32 fields
+export const RUNS_AT = 0;
+export const RUNS_END = 1;
+/** bits of a value */
+export const RUNS_WIDTH = 2;
+/** values of the run that are still to come */
+export const RUNS_LEFT = 3;
+/** of a run of the same value */
+export const RUNS_VALUE = 4;
+/** of packed values the next bit, from the run's first byte; -1: they are all the same */
+export const RUNS_BIT = 5;
+
+export const IN_PLAIN = 0;
+export const IN_DICTIONARY = 1;
+export const IN_DELTAS = 2;
+
+/** What values are as text. */
+export const FORM_TEXT = 0;
+export const FORM_INTEGER = 1;
+export const FORM_DECIMAL = 2;
+/** of 128 bits, the highest byte first */
+export const FORM_WIDE_DECIMAL = 3;
+export const FORM_BOOLEAN = 4;
+export const FORM_DATE = 5;
+export const FORM_TIME = 6;
+export const FORM_TIMESTAMP = 7;
+export const FORM_TIMESTAMP_UTC = 8;
+/** doubles are left to who called, each in room for its text */
+export const FORM_FLOAT = 9;
+export const FORM_DOUBLE = 10;
+
+/** No value but a text is longer as text. */
+export const LONGEST_VALUE = 48;

@@ -1,0 +1,233 @@
+/** A column of a file while it is read: page after page, each of which is in the kernel's memory until its rows are taken. */
+import { ENCODING } from '../column-chunk.ts';
+import { PHYSICAL, valueTypeOf } from '../values/column-types.ts';
+import { countOf, readThrift, structOf, type ThriftFields } from '../metadata/thrift-reader.ts';
+import type { CellsKernel, Region } from './kernel/instance.ts';
+import type { StoredChunk } from './footer.ts';
+import { floatText } from './float-text.ts';
+import * as layout from './kernel/layout.ts';
+
+export interface ChunkSource {
+  readonly read: (at: number, length: number) => Promise<Uint8Array>;
+  /** of zstd; RangeError where it is none, or not of so many bytes */
+  readonly decompress: (bytes: Uint8Array, length: number) => Uint8Array;
+}
+
+/** What a column's values are made text by. */
+export interface StoredForm {
+  /** FORM_… */
+  readonly form: number;
+  /** PHYSICAL */
+  readonly physical: number;
+  readonly width: number;
+  /** digits after the point, and how many of them stay where they are zeros */
+  readonly scale: number;
+  readonly kept: number;
+}
+
+const forms: Readonly<Record<string, number>> = {
+  BOOLEAN: layout.FORM_BOOLEAN,
+  DATE: layout.FORM_DATE,
+  TIME: layout.FORM_TIME,
+  TIMESTAMP: layout.FORM_TIMESTAMP,
+  'TIMESTAMP WITH TIME ZONE': layout.FORM_TIMESTAMP_UTC,
+  FLOAT: layout.FORM_FLOAT,
+  DOUBLE: layout.FORM_DOUBLE,
+  VARCHAR: layout.FORM_TEXT,
+};
+
+/** `sqlType`: of DuckDB, no list. `fraction`: digits after the point that the model gives the column; null: it does not say. */
+export function storedForm(sqlType: string, fraction: number | null): StoredForm {
+  const { physical, width, scale } = valueTypeOf(sqlType);
+  const decimal = physical === PHYSICAL.fixed ? layout.FORM_WIDE_DECIMAL : layout.FORM_DECIMAL;
+  const form = forms[sqlType] ?? (sqlType.startsWith('DECIMAL') ? decimal : layout.FORM_INTEGER);
+  return { form, physical, width, scale, kept: Math.min(scale, fraction ?? scale) };
+}
+
+const encodings: Readonly<Record<number, number>> = {
+  [ENCODING.plain]: layout.IN_PLAIN,
+  [ENCODING.dictionary]: layout.IN_DICTIONARY,
+  [ENCODING.deltas]: layout.IN_DELTAS,
+};
+
+/** what is read at once, where a page's length is not known yet */
+const usualPageBytes = 16 * 1024;
+const mostHeaderBytes = 256;
+
+export class StoredColumn {
+  /** of the page, not taken yet */
+  rowsLeft = 0;
+  readonly #kernel: CellsKernel;
+  readonly #form: StoredForm;
+  readonly #source: ChunkSource;
+  readonly #record: Region;
+  #page: Region | null = null;
+  #pageBytes = 0;
+  #encoding: number = layout.IN_PLAIN;
+  #dictionary: readonly Region[] = [];
+  #chunk: StoredChunk | null = null;
+  #at = 0;
+
+  constructor(kernel: CellsKernel, form: StoredForm, source: ChunkSource) {
+    this.#kernel = kernel;
+    this.#form = form;
+    this.#source = source;
+    this.#record = kernel.take(layout.COLUMN_INTS * 4);
+    this.#set(layout.COLUMN_FORM, form.form);
+    this.#set(layout.COLUMN_SCALE, form.scale);
+    this.#set(layout.COLUMN_KEPT, form.kept);
+    this.#set(layout.COLUMN_WIDTH, form.width);
+  }
+
+  beginChunk(chunk: StoredChunk): void {
+    this.#chunk = chunk;
+    this.#at = chunk.at;
+    this.rowsLeft = 0;
+  }
+
+  /** The next page with rows. RangeError where the file is damaged. */
+  async nextPage(): Promise<void> {
+    for (;;) {
+      const { header, body } = await this.#read();
+      const data = structOf(header.get(5));
+      const facts = data ?? structOf(header.get(7));
+      if (facts === null) throw damaged();
+      const count = countOf(facts, 1);
+      const bytes = this.#plain(body, countOf(header, 2));
+      if (data === null) this.#beginDictionary(bytes, count);
+      else {
+        this.#beginPage(bytes, encodings[countOf(facts, 2)]);
+        this.rowsLeft = count;
+        if (count > 0) return;
+      }
+    }
+  }
+
+  /** Bytes that the texts of the page's next rows may have. */
+  mostBytes(rows: number): number {
+    if (this.#encoding === layout.IN_DICTIONARY) return rows * this.#get(layout.COLUMN_LONGEST);
+    return this.#form.form === layout.FORM_TEXT ? this.#plainLeft() : rows * layout.LONGEST_VALUE;
+  }
+
+  /** As far as can be told, of so many rows. */
+  usualBytes(rows: number): number {
+    if (this.#encoding === layout.IN_DICTIONARY || this.#form.form !== layout.FORM_TEXT)
+      return this.mostBytes(rows);
+    return this.#plainLeft() * (rows / Math.max(1, this.rowsLeft));
+  }
+
+  /** Texts of the next rows of the page at `out`, and their cells; answers where the texts end. */
+  take(rows: number, cells: number, stride: number, out: number): number {
+    const end = this.#kernel.exports.takeRows(this.#record.at, rows, cells, stride, out);
+    if (end === 0) throw damaged();
+    this.rowsLeft -= rows;
+    const { form } = this.#form;
+    const isLeft = form === layout.FORM_FLOAT || form === layout.FORM_DOUBLE;
+    if (isLeft && this.#encoding !== layout.IN_DICTIONARY) this.#floats(rows, cells, stride);
+    return end;
+  }
+
+  /** Whether the next rows of the page, each with a whole number, go on from `last`; answers the number of the last one, or null. */
+  ascend(rows: number, last: bigint): bigint | null {
+    this.rowsLeft -= rows;
+    return this.#kernel.exports.ascends(this.#record.at, rows, last) === 0 ? null : this.#kernel.lastNumber();
+  }
+
+  close(): void {
+    this.#kernel.giveBack(this.#record);
+    for (const region of this.#dictionary) this.#kernel.giveBack(region);
+    if (this.#page !== null) this.#kernel.giveBack(this.#page);
+    this.#dictionary = [];
+    this.#page = null;
+  }
+
+  #set(field: number, value: number): void {
+    this.#kernel.view.setInt32(this.#record.at + field * 4, value, true);
+  }
+
+  #get(field: number): number {
+    return this.#kernel.view.getUint32(this.#record.at + field * 4, true);
+  }
+
+  #plainLeft(): number {
+    return this.#get(layout.COLUMN_END) - this.#get(layout.COLUMN_AT);
+  }
+
+  async #read(): Promise<{ readonly header: ThriftFields; readonly body: Uint8Array }> {
+    const { end } = this.#chunk!;
+    if (this.#at >= end) throw damaged();
+    const expected = Math.max(usualPageBytes, this.#pageBytes + mostHeaderBytes);
+    let bytes = await this.#source.read(this.#at, Math.min(expected, end - this.#at));
+    const { fields: header, end: from } = readThrift(bytes);
+    const to = from + countOf(header, 3);
+    if (this.#at + to > end) throw damaged();
+    if (to > bytes.length) bytes = await this.#source.read(this.#at, to);
+    this.#pageBytes = to;
+    this.#at += to;
+    return { header, body: bytes.subarray(from, to) };
+  }
+
+  #plain(body: Uint8Array, length: number): Uint8Array {
+    return this.#chunk!.isCompressed ? this.#source.decompress(body, length) : body;
+  }
+
+  #beginPage(bytes: Uint8Array, encoding: number | undefined): void {
+    const kernel = this.#kernel;
+    if (encoding === undefined) throw damaged();
+    this.#encoding = encoding;
+    if (this.#page === null || this.#page.bytes < bytes.length + layout.MARGIN_BYTES) {
+      if (this.#page !== null) kernel.giveBack(this.#page);
+      this.#page = kernel.take(bytes.length);
+    }
+    const { at } = this.#page;
+    kernel.bytes.set(bytes, at);
+    if (kernel.exports.beginPage(this.#record.at, at, at + bytes.length, encoding) === 0) throw damaged();
+  }
+
+  #beginDictionary(bytes: Uint8Array, count: number): void {
+    const kernel = this.#kernel;
+    // none of them is shorter
+    if (count * 4 > bytes.length) throw damaged();
+    for (const region of this.#dictionary) kernel.giveBack(region);
+    const page = kernel.take(bytes.length);
+    const starts = kernel.take(count * 4);
+    const isText = this.#form.form === layout.FORM_TEXT;
+    const texts = isText ? page : kernel.take(count * (4 + layout.LONGEST_VALUE));
+    this.#dictionary = isText ? [page, starts] : [starts, texts];
+    kernel.bytes.set(bytes, page.at);
+    this.#set(layout.COLUMN_STARTS, starts.at);
+    const { at } = page;
+    const isWhole = kernel.exports.beginDictionary(this.#record.at, at, at + bytes.length, count, texts.at);
+    if (isWhole === 0) throw damaged();
+    if (isText) return;
+    kernel.giveBack(page);
+    const { form } = this.#form;
+    if (form === layout.FORM_FLOAT || form === layout.FORM_DOUBLE)
+      for (let entry = 0; entry < count; entry += 1) {
+        const text = texts.at + entry * (4 + layout.LONGEST_VALUE);
+        kernel.view.setUint32(text, this.#floatAt(text + 4), true);
+      }
+  }
+
+  #floats(rows: number, cells: number, stride: number): void {
+    const { view, origin } = this.#kernel;
+    for (let row = 0, cell = cells; row < rows; row += 1, cell += stride) {
+      const from = view.getInt32(cell, true);
+      if (from < 0) continue;
+      view.setInt32(cell + 4, from + this.#floatAt(origin + from), true);
+    }
+  }
+
+  /** Puts the text of the double there in its place; answers its length. */
+  #floatAt(at: number): number {
+    const value = this.#kernel.view.getFloat64(at, true);
+    const text = floatText(value, this.#form.form === layout.FORM_FLOAT);
+    for (let index = 0; index < text.length; index += 1)
+      this.#kernel.bytes[at + index] = text.charCodeAt(index);
+    return text.length;
+  }
+}
+
+function damaged(): RangeError {
+  return new RangeError('a page is damaged');
+}
