@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert, runTool, type Summary } from '../support/service/tools.ts';
-import { loadedTables, targetArguments, type TargetKind } from './loaded-tables.ts';
+import { keysAsRanks, loadedTables, targetArguments, type TargetKind } from './loaded-tables.ts';
 import { needs } from '../support/needs.ts';
 import { sparkSettings } from './settings.ts';
 import { useTrial } from '../support/service/trial.ts';
@@ -33,7 +33,7 @@ function findings(output: string): string[] {
     .filter((line) =>
       /unmapped|do not fit|outside of the row|rejected|left out|identity|unique|key/.test(line),
     )
-    .filter((line) => !/^\{|Spark|^\d[\d,]* documents loaded/.test(line))
+    .filter((line) => !/^\{|Spark|^\d[\d,]* documents? loaded/.test(line))
     .map((line) => line.replace(/\d+\.\d+ s\b/, '(time)'));
 }
 
@@ -108,6 +108,29 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
 
   it('give the schema of the local engine where there is none, and its rows', async () => {
     await onBoth('csv', 'inferred', [large, '--keys', 'hash', '--row-tag', 'item']);
+  });
+
+  it('of one document, without a row tag, are one document', async () => {
+    const one = join(home.directory, 'one.xml');
+    // text between rows would end what may be cut
+    await writeFile(one, around(items.replaceAll('<![CDATA[<item>]]>', '')));
+    const argv = [one, '-x', origin, '--keys', 'sequence'];
+    for (const kind of isLong
+      ? (['metadb', 'parquet', 'delta', 'iceberg', 'duckdb'] as const)
+      : (['metadb'] as const)) {
+      const [local, spark] = [`one_${kind}_local`, `one_${kind}_spark`];
+      const here = await runTool(home, 'xml2er', [...argv, ...targetArguments(home, kind, local), '--json']);
+      const to = [...targetArguments(home, kind, spark), '--engine', 'spark', '--json'];
+      const there = await runTool(home, 'xml2er', [...argv, ...to]);
+      expect(there.code, there.stdout + there.stderr).toBe(0);
+      expect(facts(there.summary!)).toEqual(facts(here.summary!));
+      expect(there.summary).toMatchObject({ documents: 1 });
+      const output = there.stdout + there.stderr;
+      expect(Number(/(\d+) units of work for Spark$/m.exec(output)?.[1])).toBeGreaterThan(2);
+      expect(findings(output)).toEqual(findings(here.stdout + here.stderr));
+      const rows = async (name: string) => keysAsRanks(await loadedTables(home, kind, name));
+      expect(await rows(spark)).toEqual(await rows(local));
+    }
   });
 
   it('leave out what is there already', async () => {

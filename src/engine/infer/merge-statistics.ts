@@ -36,7 +36,7 @@ export function addStatistics(into: DocumentStatistics, from: DocumentStatistics
 }
 
 /** By element of `from`, the one of `into` that stands for the same path; new ones are added in the order they were met. */
-function pairElements(into: DocumentStatistics, from: DocumentStatistics): readonly number[] {
+export function pairElements(into: DocumentStatistics, from: DocumentStatistics): readonly number[] {
   const parents = parentsOf(from);
   const known = new Map<number, Map<string, number>>();
   const childrenOf = (index: number): Map<string, number> => {

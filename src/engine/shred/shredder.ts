@@ -3,6 +3,7 @@
  * Memory: the open elements, their rows' values, and the output buffers; nothing grows with the document.
  */
 import { xsiNamespace } from '../model/name-labels.ts';
+import type { QName } from '../model/source-model.ts';
 import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import {
   KIND_ATTRIBUTE,
@@ -15,6 +16,7 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import type { Deviations } from './deviations.ts';
+import { restore, rowChildren, suspend, type OpenDocument } from './open-document.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
 import type { DocumentFacts, RowOutput } from './rows/output.ts';
 import { Attributes } from './walk/attributes.ts';
@@ -52,6 +54,12 @@ export interface Shredder {
   /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
   /** `inherited`: namespaces declared around a document that is a part of a larger one. */
   beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void;
+  /** Goes on with a document that was left off (keys in sequence). */
+  resumeDocument(name: string, open: OpenDocument): void;
+  /** The document as it is open now, between two batches. */
+  openDocument(): OpenDocument;
+  /** As of src/engine/shred/open-document.ts. */
+  rowChildren(): ((name: QName) => boolean) | null;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   endDocument(facts: DocumentFacts): void;
   /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
@@ -112,17 +120,39 @@ class DocumentShredder implements Shredder {
   }
 
   beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void {
-    const context = this.#context;
     this.#hashed = sha256 !== undefined;
-    context.rowKeys.begin(sha256 ?? null);
+    this.#context.rowKeys.begin(sha256 ?? null);
     if (this.#hashed) this.#state.lastNumbers.fill(0);
-    context.documentNumber = this.#hashed ? 0 : ++this.#lastDocument;
+    const number = this.#hashed ? 0 : ++this.#lastDocument;
+    this.#begin(name, number, this.#options.extraValues(number));
+    for (const [prefix, uri] of inherited ?? []) this.#context.scope.declare(prefix, uri);
+  }
+
+  resumeDocument(name: string, open: OpenDocument): void {
+    this.#hashed = false;
+    this.#context.rowKeys.begin(null);
+    this.#lastDocument = Math.max(this.#lastDocument, open.document);
+    this.#begin(name, open.document, open.extra);
+    restore(this.#context, open);
+    for (let frame = 0; frame < this.#state.depth; frame += 1) this.#turns.learnOpened(frame);
+  }
+
+  openDocument(): OpenDocument {
+    return suspend(this.#context);
+  }
+
+  rowChildren(): ((name: QName) => boolean) | null {
+    return rowChildren(this.#context);
+  }
+
+  #begin(name: string, number: number, extra: readonly (string | null)[]): void {
+    const context = this.#context;
+    context.documentNumber = number;
     context.documentName = name;
-    context.extra = this.#options.extraValues(context.documentNumber);
+    context.extra = extra;
     this.#turns.beginDocument();
     this.#state.reset();
     context.scope.leave(0);
-    for (const [prefix, uri] of inherited ?? []) context.scope.declare(prefix, uri);
     this.#text.beginDocument();
     this.#captured.target = null;
   }

@@ -1,6 +1,7 @@
 /** Documents among the inputs: a member is a file, an entry of an archive, or a range of one. */
 import type { Spooled } from './file-spool.ts';
 import type { FileSection } from './open-file.ts';
+import type { OpenDocument } from '../../engine/shred/open-document.ts';
 import type { TextLocation } from '../../engine/xml/tokens.ts';
 
 /** One document or XSD file. Its bytes are to be read before the next member is asked for. */
@@ -79,4 +80,16 @@ export interface DocumentRange {
   /** the file as it was cut: its SHA-256, and when it had last been changed, in ms */
   readonly sha256: string;
   readonly modified: number;
+  /** of a document that is one, in ranges; absent: its row elements are documents */
+  readonly within?: PlaceInDocument;
+}
+
+/** What a range of one document goes on with. */
+export interface PlaceInDocument {
+  /** where it begins */
+  readonly open: OpenDocument;
+  /** it ends with the document */
+  readonly isLast: boolean;
+  /** of the whole document */
+  readonly bytes: number;
 }

@@ -18,6 +18,8 @@ export interface DocumentReader {
   readonly onBatch: (batch: TokenBatch, locate: (recordIndex: number) => TextLocation) => void;
   /** called after every piece of input, with its size and what has been read by then; awaited: back-pressure */
   readonly afterChunk: (bytes: number, read: number) => Promise<void> | void;
+  /** called before what stands behind a range is read: most of what comes now is not the document's */
+  readonly beforeTrail?: () => void;
 }
 
 /** bytes given to the tokeniser at a time: what it makes of them must fit into the output buffers */
@@ -155,6 +157,7 @@ async function walkRange(member: InputMember, range: DocumentRange, reader: Docu
       }
       bytes += chunk.length;
     }
+    reader.beforeTrail?.();
     tokenizer.write(encoder.encode(range.trail));
     tokenizer.end();
     await reader.afterChunk(0, bytes);

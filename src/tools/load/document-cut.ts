@@ -3,11 +3,19 @@ import { createRowElements, type RowElementName } from '../../engine/shred/row-t
 import type { NameTable, TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
 import type { Rejects } from './rejects.ts';
-import type { DocumentRange } from '../inputs/members.ts';
+import type { DocumentRange, PlaceInDocument } from '../inputs/members.ts';
 
 export interface DocumentConsumer {
-  /** `number`: of the document in its file, from 1; null where the file is the document */
-  begin(file: string, number: number | null, inherited?: ReadonlyMap<string, string>): void;
+  /**
+   * `number`: of the document in its file, from 1; null where the file is the document. `within`: it is gone on with, and what comes has the
+   * tags of what is open before and behind it.
+   */
+  begin(
+    file: string,
+    number: number | null,
+    inherited?: ReadonlyMap<string, string>,
+    within?: PlaceInDocument,
+  ): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   /** `bytes`: of the document; `last`: more of the file cannot come */
   end(bytes: number): void;
@@ -21,7 +29,7 @@ export interface DocumentCut {
   /** `range`: what is read of the file, when not all of it; `leftOut`: numbers of documents in it that are read past */
   beginFile(
     name: string,
-    range?: Pick<DocumentRange, 'number' | 'attributes'>,
+    range?: Pick<DocumentRange, 'number' | 'attributes' | 'within'>,
     leftOut?: readonly number[],
   ): void;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
@@ -41,15 +49,20 @@ export function createDocumentCut(
   /** attributes of the elements around that another range has counted */
   let counted = 0;
   if (rowTag === null) {
+    /** the document that is read goes on in another range */
+    let goesOn = false;
     return {
       get count() {
         return count;
       },
       outside: 0,
-      beginFile: (name) => consumer.begin(name, null),
+      beginFile: (name, range) => {
+        goesOn = range?.within?.isLast === false;
+        consumer.begin(name, null, undefined, range?.within);
+      },
       consume: (batch, locate) => consumer.consume(batch, locate),
       endFile: (bytes) => {
-        count += 1;
+        if (!goesOn) count += 1;
         consumer.end(bytes);
       },
     };

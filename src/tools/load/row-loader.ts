@@ -4,6 +4,7 @@ import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { createIdentityChecker } from '../../engine/identity/checker.ts';
 import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
+import { BetweenTags } from '../../engine/shred/row-tag/between-tags.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
@@ -14,7 +15,6 @@ import {
   type DocumentConsumer,
   type DocumentCut,
 } from './document-cut.ts';
-import { extrasOf, unfilledExtras, valuesOf } from '../schemas/extra-values.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { hashesToLoad, hashHere, partHash, type DocumentHashes, type HashInputs } from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
@@ -24,8 +24,9 @@ import { readDocument, type DocumentReader, type ReadDocument } from '../inputs/
 import type { PassProgress } from '../reports/progress-lines.ts';
 import { DocumentProbe } from './probe.ts';
 import type { Rejects } from './rejects.ts';
+import { shreddingOf, type FileOfRows } from './shredding.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { InputMember } from '../inputs/members.ts';
+import type { InputMember, PlaceInDocument } from '../inputs/members.ts';
 import type { WrittenSoFar } from '../reports/conversion-result.ts';
 
 export interface LoadOptions {
@@ -67,14 +68,15 @@ interface LoadContext {
 }
 
 /** The file that is read now, and the document of it. */
-interface PresentFile {
+interface PresentFile extends FileOfRows {
   diskBytes: number;
-  path: string;
-  name: string;
-  carried: InputMember['carried'];
   /** SHA-256 of the file and of the document, where known; the document's is, when it ends */
   sha256: string | null;
   documentSha256: string | null;
+  /** of a range: behind its last byte */
+  endOffset: number;
+  /** the range of one document that is read; null: a whole one, or parts of it that are documents */
+  within: PlaceInDocument | null;
 }
 
 /** Decides which inputs are documents to be loaded. */
@@ -83,8 +85,6 @@ interface Selection {
   known: DocumentHashes;
   nextIndex: number;
 }
-
-const noExtras: readonly (string | null)[] = [];
 
 /** Of small documents, not the end of each is told. */
 const bytesUntold = 64 * 1024;
@@ -96,6 +96,7 @@ export class Loader {
   readonly #rows: DrainedRows;
   readonly #probe: DocumentProbe | null;
   readonly #cut: DocumentCut;
+  readonly #between: BetweenTags;
   readonly #reader: DocumentReader;
   readonly #identity;
   #collector: StatisticsCollector | null;
@@ -107,6 +108,8 @@ export class Loader {
     carried: undefined,
     sha256: null,
     documentSha256: null,
+    endOffset: 0,
+    within: null,
   };
   readonly #selection: Selection = { known: { hashes: null, skipped: 0 }, nextIndex: 0 };
   /** bytes of the documents, and of their files on disk */
@@ -124,27 +127,7 @@ export class Loader {
   ) {
     this.#context = { session, logical, sink, rejects, rowTag, withStatistics, totalBytes };
     const { request } = session;
-    const extras = extrasOf(logical.model, request.extraColumns);
-    for (const [table, column] of unfilledExtras(logical.model, extras)) sink.allowNull(table, column);
-    const shredding = {
-      model: logical.model,
-      names: this.#names,
-      encoding: sink.encoding,
-      idJob: session.idJob,
-      keyOffsets,
-      widensInPlace: sink.widensInPlace,
-      unmapped: request.unmapped,
-      keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
-      extraValues: () =>
-        extras.length === 0
-          ? noExtras
-          : valuesOf(extras, {
-              idJob: session.idJob,
-              fileName: this.#present.name,
-              filePath: session.byHand ? this.#present.path : this.#present.name,
-              carried: this.#present.carried,
-            }),
-    };
+    const shredding = shreddingOf({ session, logical, sink, keyOffsets }, this.#names, this.#present);
     this.#shredder = createShredder(shredding);
     this.#rows = createDrainedRows(this.#shredder, sink);
     this.#probe =
@@ -153,6 +136,7 @@ export class Loader {
         : null;
     this.#collector = this.#newCollector();
     this.#identity = createIdentityChecker(logical.model, this.#names);
+    this.#between = new BetweenTags((batch, locate) => this.#shredder.consume(batch, locate));
     this.#cut = createDocumentCut(rowTag, this.#names, this.#documentConsumer());
     this.#reader = {
       names: this.#names,
@@ -165,6 +149,7 @@ export class Loader {
           ? this.#tellProgress(read)
           : drained.then(() => this.#tellProgress(read));
       },
+      beforeTrail: () => this.#between.endAt(this.#present.endOffset),
     };
   }
 
@@ -177,27 +162,32 @@ export class Loader {
     const tellsParts = saveMode === 'merge';
     const timeText = createTimeTexts();
     return {
-      begin: (file, number, inherited) => {
+      begin: (file, number, inherited, within) => {
         const isTold = tellsParts || (number ?? 1) === 1;
         const isNeeded = present.sha256 !== null && (isTold || keys === 'hash');
         const sha256 = isNeeded ? partHash(present.sha256!, number) : null;
         present.documentSha256 = isTold ? sha256 : null;
         const keyed = keys === 'hash' ? (sha256 ?? undefined) : undefined;
-        shredder.beginDocument(documentName(file, number), keyed, inherited);
+        present.within = within ?? null;
+        if (within === undefined) shredder.beginDocument(documentName(file, number), keyed, inherited);
+        else {
+          shredder.resumeDocument(documentName(file, number), within.open);
+          this.#between.begin(within.open.names.length);
+        }
         this.#collector?.beginDocument();
         identity?.beginDocument(documentName(file, number), inherited);
       },
       consume: (batch, locate) => {
-        shredder.consume(batch, locate);
+        if (present.within === null) shredder.consume(batch, locate);
+        else this.#between.consume(batch, locate);
         this.#collector?.consume(batch);
         identity?.consume(batch, locate);
       },
       end: (bytes) => {
-        shredder.endDocument({
-          sha256: present.documentSha256,
-          bytes,
-          loadedAt: timeText(Date.now()),
-        });
+        const { within, documentSha256: sha256 } = present;
+        const loadedAt = timeText(Date.now());
+        if (within === null || within.isLast)
+          shredder.endDocument({ sha256, bytes: within?.bytes ?? bytes, loadedAt });
         this.#collector?.endDocument(bytes);
       },
     };
@@ -274,6 +264,7 @@ export class Loader {
     present.name = member.name;
     present.carried = member.carried;
     present.sha256 = sha256 ?? null;
+    present.endOffset = member.range?.to ?? 0;
     this.#cut.beginFile(
       member.name,
       member.range,

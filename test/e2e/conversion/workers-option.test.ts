@@ -214,6 +214,43 @@ describe('--workers', { timeout: 120_000 }, () => {
     },
   );
 
+  it('shares one large document, which stays one', async () => {
+    const input = join(folder, 'year.xml');
+    const all = Array.from({ length: 150 }, (_, at) =>
+      trades(at + 1).slice('<trades>'.length, -'</trades>'.length),
+    );
+    const year = `<?xml version="1.0"?>\n<trades of="2026">\n${all.join('\n<!-- <trade> -->')}\n<rest>kept</rest></trades>`;
+    await writeFile(input, year);
+    const argv = (workers: string, schema: string, ...more: string[]) =>
+      [input, '-x', origin, '--workers', workers, '-o', `metadb:${schema}`, ...more] as const;
+    const one = await convert(home, 'xml2er', ...argv('1', 'year_one'));
+    const many = await convert(home, 'xml2er', ...argv('3', 'year_many'));
+    expect(one).toMatchObject({ status: 'C', documents: 1 });
+    expect(comparable(many)).toEqual(comparable(one));
+    for (const table of ['trades', 'trade', 'leg', '_documents', '_unmapped', '_lexical'])
+      expect(await rowsOf('year_many', table), table).toEqual(await rowsOf('year_one', table));
+    const statistics = async ({ job }: Summary): Promise<unknown> =>
+      (await sql`select statistics from svc.job_statistics where id_job = ${Number(job)}`)[0];
+    expect(await statistics(many)).toEqual(await statistics(one));
+    // each range has keys of its own
+    const [gaps] = await sql`select max(trade_key) - count(*) as gaps from year_many.trade`;
+    expect(Number(gaps!['gaps'])).toBeGreaterThan(0);
+    const written = join(home.directory, 'written-year');
+    await convert(home, 'er2xml', '-l', String(many.logical), '-i', 'metadb:year_many', '-o', written);
+    expect(compareXml(year, await readFile(join(written, 'year.xml'), 'utf8'), { source })).toEqual([]);
+    const output = async (...of: Parameters<typeof argv>): Promise<string> => {
+      const { stdout, stderr } = await runTool(home, 'xml2er', argv(...of));
+      return stdout + stderr;
+    };
+    expect(await output('2', 'year_hashed', '--keys', 'hash')).toContain(
+      'year.xml is not shared out: keys that follow from a document',
+    );
+    const at = year.lastIndexOf('</trade>', year.length - 100_000);
+    await writeFile(input, `${year.slice(0, at)}</trada>${year.slice(at + '</trada>'.length)}`);
+    const fault = async (workers: string) => /failed: .*/.exec(await output(workers, 'no'))![0];
+    expect(await fault('2')).toBe(await fault('1'));
+  });
+
   it('shares one large file at its row elements', needs('whole run'), async () => {
     const input = join(folder, 'day.xml');
     const day = Array.from({ length: 100 }, (_, at) =>

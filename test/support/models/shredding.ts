@@ -10,6 +10,7 @@ import {
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
 import { createShredder, type Shredder, type ShredderOptions } from '../../../src/engine/shred/shredder.ts';
+import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';
 import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
@@ -135,22 +136,30 @@ export function shred(
     shredder.endDocument({ sha256: 'x', bytes: bytes.length, loadedAt: '2026-01-01T00:00:00Z' });
   }
   shredder.output.flush();
+  return {
+    model,
+    rows: rowsOf(model, shredder.output.chunks),
+    unconvertedValues: shredder.unconvertedValues,
+    nullAllowed: shredder.nullAllowed,
+    deviations: shredder.deviations,
+  };
+}
+
+/** Rows of COPY text by table name. */
+export function rowsOf(
+  { tables }: RelationalModel,
+  chunks: readonly Pick<RowChunk, 'table' | 'bytes'>[],
+): Record<string, Row[]> {
   // a table may be called constructor, too
   const rows: Record<string, Row[]> = Object.create(null);
-  for (const chunk of shredder.output.chunks) {
-    const table = typeof chunk.table === 'number' ? model.tables[chunk.table]! : null;
+  for (const chunk of chunks) {
+    const table = typeof chunk.table === 'number' ? tables[chunk.table]! : null;
     const name = table?.name ?? `_${chunk.table}`;
     const columns = table?.columns.map((column) => column.name) ?? sideColumns[name]!;
     const lines = new TextDecoder().decode(chunk.bytes).split('\n').slice(0, -1);
     (rows[name] ??= []).push(...lines.map((line) => readCopyLine(line, columns)));
   }
-  return {
-    model,
-    rows,
-    unconvertedValues: shredder.unconvertedValues,
-    nullAllowed: shredder.nullAllowed,
-    deviations: shredder.deviations,
-  };
+  return rows;
 }
 
 const sideColumns: Readonly<Record<string, readonly string[]>> = {

@@ -17,6 +17,7 @@ import {
 } from '../../xml/tokens.ts';
 import { NamespaceScope } from '../values/namespace-scope.ts';
 import { rangeText } from '../xml-capture.ts';
+import { PartOfBatch } from './part-of-batch.ts';
 
 export interface RowElementName {
   /** null: of any namespace */
@@ -69,29 +70,6 @@ export function createRowElements(
   reader: RowElementReader,
 ): RowElements {
   return new RowElementCutter(name, names, reader);
-}
-
-/** The records of one batch that a row element has: one for all of them, as it is needed only while it is handed over. */
-class PartOfBatch implements TokenBatch {
-  events: Int32Array = new Int32Array(0);
-  count = 0;
-  bytes: Uint8Array = new Uint8Array(0);
-  decoded: Uint8Array = new Uint8Array(0);
-  /** index in the batch of the first record */
-  from = 0;
-  #whole: ((recordIndex: number) => TextLocation) | null = null;
-  readonly locate = (recordIndex: number): TextLocation => this.#whole!(this.from + recordIndex);
-
-  take(batch: TokenBatch, from: number, to: number, locate: (recordIndex: number) => TextLocation): this {
-    const isWhole = from === 0 && to === batch.count;
-    this.events = isWhole ? batch.events : batch.events.subarray(from * RECORD_INTS, to * RECORD_INTS);
-    this.count = to - from;
-    this.bytes = batch.bytes;
-    this.decoded = batch.decoded;
-    this.from = from;
-    this.#whole = locate;
-    return this;
-  }
 }
 
 class RowElementCutter implements RowElements {

@@ -9,6 +9,7 @@ import { findRowsWasm } from './kernel/find-rows-wasm.ts';
 import * as layout from './kernel/layout.ts';
 import type { RowElementName } from './elements.ts';
 import { attributesOf, firstPiece, placePiece, type PieceCut, type PieceOfRows } from './pieces.ts';
+import type { LevelHead, RowLevel } from './level.ts';
 import type { RowCut } from './ranges.ts';
 
 export interface QuickCuts {
@@ -43,6 +44,8 @@ interface Exports {
 }
 
 const PAGE_BYTES = 65_536;
+/** of a name that the kernel keeps */
+const longestKnown = layout.MAX_NAME_BYTES - 2;
 const stops = Uint8Array.of(LESS, GREATER, QUOTE, APOSTROPHE);
 
 /**
@@ -75,20 +78,56 @@ export function createQuickPiece(
   markBytes: number,
   bounds: PieceBounds,
 ): QuickPiece | null {
-  if (new TextEncoder().encode(rowTag.localName).length > layout.MAX_NAME_BYTES) return null;
+  return createTagReader(rowTag, rangeBytes, markBytes, bounds, null);
+}
+
+/** `rowTag` or `level` says what rows are. Null: as of `createQuickCuts`. */
+export function createTagReader(
+  rowTag: RowElementName | null,
+  rangeBytes: number,
+  markBytes: number,
+  bounds: PieceBounds,
+  level: RowLevel | null,
+): TagReader | null {
+  if (new TextEncoder().encode(rowTag?.localName).length > layout.MAX_NAME_BYTES) return null;
   const pages = Math.ceil((layout.WINDOW_AT + layout.WINDOW_BYTES + layout.MARGIN_BYTES) / PAGE_BYTES);
   try {
     const wasm = Uint8Array.from(atob(findRowsWasm), (character) => character.charCodeAt(0));
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
-    return new TagReader(exports as unknown as Exports, memory, rowTag, rangeBytes, { ...bounds, markBytes });
+    const looking = { rowTag, level, rangeBytes };
+    return new TagReader(exports as unknown as Exports, memory, looking, { ...bounds, markBytes });
   } catch {
     return null;
   }
 }
 
+/** What tells whether elements may have the same path. */
+function placeOf(tag: string, depth: number): string {
+  return `${depth} ${/^<(?:[^\s/>:]+:)?([^\s/>]+)/.exec(tag)![1]}`;
+}
+
+interface Looking {
+  /** null: rows are those of the level */
+  readonly rowTag: RowElementName | null;
+  readonly level: RowLevel | null;
+  readonly rangeBytes: number;
+}
+
+/** elements around rows of a level: none of theirs is open yet, and none is looked for any more */
+const NOT_YET = -1;
+const NO_MORE = -2;
+
 class TagReader implements QuickPiece {
   isDone = false;
+  /** of a level: the row from which on there are rows alone; null: none yet */
+  head: LevelHead | null = null;
+
+  /** elements around the rows are the only ones at their places, and all of the document was looked at for that */
+  get isSole(): boolean {
+    return !this.isDone && [...this.#met.values()].every((count) => count === 1);
+  }
+
   readonly #exports: Exports;
   readonly #control: Int32Array;
   readonly #bytes: Uint8Array;
@@ -96,6 +135,15 @@ class TagReader implements QuickPiece {
   readonly #words: Uint32Array;
   readonly #places: LocationCounter;
   readonly #namespaceUri: string | null;
+  readonly #level: RowLevel | null;
+  /** by place: elements outside of rows; once the level is met, those at places of elements around it */
+  readonly #met = new Map<string, number>();
+  /** the next row is what tells that a run of text beside the rows has ended */
+  #endsText = false;
+  /** in the file: where nothing more is looked for, once the rows have ended */
+  #tailEnd = Infinity;
+  /** how many elements are around rows of the level */
+  #levelDepth = NOT_YET;
   readonly #rangeBytes: number;
   readonly #bounds: PieceBounds;
   /** of the elements around the beginning, how many have ended; start tags of those that have begun since */
@@ -114,8 +162,7 @@ class TagReader implements QuickPiece {
   constructor(
     exports: Exports,
     { buffer }: WebAssembly.Memory,
-    { namespaceUri, localName }: RowElementName,
-    rangeBytes: number,
+    { rowTag, level, rangeBytes }: Looking,
     { markBytes, ...bounds }: PieceBounds & { readonly markBytes: number },
   ) {
     this.#bounds = bounds;
@@ -124,14 +171,16 @@ class TagReader implements QuickPiece {
     this.#bytes = new Uint8Array(buffer);
     this.#window = new Uint8Array(buffer, layout.WINDOW_AT, layout.WINDOW_BYTES);
     this.#words = new Uint32Array(buffer, layout.WINDOW_AT, layout.WINDOW_BYTES / 4);
-    this.#control[layout.NAME_BYTES] = this.#put(localName, layout.NAME_AT);
-    this.#control[layout.NAMESPACED] = namespaceUri === null ? 0 : 1;
+    this.#control[layout.NAME_BYTES] =
+      rowTag === null ? layout.NAMELESS : this.#put(rowTag.localName, layout.NAME_AT);
+    this.#control[layout.NAMESPACED] = (rowTag?.namespaceUri ?? null) === null ? 0 : 1;
     this.#places = new LocationCounter((_, count) =>
       exports.countLineFeeds(layout.WINDOW_AT, layout.WINDOW_AT + count),
     );
     this.#offset = bounds.from + (bounds.from === 0 ? markBytes : 0);
     this.#places.skip(this.#offset);
-    this.#namespaceUri = namespaceUri;
+    this.#namespaceUri = rowTag?.namespaceUri ?? null;
+    this.#level = level;
     this.#rangeBytes = rangeBytes;
     this.#wanted = (Math.floor(bounds.from / rangeBytes) + 1) * rangeBytes;
   }
@@ -145,6 +194,7 @@ class TagReader implements QuickPiece {
       this.#filled += piece.length;
       at += piece.length;
       if (!this.#look()) return false;
+      if (this.#offset >= this.#tailEnd) this.isDone = true;
     }
     return true;
   }
@@ -176,23 +226,40 @@ class TagReader implements QuickPiece {
     control[layout.END] = end;
     for (;;) {
       const isProlog = this.#prologBytes < 0 && this.#bounds.from === 0;
-      const wanted = isProlog ? 0 : this.#wanted - this.#offset;
+      const isHead = this.#level !== null && this.head === null;
+      const wanted = isProlog || isHead ? 0 : this.#wanted - this.#offset;
       control[layout.WANTED] = Math.min(Math.max(0, wanted), layout.WINDOW_BYTES) + layout.WINDOW_AT;
+      control[layout.AT_LEVEL] = this.#begun.length === this.#levelDepth ? 1 : 0;
       switch (this.#exports.findRows()) {
         case layout.EXIT_OPEN:
           this.#meet();
+          if (this.#level !== null) this.#note(this.#tag());
           this.#begun.push(this.#tag());
+          if (this.#level?.offset === this.#offset + control[layout.TAG]! - layout.WINDOW_AT)
+            this.#meetLevel();
           this.#forget();
           break;
         case layout.EXIT_CLOSE:
           this.#forget();
           if (this.#begun.pop() === undefined) this.#ended += 1;
+          if (this.#begun.length < this.#levelDepth) this.#leaveLevel();
+          break;
+        case layout.EXIT_EMPTY:
+          this.#note(this.#tag());
+          break;
+        case layout.EXIT_TEXT:
+          this.#endsText = true;
+          this.#interrupt();
           break;
         case layout.EXIT_ROW:
           this.#meet();
+          if (isHead) {
+            if (!this.#endsText) this.#begin(control[layout.TAG]! - layout.WINDOW_AT);
+            this.#endsText = false;
+            break;
+          }
           if ((this.#cuts.at(-1)?.number ?? 1) === control[layout.NUMBER]) break;
           this.#cut(control[layout.TAG]! - layout.WINDOW_AT);
-          if (this.isDone) return true;
           break;
         case layout.EXIT_ASK:
           if (!this.#judge(this.#tag())) return false;
@@ -203,7 +270,46 @@ class TagReader implements QuickPiece {
         default:
           return false;
       }
+      if (this.isDone) return true;
     }
+  }
+
+  /** The element around the rows has begun. */
+  #meetLevel(): void {
+    this.#levelDepth = this.#begun.length;
+    const around = this.#begun.map((tag, depth) => placeOf(tag, depth));
+    for (const place of this.#met.keys()) if (!around.includes(place)) this.#met.delete(place);
+  }
+
+  /** An element outside of rows begins. */
+  #note(tag: string): void {
+    const place = placeOf(tag, this.#begun.length);
+    const count = this.#met.get(place);
+    // of those behind the rows, only whether they are called as one around the rows matters
+    if (count !== undefined || this.#levelDepth === NOT_YET) this.#met.set(place, (count ?? 0) + 1);
+  }
+
+  /** The first row from which on there are rows alone. */
+  #begin(at: number): void {
+    const location = this.#places.locate(this.#window, at, this.#words);
+    this.head = { location, number: this.#control[layout.NUMBER]! };
+  }
+
+  /** Something else than rows at their level. */
+  #interrupt(): void {
+    const { headBytes } = this.#level!;
+    if (this.#offset + this.#control[layout.POS]! - layout.WINDOW_AT > headBytes) this.#leaveLevel();
+    else {
+      this.head = null;
+      this.#cuts.length = 0;
+    }
+  }
+
+  /** What follows is not cut. */
+  #leaveLevel(): void {
+    this.#levelDepth = NO_MORE;
+    this.#tailEnd = this.#offset + this.#level!.tailBytes;
+    this.isDone = this.#level!.tailBytes === 0;
   }
 
   /** An element: the root, if it is the first. */
@@ -233,10 +339,12 @@ class TagReader implements QuickPiece {
       for (const [declared, value] of attributesOf(declaring)) if (declared === declaration) uri = value;
     // references and white space in a value are for others to read, and so is what nobody has declared
     if (uri === undefined ? prefix !== '' : /[&\s]/.test(uri)) return false;
-    const isRow = (uri ?? '') === this.#namespaceUri;
+    const namespaceUri = uri ?? '';
+    const localName = prefix === '' ? name : name.slice(prefix.length + 1);
+    const isRow = this.#level?.isRow({ namespaceUri, localName }) ?? namespaceUri === this.#namespaceUri;
+    if (this.#level !== null && !isRow) this.#interrupt();
     // what is known is not asked for again
-    if (isRow && !tag.includes('xmlns') && name.length * 3 <= layout.MAX_NAME_BYTES)
-      this.#control[layout.KNOWN_BYTES] = this.#put(name, layout.KNOWN_AT);
+    if (isRow && !tag.includes('xmlns') && name.length * 3 <= longestKnown) this.#know(name);
     else this.#control[layout.VERDICT] = isRow ? layout.IS_ROW : layout.IS_OTHER;
     return true;
   }
@@ -245,6 +353,17 @@ class TagReader implements QuickPiece {
   #outer(): readonly string[] {
     const { outer } = this.#bounds;
     return outer.slice(0, Math.max(0, outer.length - this.#ended));
+  }
+
+  /** The kernel need not ask for that name any more. */
+  #know(name: string): void {
+    const known = this.#control[layout.KNOWN_BYTES]!;
+    // when there is no room, it is asked again for all of them
+    const at = layout.KNOWN_AT + (known + 2 + name.length * 3 > layout.MAX_NAME_BYTES ? 0 : known);
+    const bytes = this.#put(name, at + 2);
+    this.#bytes[at] = bytes & 255;
+    this.#bytes[at + 1] = bytes >> 8;
+    this.#control[layout.KNOWN_BYTES] = at + 2 + bytes - layout.KNOWN_AT;
   }
 
   /** Answers how many bytes the text has. */

@@ -32,6 +32,11 @@ export class NamespaceScope {
     return new Map(this.#pairs);
   }
 
+  /** Each declaration, outermost first. */
+  all(): (readonly [prefix: string, uri: string])[] {
+    return [...this.#pairs];
+  }
+
   /** A prefix in scope for a namespace; null where there is none. */
   prefixOf(uri: string, isAttribute: boolean): string | null {
     if (!isAttribute && this.uriOf('') === uri) return '';

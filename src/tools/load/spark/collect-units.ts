@@ -1,6 +1,5 @@
 /** What units on Spark have come to, in the order of the documents: findings and statistics, and rows in the target or for the sink. */
-import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
-import { emptyStatistics, type DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/units.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
@@ -47,7 +46,7 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
   const findings: LoadFindings[] = [];
   const receipts: UnitReceipt[] = [];
   const lastKeys = new Map<string, number>();
-  let statistics: DocumentStatistics | null = null;
+  let statistics: UnitStatistics | null = null;
   // that none has failed is known before any row is written
   for await (const report of reportsOf(work, units)) void report;
   const count = (table: number | string, rows: number): void => {
@@ -61,8 +60,8 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
     // units ascend, and so do their keys
     for (const [table, key] of report.lastKeys) lastKeys.set(table, key);
     if (report.statistics !== null) {
-      statistics ??= emptyStatistics();
-      addStatistics(statistics, report.statistics);
+      statistics ??= new UnitStatistics();
+      statistics.add(report.statistics, report.open);
     }
     const rows = report.rows!;
     if ('receipt' in rows) {
@@ -81,7 +80,7 @@ export async function collectUnits(done: UnitsDone, model: RelationalModel): Pro
   if (copiedHere > 0)
     done.log(`${copiedHere} of ${units} units were copied into the target from this machine`);
   if (token !== null) await sink.units!.adopt(receipts, (one) => doneFolder(work, one));
-  return { written, findings: addFindings(findings), statistics, lastKeys };
+  return { written, findings: addFindings(findings), statistics: statistics?.result() ?? null, lastKeys };
 }
 
 /** As an executor would have. One may have, which could not tell: what is there counts. */

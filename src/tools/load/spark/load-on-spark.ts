@@ -160,7 +160,9 @@ async function passOver<Answer>(
   const isChosen = (inputIndex: number) => chosen(inputIndex) !== null;
   const surveyed = before ?? (await surveyOnSpark(session, spark, inputs, options, isChosen));
   const folder = await spark.folderFor(probe ? 'probe' : 'load');
-  const plan = { inputs, rowTag: options.rowTag, surveyed, chosen, keyRanges };
+  const { rowTag, withStatistics } = options;
+  const oneDocument = { session, logical: load.logical, sink: load.sink, withStatistics };
+  const plan = { inputs, rowTag, surveyed, chosen, keyRanges, ...(probe ? {} : { oneDocument }) };
   const count = await writeUnits(session, folder, plan);
   const units: Units = { folder, count, module: 'load' };
   if (count > 0) {

@@ -27,7 +27,7 @@ import {
 serveAttempts((job: SparkJob) => (unit, attempt) => shred(job, unit, attempt), failed);
 
 function failed(failure: UnitFailure): UnitReport {
-  return { failure, rejects: [], findings: null, statistics: null, lastKeys: [], rows: null };
+  return { failure, rejects: [], findings: null, statistics: null, open: null, lastKeys: [], rows: null };
 }
 
 async function shred(job: SparkJob, unit: SparkUnit, attempt: Attempt): Promise<UnitReport> {
@@ -78,7 +78,7 @@ async function load(
   job: SparkJob,
   { members, keys }: SparkUnit,
   writer: RowWriter,
-): Promise<Pick<UnitReport, 'findings' | 'statistics' | 'lastKeys'>> {
+): Promise<Pick<UnitReport, 'findings' | 'statistics' | 'open' | 'lastKeys'>> {
   const loader = loaderOf(
     job,
     writer,
@@ -89,7 +89,7 @@ async function load(
   for await (const member of membersOf(job, members)) {
     at += 1;
     const { sha256, leftOut } = members[at]!;
-    const known = sha256 === '' && job.rowTag !== null ? await hashToTell(member) : sha256;
+    const known = sha256 === '' ? await hashToTell(job, member) : sha256;
     loader.expect({
       hashes: known === '' ? null : [known],
       leftOut: new Map(leftOut === undefined ? [] : [[0, leftOut]]),
@@ -102,13 +102,16 @@ async function load(
   return {
     findings: loader.findings(),
     statistics: loader.statistics,
+    open: members[0]!.range?.within?.open.names ?? null,
     lastKeys: [...loader.lastKeys()],
   };
 }
 
-/** Of a file that nobody has read before. '': its first range tells it, and this is another one. */
-async function hashToTell(member: InputMember): Promise<string> {
+/** Of a file that nobody has read before. '': who reads it whole takes it, or another of its ranges tells it. */
+async function hashToTell({ rowTag }: SparkJob, member: InputMember): Promise<string> {
   const { range } = member;
+  if (range?.within !== undefined) return range.within.isLast ? hashWhole(member, range) : '';
+  if (rowTag === null) return '';
   if (range === undefined) return hashDocument(member);
   return range.number === 1 ? hashWhole(member, range) : '';
 }
@@ -127,7 +130,7 @@ async function probe(job: SparkJob, members: readonly UnitMember[]): Promise<Uni
       void faults.push([members[index]!.inputIndex, diagnostic]),
   };
   await loaderOf(job, nothing, rejects).probe({ members: () => membersOf(job, members) });
-  return { rejects: faults, findings: null, statistics: null, lastKeys: [], rows: null };
+  return { rejects: faults, findings: null, statistics: null, open: null, lastKeys: [], rows: null };
 }
 
 function loaderOf(job: SparkJob, writer: RowWriter, rejects: ReturnType<typeof createRejects>): Loader {

@@ -6,7 +6,8 @@ import { AppError } from '../../../errors.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
 import { splitDocument } from '../../inputs/readable-ranges.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
-import type { KeyRanges } from '../key-ranges.ts';
+import type { KeyRange, KeyRanges } from '../key-ranges.ts';
+import { cutOrSay, type OneDocumentOptions } from '../one-document.ts';
 import { unitFile, type SparkUnit, type UnitMember } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../../inputs/members.ts';
@@ -34,6 +35,8 @@ export interface UnitPlan {
   readonly chosen: (inputIndex: number) => ChosenDocument | null;
   /** null: keys follow from the documents, or there are no rows to be written */
   readonly keyRanges: KeyRanges | null;
+  /** large documents are loaded in ranges, where they may be; absent: nothing is loaded, or they stay whole */
+  readonly oneDocument?: Omit<OneDocumentOptions, 'rangeBytes'>;
 }
 
 export interface ChosenDocument {
@@ -76,7 +79,7 @@ function coresOf(settings: Readonly<Record<string, string>>): number | null {
 export async function writeUnits(
   session: ToolSession,
   work: string,
-  { inputs, rowTag, surveyed, chosen, keyRanges }: UnitPlan,
+  { inputs, rowTag, surveyed, chosen, keyRanges, oneDocument }: UnitPlan,
 ): Promise<number> {
   const rangeBytes = rangeBytesOf(session, inputs);
   let members: UnitMember[] = [];
@@ -90,10 +93,11 @@ export async function writeUnits(
     bytes += diskBytes;
     packed ||= member.packed;
   };
-  const cut = async (): Promise<void> => {
+  const nextKeys = (firstIndex: number): KeyRange | null =>
+    keyRanges?.next({ firstIndex, bytes: bytes + passed, packed }) ?? null;
+  const cut = async (known?: KeyRange): Promise<void> => {
     if (members.length === 0) return;
-    const firstIndex = members[0]!.inputIndex;
-    const keys = keyRanges?.next({ firstIndex, bytes: bytes + passed, packed }) ?? null;
+    const keys = known ?? nextKeys(members[0]!.inputIndex);
     const unit: SparkUnit = { members, keys };
     await writeFile(unitFile(work, units), JSON.stringify(unit), { mode: 0o600 });
     units += 1;
@@ -127,6 +131,20 @@ export async function writeUnits(
       await cut();
     }
     if (ranges.length > 0) continue;
+    const isLarge = rowTag === null && oneDocument !== undefined && diskBytes > rangeBytes;
+    const one = isLarge ? await cutOrSay(session, member, { ...oneDocument, rangeBytes }) : null;
+    if (one !== null) {
+      ofDocument(one.ranges, member, document);
+      let opened: readonly DocumentRange[] = [];
+      for (const [at, { from, to }] of one.ranges.entries()) {
+        bytes += to - from;
+        const keys = nextKeys(inputIndex)!;
+        if (at === 0) opened = await one.opened(keys);
+        add({ ...whole, range: { ...opened[at]!, sha256 } }, 0);
+        await cut(keys);
+      }
+      continue;
+    }
     add(whole, diskBytes);
     if (members.length >= maxUnitDocuments) await cut();
   }

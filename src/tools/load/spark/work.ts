@@ -9,6 +9,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
+import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
 import type { UnconvertedValue, SideTable } from '../../../ports/rows/sink.ts';
@@ -96,6 +97,8 @@ export interface UnitReport {
   /** null: the unit failed, or was probed only */
   readonly findings: LoadFindings | null;
   readonly statistics: DocumentStatistics | null;
+  /** around a range of one document, the elements that are open; null: the unit has whole documents */
+  readonly open: readonly QName[] | null;
   /** the highest keys given out, by table name; empty where they follow from the documents */
   readonly lastKeys: readonly (readonly [table: string, key: number])[];
   /** null: as `findings` */

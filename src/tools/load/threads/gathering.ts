@@ -1,7 +1,7 @@
 /** What the threads of a load send, in one place. */
 import { InputError } from '../../../engine/diagnostics.ts';
-import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
-import { emptyStatistics, type DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
+import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import { AppError } from '../../../errors.ts';
 import type { ReleaseRows, RowSink } from '../../../ports/rows/sink.ts';
 import type { PassProgress } from '../../reports/progress-lines.ts';
@@ -9,12 +9,16 @@ import { addFindings, type LoadFindings } from '../findings.ts';
 import type { DelegatedLoad } from '../row-loader.ts';
 import type { FromThread, ThreadFault } from './messages.ts';
 
+interface StatisticsOfUnit extends Pick<FromThread & { kind: 'unit' }, 'unit' | 'open'> {
+  readonly statistics: DocumentStatistics;
+}
+
 /** One message after the other goes to the sink. */
 export class Gathering {
   readonly #sink: RowSink;
   readonly #written: number[];
   readonly #findings: LoadFindings[] = [];
-  readonly #statistics: { readonly unit: number; readonly statistics: DocumentStatistics }[] = [];
+  readonly #statistics: StatisticsOfUnit[] = [];
   readonly #lastKeys = new Map<string, number>();
   #fault: { readonly unit: number; readonly fault: ThreadFault } | null = null;
   readonly #done = { documents: 0, bytes: 0, rows: 0 };
@@ -58,10 +62,10 @@ export class Gathering {
     return this.#next(async () => this.#sink.allowNull(table, column));
   }
 
-  unit({ unit, statistics, documents, bytes }: FromThread & { kind: 'unit' }): void {
+  unit({ unit, statistics, open, documents, bytes }: FromThread & { kind: 'unit' }): void {
     this.#done.documents += documents;
     this.#done.bytes += bytes;
-    if (statistics !== null) this.#statistics.push({ unit, statistics });
+    if (statistics !== null) this.#statistics.push({ unit, statistics, open });
   }
 
   fail({ unit, fault }: FromThread & { kind: 'failed' }): void {
@@ -77,14 +81,16 @@ export class Gathering {
 
   result(withStatistics: boolean): DelegatedLoad {
     if (this.#fault !== null) throw faultOf(this.#fault.fault);
-    let statistics: DocumentStatistics | null = null;
-    if (withStatistics) {
-      statistics = emptyStatistics();
-      for (const part of this.#statistics.toSorted((a, b) => a.unit - b.unit))
-        addStatistics(statistics, part.statistics);
-    }
+    const statistics = withStatistics ? this.#addStatistics() : null;
     const findings = addFindings(this.#findings);
     return { written: this.#written, findings, statistics, lastKeys: this.#lastKeys };
+  }
+
+  #addStatistics(): DocumentStatistics {
+    const all = new UnitStatistics();
+    for (const { statistics, open } of this.#statistics.toSorted((a, b) => a.unit - b.unit))
+      all.add(statistics, open);
+    return all.result();
   }
 
   #next(work: () => Promise<void>): Promise<void> {

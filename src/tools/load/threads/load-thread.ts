@@ -50,6 +50,7 @@ async function load(unit: ThreadUnit): Promise<void> {
       kind: 'unit',
       unit: number,
       statistics: loader.takeStatistics(),
+      open: members[0]!.range?.within?.open.names ?? null,
       documents: documents - before.documents,
       bytes: bytes - before.bytes,
     });

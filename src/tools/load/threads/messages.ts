@@ -1,6 +1,7 @@
 /** What a load and its threads tell each other. */
 import type { Diagnostic } from '../../../engine/diagnostics.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
+import type { QName } from '../../../engine/model/source-model.ts';
 import type { PackedRelationalModel } from '../../../engine/model/packed/models.ts';
 import type { ErrorCode } from '../../../errors.ts';
 import type { SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
@@ -61,6 +62,8 @@ export type FromThread =
       readonly kind: 'unit';
       readonly unit: number;
       readonly statistics: DocumentStatistics | null;
+      /** of a range of one document, the elements that are open around it; null: it has whole documents */
+      readonly open: readonly QName[] | null;
       /** documents of the unit */
       readonly documents: number;
       readonly bytes: number;

@@ -61,14 +61,27 @@ function hasLocalName(p: usize): bool {
   return p - from == length && memory.compare(from, NAME_AT, length) == 0;
 }
 
-/** Whether a tag of rows' local name is one that is known to be a row's: of the name at p, which has been looked at, to the tag's end. */
+/** Whether a tag is one whose name is known to be a row's: of the name at p, which has been looked at, to the tag's end. */
 function isKnown(p: usize, stop: usize): bool {
-  const length = load<u32>(KNOWN_BYTES);
-  if (nameEnd - p != length || memory.compare(p, KNOWN_AT, length) != 0) return false;
+  const length: usize = nameEnd - p;
+  const end: usize = KNOWN_AT + load<u32>(KNOWN_BYTES);
+  let known: usize = KNOWN_AT;
+  while (true) {
+    if (known >= end) return false;
+    const knownLength: usize = load<u16>(known);
+    if (knownLength == length && memory.compare(p, known + 2, length) == 0) break;
+    known += knownLength + 2;
+  }
   for (p = nameEnd; p < stop; p++) {
     if (load<u8>(p) == SMALL_X && load<u32>(p) == XMLN && load<u8>(p, 4) == SMALL_S) return false;
   }
   return true;
+}
+
+/** Whether there is anything but white space in `[from, to)`. */
+function hasText(from: usize, to: usize): bool {
+  for (; from < to; from++) if (load<u8>(from) > SPACE) return true;
+  return false;
 }
 
 /** Behind what ends a comment, CDATA or a processing instruction; 0: it is not in the window. */
@@ -140,6 +153,7 @@ export function findRows(): i32 {
   let depth = load<i32>(DEPTH);
   let number = load<i32>(NUMBER);
   let inside = load<i32>(INSIDE);
+  const atLevel = load<i32>(AT_LEVEL) != 0;
   let patience: i32 = 0;
   while (true) {
     if (inside != IN_CONTENT) {
@@ -157,7 +171,11 @@ export function findRows(): i32 {
         depth = skippedDepth;
       }
     }
+    const from = p;
     p = find(p, LESS);
+    if (atLevel && depth == 0 && hasText(from, min(p, end))) {
+      return leave(EXIT_TEXT, min(p, end), depth, number, inside);
+    }
     if (p + 1 >= end) return leave(EXIT_MORE, min(p, end), depth, number, inside);
     const c: u8 = load<u8>(p, 1);
     if (c == SLASH) {
@@ -179,6 +197,7 @@ export function findRows(): i32 {
       } else if (load<u8>(p, 2) == OPEN_BRACKET) {
         p += 9;
         inside = IN_CDATA;
+        if (atLevel && depth == 0) return leave(EXIT_TEXT, p, depth, number, inside);
       } else {
         return leave(EXIT_DECLARATION, p, depth, number, inside);
       }
@@ -193,7 +212,7 @@ export function findRows(): i32 {
         continue;
       }
       let isRow = hasLocalName(tag + 1);
-      if (isRow && load<i32>(NAMESPACED) != 0 && !isKnown(tag + 1, stop)) {
+      if ((atLevel || (isRow && load<i32>(NAMESPACED) != 0)) && !isKnown(tag + 1, stop)) {
         const verdict = load<i32>(VERDICT);
         store<i32>(VERDICT, ASK);
         if (verdict == ASK) {
@@ -202,7 +221,7 @@ export function findRows(): i32 {
           return leave(EXIT_ASK, tag, depth, number, inside);
         }
         isRow = verdict == IS_ROW;
-      }
+      } else if (atLevel) isRow = true;
       if (isRow) {
         number++;
         if (!isEmpty) depth = 1;
@@ -212,6 +231,10 @@ export function findRows(): i32 {
         store<u32>(TAG, <u32>tag);
         store<u32>(TAG_END, <u32>p);
         return leave(EXIT_OPEN, p, depth, number, inside);
+      } else if (load<i32>(NAME_BYTES) == NAMELESS) {
+        store<u32>(TAG, <u32>tag);
+        store<u32>(TAG_END, <u32>p);
+        return leave(EXIT_EMPTY, p, depth, number, inside);
       }
     }
   }

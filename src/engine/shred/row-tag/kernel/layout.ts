@@ -16,12 +16,14 @@ export const NAME_BYTES = 6;
 export const TAG = 7;
 /** 1: the namespace counts, too: other tags of the local name than the one known to be a row's are asked for */
 export const NAMESPACED = 8;
-/** bytes of the name, with its prefix, that is a row's in tags without declarations here; 0: none is known to be */
+/** bytes at KNOWN_AT: names, with their prefixes, that are rows' in tags without declarations here, each behind its length in two bytes */
 export const KNOWN_BYTES = 9;
 /** what was answered of the tag at POS, ASK when nothing */
 export const VERDICT = 10;
 export const TAG_END = 11;
-export const CONTROL_SLOTS = 12;
+/** 1: every element that begins outside of rows is one, but for those whose names are answered to be others'; text there is told of */
+export const AT_LEVEL = 12;
+export const CONTROL_SLOTS = 13;
 
 export const ASK = 0;
 export const IS_ROW = 1;
@@ -44,6 +46,13 @@ export const EXIT_ROW = 3;
 export const EXIT_DECLARATION = 4;
 /** Is the tag at TAG a row's? The look goes on there. */
 export const EXIT_ASK = 5;
+/** AT_LEVEL: text between rows that is not white space. */
+export const EXIT_TEXT = 6;
+/** NAMELESS: the tag of an element without content outside of rows. */
+export const EXIT_EMPTY = 7;
+
+/** NAME_BYTES where rows have no name in common. */
+export const NAMELESS = -1;
 
 export const NAME_AT = 4096;
 export const KNOWN_AT = 6144;

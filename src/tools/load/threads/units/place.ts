@@ -2,13 +2,14 @@
 import type { RowSink } from '../../../../ports/rows/sink.ts';
 import type { StoredLogicalSchema } from '../../../../ports/stores/catalog.ts';
 import type { InputSet } from '../../../inputs/list-files.ts';
-import type { InputMember } from '../../../inputs/members.ts';
+import type { DocumentRange, InputMember } from '../../../inputs/members.ts';
 import { smallFileBytes } from '../../../inputs/open-file.ts';
 import { hashDocument } from '../../../inputs/read-document.ts';
 import { splitDocument } from '../../../inputs/readable-ranges.ts';
 import type { ToolSession } from '../../../session/tool-session.ts';
 import type { DocumentHashes } from '../../document-hashes.ts';
-import { KeyRanges } from '../../key-ranges.ts';
+import { KeyRanges, type KeyRange } from '../../key-ranges.ts';
+import { cutOrSay } from '../../one-document.ts';
 import type { LoadOptions } from '../../row-loader.ts';
 import type { UnitMember } from '../../spark/work.ts';
 import type { ThreadUnit } from '../messages.ts';
@@ -24,6 +25,8 @@ export interface ThreadLoad {
 }
 
 const maxUnitDocuments = 256;
+/** of all inputs: what a document has at least that is cut without a row tag */
+const smallShare = 1 / 16;
 
 export interface PlacedUnit {
   readonly unit: ThreadUnit;
@@ -37,13 +40,14 @@ export interface Placing {
   readonly unitBytes: number;
 }
 
-/** Large documents with a row tag in ranges. */
+/** Large documents in ranges. */
 export async function* unitsOf(
-  { limits, kernels }: ToolSession,
-  { inputs, options, known }: ThreadLoad,
+  session: ToolSession,
+  { inputs, logical, sink, options, known }: ThreadLoad,
   threads: Threads,
   { keyOffsets, unitBytes }: Placing,
 ): AsyncGenerator<PlacedUnit> {
+  const { limits, kernels } = session;
   let members: UnitMember[] = [];
   let number = 0;
   let diskBytes = 0;
@@ -51,8 +55,8 @@ export async function* unitsOf(
   let firstIndex = 0;
   const tooMany = '--workers: there are too many documents to number; leave it out';
   const keyRanges = new KeyRanges(keyOffsets, options.rowTag !== null, tooMany);
-  const cut = (): PlacedUnit => {
-    const keys = keyRanges.next({ firstIndex, bytes: diskBytes, packed });
+  const nextKeys = (): KeyRange => keyRanges.next({ firstIndex, bytes: diskBytes, packed });
+  const cut = (keys = nextKeys()): PlacedUnit => {
     const placed = { unit: { number, members, ...keys }, diskBytes };
     number += 1;
     members = [];
@@ -63,6 +67,11 @@ export async function* unitsOf(
   let inputIndex = -1;
   let file = '';
   const { rowTag, rejects } = options;
+  const { withStatistics } = options;
+  const oneDocument = { session, logical, sink, withStatistics, rangeBytes: unitBytes };
+  // smaller ones are shared out as they are
+  const isShared = (bytes: number): boolean =>
+    rowTag === null && bytes > unitBytes && bytes > inputs.totalBytes * smallShare;
   for await (const member of inputs.members()) {
     inputIndex += 1;
     const { source, name, path, diskBytes: bytes } = member;
@@ -92,6 +101,27 @@ export async function* unitsOf(
       yield cut();
     }
     if (ranges !== null) continue;
+    let hashing: Promise<string> | string | null = hash ?? null;
+    const hashBeside = (): void => {
+      hashing ??= hashOf(member, threads);
+      // its fault is met when it is needed
+      if (typeof hashing !== 'string') hashing.catch(() => undefined);
+    };
+    const document = isShared(bytes) ? await cutOrSay(session, member, oneDocument, hashBeside) : null;
+    if (document !== null) {
+      const hashed = { ...whole, sha256: (await hashing)! };
+      let at = 0;
+      let opened: readonly DocumentRange[] = [];
+      for (const range of document.ranges) {
+        diskBytes += range.to - range.from;
+        const keys = nextKeys();
+        if (at === 0) opened = await document.opened(keys);
+        members.push({ ...hashed, range: { ...opened[at]!, sha256: hashed.sha256 } });
+        at += 1;
+        yield cut(keys);
+      }
+      continue;
+    }
     members.push(whole);
     diskBytes += bytes;
   }

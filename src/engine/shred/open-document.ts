@@ -1,0 +1,86 @@
+/**
+ * A document that is left off in the midst of it, and gone on with by others: what is open there, as plain data. It goes on between two
+ * children of the innermost open element, to which text does not belong.
+ */
+import type { QName } from '../model/source-model.ts';
+import { FRAME_INTS, FRAME_NAME, FRAME_POSITION, ROW_INTS, type ShredState } from './open-elements.ts';
+import type { WalkContext } from './walk/context.ts';
+
+export interface OpenDocument {
+  /** number of the document */
+  readonly document: number;
+  /** values of the model's extra columns */
+  readonly extra: readonly (string | null)[];
+  /** of open elements, outermost first; none: the document has not begun */
+  readonly names: readonly QName[];
+  /** children and runs of text of the innermost one so far */
+  readonly position: number;
+  /** as src/engine/shred/open-elements.ts lays them out, but for names and for the position */
+  readonly frames: readonly number[];
+  readonly rows: readonly number[];
+  readonly slots: readonly number[];
+  readonly arena: readonly number[];
+  /** declarations in scope, outermost first */
+  readonly namespaces: readonly (readonly [prefix: string, uri: string])[];
+}
+
+/** What is open now. */
+export function suspend({ state, paths, scope, extra, documentNumber }: WalkContext): OpenDocument {
+  const { depth, frames, rows, rowTop, slots, slotTop, arena } = state;
+  const names = Array.from({ length: depth }, (_, frame) => paths.nameOf(state.frame(frame, FRAME_NAME)));
+  return {
+    document: documentNumber,
+    extra,
+    names,
+    position: depth === 0 ? 0 : state.frame(depth - 1, FRAME_POSITION),
+    frames: [...frames.subarray(0, depth * FRAME_INTS)],
+    rows: [...rows.subarray(0, (rowTop + 1) * ROW_INTS)],
+    slots: [...slots.subarray(0, slotTop)],
+    arena: [...arena.bytes.subarray(0, arena.length)],
+    namespaces: scope.all(),
+  };
+}
+
+/** Opens in `context`, in which nothing is open, what was open there. */
+export function restore(
+  { state, names, scope }: WalkContext,
+  { names: open, position, frames, rows, slots, arena, namespaces }: OpenDocument,
+): void {
+  for (const [prefix, uri] of namespaces) scope.declare(prefix, uri);
+  for (const _ of open) {
+    state.reserveFrame();
+    state.depth += 1;
+  }
+  state.frames.set(frames);
+  for (const [frame, { namespaceUri, localName }] of open.entries())
+    state.setFrame(frame, FRAME_NAME, names.intern(namespaceUri, localName));
+  if (open.length > 0) state.setFrame(open.length - 1, FRAME_POSITION, position);
+  restoreRows(state, rows, slots);
+  state.arena.push(Uint8Array.from(arena), 0, arena.length);
+}
+
+function restoreRows(state: ShredState, rows: readonly number[], slots: readonly number[]): void {
+  for (let at = 0; at < rows.length; at += ROW_INTS) {
+    state.reserveRow(0);
+    state.rowTop += 1;
+  }
+  state.rows.set(rows);
+  state.reserveRow(slots.length >> 1);
+  state.slots.set(slots);
+  state.slotTop = slots.length;
+}
+
+/**
+ * Whether a child of the innermost open element leaves nothing there but that it was one: it has a row of its own, or is kept as it is. Null: text
+ * belongs to the element, or none is open.
+ */
+export function rowChildren(context: WalkContext): ((name: QName) => boolean) | null {
+  const { state, plan, names } = context;
+  if (state.depth === 0) return null;
+  const node = context.nodeOf(state.depth - 1);
+  if (node.takesText) return null;
+  return ({ namespaceUri, localName }) => {
+    const edge = plan.childEdge(node.index, names.intern(namespaceUri, localName));
+    return edge === null || (edge.childKeyColumn === undefined && plan.nodes[edge.node]!.seenSlot < 0);
+  };
+}
