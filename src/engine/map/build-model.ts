@@ -24,9 +24,10 @@ import {
   recordsMeanings,
   translationOf,
   withFormerNames,
-} from './names/previous.ts';
+} from './names/history/previous.ts';
 import { settleTablePaths } from './names/table-paths.ts';
-import { unrecordedMeanings } from './names/unrecorded-meanings.ts';
+import { unrecordedMeanings } from './names/history/unrecorded-meanings.ts';
+import { rememberedTypeNames } from './names/type-names.ts';
 import { namespacesOf } from './names/use-paths.ts';
 
 export interface MappingOptions {
@@ -44,6 +45,8 @@ export interface MappingOptions {
   readonly keepNames?: boolean;
   /** false: rows that an earlier version dealt out over several tables lie in one where they can */
   readonly keepSplits?: boolean;
+  /** see RelationalModel.keepsDefaultNames; then no former names are recorded */
+  readonly keepsDefaultNames?: boolean;
 }
 
 /** Same input, same model: names and order depend on the source model and options alone. */
@@ -66,6 +69,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
     sharesRoots: sharesRoots(options.previous),
+    typeNames: rememberedTypeNames(options.met?.declared ?? source),
   };
   const { drawing, history, apart, folds } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
@@ -93,6 +97,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(sharesRoots(options.previous) ? { sharesRoots: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
+  if (options.keepsDefaultNames === true) return { ...model, keepsDefaultNames: true };
   return history === null ? model : withFormerNames(model, history);
 }
 
@@ -124,11 +129,13 @@ function earlierFolds(
   roots: readonly number[],
 ): Pick<DrawingOptions, 'foldedPlaces' | 'foldedTables'> {
   if (previous === undefined) return {};
+  const { foldedPlaces: places, foldedTables = [] } = previous;
+  const byType = places === undefined && keepSplits;
+  const folded = new Set(foldedTables);
+  if (byType && folded.size === 0) return { foldedPlaces: null, foldedTables: folded };
   const named = roots.map((root) => ({ name: source.elements[root]!.name }));
   const later = namespacesOf({ roots: named, namespaces: source.namespaces });
   const translate = translationOf(previous, later, source);
-  const { foldedPlaces: places, foldedTables = [] } = previous;
-  const byType = places === undefined && keepSplits;
   return {
     foldedPlaces: byType ? null : new Set((places ?? []).map(translate)),
     foldedTables: new Set(foldedTables.map(translate)),

@@ -28,6 +28,7 @@ export function rootsNamed(source: SourceModel, wanted: readonly QName[]): numbe
 
 /** Parts of documents may be documents too (`--row-tag`): of elements that no document starts with, the first of each name. */
 function innerElements(source: SourceModel, wanted: readonly string[]): number[] {
+  if (wanted.length === 0) return [];
   const missing = new Set(wanted);
   return source.elements.flatMap(({ name }, index) => (missing.delete(clarkName(name)) ? [index] : []));
 }

@@ -18,7 +18,7 @@ import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { lineIdentity } from './line-identity.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
-import { NameHistory, recordedMeanings, recordsMeanings, withFormerNames } from './names/previous.ts';
+import { NameHistory, recordedMeanings, recordsMeanings, withFormerNames } from './names/history/previous.ts';
 import { namespacesOf } from './names/use-paths.ts';
 
 /** Paths walked before places that were seen are not walked again: as many as a map has lines at most. */

@@ -297,6 +297,8 @@ export interface RelationalModel {
   /** where a type of a document's root stands at most once in another, both have the same tables; absent: such places have tables of their own */
   readonly sharesRoots?: true;
   readonly options?: ModelOptions;
-  /** absent: the model has all that its earlier versions had */
+  /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];
+  /** what the default of its origin calls a table or column is called nothing else here, though `formerTables` does not have it (`--prune`) */
+  readonly keepsDefaultNames?: true;
 }

@@ -1,6 +1,6 @@
 /** Models some of whose columns have other types than in the one that is stored. */
 import { lazyArray } from './packed/lazy-array.ts';
-import { withOtherColumns, withOtherTables } from './packed/models.ts';
+import { withOtherColumns, withOtherParts } from './packed/models.ts';
 import type { ColumnType, RelationalModel, Table } from './relational-model.ts';
 
 /** Names a column of a model in a set. */
@@ -17,17 +17,15 @@ export function withKinds<T>(
   if (places.size === 0) return model;
   const touched = new Set([...places.keys()].map((place) => Number(place.split(':', 1)[0])));
   const { tables } = model;
-  return withOtherTables(
-    model,
-    lazyArray(tables.length, (at): Table => {
-      const table = tables[at]!;
-      if (!touched.has(at)) return table;
-      return withOtherColumns(table, () =>
-        table.columns.map((column, index) => {
-          const place = places.get(placeOf(at, index));
-          return place === undefined ? column : { ...column, type: { ...column.type, kind: kindOf(place) } };
-        }),
-      );
-    }),
-  );
+  const retyped = lazyArray(tables.length, (at): Table => {
+    const table = tables[at]!;
+    if (!touched.has(at)) return table;
+    return withOtherColumns(table, () =>
+      table.columns.map((column, index) => {
+        const place = places.get(placeOf(at, index));
+        return place === undefined ? column : { ...column, type: { ...column.type, kind: kindOf(place) } };
+      }),
+    );
+  });
+  return withOtherParts(model, { tables: retyped });
 }

@@ -17,6 +17,7 @@ export function buildModel(
     previous,
     keepNames = true,
     keepSplits = true,
+    keepsDefaultNames = false,
     extras = [],
     met,
   }: ModelChoices,
@@ -37,6 +38,7 @@ export function buildModel(
     ...(textLength === undefined ? {} : { defaultTextLength: textLength }),
     ...(previous === undefined ? {} : { previous, keepNames, keepSplits }),
     ...(met === undefined ? {} : { met }),
+    keepsDefaultNames,
     extraColumns: given.length > 0 ? given : extras,
   });
 }

@@ -136,10 +136,11 @@ async function drawnSchema(session: ToolSession, wanted: WantedModel): Promise<S
 }
 
 async function makeModel(
-  { request }: ToolSession,
-  { source, basis, missing, met }: WantedModel,
+  session: ToolSession,
+  { idSch, source, basis, missing, met }: WantedModel,
   inactive: ReturnType<typeof inactiveLines>,
 ): Promise<RelationalModel> {
+  const { request } = session;
   const { stored, isOfTarget = false } = basis;
   const level = request.mapLevel ?? stored?.model.mapLevel ?? defaultMapLevel;
   const before = (stored?.model.roots ?? []).map((root) => root.name);
@@ -149,17 +150,51 @@ async function makeModel(
   const { buildModel } = await import('./build-model.ts');
   const drawnOf =
     met === undefined ? source : (await import('../../engine/map/prune.ts')).pruneSourceModel(source, met);
-  const model = buildModel(request, drawnOf, {
+  const choices = {
     mapLevel: level,
     extraRoots: unique([...known, ...missing]),
-    ...(stored !== null && sameRoots ? choicesAfter(stored.model, level, request) : {}),
     met: met === undefined ? undefined : { statistics: met, declared: source },
     // what is pruned needs no table for what was too wide before, but where the target has it
     keepSplits: isOfTarget || !request.prune,
-  });
+  };
+  const model =
+    stored === null || !sameRoots
+      ? buildModel(request, drawnOf, choices)
+      : await drawnAfter(session, { idSch, stored, isPruned: met !== undefined }, (previous, beside) =>
+          buildModel(request, drawnOf, { ...choices, ...choicesAfter(previous, level, request), ...beside }),
+        );
   if (inactive.size === 0) return model;
   const { leaveOutInactive } = await import('../../engine/map/deactivate.ts');
   return leaveOutInactive(drawnOf, model, inactive);
+}
+
+/** What goes on from `stored`, drawn by `draw`: a pruned model does not record the names that the default of its origin has. */
+async function drawnAfter(
+  { idOrg, home }: ToolSession,
+  {
+    idSch,
+    stored,
+    isPruned,
+  }: Pick<WantedModel, 'idSch'> & {
+    readonly stored: StoredLogicalSchema;
+    readonly isPruned: boolean;
+  },
+  draw: (previous: RelationalModel, beside?: Pick<ModelChoices, 'keepsDefaultNames'>) => RelationalModel,
+): Promise<RelationalModel> {
+  const { model: previous } = stored;
+  if (stored.idSch === idSch && !stored.variant && isPruned) {
+    const { recordsMeanings } = await import('../../engine/map/names/history/previous.ts');
+    return draw(previous, { keepsDefaultNames: recordsMeanings(previous) });
+  }
+  if (previous.keepsDefaultNames !== true) return draw(previous);
+  const { catalog } = home.adapters;
+  const schemas = await catalog.listLogicalSchemas(idOrg, stored.idSch);
+  const idLschma = schemas.find(({ variant }) => !variant)?.idLschma;
+  const standard = idLschma === undefined ? null : await catalog.loadLogicalSchema(idOrg, { idLschma });
+  if (standard === null) return draw(previous);
+  const { withNamesOf, withoutNamesOf } = await import('../../engine/map/names/history/default-names.ts');
+  const model = draw(withNamesOf(previous, standard.model));
+  return isPruned && stored.idSch === idSch ? withoutNamesOf(model, standard.model) : model;
 }
 
 /** The logical schema of rows that are there: the one that `-l` names, that made them, or the default of the origin that `-x` names. */

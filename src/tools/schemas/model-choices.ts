@@ -54,6 +54,8 @@ export interface ModelChoices {
   readonly keepNames?: boolean;
   /** false: rows that were dealt out over several tables lie in one where they can */
   readonly keepSplits?: boolean;
+  /** see RelationalModel.keepsDefaultNames */
+  readonly keepsDefaultNames?: boolean;
   /** what documents held: nothing else is drawn (`--prune`) */
   readonly met?: MetContent | undefined;
   /** columns beside the content of every table, where `-R` gives none */

@@ -187,6 +187,7 @@ const shape = object<RelationalModel>(
     options,
     identityRules: array(identityRule),
     formerTables: array(formerTable),
+    keepsDefaultNames: oneOf(true),
   },
 );
 

@@ -17,11 +17,11 @@ import {
 import { createNameParts } from './namespaces/column-words.ts';
 import { createWordsSaidOnce } from './repeated-words.ts';
 import { unmetSteps } from './declared-ways.ts';
-import type { PreviousNames } from './previous.ts';
+import type { PreviousNames } from './history/previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import { alikeNames, claimValueNames, siblingsOf, type ValueName } from './sibling-names.ts';
 import type { Roles } from './type-names.ts';
-import { useOfDraft } from './unrecorded-meanings.ts';
+import { useOfDraft } from './history/unrecorded-meanings.ts';
 
 /** What names of columns are to keep to, beside what databases take. */
 export interface ReadableNames {

@@ -1,6 +1,6 @@
 /** The path that a table of the model has in all its versions. */
 import type { TableDraft } from '../tables/model-builder.ts';
-import { noPreviousNames, type PreviousNames } from './previous.ts';
+import { noPreviousNames, type PreviousNames } from './history/previous.ts';
 
 /**
  * Sets `usePath` of all tables, parents before what stands under them. What is declared under several paths (elements of one type

@@ -5,7 +5,7 @@ import { columnPath, type TableDraft } from '../tables/model-builder.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import type { NamespaceTeller, NamespaceWord } from './namespaces/table-words.ts';
 import { byteLength, joinedSteps, NameScope, type Identifiers, type NamingOptions } from './identifiers.ts';
-import type { PreviousNames } from './previous.ts';
+import type { PreviousNames } from './history/previous.ts';
 import type { Roles } from './type-names.ts';
 
 /** Longer names of tables say less of the path, as far as what is left tells it from all others: keys are called after them. */

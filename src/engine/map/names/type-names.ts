@@ -47,6 +47,14 @@ export function typeNames({
   );
 }
 
+/** As `typeNames`, worked out when first asked for. */
+export function rememberedTypeNames(
+  declared: Pick<SourceModel, 'types' | 'elements'>,
+): () => ReadonlyMap<number, string> {
+  let known: ReadonlyMap<number, string> | undefined;
+  return () => (known ??= typeNames(declared));
+}
+
 /** `TNFe` of `NFe`, `tProcess` of `process`. */
 function saysTypeByLetter(local: string, element: string): boolean {
   return endsWord(local, 1) && local.slice(1).toLowerCase() === element.toLowerCase();

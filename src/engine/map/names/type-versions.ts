@@ -3,7 +3,7 @@ import type { SourceModel } from '../../model/source-model.ts';
 import { withoutVersion } from './type-names.ts';
 import type { UsePrinter } from './use-paths.ts';
 
-const namedType = /(?<=\((?:type|as) )[^()]+(?=\))/g;
+const namedType = /(\((?:type|as) )([^()]+)(?=\))/g;
 
 /**
  * Rewrites paths of an earlier version, in the namespaces of the later one, by what its types are called there. A type that is gone is the
@@ -15,7 +15,8 @@ export function typeTranslation(
   uses: UsePrinter,
 ): (path: string) => string {
   const later = new Set(types.flatMap(({ name }) => (name === null ? [] : [uses.element(name)])));
-  const earlier = new Set([...paths].flatMap((path) => path.match(namedType) ?? []));
+  const earlier = new Set<string>();
+  for (const path of paths) for (const [, , name] of path.matchAll(namedType)) earlier.add(name!);
   const gone = Map.groupBy(
     [...earlier].filter((name) => !later.has(name)),
     withoutVersion,
@@ -31,5 +32,6 @@ export function typeTranslation(
     }),
   );
   if (counterparts.size === 0) return (path) => path;
-  return (path) => path.replace(namedType, (name) => counterparts.get(name) ?? name);
+  return (path) =>
+    path.replace(namedType, (_, word: string, name: string) => word + (counterparts.get(name) ?? name));
 }

@@ -13,6 +13,7 @@ import type { MapLevel } from '../../model/relational-model.ts';
 import { clarkName, type QName, type SourceChild, type SourceModel } from '../../model/source-model.ts';
 import { createDeclaredPaths } from '../names/declared-paths.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
+import { rememberedTypeNames } from '../names/type-names.ts';
 import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
 import type { DrawingContext } from './draw/context.ts';
 import type { RowContext } from './draw/row-context.ts';
@@ -55,6 +56,8 @@ export interface DrawingOptions {
   readonly apart?: ReadonlySet<string>;
   /** see RelationalModel.sharesRoots; default true */
   readonly sharesRoots?: boolean;
+  /** names of types as declared; default: found out for this drawing */
+  readonly typeNames?: () => ReadonlyMap<number, string>;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
   readonly heldKeys?: HeldKeys | null;
 }
@@ -98,6 +101,7 @@ class ModelDrawing implements DrawingContext {
       heldKeys = () => null,
       apart = new Set(),
       sharesRoots = true,
+      typeNames: namesOfTypes,
     }: DrawingOptions,
   ) {
     this.declared = met?.declared ?? model;
@@ -131,7 +135,7 @@ class ModelDrawing implements DrawingContext {
       this.choices,
       this.uses,
       declared,
-      this.declared,
+      namesOfTypes ?? rememberedTypeNames(this.declared),
       namesDocument,
       apart,
     );

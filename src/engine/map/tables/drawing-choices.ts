@@ -64,7 +64,7 @@ export class DrawingChoices {
     this.#valueTypes = valueTypes;
     this.#declared = declared;
     this.#met = met;
-    this.#earlier = new EarlierFolds(model, folded);
+    this.#earlier = new EarlierFolds(model, graph, folded);
     this.#graph = graph;
     this.#mapLevel = mapLevel;
     this.#roots = roots;

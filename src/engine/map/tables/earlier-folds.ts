@@ -1,6 +1,6 @@
 /** Children that an earlier version of the model read in their parent's row: rows that lie in targets have them as columns, so they stay there. */
 import type { SourceChild, SourceModel } from '../../model/source-model.ts';
-import { endlessTypes } from './type-graph.ts';
+import { endlessTypes, type TypeGraph } from './type-graph.ts';
 
 export interface FoldedPlaces {
   /** as `placeOf` gives them */
@@ -11,11 +11,13 @@ export interface FoldedPlaces {
 
 export class EarlierFolds {
   readonly #model: SourceModel;
+  readonly #graph: TypeGraph;
   readonly #folded: FoldedPlaces;
   #endless: Uint8Array | null = null;
 
-  constructor(model: SourceModel, folded: FoldedPlaces) {
+  constructor(model: SourceModel, graph: TypeGraph, folded: FoldedPlaces) {
     this.#model = model;
+    this.#graph = graph;
     this.#folded = folded;
   }
 
@@ -24,7 +26,7 @@ export class EarlierFolds {
     const { places, placeOf } = this.#folded;
     if (places.size === 0 || !places.has(placeOf(type, child))) return false;
     // what can hold itself would have no end
-    const endless = (this.#endless ??= endlessTypes(this.#model));
+    const endless = (this.#endless ??= endlessTypes(this.#model, this.#graph));
     return childTypes.every((inner) => endless[inner] === 0);
   }
 

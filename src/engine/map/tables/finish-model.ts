@@ -15,10 +15,10 @@ import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.t
 import { createNamespaceTeller } from '../names/namespaces/table-words.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
-import { noPreviousNames, type PreviousNames } from '../names/previous.ts';
+import { noPreviousNames, type PreviousNames } from '../names/history/previous.ts';
 import { createRoles } from '../names/type-names.ts';
 import { splitTable } from './wide-rows.ts';
-import { useOfDraft } from '../names/unrecorded-meanings.ts';
+import { useOfDraft } from '../names/history/unrecorded-meanings.ts';
 
 /** `-R`: a column on every table, filled with the same kind of value in every row; or one of the tables that documents start in, which may have no value for it. */
 export interface AddedColumn {

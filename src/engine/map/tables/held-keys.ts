@@ -1,7 +1,7 @@
 /** Which rows have the keys of their children, where an earlier version of the model has tables for both: what is there stays. */
 import { useText } from '../../model/column-uses.ts';
-import { useOfDraft } from '../names/unrecorded-meanings.ts';
-import type { NameHistory, PreviousNames } from '../names/previous.ts';
+import { useOfDraft } from '../names/history/unrecorded-meanings.ts';
+import type { NameHistory, PreviousNames } from '../names/history/previous.ts';
 import { settleTablePaths } from '../names/table-paths.ts';
 import { sharedKeyUse } from './draw/parent-roles.ts';
 import type { Drawing } from './model-builder.ts';

@@ -68,14 +68,23 @@ export function isLoneWrapper({ types, elements, inferred }: SourceModel, parent
 }
 
 /** Per type: 1 where it can hold itself by children that stand at most once. */
-export function endlessTypes(model: SourceModel): Uint8Array {
-  const following = (type: number): number[] =>
-    model.types[type]!.children.flatMap(({ element, maxOccurs }) =>
-      maxOccurs === null || maxOccurs > 1
-        ? []
-        : variantsOf(model, element).flatMap((variant) => actualTypesOf(model, variant.element)),
-    );
-  return stronglyConnected(model.types.length, [...model.types.keys()], following).recursive;
+export function endlessTypes(model: SourceModel, { reachable, childTypes }: TypeGraph): Uint8Array {
+  const known: (readonly number[] | undefined)[] = [];
+  const following = (type: number): readonly number[] =>
+    (known[type] ??= distinctTypes(
+      model.types[type]!.children.filter(({ maxOccurs }) => maxOccurs !== null && maxOccurs <= 1),
+      childTypes,
+    ));
+  return stronglyConnected(model.types.length, reachable, following).recursive;
+}
+
+function distinctTypes(
+  children: readonly SourceChild[],
+  childTypes: TypeGraph['childTypes'],
+): readonly number[] {
+  const distinct = new Set<number>();
+  for (const { element } of children) for (const type of childTypes(element)) distinct.add(type);
+  return [...distinct];
 }
 
 /** Whether every element that can stand in the child's place has a simple type, or one that is read as a value. */
@@ -113,18 +122,9 @@ export function analyseTypes(model: SourceModel, roots: readonly number[]): Type
     }
     return types;
   };
-  const successorCache: (number[] | undefined)[] = [];
-  const successors = (type: number): number[] => {
-    let next = successorCache[type];
-    if (next === undefined) {
-      const distinct = new Set<number>();
-      for (const child of model.types[type]!.children)
-        for (const t of childTypes(child.element)) distinct.add(t);
-      next = [...distinct];
-      successorCache[type] = next;
-    }
-    return next;
-  };
+  const successorCache: (readonly number[] | undefined)[] = [];
+  const successors = (type: number): readonly number[] =>
+    (successorCache[type] ??= distinctTypes(model.types[type]!.children, childTypes));
   const rootTypes = new Set<number>();
   for (const root of roots) for (const type of actualTypesOf(model, root)) rootTypes.add(type);
 

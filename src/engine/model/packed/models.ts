@@ -2,6 +2,7 @@
 import { factsOf, withFacts, type ModelFacts } from '../facts.ts';
 import { mapInSlices } from '../../in-slices.ts';
 import { packJson, unpackElements, unpackJson } from './json.ts';
+import { heldKey } from './reader.ts';
 import type { MappingEntry, RelationalModel, Table } from '../relational-model.ts';
 import type { SourceModel } from '../source-model.ts';
 
@@ -30,13 +31,11 @@ export function packRelationalModel(
   };
 }
 
-/** The model with these tables, which have the columns that its own have, of other types. */
-export function withOtherTables(model: RelationalModel, tables: RelationalModel['tables']): RelationalModel {
-  const { [packedForm]: _, ...parts } = Object.getOwnPropertyDescriptors(model) as PropertyDescriptorMap;
-  return Object.defineProperties(
-    {},
-    { ...parts, tables: { value: tables, enumerable: true } },
-  ) as RelationalModel;
+/** The model with other parts; of the rest, what was not looked at yet is decoded when it is. */
+export function withOtherParts(model: RelationalModel, parts: Partial<RelationalModel>): RelationalModel {
+  const { [packedForm]: _, ...own } = Object.getOwnPropertyDescriptors(model) as PropertyDescriptorMap;
+  const others = Object.entries(parts).map(([name, value]) => [name, { value, enumerable: true }] as const);
+  return Object.defineProperties({}, { ...own, ...Object.fromEntries(others) }) as RelationalModel;
 }
 
 /** The table with these columns, made when they are looked at. */
@@ -49,6 +48,13 @@ export function withOtherColumns(table: Table, columns: () => Table['columns']):
       columns: { enumerable: true, get: () => (made ??= columns()) },
     },
   ) as Table;
+}
+
+/** Whether columns of the table are lists; of one that was unpacked, without decoding them. */
+export function hasLists(table: Table): boolean {
+  return (
+    heldKey(table, 'columns', 'listNames') ?? table.columns.some(({ listNames }) => listNames !== undefined)
+  );
 }
 
 /** Tables, nodes and the columns of tables are decoded when they are looked at, mappings (`mappings` gives their bytes) all at once. */

@@ -2,6 +2,19 @@
 import { lazyArray } from './lazy-array.ts';
 import { tags, version } from './layout.ts';
 
+/** How a member is decoded that nobody has read yet. */
+interface HeldMember {
+  (): unknown;
+  /** whether an object in it has that key */
+  holdsKey(key: string): boolean;
+}
+
+/** Whether an object in that member of an unpacked object has a key; null: not known without looking at it, or it was looked at. */
+export function heldKey(object: object, member: string, key: string): boolean | null {
+  const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
+  return get?.holdsKey?.(key) ?? null;
+}
+
 const plainMember = { configurable: true, enumerable: true, writable: true } as const;
 
 export class PackedReader {
@@ -61,7 +74,7 @@ export class PackedReader {
       case tags.array:
         return this.#array(this.#varint());
       case tags.indexedArray:
-        return this.#indexedArray(this.#varint());
+        return this.#indexedArray(this.#varint())();
       default:
         throw new RangeError(`packed JSON has no value 0x${tag.toString(16)}`);
     }
@@ -82,6 +95,7 @@ export class PackedReader {
       // assigned to, this one name would change the object's prototype
       if (key === '__proto__') Object.defineProperty(value, key, { ...plainMember, value: this.value() });
       else if (this.#bytes[this.#at] === tags.heldValue) this.#hold(value, key);
+      else if (this.#bytes[this.#at] === tags.indexedArray) this.#index(value, key);
       else value[key] = this.value();
     }
     return value;
@@ -93,16 +107,61 @@ export class PackedReader {
     const size = this.#varint();
     const start = this.#at;
     this.#at += size;
+    const get = (): unknown => {
+      this.#at = start;
+      const value = this.value();
+      Object.defineProperty(object, key, { ...plainMember, value });
+      return value;
+    };
+    const held: HeldMember = Object.assign(get, { holdsKey: (name: string) => this.#holdsKey(start, name) });
+    Object.defineProperty(object, key, { configurable: true, enumerable: true, get: held });
+  }
+
+  /** A member that is an array whose elements are decoded when they are looked at: it is made when somebody reads it. */
+  #index(object: Record<string, unknown>, key: string): void {
+    this.#at += 1;
+    const make = this.#indexedArray(this.#varint());
     Object.defineProperty(object, key, {
       configurable: true,
       enumerable: true,
       get: () => {
-        this.#at = start;
-        const value = this.value();
+        const value = make();
         Object.defineProperty(object, key, { ...plainMember, value });
         return value;
       },
     });
+  }
+
+  /** Whether an object in the value at `start` has that key; nothing is decoded for it. */
+  #holdsKey(start: number, key: string): boolean {
+    const having = this.#shapes.map((keys) => keys.includes(key));
+    this.#at = start;
+    for (let values = 1; values > 0; values -= 1) {
+      const tag = this.#byte();
+      const isSmall = tag >= tags.smallShape && tag < tags.smallArray;
+      if (isSmall || tag === tags.object) {
+        const shape = isSmall ? tag - tags.smallShape : this.#varint();
+        if (having[shape] === true) return true;
+        values += this.#shapes[shape]!.length;
+      } else values += this.#pass(tag);
+    }
+    return false;
+  }
+
+  /** Passes by a value that is no object, up to the first of those in it: how many these are. */
+  #pass(tag: number): number {
+    if (tag >= tags.smallText) this.#at += 1;
+    else if (tag >= tags.smallArray && tag < tags.null) return tag - tags.smallArray;
+    else if (tag === tags.integer || tag === tags.negativeInteger || tag === tags.text) this.#varint();
+    else if (tag === tags.double) this.#at += 8;
+    else if (tag === tags.array) return this.#varint();
+    else if (tag === tags.heldValue) return Math.min(1, this.#varint());
+    else if (tag === tags.indexedArray) {
+      const count = this.#varint();
+      for (let element = 0; element < count; element += 1) this.#varint();
+      return count;
+    }
+    return 0;
   }
 
   #array(length: number): unknown[] {
@@ -111,17 +170,17 @@ export class PackedReader {
     return values;
   }
 
-  /** Its elements are decoded when they are looked at. */
-  #indexedArray(length: number): unknown[] {
+  /** What makes the array, whose elements are decoded when they are looked at. */
+  #indexedArray(length: number): () => unknown[] {
     const starts = new Float64Array(length + 1);
     for (let index = 0; index < length; index += 1) starts[index + 1] = starts[index]! + this.#varint();
     const first = this.#at;
-    const values = lazyArray(length, (index) => {
-      this.#at = first + starts[index]!;
-      return this.value();
-    });
-    this.#at = first + starts[length]!;
-    return values;
+    this.#at += starts[length]!;
+    return () =>
+      lazyArray(length, (index) => {
+        this.#at = first + starts[index]!;
+        return this.value();
+      });
   }
 
   #text(id: number): string {

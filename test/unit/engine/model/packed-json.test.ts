@@ -3,11 +3,18 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LazyParts } from '../../../../src/engine/model/packed/writer.ts';
 import { packJson, unpackJson } from '../../../../src/engine/model/packed/json.ts';
+import { heldKey } from '../../../../src/engine/model/packed/reader.ts';
 
 const again = (value: unknown, lazy?: LazyParts): unknown => unpackJson(packJson(value, lazy));
 /** Members that are still to be decoded. */
 const pending = (value: object): number =>
   Object.values(Object.getOwnPropertyDescriptors(value)).filter(({ get }) => get !== undefined).length;
+
+const hasKey = (value: unknown, key: string): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  ((!Array.isArray(value) && Object.hasOwn(value, key)) ||
+    Object.values(value).some((inner) => hasKey(inner, key)));
 
 const table = (columns: number) => ({
   name: 'a table',
@@ -96,6 +103,33 @@ describe('packed JSON', () => {
     expect(read).toEqual({ tables });
     expect({ ...(again({ tables }, { held: ['columns'] }) as { tables: typeof tables }).tables[1] }).toEqual(
       tables[1],
+    );
+  });
+
+  test('whether an object in what is held has a key is known before it is decoded', () => {
+    const key = fc.constantFrom('a', 'b', 'columns', 'rows', 'x');
+    const { tree } = fc.letrec((tie) => ({
+      leaf: fc.oneof(
+        fc.jsonValue({ maxDepth: 0 }),
+        fc.integer(),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+      ),
+      tree: fc.oneof(
+        { maxDepth: 3 },
+        tie('leaf'),
+        fc.array(tie('tree'), { maxLength: 5 }),
+        fc.dictionary(key, tie('tree'), { maxKeys: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.array(tree, { minLength: 8, maxLength: 35 }), key, (columns, name) => {
+        const read = again({ columns }, { held: ['columns'] }) as { readonly columns: unknown };
+        expect(heldKey(read, 'columns', name)).toBe(hasKey(columns, name));
+        expect(pending(read)).toBe(1);
+        expect(JSON.stringify(read.columns)).toBe(JSON.stringify(columns));
+        expect(heldKey(read, 'columns', name)).toBeNull();
+      }),
+      { numRuns: 100 },
     );
   });
 

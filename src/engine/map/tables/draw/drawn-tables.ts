@@ -2,7 +2,6 @@
 import { widerColumnType } from '../column-types.ts';
 import type { SourceModel, QName } from '../../../model/source-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
-import { typeNames } from '../../names/type-names.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
 import {
@@ -30,7 +29,7 @@ export class DrawnTables {
   readonly #declared: DeclaredPaths;
   readonly #namesDocument: boolean;
   readonly #apart: ReadonlySet<string>;
-  readonly #typeNames: ReadonlyMap<number, string>;
+  readonly #typeNames: () => ReadonlyMap<number, string>;
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
   readonly #tableByIdentity = new Map<string, TableDraft>();
 
@@ -40,13 +39,13 @@ export class DrawnTables {
     choices: DrawingChoices,
     uses: UsePrinter,
     declared: DeclaredPaths,
-    declaredModel: SourceModel,
+    namesOfTypes: () => ReadonlyMap<number, string>,
     namesDocument: boolean,
     apart: ReadonlySet<string>,
   ) {
     this.#namesDocument = namesDocument;
     this.#apart = apart;
-    this.#typeNames = typeNames(declaredModel);
+    this.#typeNames = namesOfTypes;
     this.#model = model;
     this.#choices = choices;
     this.#uses = uses;
@@ -242,7 +241,7 @@ export class DrawnTables {
   #nameOfSharedType(type: number, { localName }: QName): string {
     const { name } = this.#model.types[type]!;
     if (name === null) return localName;
-    return name.localName === localName ? localName : this.#typeNames.get(type)!;
+    return name.localName === localName ? localName : this.#typeNames().get(type)!;
   }
 
   #addTable(table: TableDraft): void {

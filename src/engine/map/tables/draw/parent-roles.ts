@@ -1,7 +1,7 @@
 /** Several uses of a shared table in rows of one other: one key to these, and a column that says which use a row is. */
 import { useText } from '../../../model/column-uses.ts';
 import { roleStep } from '../../../model/key-roles.ts';
-import type { PreviousNames } from '../../names/previous.ts';
+import type { PreviousNames } from '../../names/history/previous.ts';
 import {
   hangsFromHead,
   newColumn,

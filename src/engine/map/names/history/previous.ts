@@ -2,7 +2,8 @@
  * Names that earlier versions of a model gave, and what each stood for. What has the same path and role keeps its name, so that
  * targets can be upgraded; a name that stood for something else is given to nothing, as a target may still hold that.
  */
-import { listCountUse, listTablePath, useOf } from '../../model/column-uses.ts';
+import { listCountUse, listTablePath, useOf } from '../../../model/column-uses.ts';
+import { hasLists } from '../../../model/packed/models.ts';
 import type {
   Column,
   ColumnRole,
@@ -10,12 +11,13 @@ import type {
   FormerTable,
   RelationalModel,
   Table,
-} from '../../model/relational-model.ts';
-import type { SourceModel } from '../../model/source-model.ts';
-import { rowTables } from '../../model/wide-rows.ts';
-import { columnBytes, maxRowBytes, type PreviousParts } from '../tables/wide-rows.ts';
-import { typeTranslation } from './type-versions.ts';
-import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from './use-paths.ts';
+} from '../../../model/relational-model.ts';
+import type { SourceModel } from '../../../model/source-model.ts';
+import { rowTables } from '../../../model/wide-rows.ts';
+import { columnBytes, type PreviousParts } from '../../tables/wide-rows.ts';
+import { RowHistory, type HistoricColumn } from './row-history.ts';
+import { typeTranslation } from '../type-versions.ts';
+import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from '../use-paths.ts';
 
 /** By name in lower case: the path or use that it stood for; null where that is not known. */
 export type Meanings = ReadonlyMap<string, string | null>;
@@ -67,7 +69,7 @@ export function previousNames(
   return {
     tableMeanings: history.tableMeanings,
     hasPath: (path) => history.rows.has(path),
-    table: (path) => (keepNames ? rowsAt(path)?.parts[0]?.name : undefined),
+    table: (path) => (keepNames ? rowsAt(path)?.names[0] : undefined),
     columnMeanings: (path) => rowsAt(path)?.meanings ?? noMeanings,
     column: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.name : undefined),
     roles: (path, use) => {
@@ -76,60 +78,8 @@ export function previousNames(
     },
     columnType: (path, use) => (keepNames ? rowsAt(path)?.columns.get(use)?.type : undefined),
     parts: (path) => (keepNames && keepSplits ? (rowsAt(path)?.previousParts() ?? null) : null),
-    continuation: (path, part) => (keepNames ? rowsAt(path)?.parts[part]?.name : undefined),
+    continuation: (path, part) => (keepNames ? rowsAt(path)?.names[part] : undefined),
   };
-}
-
-interface HistoricColumn {
-  readonly name: string;
-  /** absent: not known */
-  readonly type?: ColumnType;
-  /** see Column.roles; absent: not known, or it has none */
-  readonly roles?: readonly string[] | undefined;
-  readonly part: number;
-  /** an earlier version had it, the last one not */
-  readonly former: boolean;
-}
-
-/** All that the rows of one path ever had. */
-class RowHistory {
-  readonly parts: { readonly name: string; bytes: number; readonly columns: Map<string, string | null> }[] =
-    [];
-  readonly columns = new Map<string, HistoricColumn>();
-  readonly meanings = new Map<string, string | null>();
-
-  part(name: string): number {
-    const known = this.parts.findIndex((part) => part.name === name);
-    return known >= 0 ? known : this.parts.push({ name, bytes: 0, columns: new Map() }) - 1;
-  }
-
-  add(
-    part: number,
-    name: string,
-    use: string | null,
-    former: boolean,
-    type?: ColumnType,
-    roles?: readonly string[],
-  ): void {
-    this.parts[part]!.columns.set(name, use);
-    const lower = name.toLowerCase();
-    if (!this.meanings.has(lower)) this.meanings.set(lower, use);
-    if (use !== null && !this.columns.has(use))
-      this.columns.set(use, { name, part, former, roles, ...(type === undefined ? {} : { type }) });
-  }
-
-  /** A former column goes back where it lay while there is room for all that lay there. */
-  previousParts(): PreviousParts {
-    return {
-      bytes: this.parts.map(({ bytes }) => bytes),
-      partOf: (use) => {
-        const known = this.columns.get(use);
-        if (known === undefined || (known.former && this.parts[known.part]!.bytes > maxRowBytes))
-          return undefined;
-        return known.part;
-      },
-    };
-  }
 }
 
 /** What a column of the earlier model stands for, in terms of the later one; null: not known. */
@@ -210,7 +160,7 @@ export class NameHistory {
         const use = uses[at]!;
         const part = rows.part(name);
         rows.add(part, column.name, use, true);
-        rows.parts[part]!.bytes += use?.startsWith('count ') === true ? 0 : columnBytes(roleOf(use));
+        rows.widen(part, use?.startsWith('count ') === true ? 0 : columnBytes(roleOf(use)));
       }
     }
   }
@@ -223,7 +173,7 @@ export class NameHistory {
   /** All that the table held lies elsewhere now: it was no part of the rows, but what they were called. */
   #isFormerName(path: string, name: string, uses: readonly (string | null)[]): boolean {
     const rows = this.rows.get(path);
-    if (rows === undefined || rows.parts.some((part) => part.name === name)) return false;
+    if (rows === undefined || rows.names.includes(name)) return false;
     return uses.every((use) => use !== null && rows.columns.has(use));
   }
 
@@ -255,20 +205,42 @@ export class NameHistory {
       return;
     }
     const rows = this.#rowsAt(path, first.name);
-    for (const { name, columns } of parts) {
+    for (const { name } of parts) {
       this.#mean(name, path);
-      const part = rows.part(name);
-      for (const column of columns) {
-        rows.parts[part]!.bytes += columnBytes(column.role);
-        if (column.role === 'row_key' && column.references !== null) continue;
-        const use = meanings.columnUse(index, column);
-        const roles = column.roles?.map((role) => meanings.translate(`/${role}`).slice(1));
-        rows.add(part, column.name, use, false, column.type, roles);
-        if (column.listNames === undefined) continue;
+      rows.part(name);
+    }
+    rows.later(() => {
+      for (const { name, columns } of parts)
+        this.#addColumns(rows, rows.part(name), index, columns, meanings);
+    });
+    // the names of these tables stand with columns
+    if (parts.some(hasLists)) this.#addListTables(index, parts, meanings);
+  }
+
+  #addColumns(
+    rows: RowHistory,
+    part: number,
+    table: number,
+    columns: readonly Column[],
+    meanings: EarlierMeanings,
+  ): void {
+    for (const column of columns) {
+      rows.widen(part, columnBytes(column.role));
+      if (column.role === 'row_key' && column.references !== null) continue;
+      const use = meanings.columnUse(table, column);
+      const roles = column.roles?.map((role) => meanings.translate(`/${role}`).slice(1));
+      rows.add(part, column.name, use, false, column.type, roles);
+      if (column.listNames !== undefined)
         rows.add(part, column.listNames.count, use === null ? null : listCountUse(use), false);
-        if (use === null || column.path === undefined) this.#addUnknown(column.listNames.table, []);
-        else this.#rowsAt(meanings.translate(listTablePath(column.path)), column.listNames.table);
-      }
+    }
+  }
+
+  #addListTables(index: number, parts: readonly Table[], meanings: EarlierMeanings): void {
+    for (const column of parts.flatMap(({ columns }) => columns)) {
+      if (column.listNames === undefined) continue;
+      const use = meanings.columnUse(index, column);
+      if (use === null || column.path === undefined) this.#addUnknown(column.listNames.table, []);
+      else this.#rowsAt(meanings.translate(listTablePath(column.path)), column.listNames.table);
     }
   }
 
@@ -351,7 +323,8 @@ export function withFormerNames<M extends Pick<RelationalModel, 'tables' | 'form
   return (formerTables.length === 0 ? rest : { ...rest, formerTables }) as M;
 }
 
-function namesOf({ name, listNames }: Column): string[] {
+/** Of the column, and of the number of items beside it. */
+export function namesOf({ name, listNames }: Column): string[] {
   return listNames === undefined ? [name] : [name, listNames.count];
 }
 

@@ -3,20 +3,20 @@
  * walked side by side. A table or column is taken for the one that the same content goes to now, where nothing else does; what is
  * not as clear as that keeps its name for itself.
  */
-import type { Column, PlanNode, RelationalModel } from '../../model/relational-model.ts';
-import type { QName } from '../../model/source-model.ts';
-import { rowColumnsOf, type RowColumn } from '../../model/wide-rows.ts';
-import { useText } from '../../model/column-uses.ts';
+import type { Column, PlanNode, RelationalModel } from '../../../model/relational-model.ts';
+import type { QName } from '../../../model/source-model.ts';
+import { rowColumnsOf, type RowColumn } from '../../../model/wide-rows.ts';
+import { useText } from '../../../model/column-uses.ts';
 import {
   columnPath,
   type ColumnDraft,
   type Drawing,
   type NodeDraft,
   type TableDraft,
-} from '../tables/model-builder.ts';
-import { identifierOf } from './identifiers.ts';
+} from '../../tables/model-builder.ts';
+import { identifierOf } from '../identifiers.ts';
 import type { EarlierMeanings } from './previous.ts';
-import { namespaceCounterpart, namespacesOf, type UseNamespaces } from './use-paths.ts';
+import { namespaceCounterpart, namespacesOf, type UseNamespaces } from '../use-paths.ts';
 
 /** The paths of the drawing's tables are settled. */
 export function unrecordedMeanings(

@@ -1,0 +1,45 @@
+/**
+ * Names that pruned models have from the default of their origin (`RelationalModel.keepsDefaultNames`). That may have a hundred times as many as
+ * they have: they are looked up there where a next version is drawn, and not recorded with each.
+ */
+import { withOtherParts } from '../../../model/packed/models.ts';
+import type { FormerTable, RelationalModel } from '../../../model/relational-model.ts';
+import { NameHistory, namesOf, recordedMeanings } from './previous.ts';
+import { namespacesOf } from '../use-paths.ts';
+
+/** The model as if it had recorded what it has not of `standard`, the default of its origin. */
+export function withNamesOf(model: RelationalModel, standard: RelationalModel): RelationalModel {
+  const history = new NameHistory(standard, recordedMeanings(standard, namespacesOf(model)));
+  const pathOf = new Map(model.tables.map(({ name, path }) => [name.toLowerCase(), path]));
+  // a default that was drawn later may call something else so
+  const others = history
+    .formerTables(model)
+    .filter(({ name, path }) => (pathOf.get(name.toLowerCase()) ?? path) === path);
+  return withOtherParts(model, { formerTables: [...(model.formerTables ?? []), ...others] });
+}
+
+/** The model without the former names that `standard` has. */
+export function withoutNamesOf(model: RelationalModel, standard: RelationalModel): RelationalModel {
+  const { formerTables = [], ...rest } = model;
+  const known = new Map<string, Set<string>>();
+  const add = (table: string, columns: readonly string[]): void => {
+    const names = known.get(table);
+    if (names === undefined) known.set(table, new Set(columns));
+    else for (const name of columns) names.add(name);
+  };
+  for (const { name, columns } of standard.tables) {
+    add(name, columns.flatMap(namesOf));
+    for (const { listNames } of columns) if (listNames !== undefined) add(listNames.table, []);
+  }
+  for (const { name, columns } of standard.formerTables ?? [])
+    add(
+      name,
+      columns.map((column) => column.name),
+    );
+  const own = formerTables.flatMap((table): FormerTable[] => {
+    const names = known.get(table.name);
+    const columns = table.columns.filter(({ name }) => names?.has(name) !== true);
+    return names !== undefined && columns.length === 0 ? [] : [{ ...table, columns }];
+  });
+  return { ...rest, ...(own.length === 0 ? {} : { formerTables: own }), keepsDefaultNames: true };
+}

@@ -1,0 +1,98 @@
+/** What the rows of one path were in the versions of a model: the tables they lay in, and the columns they had. */
+import type { ColumnType } from '../../../model/relational-model.ts';
+import { maxRowBytes, type PreviousParts } from '../../tables/wide-rows.ts';
+
+export interface HistoricColumn {
+  readonly name: string;
+  /** absent: not known */
+  readonly type?: ColumnType;
+  /** see Column.roles; absent: not known, or it has none */
+  readonly roles?: readonly string[] | undefined;
+  readonly part: number;
+  /** an earlier version had it, the last one not */
+  readonly former: boolean;
+}
+
+interface RowPart {
+  readonly name: string;
+  bytes: number;
+  readonly columns: Map<string, string | null>;
+}
+
+/** All that the rows of one path ever had. Columns are read when somebody asks for them: few rows of a large model are drawn again. */
+export class RowHistory {
+  readonly #parts: RowPart[] = [];
+  readonly #columns = new Map<string, HistoricColumn>();
+  readonly #meanings = new Map<string, string | null>();
+  #unread: (() => void)[] = [];
+
+  get parts(): readonly RowPart[] {
+    this.#read();
+    return this.#parts;
+  }
+
+  get columns(): ReadonlyMap<string, HistoricColumn> {
+    this.#read();
+    return this.#columns;
+  }
+
+  get meanings(): Map<string, string | null> {
+    this.#read();
+    return this.#meanings;
+  }
+
+  /** by part: the table that it lay in */
+  get names(): readonly string[] {
+    return this.#parts.map(({ name }) => name);
+  }
+
+  part(name: string): number {
+    const known = this.#parts.findIndex((part) => part.name === name);
+    return known >= 0 ? known : this.#parts.push({ name, bytes: 0, columns: new Map() }) - 1;
+  }
+
+  /** `read` adds columns. */
+  later(read: () => void): void {
+    this.#unread.push(read);
+  }
+
+  #read(): void {
+    if (this.#unread.length === 0) return;
+    const unread = this.#unread;
+    this.#unread = [];
+    for (const read of unread) read();
+  }
+
+  add(
+    part: number,
+    name: string,
+    use: string | null,
+    former: boolean,
+    type?: ColumnType,
+    roles?: readonly string[],
+  ): void {
+    this.#read();
+    this.#parts[part]!.columns.set(name, use);
+    const lower = name.toLowerCase();
+    if (!this.#meanings.has(lower)) this.#meanings.set(lower, use);
+    if (use !== null && !this.#columns.has(use))
+      this.#columns.set(use, { name, part, former, roles, ...(type === undefined ? {} : { type }) });
+  }
+
+  widen(part: number, bytes: number): void {
+    this.#parts[part]!.bytes += bytes;
+  }
+
+  /** A former column goes back where it lay while there is room for all that lay there. */
+  previousParts(): PreviousParts {
+    return {
+      bytes: this.parts.map(({ bytes }) => bytes),
+      partOf: (use) => {
+        const known = this.columns.get(use);
+        if (known === undefined || (known.former && this.parts[known.part]!.bytes > maxRowBytes))
+          return undefined;
+        return known.part;
+      },
+    };
+  }
+}

@@ -1,0 +1,66 @@
+/** Pruned models keep the names of their origin's default without recording them. */
+import { describe, expect, it } from 'vitest';
+import { buildRelationalModel } from '../../../../../src/engine/map/build-model.ts';
+import { withNamesOf, withoutNamesOf } from '../../../../../src/engine/map/names/history/default-names.ts';
+import { pruneSourceModel } from '../../../../../src/engine/map/prune.ts';
+import { packRelationalModel, unpackRelationalModel } from '../../../../../src/engine/model/packed/models.ts';
+import type { RelationalModel } from '../../../../../src/engine/model/relational-model.ts';
+import { compiled, modelOf, statisticsOf } from '../../../../support/models/shredding.ts';
+
+const leg = (name: string, inner: string): string =>
+  `<xs:element name="${name}" minOccurs="0" maxOccurs="9"><xs:complexType><xs:sequence>
+    <xs:element name="stop" maxOccurs="9"><xs:complexType><xs:attribute name="${inner}" type="xs:int"/><xs:attribute name="lines" type="xs:NMTOKENS"/><xs:attribute name="at"/></xs:complexType></xs:element>
+  </xs:sequence></xs:complexType></xs:element>`;
+
+const source = compiled(
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="trip"><xs:complexType><xs:sequence>${leg('out', 'rank')}${leg('back', 'order')}
+    </xs:sequence></xs:complexType></xs:element></xs:schema>`,
+);
+const standard = modelOf(source, 3);
+
+const drawn = (document: string, previous: RelationalModel, keepsDefaultNames = false): RelationalModel => {
+  const statistics = statisticsOf([document]);
+  return buildRelationalModel(pruneSourceModel(source, statistics), {
+    mapLevel: 3,
+    previous,
+    keepSplits: false,
+    met: { statistics, declared: source },
+    keepsDefaultNames,
+  });
+};
+
+const short = '<trip><back><stop order="1" lines="a b"/></back></trip>';
+const long =
+  '<trip><out><stop rank="1" lines="c" at="x"/></out><back><stop order="1" lines="a b"/></back></trip>';
+
+const stored = (model: RelationalModel): RelationalModel => {
+  const { plan, mappings } = packRelationalModel(model);
+  return unpackRelationalModel(plan, () => mappings);
+};
+
+describe('names of a default', () => {
+  it('are those of a pruned model, which does not record the others', () => {
+    const recorded = drawn(short, stored(standard));
+    const { formerTables, ...same } = recorded;
+    expect(formerTables!.map(({ name }) => name)).toContain('out_stop');
+    expect(drawn(short, stored(standard), true)).toEqual({ ...same, keepsDefaultNames: true });
+  });
+
+  it('go on in its next version as if it had recorded them', () => {
+    const recorded = drawn(long, drawn(short, standard));
+    const kept = stored(drawn(short, standard, true));
+    const grown = drawn(long, withNamesOf(kept, stored(standard)));
+    expect(grown.tables).toEqual(recorded.tables);
+    expect(grown.tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['back_stop', 'out_stop']));
+    const slim = withoutNamesOf(grown, stored(standard));
+    expect(slim.formerTables).toBeUndefined();
+    expect(drawn(long, withNamesOf(slim, standard)).tables).toEqual(grown.tables);
+  });
+
+  it('are left to it: what a pruned model alone called so stays recorded', () => {
+    const gone = { name: 'own', path: '/trip/own', columns: [{ name: 'own_key', use: 'row_key' }] };
+    const known = { name: 'trip', path: '/trip', columns: [{ name: 'left', use: 'value /trip/@left' }] };
+    const slim = withoutNamesOf({ ...standard, formerTables: [gone, known] }, standard);
+    expect(slim.formerTables).toEqual([gone, known]);
+  });
+});
