@@ -15,6 +15,7 @@ import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { parquet } from './data-files.ts';
 import { rowFiles } from './store/row-files.ts';
+import { versionsPutRight } from './iceberg/put-right.ts';
 import { mainFormat } from './formats.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeTable } from './manifest.ts';
@@ -121,10 +122,12 @@ async function versionsAt(
             throw error;
           });
   const told = state?.versionsTold ?? null;
-  if (told !== null)
-    return new Map(
-      Object.entries(told).filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])),
+  if (told !== null) {
+    const versions = Object.entries(told).filter((entry): entry is [string, number] =>
+      Number.isSafeInteger(entry[1]),
     );
+    return versionsPutRight(place, manifest.tables, state, new Map(versions));
+  }
   throw new AppError(
     'not_found',
     `${label}: no job made version ${version} of ${sideTableNames.loads}; the newest is ${loads?.version ?? 'none'}.`,
