@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, it, expect } from 'vitest';
 import { expectJobs } from '../contracts/bucket-tables/expected-jobs.ts';
+import { bucketCopy } from '../contracts/bucket-tables/library-bucket.ts';
 import { expectCatalogueJobs } from '../contracts/catalogue-tables/library-catalogue.ts';
-import { isHere } from '../support/needs.ts';
+import { isHere, needs, skipFor } from '../support/needs.ts';
 import { startIcebergCatalogue } from '../support/servers/iceberg-catalogue.ts';
+import { startS3Server } from '../support/servers/s3-server.ts';
 import { startObjectServer, type ObjectServer } from '../support/servers/object-server.ts';
 import { projectRoot } from '../support/service/start.ts';
 import { useTrial } from '../support/service/trial.ts';
@@ -65,6 +67,17 @@ describe('no job is lost, none is there twice', { timeout: 120_000 + kills * 20_
     const jobs = await loadKilled(['delta,iceberg', server.settings.endpoint]);
     const folder = await trial.folder('bucket-kill-');
     await expectJobs(server, folder, 'delta,iceberg', jobs, { isCompacted: true });
+  });
+
+  it('tables in a bucket of a real S3 server', needs('s3 server'), async (context) => {
+    const started = await startS3Server();
+    if (started === null) return skipFor(context, 's3 server', 'it does not start');
+    const { settings } = trial.keep(started, (one) => one.end());
+    const { endpoint, bucket, accessKeyId, secretAccessKey } = settings;
+    const place = [endpoint, bucket, accessKeyId, secretAccessKey].join('#');
+    const jobs = await loadKilled(['delta,iceberg', place]);
+    const folder = await trial.folder('bucket-kill-');
+    await expectJobs(await bucketCopy(settings), folder, 'delta,iceberg', jobs, { isCompacted: true });
   });
 
   it.each(['told', 'never'] as const)(

@@ -8,6 +8,7 @@ import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import { copyObjects, type ObjectServer } from '../../support/servers/object-server.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 
 export const prefix = 'lake/';
@@ -35,6 +36,17 @@ export function libraryBucket(
           }),
         );
   return bucketLake({ objects, location, prefix: `${folder}/`, label: location, scratch });
+}
+
+/** What a server of another program has below `lake/`, for `expectJobs`. */
+export async function bucketCopy(settings: S3Settings): Promise<Pick<ObjectServer, 'objects' | 'copyTo'>> {
+  const store = createS3ObjectStore(settings);
+  const objects = new Map<string, Buffer>();
+  for await (const { key } of store.listObjects(prefix)) {
+    const body = (await store.read(key))!;
+    objects.set(key, Buffer.from(await new Response(body).arrayBuffer()));
+  }
+  return { objects, copyTo: (folder, below) => copyObjects(objects, folder, below) };
 }
 
 let tries = 0;

@@ -96,17 +96,21 @@ describe.each(series)(
       ...more,
     ];
 
+    /** None waits for another one. */
+    async function inPlaces(work: (place: TablePlace) => Promise<unknown>): Promise<void> {
+      await Promise.all(places.all.map(work));
+    }
+
     async function load(at: number, group: number, ...more: readonly string[]): Promise<void> {
-      for (const place of places.all)
-        await convert(places.home, 'xml2er', ...argv(place, at, group, ...more));
+      await inPlaces((place) => convert(places.home, 'xml2er', ...argv(place, at, group, ...more)));
     }
 
     async function unload(at: number): Promise<void> {
       const { logical, document } = stored[at]!;
-      for (const { target, login } of places.all) {
+      await inPlaces(async ({ target, login }) => {
         const options = ['-l', logical, '-i', target, '-D', document, ...login];
         expect(await convert(places.home, 'unload', ...options), target).toMatchObject({ documents: 1 });
-      }
+      });
     }
 
     /** `documents`: that are there. */
@@ -123,10 +127,10 @@ describe.each(series)(
     }
 
     it('holds the rows of PostgreSQL after loads, versions, removals and every save mode', async () => {
-      for (const place of places.all) {
+      await inPlaces(async (place) => {
         const printed = await runTool(places.home, 'xml2er', argv(place, 0, 0, '-S', 'p'));
         expect([place.name, printed.code, printed.stdout !== '']).toEqual([place.name, 0, true]);
-      }
+      });
       await expectSame('-S p', 0);
       await load(0, 0, '-S', 'w');
       await expectSame('-S w', 0);
@@ -143,11 +147,11 @@ describe.each(series)(
       await unload(1);
       await load(1, 2, '-S', 'w');
       await load(1, 2, '-S', 'i');
-      for (const place of places.all) {
+      await inPlaces(async (place) => {
         const refused = await runTool(places.home, 'xml2er', argv(place, 1, 2, '-S', 'e'));
         expect([place.name, refused.code], refused.stdout).toEqual([place.name, 1]);
         expect((await runTool(places.home, 'xml2er', argv(place, 1, 2, '-S', 'p'))).code).toBe(0);
-      }
+      });
       await expectSame('-S w, i, e, p', 10);
 
       await load(1, 1, '-S', 'o');
