@@ -161,7 +161,7 @@ async function bytesOf(path: string): Promise<number> {
 }
 
 /** Null: it may go better another time, or went well. */
-function refusalOf(status: number, label: string): AppError | null {
+export function refusalOf(status: number, label: string): AppError | null {
   if (status === 404 || status === 410)
     return new AppError('input_not_found', `${label}: there is no such file (status ${status})`);
   if (status === 401 || status === 403)

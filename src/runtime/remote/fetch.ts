@@ -4,10 +4,12 @@ import { dirname, join, sep } from 'node:path';
 import { isChange } from '../../adapters/file-staging/arrivals.ts';
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { downloadFile, smallBytes, type DownloadOptions } from '../../adapters/remote-inputs/download.ts';
+import { lookAt } from '../../adapters/remote-inputs/remote-bytes.ts';
 import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
 import { AppError } from '../../errors.ts';
+import type { StoredObject } from '../../ports/files/objects.ts';
 import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
 import { fileNameOf, keyPrefix, storeLocation, type RemoteLocation } from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
@@ -16,6 +18,7 @@ import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
 import type { FileSpool } from '../../tools/inputs/file-spool.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
+import { openDescribed } from './read-place.ts';
 import { folderOf, noSource, openSftpLocation, sftpLabel, type PlaceOptions } from './sftp.ts';
 
 /** files of one place that are brought at the same time, and small ones: of these, most time is that of the way there and back */
@@ -31,12 +34,16 @@ export interface FetchOptions extends PlaceOptions {
   readonly wanted: WatchedFiles['files'] | null;
   /** takes small files of a place without schemas; null: each is a file by itself */
   readonly spool: FileSpool | null;
+  /** the location, where documents of it stay where they lie, and the spool says where; absent: all are fetched */
+  readonly leaves?: string;
 }
 
 export interface FetchedFiles {
   /** of the files and folders that the location leads to, as a path of this machine would */
   readonly paths: string[];
   readonly files: number;
+  /** of them, those that stay where they lie */
+  readonly left: number;
 }
 
 /** AppErrors of `downloadFile`, `RemoteStore` and `SftpPlace`. */
@@ -72,6 +79,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
       key: text,
       name,
       matched: name,
+      ...(options.leaves === undefined ? {} : await lookAt(requests, location.url)),
       ...(wanted === null ? {} : { version: wanted[0]!.version }),
     };
     return bring(options, [file], (one, to) =>
@@ -107,10 +115,11 @@ function named(prefix: string, wanted: WatchedFiles['files']): FoundObject[] {
 type OneDownload = Pick<FoundObject, 'key' | 'version' | 'bytes'> & Pick<DownloadOptions, 'take'>;
 
 async function bring(
-  { directory, wanted, spool: given }: FetchOptions,
+  options: FetchOptions,
   found: readonly FoundObject[],
   download: (file: OneDownload, to: string) => Promise<number>,
 ): Promise<FetchedFiles> {
+  const { directory, wanted, spool: given } = options;
   for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
   for (const one of new Set(found.map(({ name }) => dirname(name))))
     await mkdir(join(directory, one), { recursive: true, mode: 0o700 });
@@ -127,11 +136,37 @@ async function bring(
     };
     return Promise.all(Array.from({ length: times }, worker));
   };
-  const [small, others] = [true, false].map((is) => found.filter((one) => isSmall(one) === is));
+  const left = new Set(leaveDocuments(options, found));
+  const [small, others] = [true, false].map((is) =>
+    found.filter((one) => !left.has(one) && isSmall(one) === is),
+  );
   await Promise.all([bringAll(small!, smallAtOnce), bringAll(others!, atOnce)]);
   spool?.end();
   const matches = [...new Set(found.map(({ matched }) => matched))];
-  return { paths: matches.map((matched) => join(directory, matched)), files: found.length };
+  return {
+    paths: matches.map((matched) => join(directory, matched)),
+    files: found.length,
+    left: left.size,
+  };
+}
+
+/** Those that stay where they lie: of a place that is read by ranges, what one version of is known, and is one document by its name. */
+function leaveDocuments(
+  { access, directory, leaves, spool, ...reading }: FetchOptions,
+  found: readonly FoundObject[],
+): readonly FoundObject[] {
+  // XSD sets are read as a whole, and so are their documents where they lie beside them
+  if (leaves === undefined || spool === null || found.some(({ name }) => isXsdName(name))) return [];
+  const left: FoundObject[] = [];
+  const leave = spool.leaveAt(openDescribed({ location: leaves, access }, reading));
+  for (const one of found) {
+    const { key, name, bytes, version = one.listed ?? '' } = one;
+    const kind = archiveKind(name);
+    if (bytes === undefined || version === '' || (kind !== null && kind !== 'gz')) continue;
+    leave(directory + sep + name, { key, version, bytes });
+    left.push(one);
+  }
+  return left;
 }
 
 /** Of a file that a watch noticed: what has become of it since tells the watch what to do with it. */
@@ -154,7 +189,8 @@ interface FoundObject {
   readonly matched: string;
   /** the only one that is wanted; absent: any */
   readonly version?: string;
-  /** as it was listed; absent: it was not */
+  /** the version and the bytes that it was listed with; absent: it was not */
+  readonly listed?: string;
   readonly bytes?: number;
 }
 
@@ -172,7 +208,7 @@ async function objectsAt(
   for await (const object of store.list(prefix, text)) {
     if (object.key === key && !isFolder) {
       const name = key.slice(key.lastIndexOf('/') + 1);
-      return [{ key, name, matched: name, bytes: object.bytes }];
+      return [{ key, name, matched: name, ...factsOf(object) }];
     }
     const below =
       pattern !== null || isFolder
@@ -184,9 +220,13 @@ async function objectsAt(
     budget();
     const length = pattern === null ? 0 : matchedLength(pattern, below);
     if (length !== null)
-      found.push({ key: object.key, name: below, matched: below.slice(0, length), bytes: object.bytes });
+      found.push({ key: object.key, name: below, matched: below.slice(0, length), ...factsOf(object) });
   }
   return requireSome(text, found);
+}
+
+function factsOf({ bytes, version }: StoredObject): Pick<FoundObject, 'bytes' | 'listed'> {
+  return { bytes, listed: version };
 }
 
 /** The file itself, whatever its name; else as of a store. */

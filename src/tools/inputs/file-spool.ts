@@ -1,7 +1,8 @@
-/** Small files that were brought here, in one file of this machine: to make and to open a file for each takes longer than all else. */
+/** Files that are none of their own on this machine: small ones that were brought here, in one file (to make and to open a file for each takes longer than all else), and those that stay where they lie. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
+import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
 import { archiveKindOf } from './archives/kinds.ts';
 import { smallFileBytes } from './open-file.ts';
 
@@ -18,7 +19,8 @@ const bufferBytes = 1024 * 1024;
 
 export class FileSpool {
   readonly #file: string;
-  readonly #found = new Map<string, Spooled>();
+  readonly #found = new Map<string, Spooled | RemoteFile>();
+  readonly #places: RemotePlace[] = [];
   #buffer: Buffer | null = null;
   /** bytes in the buffer, and in the file */
   #held = 0;
@@ -52,8 +54,22 @@ export class FileSpool {
     this.#buffer = null;
   }
 
+  /** Where files stay; a `RemoteFile` says which of them it is of. */
+  get places(): readonly RemotePlace[] {
+    return this.#places;
+  }
+
+  /** Answers a function that leaves a file of the place where it lies, in place of one at that path. */
+  leaveAt(place: RemotePlace): (path: string, file: Omit<RemoteFile, 'place'>) => void {
+    const number = this.#places.push(place) - 1;
+    return (path, file) => {
+      this.#found.set(path, { place: number, ...file });
+      this.#paths = null;
+    };
+  }
+
   /** undefined: at that path there is a file of its own, or none. */
-  get(path: string): Spooled | undefined {
+  get(path: string): Spooled | RemoteFile | undefined {
     return this.#found.get(path);
   }
 

@@ -13,7 +13,14 @@ import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
 import type { FileSpool } from './file-spool.ts';
 import { matchingFiles } from './matching-files.ts';
 import { inputFault, type Links } from './open-file.ts';
-import { filesAtOnce, listedFile, spooledFile, walkFiles, type ListedFile, type Walk } from './walk-files.ts';
+import {
+  fileElsewhere,
+  filesAtOnce,
+  listedFile,
+  walkFiles,
+  type ListedFile,
+  type Walk,
+} from './walk-files.ts';
 import type { InputMember } from './members.ts';
 
 export interface InputSet {
@@ -66,7 +73,7 @@ export async function openInputs(
     files.push(...found);
   }
   return {
-    ...setOf(files, { accept, limits, links, onNested: options.nested }),
+    ...setOf(files, { accept, limits, links, onNested: options.nested, places: options.spool?.places }),
     dispose: async () => {
       for (const spool of spools) await rm(spool, { recursive: true, force: true });
     },
@@ -86,12 +93,12 @@ export async function openFiles(
   const files: ListedFile[] = [];
   for (const { name, path } of named) {
     if (files.length % filesAtOnce === 0) await nextTurn();
-    const spooled = spool.get(path);
+    const held = spool.get(path);
     // what it is called on the disk tells what it may be
-    if (spooled === undefined) files.push({ ...listedFile(path, basename(path), statSync(path).size), name });
-    else files.push(spooledFile(path, name, spooled));
+    if (held === undefined) files.push({ ...listedFile(path, basename(path), statSync(path).size), name });
+    else files.push(fileElsewhere(path, name, held));
   }
-  const set = setOf(files, { accept, limits, links: 'refuse' });
+  const set = setOf(files, { accept, limits, links: 'refuse', places: spool.places });
   return {
     ...set,
     async *members() {
@@ -103,7 +110,7 @@ export async function openFiles(
 
 /** No member of an archive: it has its name by itself. */
 function isFile({ path, source }: InputMember): boolean {
-  return source.spooled !== undefined || path === source.file;
+  return source.elsewhere !== undefined || path === source.file;
 }
 
 /** XML is packed to an eighth of its size, or less. */
@@ -157,7 +164,7 @@ async function expand(
   const path = resolve(input);
   const { spool } = options;
   const one = spool?.get(path);
-  if (one !== undefined) return [spooledFile(path, basename(path), one)];
+  if (one !== undefined) return [fileElsewhere(path, basename(path), one)];
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EACCES') throw inputFault(error, path);
     return null;
@@ -179,15 +186,15 @@ async function expand(
         parentPath.length < above.length ? entry.name : join(parentPath.slice(above.length), entry.name);
       if (accept(name) || (archiveKind(name) !== null && !name.startsWith('.'))) names.push(name);
     }
-    for (const spooled of spool?.below(above) ?? []) names.push(spooled.slice(above.length));
+    for (const held of spool?.below(above) ?? []) names.push(held.slice(above.length));
     const files: ListedFile[] = [];
     for (const name of names.toSorted()) {
       if (files.length % filesAtOnce === 0) await nextTurn();
       const file = above + name;
       const called = name.replaceAll('\\', '/');
-      const spooled = spool?.get(file);
-      if (spooled === undefined) files.push(listedFile(file, called, statSync(file).size));
-      else files.push(spooledFile(file, called, spooled));
+      const held = spool?.get(file);
+      if (held === undefined) files.push(listedFile(file, called, statSync(file).size));
+      else files.push(fileElsewhere(file, called, held));
     }
     return files;
   }

@@ -1,4 +1,5 @@
 /** Documents among the inputs: a member is a file, an entry of an archive, or a range of one. */
+import type { RemoteFile } from '../../runtime/remote/read-place.ts';
 import type { Spooled } from './file-spool.ts';
 import type { FileSection } from './open-file.ts';
 import type { OpenDocument } from '../../engine/shred/open-document.ts';
@@ -45,8 +46,8 @@ export interface MemberSource {
   readonly packed: boolean;
   /** reached without unpacking those before it */
   readonly direct: boolean;
-  /** where in the file it lies, beside others; absent: the file is the document, or an archive */
-  readonly spooled?: Spooled;
+  /** where its bytes are: in that file beside others, or still where it was found; absent: the file is the document, or an archive */
+  readonly elsewhere?: Spooled | RemoteFile;
 }
 
 /** Tells a member from all others, whatever else the inputs are asked for. */

@@ -3,10 +3,12 @@ import { closeSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../errors.ts';
+import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
 import { archiveKind, archiveKindOf, headBytes, type ArchiveKind } from './archives/kinds.ts';
 import type { ArchiveLimits } from './archives/limits.ts';
 import { archiveMembers, gunzipped } from './archives/members.ts';
 import type { Spooled } from './file-spool.ts';
+import { ReadAhead, remoteMember } from './remote-files.ts';
 import {
   fleetingFileChunks,
   inputFileChunks,
@@ -28,7 +30,7 @@ export interface ListedFile {
   /** null: it is none; undefined: nobody has looked yet */
   archive: ArchiveKind | null | undefined;
   /** nothing lies at the path: it is there that its bytes are */
-  readonly spooled?: Spooled;
+  readonly elsewhere?: Spooled | RemoteFile;
 }
 
 export interface Walk {
@@ -38,6 +40,8 @@ export interface Walk {
   readonly links: Links;
   /** told of each archive within an archive, which is not read */
   readonly onNested?: ((name: string) => void) | undefined;
+  /** of the files that stay where they lie */
+  readonly places?: readonly RemotePlace[] | undefined;
 }
 
 /** small files that are looked at without a turn for others */
@@ -50,9 +54,9 @@ export function listedFile(path: string, name: string, bytes: number): ListedFil
   return { path, name, bytes, named, archive: named === 'gz' ? undefined : (named ?? undefined) };
 }
 
-/** A small document that lies in another file. */
-export function spooledFile(path: string, name: string, spooled: Spooled): ListedFile {
-  return { path, name, bytes: spooled.bytes, named: null, archive: null, spooled };
+/** A document that lies in another file, or not on this machine. */
+export function fileElsewhere(path: string, name: string, elsewhere: Spooled | RemoteFile): ListedFile {
+  return { path, name, bytes: elsewhere.bytes, named: archiveKind(name), archive: null, elsewhere };
 }
 
 export async function* walkFiles(files: readonly ListedFile[], walk: Walk): AsyncIterable<InputMember> {
@@ -67,20 +71,29 @@ export async function* walkFiles(files: readonly ListedFile[], walk: Walk): Asyn
 
 async function* membersOf(
   files: readonly ListedFile[],
-  { accept, limits, links, onNested }: Walk,
+  { accept, limits, links, onNested, places = [] }: Walk,
   small: SmallFiles,
 ): AsyncIterable<InputMember> {
+  const ahead = new ReadAhead(files, places);
   for (const [at, file] of files.entries()) {
     // between small files, events of sockets and timers are handled
     if (at % filesAtOnce === filesAtOnce - 1) await nextTurn();
-    const { spooled } = file;
-    if (spooled !== undefined) {
+    const { elsewhere } = file;
+    if (elsewhere !== undefined && 'place' in elsewhere) {
+      yield remoteMember(file, elsewhere, {
+        limits,
+        place: places[elsewhere.place]!,
+        whole: () => ahead.read(at),
+      });
+      continue;
+    }
+    if (elsewhere !== undefined) {
       yield {
         name: file.name,
         path: file.path,
         diskBytes: file.bytes,
-        source: { file: spooled.file, member: 0, packed: false, direct: true, spooled },
-        chunks: (fleeting) => [small.spooled(file.path, spooled, fleeting)],
+        source: { file: elsewhere.file, member: 0, packed: false, direct: true, elsewhere },
+        chunks: (fleeting) => [small.spooled(file.path, elsewhere, fleeting)],
       };
       continue;
     }
@@ -125,6 +138,17 @@ async function* membersOf(
   }
 }
 
+/** Of the file that others lie in, so much is read at a time, and kept as often: they lie there about in their order. */
+const blockBytes = 256 * 1024;
+const blocks = 2;
+
+/** A part of that file: `length` bytes from `number * blockBytes` on. */
+interface SpoolBlock {
+  readonly number: number;
+  readonly buffer: Uint8Array;
+  readonly length: number;
+}
+
 /** One buffer for all small files: one is read before the next is asked for. */
 class SmallFiles {
   readonly #links: Links;
@@ -134,6 +158,8 @@ class SmallFiles {
   #length = 0;
   /** the file that others lie in, open */
   #spool: { readonly file: string; readonly descriptor: number } | null = null;
+  /** of it, the one that was read last at the end */
+  #blocks: SpoolBlock[] = [];
 
   constructor(links: Links) {
     this.#links = links;
@@ -160,6 +186,8 @@ class SmallFiles {
       this.#spool = { file, descriptor: openSmallFile(file, this.#links) };
     }
     this.#held = null;
+    const found = this.#inBlock(this.#spool!.descriptor, from, bytes);
+    if (found !== null) return fleeting === undefined ? found.slice() : found;
     const buffer = fleeting === undefined ? new Uint8Array(bytes) : this.#room();
     const read = readSync(this.#spool!.descriptor, buffer, 0, bytes, from);
     if (read < bytes) throw new AppError('unprocessable_input', `${path}: what was fetched of it is gone`);
@@ -169,6 +197,23 @@ class SmallFiles {
   close(): void {
     if (this.#spool !== null) closeSync(this.#spool.descriptor);
     this.#spool = null;
+    this.#blocks = [];
+  }
+
+  /** Bytes of the file that others lie in, until another is read. Null: they lie in two blocks, or are not there. */
+  #inBlock(descriptor: number, from: number, bytes: number): Uint8Array | null {
+    const number = Math.floor(from / blockBytes);
+    const start = from - number * blockBytes;
+    if (start + bytes > blockBytes) return null;
+    let block = this.#blocks.find((one) => one.number === number);
+    if (block === undefined) {
+      const older = this.#blocks.length < blocks ? undefined : this.#blocks.shift();
+      const buffer = older?.buffer ?? new Uint8Array(blockBytes);
+      const length = readSync(descriptor, buffer, 0, blockBytes, number * blockBytes);
+      block = { number, buffer, length };
+      this.#blocks.push(block);
+    } else if (block !== this.#blocks.at(-1)) this.#blocks.reverse();
+    return start + bytes <= block.length ? block.buffer.subarray(start, start + bytes) : null;
   }
 
   #room(): Uint8Array {

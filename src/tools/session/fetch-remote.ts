@@ -27,9 +27,12 @@ export async function fetchRemote(
   const location = parseRemoteLocation(text);
   const begun = performance.now();
   let bytes = 0;
-  const { paths, files } = await fetchLocation(location, {
+  const access = await accessFor(session, location);
+  // executors of Spark read documents themselves
+  const leaves = spools === 'documents' && session.request.engine === 'spark' && location.kind !== 'sftp';
+  const { paths, files, left } = await fetchLocation(location, {
     check: checksOf(session),
-    access: await accessFor(session, location),
+    access,
     directory: localFolder(session, folder),
     signal: session.interrupted,
     scratch: localFolder(session, 'ssh'),
@@ -40,10 +43,13 @@ export async function fetchRemote(
     },
     wanted: wanted ?? null,
     spool: spools === undefined ? null : session.spool,
+    ...(leaves ? { leaves: text } : {}),
   });
   const seconds = (performance.now() - begun) / 1000;
-  session.log(
-    `${text}: ${counted(files, 'file')}, ${(bytes / 1e6).toFixed(1)} MB, fetched in ${seconds.toFixed(1)} s`,
-  );
+  if (left > 0) session.log(`${text}: ${counted(left, 'document')}, read where they lie`);
+  if (left < files || files === 0)
+    session.log(
+      `${text}: ${counted(files - left, 'file')}, ${(bytes / 1e6).toFixed(1)} MB, fetched in ${seconds.toFixed(1)} s`,
+    );
   return paths;
 }

@@ -19,7 +19,12 @@ export type Asker = Pick<ToolSession, 'byHand' | 'idOrg' | 'interrupted'> & {
   readonly home: { readonly config: Pick<ToolSession['home']['config'], 'allowedHosts' | 'sources'> };
 };
 
-export function checksOf({ home, byHand }: Asker): CheckHost {
+export function checksOf({
+  home,
+  byHand,
+}: Pick<Asker, 'byHand'> & {
+  readonly home: { readonly config: Pick<Asker['home']['config'], 'allowedHosts'> };
+}): CheckHost {
   const resolver = createHostResolver();
   // a person is bound by no list, and nor is what the operator names
   const free = createOutgoingGuard(['*'], resolver);

@@ -82,6 +82,7 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
       query: url.searchParams,
       body: Buffer.concat(body),
       isExclusive: isExclusive && told !== 'replace',
+      range: request.headers.range ?? null,
     });
     if (fault !== null) return refuse();
     if (told !== null && typeof told === 'object' && 'told' in told) {
@@ -104,6 +105,8 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
     readonly query: URLSearchParams;
     readonly body: Buffer;
     readonly isExclusive: boolean;
+    /** header of the request; null: there is none */
+    readonly range: string | null;
   }
   interface Result {
     readonly status: number;
@@ -111,7 +114,7 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
     readonly body?: Buffer | string;
   }
 
-  function serve({ method, key, query, body, isExclusive }: Served): Result {
+  function serve({ method, key, query, body, isExclusive, range }: Served): Result {
     const upload = query.get('uploadId');
     if (method === 'POST' && query.has('uploads')) {
       const id = randomUUID();
@@ -146,7 +149,19 @@ export async function startObjectServer(pageSize = 1000): Promise<ObjectServer> 
       'Last-Modified': new Date(0).toUTCString(),
       ETag: tagOf(found),
     };
-    return { status: 200, headers, body: found };
+    const [, first, last = ''] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
+    if (first === undefined) return { status: 200, headers, body: found };
+    const part = found.subarray(Number(first), last === '' ? found.length : Number(last) + 1);
+    if (part.length === 0) return { status: 416 };
+    return {
+      status: 206,
+      headers: {
+        ...headers,
+        'Content-Length': part.length,
+        'Content-Range': `bytes ${first}-${Number(first) + part.length - 1}/${found.length}`,
+      },
+      body: part,
+    };
   }
 
   /** `after`: the last key of the page before. */

@@ -8,10 +8,14 @@ import { AppError } from '../../../errors.ts';
 import { memberOfRange } from '../../inputs/readable-ranges.ts';
 import { documentNames } from '../../inputs/document-names.ts';
 import { openInputs } from '../../inputs/list-files.ts';
-import { spooledFile, walkFiles, type ListedFile } from '../../inputs/walk-files.ts';
+import { fileElsewhere, walkFiles, type Walk } from '../../inputs/walk-files.ts';
+import { openDescribed, type RemotePlace } from '../../../runtime/remote/read-place.ts';
+import { checksOf } from '../../session/remote-sources.ts';
 import {
   commitAttempt,
+  jobFile,
   readJson,
+  readPlaces,
   unitFile,
   type SparkUnit,
   type UnitFailure,
@@ -47,11 +51,13 @@ export type UnitWork<Answer> = (unit: SparkUnit, attempt: Attempt) => Promise<An
  * that is thrown fails the attempt, and Spark makes another, in another process.
  */
 export function serveAttempts<Job extends ReadingJob, Answer extends UnitAnswer>(
-  begin: (job: Job) => UnitWork<Answer>,
+  begin: (job: Job & PlacedJob) => UnitWork<Answer>,
   failed: (failure: UnitFailure) => Answer,
 ): void {
   const folder = process.argv[2]!;
-  const begun = readJson<Job>(join(folder, 'job.json')).then(begin);
+  const begun = Promise.all([readJson<Job>(jobFile(folder)), openPlaces(folder)]).then(([job, places]) =>
+    begin({ ...job, places }),
+  );
   // whoever asks for a unit hears of it
   begun.catch(() => undefined);
   serveUnits(async (unit) => {
@@ -79,27 +85,38 @@ export function serveAttempts<Job extends ReadingJob, Answer extends UnitAnswer>
   }, ExecutorFault);
 }
 
+/** A job as an executor knows it. */
+export interface PlacedJob {
+  /** where documents of it stay */
+  readonly places: readonly RemotePlace[];
+}
+
+/** Hosts are looked up and checked here as the machine of the job would. */
+async function openPlaces(folder: string): Promise<readonly RemotePlace[]> {
+  const described = await readPlaces(folder);
+  if (described === null) return [];
+  const { places, allowedHosts, byHand } = described;
+  const check = checksOf({ byHand, home: { config: { allowedHosts } } });
+  const { signal } = new AbortController();
+  return places.map((place) => openDescribed(place, { check, signal }));
+}
+
 /** The members as the units list them: those of one file stand together, in the file's order. */
 export async function* membersOf(
-  job: Pick<ReadingJob, 'takesXsd' | 'archiveLimits' | 'links'>,
+  job: Pick<ReadingJob, 'takesXsd' | 'archiveLimits' | 'links'> & PlacedJob,
   wanted: readonly UnitMember[],
 ): AsyncIterable<InputMember> {
-  const walk = { accept: documentNames(job.takesXsd), limits: job.archiveLimits, links: job.links };
+  const { places } = job;
+  const walk = { accept: documentNames(job.takesXsd), limits: job.archiveLimits, links: job.links, places };
   for (let next = 0; next < wanted.length;) {
-    const { file } = wanted[next]!;
-    await access(file).catch((error: NodeJS.ErrnoException) => {
-      const what = 'the inputs must lie where all executors see them under the same path and may read them';
-      throw new ExecutorFault(`${file}: ${error.code}: ${what}`);
-    });
-    const spooled: ListedFile[] = [];
-    for (let unit = wanted[next]; unit?.file === file && unit.spooled !== undefined; unit = wanted[next]) {
-      spooled.push(spooledFile(unit.path, unit.name, unit.spooled));
-      next += 1;
-    }
-    if (spooled.length > 0) {
-      yield* walkFiles(spooled, walk);
+    const elsewhere = wanted.slice(next, endOf(wanted, next));
+    if (elsewhere.length > 0) {
+      next += elsewhere.length;
+      yield* membersElsewhere(elsewhere, walk);
       continue;
     }
+    const { file } = wanted[next]!;
+    await requireFile(file);
     // the name chose them when the units were made
     const inputs = await openInputs([file], walk.accept, walk.limits, walk.links);
     const before = next;
@@ -115,4 +132,31 @@ export async function* membersOf(
     if (next === before)
       throw new AppError('unprocessable_input', `${file}: the file changed since the job began`);
   }
+}
+
+/** Behind the last of those from there on that are no files of their own. */
+function endOf(wanted: readonly UnitMember[], from: number): number {
+  let end = from;
+  while (wanted[end]?.elsewhere !== undefined) end += 1;
+  return end;
+}
+
+async function* membersElsewhere(wanted: readonly UnitMember[], walk: Walk): AsyncIterable<InputMember> {
+  const spools = new Set(wanted.flatMap(({ elsewhere }) => ('file' in elsewhere! ? [elsewhere.file] : [])));
+  for (const file of spools) await requireFile(file);
+  const files = wanted.map(({ path, name, elsewhere }) => fileElsewhere(path, name, elsewhere!));
+  let at = 0;
+  for await (const member of walkFiles(files, walk)) {
+    const { name, path, range } = wanted[at]!;
+    at += 1;
+    const named = { ...member, name, path };
+    yield range === undefined ? named : memberOfRange(named, range);
+  }
+}
+
+async function requireFile(file: string): Promise<void> {
+  await access(file).catch((error: NodeJS.ErrnoException) => {
+    const what = 'the inputs must lie where all executors see them under the same path and may read them';
+    throw new ExecutorFault(`${file}: ${error.code}: ${what}`);
+  });
 }

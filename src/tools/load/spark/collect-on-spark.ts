@@ -1,5 +1,4 @@
 /** `--engine spark`, before there is a schema, or for statistics alone: executors take statistics of units, and they are merged here. */
-import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { emptyStatistics } from '../../../engine/infer/statistics.ts';
@@ -12,10 +11,10 @@ import { withSpark } from './application/orders.ts';
 import { surveyOnSpark } from './survey-on-spark.ts';
 import { writeUnits } from './units.ts';
 import {
-  jobFile,
   readJson,
   readReport,
   unitFile,
+  writeJob,
   type SparkUnit,
   type UnitFailure,
   type UnitMember,
@@ -69,7 +68,7 @@ export async function collectOnSpark(
         noSamples: session.request.noSamples,
         skips: session.request.onError === 'skip',
       };
-      await writeNewFile(jobFile(folder), JSON.stringify(job));
+      await writeJob(session, folder, job);
       session.log(`${count} units of work for Spark: statistics`);
       await spark.run({ folder, count, module: 'statistics' }, progress);
     }

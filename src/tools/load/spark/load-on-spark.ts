@@ -16,7 +16,7 @@ import { withSpark, type SparkApplication, type Units } from './application/orde
 import { collectUnits, reportsOf, unsettledOf } from './collect-units.ts';
 import { hashOnSpark, surveyOnSpark } from './survey-on-spark.ts';
 import { writeUnits, type ChosenDocument, type SurveyedFiles, type UnitPlan } from './units.ts';
-import { doneFolder, jobFile, targetFile, type SparkJob } from './work.ts';
+import { doneFolder, targetFile, writeJob, type SparkJob } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 
 export interface SparkLoad {
@@ -167,7 +167,7 @@ async function passOver<Answer>(
   const units: Units = { folder, count, module: 'load' };
   if (count > 0) {
     await begin(units);
-    await writeNewFile(jobFile(folder), JSON.stringify(await jobOf(session, load, probe)));
+    await writeJob(session, folder, await jobOf(session, load, probe));
     session.log(`${count} units of work for Spark${probe ? ': faults of documents' : ''}`);
     await spark.run(units, (fraction) => session.progress(fraction));
   }

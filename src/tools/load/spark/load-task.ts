@@ -12,7 +12,7 @@ import { checkLastKeys } from '../key-ranges.ts';
 import { Loader } from '../row-loader.ts';
 import { loaderSession } from '../order.ts';
 import { createRejects } from '../rejects.ts';
-import { membersOf, serveAttempts, type Attempt } from './attempt.ts';
+import { membersOf, serveAttempts, type Attempt, type PlacedJob } from './attempt.ts';
 import { openRowFile, type RowWriter } from './row-file.ts';
 import {
   readJson,
@@ -24,13 +24,13 @@ import {
   type UnitReport,
 } from './work.ts';
 
-serveAttempts((job: SparkJob) => (unit, attempt) => shred(job, unit, attempt), failed);
+serveAttempts((job: SparkJob & PlacedJob) => (unit, attempt) => shred(job, unit, attempt), failed);
 
 function failed(failure: UnitFailure): UnitReport {
   return { failure, rejects: [], findings: null, statistics: null, open: null, lastKeys: [], rows: null };
 }
 
-async function shred(job: SparkJob, unit: SparkUnit, attempt: Attempt): Promise<UnitReport> {
+async function shred(job: SparkJob & PlacedJob, unit: SparkUnit, attempt: Attempt): Promise<UnitReport> {
   if (job.probe) return probe(job, unit.members);
   const target = await targetOf(job, attempt);
   if (target !== null && 'commit' in target) return intoTarget(job, unit, target);
@@ -64,7 +64,7 @@ async function targetOf(
 }
 
 /** An earlier attempt may have committed and not lived to tell: its report is the unit's, then. */
-async function intoTarget(job: SparkJob, unit: SparkUnit, into: UnitSink): Promise<UnitReport> {
+async function intoTarget(job: SparkJob & PlacedJob, unit: SparkUnit, into: UnitSink): Promise<UnitReport> {
   try {
     const found = await load(job, unit, into);
     const report = (receipt: UnitReceipt): UnitReport => ({ rejects: [], ...found, rows: { receipt } });
@@ -75,7 +75,7 @@ async function intoTarget(job: SparkJob, unit: SparkUnit, into: UnitSink): Promi
 }
 
 async function load(
-  job: SparkJob,
+  job: SparkJob & PlacedJob,
   { members, keys }: SparkUnit,
   writer: RowWriter,
 ): Promise<Pick<UnitReport, 'findings' | 'statistics' | 'open' | 'lastKeys'>> {
@@ -116,7 +116,7 @@ async function hashToTell({ rowTag }: SparkJob, member: InputMember): Promise<st
   return range.number === 1 ? hashWhole(member, range) : '';
 }
 
-async function probe(job: SparkJob, members: readonly UnitMember[]): Promise<UnitReport> {
+async function probe(job: SparkJob & PlacedJob, members: readonly UnitMember[]): Promise<UnitReport> {
   const faults: UnitReport['rejects'][number][] = [];
   const nothing: RowWriter = {
     write: async () => undefined,
@@ -133,7 +133,11 @@ async function probe(job: SparkJob, members: readonly UnitMember[]): Promise<Uni
   return { rejects: faults, findings: null, statistics: null, open: null, lastKeys: [], rows: null };
 }
 
-function loaderOf(job: SparkJob, writer: RowWriter, rejects: ReturnType<typeof createRejects>): Loader {
+function loaderOf(
+  job: SparkJob & PlacedJob,
+  writer: RowWriter,
+  rejects: ReturnType<typeof createRejects>,
+): Loader {
   const session = loaderSession(job, job.probe ? 'skip' : 'fail');
   const { encoding, widensInPlace, withStatistics, rowTag } = job;
   const sink = {

@@ -5,18 +5,21 @@ import { emptyStatistics } from '../../../engine/infer/statistics.ts';
 import type { OriginFile } from '../../../ports/stores/catalog.ts';
 import { collectStatistics, type CollectedStatistics } from '../collect-statistics.ts';
 import type { StatisticsJob, StatisticsReport } from './collect-on-spark.ts';
-import { membersOf, serveAttempts } from './attempt.ts';
+import { membersOf, serveAttempts, type PlacedJob } from './attempt.ts';
 import type { UnitMember } from './work.ts';
 import type { InputMember } from '../../inputs/members.ts';
 
 serveAttempts(
-  (job: StatisticsJob) =>
+  (job: StatisticsJob & PlacedJob) =>
     ({ members }) =>
       collect(job, members),
   (failure): StatisticsReport => ({ failure }),
 );
 
-async function collect(job: StatisticsJob, members: readonly UnitMember[]): Promise<StatisticsReport> {
+async function collect(
+  job: StatisticsJob & PlacedJob,
+  members: readonly UnitMember[],
+): Promise<StatisticsReport> {
   const { limits, rowTag, roots, noSamples } = job;
   const read = (some: AsyncIterable<InputMember>): Promise<CollectedStatistics> =>
     collectStatistics(some, { limits, rowTag, roots, noSamples, afterPiece: () => undefined });

@@ -1,6 +1,5 @@
 /** What is to be known of documents before they are loaded, found by executors. */
 import { writeFile } from 'node:fs/promises';
-import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import type { PieceOfRows } from '../../../engine/shred/row-tag/pieces.ts';
 import { AppError } from '../../../errors.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
@@ -12,7 +11,7 @@ import { readingJob, type ReadingJob } from '../order.ts';
 import type { LoadOptions } from '../row-loader.ts';
 import type { SparkApplication } from './application/orders.ts';
 import { noneSurveyed, rangeBytesOf, writeUnits, type SurveyedFiles } from './units.ts';
-import { jobFile, readReport, unitFile, type SparkUnit } from './work.ts';
+import { readReport, unitFile, writeJob, type SparkUnit } from './work.ts';
 
 export interface SurveyJob extends ReadingJob {
   /** of ranges and of pieces */
@@ -134,7 +133,7 @@ async function survey<Report extends HashReport | PieceReport>(
     ...readingJob(session, reading),
     rangeBytes: rangeBytesOf(session, inputs),
   };
-  await writeNewFile(jobFile(folder), JSON.stringify(job));
+  await writeJob(session, folder, job);
   await spark.run({ folder, count, module: 'survey' }, () => undefined);
   const reports: Report[] = [];
   for (let unit = 0; unit < count; unit += 1) {

@@ -3,7 +3,7 @@ import { AppError } from '../../../errors.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
 import { surveyPiece } from '../../inputs/surveyed-ranges.ts';
 import { modifiedOf } from '../document-hashes.ts';
-import { membersOf, serveAttempts, type UnitAnswer } from './attempt.ts';
+import { membersOf, serveAttempts, type PlacedJob, type UnitAnswer } from './attempt.ts';
 import type { HashReport, PieceReport, SurveyJob } from './survey-on-spark.ts';
 import type { SparkUnit } from './work.ts';
 
@@ -12,7 +12,7 @@ serveAttempts<SurveyJob, UnitAnswer>(
   (failure) => ({ failure }),
 );
 
-async function hash(job: SurveyJob, { members }: SparkUnit): Promise<HashReport> {
+async function hash(job: SurveyJob & PlacedJob, { members }: SparkUnit): Promise<HashReport> {
   const hashes: (readonly [string, number | null])[] = [];
   for await (const member of membersOf(job, members)) {
     const modified = await modifiedOf(member);
@@ -21,7 +21,11 @@ async function hash(job: SurveyJob, { members }: SparkUnit): Promise<HashReport>
   return { hashes };
 }
 
-async function look(job: SurveyJob, number: number, { members }: SparkUnit): Promise<PieceReport> {
+async function look(
+  job: SurveyJob & PlacedJob,
+  number: number,
+  { members }: SparkUnit,
+): Promise<PieceReport> {
   const { rowTag, rangeBytes } = job;
   const [member] = await Array.fromAsync(membersOf(job, members));
   const modified = await member!.parts!.modified();

@@ -1,13 +1,15 @@
 /**
  * The work folder of an application on Spark, which the driver's machine and all executors see under the same path: `order.json`, and a
- * folder for each pass over the documents. In that: `job.json` (what all units share), `units/N.json` (documents of a unit), `target.json` (what executors write into the target with, where
+ * folder for each pass over the documents. In that: `job.json` (what all units share), `places.json` (what documents are read with that stay where they lie, where there
+ * are some), `units/N.json` (documents of a unit), `target.json` (what executors write into the target with, where
  * it takes units), `attempts/…` (private to a task's attempt) and `done/N/` (`report.json`, and the rows where they are not in the target:
  * files as it will have them, or `rows`, the chunks one after the other). A rename makes an attempt a unit's result; the first wins, so
  * that tasks that run twice never double a row. The one secret of the target in the folder is the password of a role of this job, which
- * may put rows into its staging.
+ * may put rows into its staging; those of places are in `places.json`, for this user alone, and go with the folder.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
@@ -18,7 +20,9 @@ import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { LoadFindings } from '../findings.ts';
 import type { KeyRange } from '../key-ranges.ts';
-import type { LoadingJob } from '../order.ts';
+import type { PlaceDescription } from '../../../runtime/remote/read-place.ts';
+import type { ToolSession } from '../../session/tool-session.ts';
+import type { LoadingJob, ReadingJob } from '../order.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 
 /** What the driver is to do: `order.json` has one after the other, each with its number, from 0, and the name of the application. */
@@ -106,6 +110,41 @@ export interface UnitReport {
 }
 
 export const jobFile = (work: string): string => join(work, 'job.json');
+
+const placesFile = (work: string): string => join(work, 'places.json');
+
+/** Where documents of a job stay, and how they are reached; `description.access` is secret. */
+export interface SparkPlaces {
+  readonly places: readonly PlaceDescription[];
+  /** hosts that the job may reach by its request; those of the operator it may */
+  readonly allowedHosts: readonly string[];
+  readonly byHand: boolean;
+}
+
+/** What all units of a pass share. */
+export async function writeJob(
+  { spool, home, byHand }: Pick<ToolSession, 'spool' | 'home' | 'byHand'>,
+  work: string,
+  job: ReadingJob,
+): Promise<void> {
+  const places = spool.places.map(({ description }) => description);
+  if (places.length > 0) {
+    const { allowedHosts } = home.config;
+    await writeNewFile(
+      placesFile(work),
+      JSON.stringify({ places, allowedHosts, byHand } satisfies SparkPlaces),
+    );
+  }
+  await writeNewFile(jobFile(work), JSON.stringify(job));
+}
+
+/** Null: no document stays elsewhere. */
+export async function readPlaces(work: string): Promise<SparkPlaces | null> {
+  return readJson<SparkPlaces>(placesFile(work)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}
 
 export const unitFile = (work: string, unit: number): string => join(work, 'units', `${unit}.json`);
 

@@ -10,6 +10,7 @@ const job = {
   archiveLimits: { maxExpansion: 100, maxMembers: 100 },
   takesXsd: false,
   links: 'follow',
+  places: [],
 } as const;
 let folder: string;
 beforeAll(async () => void (folder = await realpath(await mkdtemp(join(tmpdir(), 'unit-members-')))));

@@ -6,7 +6,7 @@ import { openInputs } from '../../../inputs/list-files.ts';
 import type { InputMember } from '../../../inputs/members.ts';
 import { inputFault } from '../../../inputs/open-file.ts';
 import { memberOfRange } from '../../../inputs/readable-ranges.ts';
-import { listedFile, spooledFile, walkFiles, type Walk } from '../../../inputs/walk-files.ts';
+import { fileElsewhere, listedFile, walkFiles, type Walk } from '../../../inputs/walk-files.ts';
 import type { LoadingJob } from '../../order.ts';
 import type { UnitMember } from '../../spark/work.ts';
 
@@ -45,10 +45,10 @@ export class UnitMembers {
 
   async *#files(wanted: readonly UnitMember[]): AsyncIterable<InputMember> {
     // whoever made the unit has looked at what they are
-    const files = wanted.map(({ file, name, path, spooled }) =>
-      spooled === undefined
+    const files = wanted.map(({ file, name, path, elsewhere }) =>
+      elsewhere === undefined
         ? { ...listedFile(file, name, sizeOf(file)), archive: null }
-        : spooledFile(path, name, spooled),
+        : fileElsewhere(path, name, elsewhere),
     );
     let at = 0;
     for await (const member of walkFiles(files, this.#walk)) {

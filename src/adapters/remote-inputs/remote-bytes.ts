@@ -1,0 +1,132 @@
+/**
+ * Bytes of a file from elsewhere as they are needed, of one version alone: a piece at a time, each asked for by its range (RFC 9110, 14), so that no
+ * connection waits for who reads, and one that breaks is taken up where it broke.
+ */
+import { AppError } from '../../errors.ts';
+import { changed, takeUp } from '../file-staging/arrivals.ts';
+import { causeOf, refusalOf, smallBytes } from './download.ts';
+import { pinnedOf } from './pinned.ts';
+import type { RemoteRequests } from './remote-requests.ts';
+
+const pieceBytes = 4 * 1024 * 1024;
+/** tries without a byte more between them */
+const tries = 5;
+
+/** A file that was listed, or looked at. */
+export interface RemoteVersion {
+  readonly url: URL;
+  /** as the person knows it, for messages */
+  readonly label: string;
+  /** its entity tag, else when it was changed, as answers with it tell */
+  readonly version: string;
+  /** all of it */
+  readonly bytes: number;
+}
+
+/**
+ * The bytes [from, to), fewer where the file ends before; the piece behind the one that is looked at is on its way. AppErrors: `input_not_found` where the
+ * file is gone, `unprocessable_input` where it is another by now, `service_unavailable` where the place cannot be reached.
+ */
+export async function* remoteBytes(
+  requests: RemoteRequests,
+  file: RemoteVersion,
+  { from, to }: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  const end = Math.min(to, file.bytes);
+  if (from >= end) return;
+  const small =
+    from === 0 && end === file.bytes && end <= smallBytes ? await wholeSmall(requests, file) : null;
+  signal.throwIfAborted();
+  if (small !== null) {
+    yield small;
+    return;
+  }
+  const ask = (at: number): Promise<Uint8Array> => {
+    const piece = pieceOf(requests, file, at, Math.min(end, at + pieceBytes), signal);
+    // its fault is met by who waits for it
+    piece.catch(() => undefined);
+    return piece;
+  };
+  let next = ask(from);
+  for (let at = from; at < end; at += pieceBytes) {
+    const piece = await next;
+    if (at + pieceBytes < end) next = ask(at + pieceBytes);
+    yield piece;
+  }
+}
+
+/** Null: it did not go as it mostly does. */
+async function wholeSmall(
+  { getSmall }: RemoteRequests,
+  { url, label, version, bytes }: RemoteVersion,
+): Promise<Uint8Array | null> {
+  const answer = await getSmall(url, smallBytes);
+  if (answer === null) return null;
+  if (answer.version !== version || answer.bytes.byteLength !== bytes) throw changed(label);
+  return answer.bytes;
+}
+
+async function pieceOf(
+  { get }: RemoteRequests,
+  { url, label, version, bytes }: RemoteVersion,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const piece = new Uint8Array(to - from);
+  let received = 0;
+  /** What went wrong; null: all of it is here. */
+  const attempt = async (): Promise<string | null> => {
+    try {
+      const answer = await get(url, { Range: `bytes=${from + received}-${to - 1}` });
+      const refused = refusalOf(answer.status, label);
+      const found = answer.status === 206 ? pinnedOf(answer, from + received) : null;
+      if (found === null) {
+        await answer.body?.cancel();
+        if (refused !== null) throw refused;
+        if (answer.status === 416 || answer.status === 412) throw changed(label);
+        if (answer.ok) throw noRanges(label);
+        return `status ${answer.status}`;
+      }
+      if (found.version !== version || found.bytes !== bytes) {
+        await answer.body?.cancel();
+        throw changed(label);
+      }
+      // leaving the loop ends the connection
+      for await (const chunk of answer.body ?? []) {
+        if (received + chunk.byteLength > piece.length) return 'it sent more than was asked for';
+        piece.set(chunk, received);
+        received += chunk.byteLength;
+      }
+      return received === piece.length ? null : `it ended after ${from + received} of ${to} bytes`;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof AppError) throw error;
+      return causeOf(error);
+    }
+  };
+  const fault = await takeUp(attempt, { progress: () => received, tries, signal });
+  if (fault === null) return piece;
+  throw new AppError('service_unavailable', `${label}: cannot be read now (${fault}); nothing was loaded`);
+}
+
+function noRanges(label: string): AppError {
+  return new AppError('unprocessable_input', `${label}: the server answers no ranges any more; run it again`);
+}
+
+/** What a server tells of the one file at an address, without its bytes; nothing: too little to read it by ranges. AppErrors of `RemoteRequests`. */
+export async function lookAt(
+  { get }: RemoteRequests,
+  url: URL,
+): Promise<{ readonly listed?: string; readonly bytes?: number }> {
+  const answer = await get(url, { Range: 'bytes=0-0' }).catch((error: unknown) => {
+    if (error instanceof AppError || (error as Error).name === 'AbortError') throw error;
+    // who fetches it tries again, and says what is wrong
+    return null;
+  });
+  await answer?.body?.cancel();
+  if (answer?.status !== 206) return {};
+  const { version, bytes } = pinnedOf(answer, 0);
+  return version === null || version === '' || bytes === null ? {} : { listed: version, bytes };
+}
