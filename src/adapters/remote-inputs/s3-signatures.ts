@@ -1,6 +1,7 @@
 /** Signatures of requests for objects of an S3-compatible store (AWS Signature Version 4), made at once: of a small object, most time went into waiting for them. */
-import crypto, { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { SourceAccess } from '../../config/shape.ts';
+import { sha256Of } from '../file-staging/sha256.ts';
 
 export type S3Access = Extract<SourceAccess, { kind: 's3' }>;
 
@@ -34,7 +35,7 @@ export function createS3Signatures({
     }
     const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`;
     const request = `GET\n${pathOf(url)}\n${queryOf(url)}\nhost:${url.host}\nx-amz-content-sha256:${payload}\nx-amz-date:${time}\n${token}\n${signed}\n${payload}`;
-    const told = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${sha256(request)}`;
+    const told = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${sha256Of(request)}`;
     const signature = macOf(time.slice(0, 8))(told);
     return {
       'x-amz-content-sha256': payload,
@@ -48,12 +49,6 @@ export function createS3Signatures({
 /** a GET has no body to hash */
 const payload = 'UNSIGNED-PAYLOAD';
 
-/** In hex; without an object for it, where Node can (20.12). */
-const sha256: (content: string | Uint8Array) => string =
-  typeof crypto.hash === 'function'
-    ? (content) => crypto.hash('sha256', content)
-    : (content) => createHash('sha256').update(content).digest('hex');
-
 /** HMAC-SHA-256 (RFC 2104) in hex, by a key of at most a block: the objects of `createHmac` took longer than the sum. */
 function createMac(key: Uint8Array): (text: string) => string {
   const padded = Buffer.alloc(blockBytes);
@@ -61,9 +56,9 @@ function createMac(key: Uint8Array): (text: string) => string {
   const inner = padded.map((byte) => byte ^ 0x36);
   const outer = Buffer.concat([padded.map((byte) => byte ^ 0x5c), Buffer.alloc(sumBytes)]);
   return (text) => {
-    const sum = sha256(Buffer.concat([inner, Buffer.from(text)]));
+    const sum = sha256Of(Buffer.concat([inner, Buffer.from(text)]));
     outer.write(sum, blockBytes, 'hex');
-    return sha256(outer);
+    return sha256Of(outer);
   };
 }
 

@@ -1,5 +1,5 @@
 /** A dry run with an XSD set that is not stored: its origin is there for this run alone. */
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../../adapters/file-staging/sha256.ts';
 import { AppError } from '../../errors.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
@@ -27,7 +27,7 @@ export function withUnstoredOrigin(session: ToolSession, origin: UnstoredOrigin)
     idSch: unstored,
     idLschma: unstored,
     model,
-    modelHash: createHash('sha256').update(JSON.stringify(model)).digest('hex'),
+    modelHash: sha256Of(JSON.stringify(model)),
     variant: false,
   });
   const logical = logicalOf(origin.model);

@@ -2,7 +2,7 @@
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
-import { sha256Of } from '../../inputs/sha256.ts';
+import { sha256Of } from '../../../adapters/file-staging/sha256.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { SchemaBasis } from '../choice.ts';
 import { engineHash, shapingOptions } from './set-fingerprint.ts';

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { EngineLimits } from '../../../engine/limits.ts';
 import type { ToolRequest } from '../../../jobs/request/tool-request.ts';
-import { sha256Of } from '../../inputs/sha256.ts';
+import { sha256Of } from '../../../adapters/file-staging/sha256.ts';
 import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
 import { defaultMapLevel } from '../model-choices.ts';
 
