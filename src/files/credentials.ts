@@ -75,7 +75,7 @@ export async function findCredential(
 export function noCredential(name: string): AppError {
   return new AppError(
     'invalid_option',
-    `--credential: there is no credential ${name}: POST /v2/admin/credentials makes one, the operator a source of that name`,
+    `--credential: there is no credential ${name}: POST /v2/admin/credentials makes one, by hand conversion-job-service credentials add ${name}, or the operator a source of that name`,
   );
 }
 

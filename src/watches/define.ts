@@ -156,7 +156,7 @@ async function define(
     const pointerAt = (long: string): string => pointers[long] ?? '/options';
     const all = await checkAccess(adapters, settings, idOrg, request, ['/location'], pointerAt, new Set());
     const faults = withoutEmptyFolder(adapters.files, location, all);
-    if (faults.length > 0) throw accessError(faults.map((fault) => located(fault, location)));
+    if (faults.length > 0) throw accessError(faults.map((fault) => located(fault, idOrg, location)));
     await checkOwners(adapters.catalog, idOrg, [request]);
   }
   const kept = { location, target, options };
@@ -185,10 +185,16 @@ async function define(
 /** Of a folder that is not there: where it was looked for, and what to do. */
 function located<Fault extends { readonly code: string; readonly pointer: string; readonly detail: string }>(
   fault: Fault,
+  idOrg: number,
   location: string,
 ): Fault {
   if (fault.code !== 'input_not_found' || fault.pointer !== '/location') return fault;
-  const detail = `${location}: ${fault.detail}: make it first, below the folder of the organisation (files/ID of the home), or below a folder of svc.files.roots`;
+  const make = location.startsWith('/')
+    ? 'make it first'
+    : /^uploads(?:\/|$)/.test(location)
+      ? 'it is there once a file is uploaded (POST /v2/file/upload/xml)'
+      : `make it first, as SVC_HOME/files/${idOrg}/${location}, or name one below a folder of svc.files.roots`;
+  const detail = `${location}: ${fault.detail}: ${make}`;
   return { ...fault, detail };
 }
 

@@ -167,7 +167,7 @@ const reasons: readonly (readonly [RegExp, 'service_unavailable' | 'unprocessabl
   [
     /Host key verification failed|host key is known|HOST IDENTIFICATION HAS CHANGED/i,
     'unprocessable_input',
-    'the key of the server is not the one that is known, or none is: set host_key of its credential or source, or put it into known_hosts of the user that runs this (ssh-keyscan HOST shows it)',
+    'the key of the server is not the one that is known, or none is: set host_key of its credential or source, or put it into known_hosts of the user that runs this (ssh-keyscan HOST shows it, ssh-keyscan -p PORT HOST that of another port)',
   ],
   [
     /Permission denied|Too many authentication failures|no such identity|Load key|invalid format|UNPROTECTED/i,

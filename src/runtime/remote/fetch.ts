@@ -266,7 +266,7 @@ function requireSome(text: string, found: readonly FoundObject[]): readonly Foun
   if (found.length > 0) return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   throw new AppError(
     'input_not_found',
-    `${text}: there is no such object, and nothing below it that this tool reads`,
+    `${text}: there is no such file or object, and nothing below it that this tool reads`,
   );
 }
 

@@ -53,11 +53,23 @@ export function sourceFor(
   }
   const own = byHand ? environmentSources[location.kind](process.env) : undefined;
   if (own !== undefined) return own;
+  const hint = hints[location.kind];
   throw new AppError(
     'invalid_option',
-    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, with .endpoint and .region where it is not Amazon’s; of inputs, --credential NAME${byHand ? `; or ${location.kind === 's3' ? 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY' : 'AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY'}` : ''}`,
+    `${location.text}: no source is set for it: svc.sources.NAME.location, .access_key and .secret_key, ${hint.places}; of inputs, --credential NAME${byHand ? `; or ${hint.variables}` : ''}`,
   );
 }
+
+const hints = {
+  s3: {
+    places: 'with .endpoint and .region where it is not Amazon’s',
+    variables: 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  },
+  az: {
+    places: 'these the name of the account and its key, with .endpoint where it is not at Azure',
+    variables: 'AZURE_STORAGE_ACCOUNT and AZURE_STORAGE_KEY',
+  },
+} as const;
 
 /**
  * What an input is read with; null: nothing. AppErrors of `sourceFor`, and `invalid_option` where what `--credential` names is not there or for

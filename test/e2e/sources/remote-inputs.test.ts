@@ -233,7 +233,7 @@ describe('documents in a bucket', { timeout: 120_000, ...needs('s3 server', s3 !
       expect.stringContaining('the operator has set no source'),
     ]);
     const nothing = await runTool(home, 'xml2er', [`${place()}/inbox/none.xml`, '-o', 'metadb:none']);
-    expect(nothing.stdout).toContain('there is no such object');
+    expect(nothing.stdout).toContain('there is no such file or object');
     const records = await sql`select * from svc.job`;
     const logs = await Promise.all(
       (await readdir(join(home.directory, 'logs'))).map(async (name) =>

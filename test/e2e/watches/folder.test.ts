@@ -267,6 +267,16 @@ describe('a watched folder', { timeout: 180_000 }, () => {
     expect(await ids('paused_orders')).toEqual([1]);
   });
 
+  it.each([
+    ['absent', 'make it first, as SVC_HOME/files/1/absent, or name one below a folder of svc.files.roots'],
+    ['uploads', 'it is there once a file is uploaded (POST /v2/file/upload/xml)'],
+  ])('a folder that is not there is told where to make it: %s', async (location, advice) => {
+    const watch = { name: `no ${location}`, location, target: 'metadb:absent', every: '1s' };
+    await expect(watches.create(watch)).rejects.toThrow(
+      `${location}: there is no such file or folder: ${advice}`,
+    );
+  });
+
   it('a folder that is gone stalls the watch, and its return goes on with it', async () => {
     const inbox = await folder('gone');
     const { id_watch: id } = await watches.create({
