@@ -247,6 +247,7 @@ function print(peers: Peers): void {
     names.jsonLines,
     names.writeBackParquet,
     names.rowTag,
+    names.tsvTwo,
     names.rowTagTwo,
   ];
   const tables = [

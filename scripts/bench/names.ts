@@ -16,6 +16,7 @@ export const contestants = {
   sqlite: 'XML to SQLite (ours)',
   sqliteImport: '.import of the SQLite shell alone',
   tsv: 'XML to TSV (ours)',
+  tsvTwo: 'XML to TSV, two workers (ours)',
   parquet: 'XML to Parquet (ours)',
   jsonLines: 'XML to JSON Lines (ours)',
   rowTag: 'XML to TSV, a document of each row (ours)',

@@ -1,4 +1,4 @@
-/** A document by its rows (`--row-tag`) into TSV, with one worker and with two. */
+/** A document into TSV with two workers, whole, and by its rows (`--row-tag`), these with one worker, too. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchDatabase } from '../database.ts';
@@ -16,15 +16,25 @@ export async function benchWorkers(
   directory: string,
 ): Promise<void> {
   const rows = join(directory, 'rows');
-  const parts = [input.path, '--row-tag', 'order', '-o', rows, '-f', 'tsv'];
-  const inferred = await measure(database.tool(...parts));
-  for (const [name, workers] of [
-    [names.rowTag, '1'],
-    [names.rowTagTwo, '2'],
+  const whole = [input.path, '-o', rows, '-f', 'tsv'];
+  const parts = [...whole, '--row-tag', 'order'];
+  for (const [argv, contestants] of [
+    [whole, [[names.tsvTwo, '2']]],
+    [
+      parts,
+      [
+        [names.rowTag, '1'],
+        [names.rowTagTwo, '2'],
+      ],
+    ],
   ] as const) {
     await rm(rows, { recursive: true, force: true });
-    const known = ['-x', String(inferred.printed['origin']), '-e', 'd', '--workers', workers];
-    await contest(name, input, database.tool(...parts, ...known));
+    const inferred = await measure(database.tool(...argv));
+    for (const [name, workers] of contestants) {
+      await rm(rows, { recursive: true, force: true });
+      const known = ['-x', String(inferred.printed['origin']), '-e', 'd', '--workers', workers];
+      await contest(name, input, database.tool(...argv, ...known));
+    }
   }
   await rm(rows, { recursive: true, force: true });
 }
