@@ -24,7 +24,7 @@ import { mariadbParts, startDurableMariadb, type TestMariadb } from '../support/
 import { projectRoot } from '../support/service/start.ts';
 import { useTrial } from '../support/service/trial.ts';
 
-const kills = isHere('whole run') ? 40 : 1;
+const kills = isHere('whole run') ? 50 : 1;
 const trial = useTrial();
 
 interface Place {
@@ -156,7 +156,7 @@ const places = [
 for (const [name, placeOf, options] of places)
   it(
     `no job is lost, none is there twice: ${name}`,
-    { timeout: 60_000 + kills * 10_000, ...options },
+    { timeout: 60_000 + kills * 20_000, ...options },
     async () => {
       const place = await placeOf();
       let job = 0;
