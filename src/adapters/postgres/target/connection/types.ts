@@ -75,6 +75,37 @@ export function lexicalText(expression: string, type: string, fraction: number |
   }
 }
 
+/** A value as the server is asked for it, and what is left to be done to its text. */
+export interface SentText {
+  readonly expression: string;
+  /** of a date with its time: what stands between them and for its zone becomes that of XML Schema (`asMoment`); null: nothing */
+  readonly moment: 'local' | 'zoned' | null;
+}
+
+/** What the server sends as XML Schema writes it: to make text of it first takes it a third more time. */
+const sentAsItIs =
+  /^(?:smallint|integer|bigint|text|date|time without time zone)$|^(?:numeric|character varying)(?:\(|$)/;
+
+/** As `lexicalText`, of a column that is sent in the text format, in a session in UTC. */
+export function sentText(expression: string, type: string, fraction: number | null): SentText {
+  if (type === 'timestamp without time zone') return { expression, moment: 'local' };
+  if (type === 'timestamp with time zone') return { expression, moment: 'zoned' };
+  const text = lexicalText(expression, type, fraction);
+  const isWhole = text === `${expression}::text` && sentAsItIs.test(type);
+  return { expression: isWhole ? expression : text, moment: null };
+}
+
+const [blank, letterT, letterZ, plus] = [0x20, 0x54, 0x5a, 0x2b];
+
+/** Writes a date with its time as XML Schema does, in its place; answers where it ends. */
+export function asMoment(bytes: Uint8Array, from: number, to: number, kind: 'local' | 'zoned'): number {
+  for (let at = from; at < to; at += 1) if (bytes[at] === blank) bytes[at] = letterT;
+  // in a session in UTC the zone is +00
+  if (kind === 'local' || bytes[to - 3] !== plus) return to;
+  bytes[to - 3] = letterZ;
+  return to - 2;
+}
+
 /** Items with a blank between them. */
 function lexicalList(expression: string, itemType: string): string {
   switch (itemType) {

@@ -2,6 +2,7 @@
 import type { RowBlock, RowBlocks } from '../../../../engine/unshred/rows/document-rows.ts';
 import type { Sql } from '../../client/connect.ts';
 import type { RowTap } from '../../client/row-tap.ts';
+import { asMoment, type SentText } from '../connection/types.ts';
 
 const firstFetch = 64;
 const mostRows = 8192;
@@ -25,28 +26,31 @@ export interface Cursor extends RowBlocks {
   forget(): void;
 }
 
-/** The rows of a query whose columns are all text. Within a transaction. */
+/** What is left to be done to the text of each column of a query. */
+export type ColumnMoments = readonly SentText['moment'][];
+
+/** The rows of a query, as they are sent in the text format. Within a transaction. */
 export async function openCursor(
   session: CursorSession,
   name: string,
   query: string,
-  columns: number,
+  moments: ColumnMoments,
 ): Promise<Cursor> {
   await session.ask(() => session.sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${query}`));
-  return new FetchedBlocks(session, name, columns);
+  return new FetchedBlocks(session, name, moments);
 }
 
 class FetchedBlocks implements Cursor {
   readonly #session: CursorSession;
   readonly #name: string;
-  readonly #columns: number;
+  readonly #moments: ColumnMoments;
   #count = firstFetch;
   #atEnd = false;
 
-  constructor(session: CursorSession, name: string, columns: number) {
+  constructor(session: CursorSession, name: string, moments: ColumnMoments) {
     this.#session = session;
     this.#name = name;
-    this.#columns = columns;
+    this.#moments = moments;
   }
 
   forget(): void {
@@ -64,8 +68,9 @@ class FetchedBlocks implements Cursor {
     const block = messagesBlock(
       await rows.take(() => sql.unsafe(`FETCH ${asked} FROM ${this.#name}`)),
       asked,
-      this.#columns,
+      this.#moments.length,
     );
+    writeMoments(block, this.#moments);
     if (block.rows < asked) {
       this.#atEnd = true;
       await sql.unsafe(`CLOSE ${this.#name}`);
@@ -75,6 +80,14 @@ class FetchedBlocks implements Cursor {
       this.#count = Math.max(1, Math.min(mostRows, asked * 8, fitting));
     }
     return block.rows === 0 ? null : block;
+  }
+}
+
+function writeMoments({ bytes, cells, rows }: RowBlock, moments: ColumnMoments): void {
+  for (const [column, kind] of moments.entries()) {
+    if (kind === null) continue;
+    for (let row = 0, cell = column * 2; row < rows; row += 1, cell += moments.length * 2)
+      if (cells[cell]! >= 0) cells[cell + 1] = asMoment(bytes, cells[cell]!, cells[cell + 1]!, kind);
   }
 }
 

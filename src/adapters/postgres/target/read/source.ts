@@ -21,8 +21,8 @@ import { askTargetLoads } from '../ledger.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
 import { beginSession } from '../connection/session.ts';
 import { checkKeys, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
-import { lexicalText } from '../connection/types.ts';
-import { openCursor, type Ask, type Cursor, type CursorSession } from './cursor.ts';
+import { sentText, type SentText } from '../connection/types.ts';
+import { openCursor, type Ask, type ColumnMoments, type Cursor, type CursorSession } from './cursor.ts';
 import { firstKeys } from './document-range.ts';
 import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
 
@@ -135,7 +135,7 @@ class PostgresRowSource implements RowSource {
       ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
       : 'NULL::text';
     const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name, versions)} ORDER BY t.document_key`;
-    const cursor = await openCursor(this.#session(), 'documents', query, 3);
+    const cursor = await openCursor(this.#session(), 'documents', query, textColumns(3));
     const stream = await decodedRows(cursor, 3, ([key, documentName, idLschma]) => ({
       key: key!,
       name: documentName!,
@@ -182,8 +182,13 @@ class PostgresRowSource implements RowSource {
           if (found === null) return null;
           filter = ` WHERE ${found}`;
         }
-        const query = `SELECT ${this.#selection(index)} FROM ${this.#relationOf(index)} t${filter} ORDER BY t.${key}`;
-        return this.#cursor(query, this.#model.tables[index]!.columns.length);
+        const columns = this.#sentColumns(index);
+        const selection = columns.map(({ expression }) => expression).join(', ');
+        const query = `SELECT ${selection} FROM ${this.#relationOf(index)} t${filter} ORDER BY t.${key}`;
+        return this.#cursor(
+          query,
+          columns.map(({ moment }) => moment),
+        );
       },
       lexical: async (index) => {
         const { name } = this.#model.tables[index]!;
@@ -221,9 +226,9 @@ class PostgresRowSource implements RowSource {
     return { sql: this.#sql!, ask: this.#ask, rows: this.#tap, opened: () => this.#cursors.length + 1 };
   }
 
-  async #cursor(query: string, columns: number): Promise<Cursor> {
+  async #cursor(query: string, moments: ColumnMoments): Promise<Cursor> {
     this.#opened += 1;
-    const cursor = await openCursor(this.#session(), `rows_${this.#opened}`, query, columns);
+    const cursor = await openCursor(this.#session(), `rows_${this.#opened}`, query, moments);
     this.#cursors.push(cursor);
     return cursor;
   }
@@ -233,7 +238,7 @@ class PostgresRowSource implements RowSource {
     columns: number,
     toRow: (row: TextRow) => Row,
   ): Promise<RowStream<Row>> {
-    return decodedRows(await this.#cursor(query, columns), columns, toRow);
+    return decodedRows(await this.#cursor(query, textColumns(columns)), columns, toRow);
   }
 
   async #closeCursors(): Promise<void> {
@@ -288,17 +293,17 @@ class PostgresRowSource implements RowSource {
     );
   }
 
-  /** Every column of the model as text in the forms of XSD; one the table does not have is empty. */
-  #selection(index: number): string {
+  /** Every column of the model, to be text in the forms of XSD; one the table does not have is empty. */
+  #sentColumns(index: number): SentText[] {
     const { name, columns } = this.#names[index]!;
     const known = this.#target.tables.get(name)!.columns;
-    return columns
-      .map((column, at) => {
-        const type = known.get(column)?.type;
-        const fraction = fractionDigits(this.#model.tables[index]!.columns[at]?.type);
-        return type === undefined ? 'NULL::text' : lexicalText(`t.${doubleQuoted(column)}`, type, fraction);
-      })
-      .join(', ');
+    return columns.map((column, at) => {
+      const type = known.get(column)?.type;
+      const fraction = fractionDigits(this.#model.tables[index]!.columns[at]?.type);
+      return type === undefined
+        ? { expression: 'NULL::text', moment: null }
+        : sentText(`t.${doubleQuoted(column)}`, type, fraction);
+    });
   }
 
   async #distinct(sideTable: string, column: string): Promise<Set<string>> {
@@ -322,4 +327,8 @@ class PostgresRowSource implements RowSource {
       throw targetFault(error, this.label);
     }
   }
+}
+
+function textColumns(count: number): ColumnMoments {
+  return Array.from({ length: count }, () => null);
 }
