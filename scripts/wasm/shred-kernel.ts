@@ -123,6 +123,7 @@ export const shredPrelude: Prelude = {
       'LEAF',
       'COLLAPSES',
       'KEEPS_FORM',
+      'SHORTEST_SCALE',
       'ATTRIBUTE_OF',
       'CONVERT_TEXT',
       'CONVERT_BOOLEAN',

@@ -64,6 +64,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   implements RowSink
 {
   abstract readonly encoding: RowEncoding;
+  abstract readonly scalesDecimals: boolean;
   readonly widensInPlace = false;
   readonly label: string;
   protected readonly options: DatabaseFileOptions;

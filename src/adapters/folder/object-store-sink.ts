@@ -74,6 +74,7 @@ export function createObjectFolderRowSink(options: ObjectFolderRowSinkOptions): 
 
 class ObjectFolderRowSink implements RowSink {
   readonly widensInPlace: boolean;
+  readonly scalesDecimals: boolean;
   readonly encoding: RowSink['encoding'];
   readonly label: string;
   readonly #options: ObjectFolderRowSinkOptions;
@@ -94,6 +95,7 @@ class ObjectFolderRowSink implements RowSink {
       location: options.address.replace(/\/+$/, ''),
     });
     this.widensInPlace = this.#local.widensInPlace;
+    this.scalesDecimals = this.#local.scalesDecimals;
     this.encoding = this.#local.encoding;
     this.label = options.label;
   }

@@ -67,6 +67,7 @@ export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
 class FolderRowSink extends StagedRowSink implements RowSink {
   readonly encoding: 'csv' | 'tsv' | 'words';
   readonly widensInPlace = false;
+  readonly scalesDecimals: boolean;
   readonly label: string;
   readonly #options: FolderRowSinkOptions;
   /** where it is worked: the folder itself, held open once it is there */
@@ -93,6 +94,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     this.#options = options;
     this.#directory = resolve(options.directory);
     this.encoding = encodingOf(options.format);
+    this.scalesDecimals = options.format === 'parquet';
     this.label = options.directory;
   }
 

@@ -51,6 +51,7 @@ export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
 class LakeRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'words';
   readonly widensInPlace = false;
+  readonly scalesDecimals = true;
   readonly label: string;
   readonly #options: LakeRowSinkOptions;
   /** names of the files that this job writes, by table */

@@ -49,6 +49,7 @@ export function createMysqlRowSink(address: MysqlAddress): RowSink {
 class MysqlRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'tsv';
   readonly widensInPlace = false;
+  readonly scalesDecimals = true;
   readonly label: string;
   readonly #address: MysqlAddress;
   #database: Mysql | null = null;

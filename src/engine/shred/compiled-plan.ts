@@ -65,9 +65,16 @@ export interface CompiledPlan {
   childEdge(node: number, nameId: number): PlanEdge | null;
   /** column of an attribute; -1 when the node has none of that name */
   attributeColumn(node: number, nameId: number): number;
+  /** see the settings of a walk */
+  readonly scalesDecimals: boolean;
 }
 
-export function compilePlan(model: RelationalModel, names: NameTable, encoder: RowEncoder): CompiledPlan {
+export function compilePlan(
+  model: RelationalModel,
+  names: NameTable,
+  encoder: RowEncoder,
+  scalesDecimals: boolean,
+): CompiledPlan {
   const { marks, markCounts } = factsOf(model);
   const namesDocument = everyRowNamesDocument(model);
   const tables = lazyArray(model.tables.length, (index): CompiledTable => {
@@ -93,7 +100,7 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
       parentKeyColumn: find('parent_key'),
       contentColumn: find('content'),
       required: Int32Array.from(required),
-      conversions: columns.map((column) => conversionFor(column, encoder)),
+      conversions: columns.map((column) => conversionFor(column, encoder, scalesDecimals)),
       holdsNames: Uint8Array.from(columns, ({ sourceType }) =>
         sourceType === 'QName' || sourceType === 'NOTATION' ? 1 : 0,
       ),
@@ -125,6 +132,7 @@ export function compilePlan(model: RelationalModel, names: NameTable, encoder: R
     tables,
     nodes,
     rootEdge: roots,
+    scalesDecimals,
     childEdge: (node, nameId) => (edges[node] ??= nameLookup(names, model.nodes[node]!.edges))(nameId),
     attributeColumn: (node, nameId) =>
       (attributes[node] ??= nameLookup(names, model.nodes[node]!.attributes))(nameId)?.column ?? -1,

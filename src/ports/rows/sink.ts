@@ -110,6 +110,8 @@ export interface RowSink {
   readonly label: string;
   /** true: the cell of a value that was not converted is NULL, and takes its text when the job publishes. false: the cell holds the text itself. */
   readonly widensInPlace: boolean;
+  /** Decimals whose type has no scale get one there, so that zeros at their end are not kept. */
+  readonly scalesDecimals: boolean;
   /** After `open`: how other processes write the rows; null: not at all, they all come by `write`. */
   readonly units: UnitTarget | null;
   /** Before `open`: the logical schemas that loaded the target, the last one first. Makes and changes nothing. */

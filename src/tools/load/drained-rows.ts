@@ -5,7 +5,7 @@ import type { RowSink } from '../../ports/rows/sink.ts';
 /** What loading needs of a sink: also in a process that has no target. */
 export interface LoaderSink extends Pick<
   RowSink,
-  'encoding' | 'widensInPlace' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
+  'encoding' | 'widensInPlace' | 'scalesDecimals' | 'write' | 'writeSide' | 'unconverted' | 'allowNull'
 > {
   /** absent in a thread: whoever gives it documents has asked the target already */
   readonly loadedDocuments?: RowSink['loadedDocuments'];

@@ -27,6 +27,7 @@ export interface LoadingJob extends ReadingJob {
   >;
   readonly encoding: RowEncoding;
   readonly widensInPlace: boolean;
+  readonly scalesDecimals: boolean;
   readonly withStatistics: boolean;
 }
 
@@ -56,6 +57,7 @@ export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOpt
     ...readingJob(session, options),
     encoding: sink.encoding,
     widensInPlace: sink.widensInPlace,
+    scalesDecimals: sink.scalesDecimals,
     withStatistics: options.withStatistics,
   };
 }

@@ -17,7 +17,7 @@ export interface FileOfRows {
 export interface Shredding {
   readonly session: Pick<ToolSession, 'request' | 'idJob' | 'byHand'>;
   readonly logical: StoredLogicalSchema;
-  readonly sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'allowNull'>;
+  readonly sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'scalesDecimals' | 'allowNull'>;
   /** last keys in use, by table name */
   readonly keyOffsets: ReadonlyMap<string, number>;
 }
@@ -40,6 +40,7 @@ export function shreddingOf(
     idJob,
     keyOffsets,
     widensInPlace: sink.widensInPlace,
+    scalesDecimals: sink.scalesDecimals,
     unmapped: request.unmapped,
     keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
     extraValues: () =>

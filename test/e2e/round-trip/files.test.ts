@@ -1,6 +1,6 @@
 /** er2xml from DuckDB files and folders: the documents come back from wherever they were loaded to. */
 import { readFileSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -83,6 +83,19 @@ describe.each(some(kinds, 1))('%s', { timeout: 120_000 }, (kind) => {
       await back(one, '-D', name);
       await expectSame(one, [name]);
     }
+  });
+
+  it('gives decimals back as they were written, where their type is a guess', async () => {
+    const { place, argv } = targetOf(kind, 'guessed');
+    const document = `<r>${['1.50', '1.5', '2', '2.000', '-0.10', '0.1'].map((n) => `<v n="${n}"/>`).join('')}</r>`;
+    const file = join(home.directory, `guessed-${kind}.xml`);
+    await writeFile(file, document);
+    const named = ['--name', `guessed-${kind.replace(',', '-')}`];
+    const { logical } = await convert(home, 'xml2er', file, '-o', place, ...named, ...argv);
+    const folder = join(home.directory, `back-${kind}-guessed`);
+    await convert(home, 'er2xml', '-l', String(logical), '-i', place, '-o', folder);
+    const [written] = await readdir(folder);
+    expect(compareXml(document, await readFile(join(folder, written!)), { asText: true })).toEqual([]);
   });
 });
 

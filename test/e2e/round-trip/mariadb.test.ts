@@ -8,7 +8,7 @@ import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { mariadbAddress } from '../../contracts/row-sinks/targets.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { readCorpus } from '../../support/corpus.ts';
-import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
+import { bytesOf, compiled, inferred, modelOf } from '../../support/models/shredding.ts';
 import { listDocuments, listsXsd } from '../../support/documents/lists.ts';
 import { corpusDirectory, isHere, needs } from '../../support/needs.ts';
 import { corpusGroups, groupModel, groupSource } from '../../support/round-trip/corpus.ts';
@@ -65,6 +65,15 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     expect(written).toHaveLength(documents.length);
     for (const [at, document] of documents.entries())
       expect(compareXml(document, written[at]!, { source, asText: inferred })).toEqual([]);
+  });
+
+  it('gives decimals back as they were written, where their type is a guess', async () => {
+    const address = await place('guessed');
+    const document = bytesOf('<r><v>1.50</v><v>1.5</v><v>2</v><v>20.0</v></r>');
+    const model = modelOf(inferred([document]), 3);
+    await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, [document]);
+    const [written] = await readFrom(createMysqlRowSource(address), model);
+    expect(compareXml(document, written!, { asText: true })).toEqual([]);
   });
 
   it('takes later versions: further columns and tables, wider types', async () => {

@@ -68,6 +68,7 @@ export async function loaded(
   const sink = {
     encoding: 'copy-text',
     widensInPlace: true,
+    scalesDecimals: false,
     write: async (table: number, bytes: Uint8Array) => void chunks.push({ table, bytes: bytes.slice() }),
     writeSide: async (table: 'documents' | 'unmapped' | 'lexical', bytes: Uint8Array) =>
       void chunks.push({ table, bytes: bytes.slice() }),

@@ -16,6 +16,7 @@ export interface ShreddingWay {
   /** batches end where a window does */
   readonly windowBytes?: number;
   readonly widensInPlace?: boolean;
+  readonly scalesDecimals?: boolean;
   readonly unmapped?: ShredderOptions['unmapped'];
   readonly extra?: readonly (string | null)[];
   /** keys that follow from documents: SHA-256 of each */
@@ -45,6 +46,7 @@ export function shredToBytes(
     idJob: 1,
     keyOffsets: new Map(model.tables.map(({ name }, index) => [name, index * 7])),
     widensInPlace: way.widensInPlace ?? true,
+    scalesDecimals: way.scalesDecimals ?? false,
     unmapped: way.unmapped ?? 'capture',
     extraValues: (key) => (way.extra ?? []).map((value) => (value === '#' ? `${key}` : value)),
     kernelFrom: way.kernelFrom,

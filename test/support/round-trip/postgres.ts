@@ -57,6 +57,7 @@ export async function loadInto(
       idJob,
       keyOffsets: await sink.keyOffsets(),
       widensInPlace: sink.widensInPlace,
+      scalesDecimals: sink.scalesDecimals,
       unmapped: 'capture',
       extraValues: () => [],
     });

@@ -38,6 +38,7 @@ export function createDuckDbRowSink(options: DuckDbRowSinkOptions): RowSink {
 
 class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   readonly encoding = 'csv';
+  readonly scalesDecimals = true;
   protected readonly sidecars = ['.wal'];
   protected readonly begin = 'BEGIN';
   #tables: readonly PhysicalTable[] = [];

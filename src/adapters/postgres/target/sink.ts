@@ -79,6 +79,7 @@ export function createPostgresRowSink(options: PostgresRowSinkOptions): RowSink 
 class PostgresRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'copy-text';
   readonly widensInPlace = true;
+  readonly scalesDecimals = false;
   readonly label: string;
   readonly #options: PostgresRowSinkOptions;
   #tables: readonly PhysicalTable[] = [];

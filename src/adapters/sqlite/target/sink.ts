@@ -32,6 +32,7 @@ export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
 
 class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   readonly encoding = 'copy-text';
+  readonly scalesDecimals = false;
   protected readonly sidecars = ['-wal', '-shm', '-journal'];
   protected readonly begin = 'BEGIN IMMEDIATE';
   #drawn!: DrawnModel;

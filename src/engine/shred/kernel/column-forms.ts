@@ -14,20 +14,21 @@ export interface ColumnForm {
   /** text: fewest characters; decimal: scale */
   readonly second: number;
   readonly flags: number;
-  /** digits after the point in the form that the database prints; -1: any number */
+  /** digits after the point in the form that comes back; -1: any number, SHORTEST_SCALE: as many as the value needs */
   readonly plainScale: number;
 }
 
 const integerDigits = { smallint: 5, integer: 10, bigint: 19 } as const;
 
-export function columnForm(column: Column): ColumnForm {
+/** `scalesDecimals`: see the settings of a walk */
+export function columnForm(column: Column, scalesDecimals: boolean): ColumnForm {
   const { type, sourceType, keepsForm } = column;
   const form = (conversion: number, first = 0, second = 0): ColumnForm => ({
     conversion,
     first,
     second,
     flags: (isCollapsed(column) ? layout.COLLAPSES : 0) | (keepsForm === true ? layout.KEEPS_FORM : 0),
-    plainScale: type.precision === undefined ? -1 : (type.scale ?? 0),
+    plainScale: plainScaleOf(column, scalesDecimals),
   });
   if (type.list === true || sourceType === 'QName' || sourceType === 'NOTATION')
     return form(layout.CONVERT_OTHERS);
@@ -55,4 +56,9 @@ export function columnForm(column: Column): ColumnForm {
     case 'timestamptz':
       return form(layout.CONVERT_TIMESTAMP_UTC);
   }
+}
+
+function plainScaleOf({ type, keepsForm }: Column, scalesDecimals: boolean): number {
+  if (type.precision !== undefined) return type.scale ?? 0;
+  return scalesDecimals && keepsForm === true ? layout.SHORTEST_SCALE : -1;
 }

@@ -34,10 +34,11 @@ function isUsualDecimal(column: usize, from: usize, to: usize): bool {
   const scale = load<i32>(column, COLUMN_SECOND);
   if (precision >= 0 && (fraction > scale || whole > precision - scale)) return false;
   const plainScale = load<i32>(column, COLUMN_PLAIN_SCALE);
-  return plainScale < 0 || fraction == plainScale || (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) == 0;
+  if (plainScale < 0) return plainScale != SHORTEST_SCALE || fraction == 0 || load<u8>(to - 1) != ZERO;
+  return fraction == plainScale || (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) == 0;
 }
 
-/** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it. */
+/** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it, or as few as can be. */
 function isPlainNumber(from: usize, to: usize, scale: i32): bool {
   const negative = load<u8>(from) == MINUS;
   const first = negative ? from + 1 : from;
@@ -52,7 +53,9 @@ function isPlainNumber(from: usize, to: usize, scale: i32): bool {
   const whole = point - first;
   const fraction: i32 = point == to ? 0 : <i32>(to - point) - 1;
   if (whole == 0 || (point < to && fraction == 0) || (whole > 1 && load<u8>(first) == ZERO)) return false;
-  return !(negative && isZero) && (scale < 0 || fraction == scale);
+  if (negative && isZero) return false;
+  if (scale == SHORTEST_SCALE) return fraction == 0 || load<u8>(to - 1) != ZERO;
+  return scale < 0 || fraction == scale;
 }
 
 /** COLUMN_FIRST: digits of the highest value. */

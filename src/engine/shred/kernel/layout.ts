@@ -98,3 +98,6 @@ export const CONVERT_TIMESTAMP_UTC = 9;
 // flags of a column
 export const COLLAPSES = 1;
 export const KEEPS_FORM = 2;
+
+/** plain scale of decimals that come back with as few digits after the point as they need */
+export const SHORTEST_SCALE = -2;

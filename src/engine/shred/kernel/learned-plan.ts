@@ -174,7 +174,7 @@ export class LearnedPlan {
       index * layout.TABLE_INTS,
     );
     for (const column of table.columns) {
-      const { conversion, first, second, flags, plainScale } = columnForm(column);
+      const { conversion, first, second, flags, plainScale } = columnForm(column, this.#plan.scalesDecimals);
       const at = this.#columnsUsed * layout.COLUMN_INTS;
       this.#columns.set([conversion, first, second, flags, 0, 0, 0, plainScale], at);
       this.#columnsUsed += 1;

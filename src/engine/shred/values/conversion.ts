@@ -51,7 +51,12 @@ export function keepsSpace(column: Column): boolean {
   return column.type.kind === 'text' && column.type.list !== true && !isCollapsed(column);
 }
 
-export function conversionFor(column: Column, encoder: RowEncoder): ValueConversion {
+/** `scalesDecimals`: see the settings of a walk */
+export function conversionFor(
+  column: Column,
+  encoder: RowEncoder,
+  scalesDecimals = false,
+): ValueConversion {
   const { type } = column;
   if (type.list) return listConversion(column, encoder);
   if (type.kind !== 'text') {
@@ -65,7 +70,9 @@ export function conversionFor(column: Column, encoder: RowEncoder): ValueConvers
       const result = scalar(source, from, to, out);
       if (result === UNCONVERTED) out.length = before;
       if (result !== FITS || !keepsForm) return result;
-      return from === start && to === end && isPrintedAlike(type, source, start, end) ? FITS : INEXACT;
+      const isAlike =
+        from === start && to === end && isPrintedAlike(type, source, start, end, scalesDecimals);
+      return isAlike ? FITS : INEXACT;
     };
   }
   const collapse = isCollapsed(column);

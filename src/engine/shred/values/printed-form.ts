@@ -2,8 +2,17 @@
 import type { ColumnType } from '../../model/relational-model.ts';
 import { readDateTimeValue, readTimeValue } from './calendar.ts';
 
-/** For a value without surrounding white space that the column's type holds. */
-export function isPrintedAlike(type: ColumnType, source: Uint8Array, start: number, end: number): boolean {
+/**
+ * For a value without surrounding white space that the column's type holds; `scalesDecimals`: decimals without a scale come back without zeros
+ * at their end.
+ */
+export function isPrintedAlike(
+  type: ColumnType,
+  source: Uint8Array,
+  start: number,
+  end: number,
+  scalesDecimals: boolean,
+): boolean {
   switch (type.kind) {
     case 'boolean':
       return end - start > 1;
@@ -11,7 +20,7 @@ export function isPrintedAlike(type: ColumnType, source: Uint8Array, start: numb
     case 'integer':
     case 'bigint':
     case 'numeric':
-      return isPlainNumber(source, start, end, type.precision === undefined ? null : (type.scale ?? 0));
+      return isPlainNumber(source, start, end, scaleOf(type, scalesDecimals));
     case 'time':
       return readTimeValue(source, start, end)?.trailingZero === false;
     case 'timestamp':
@@ -22,8 +31,15 @@ export function isPrintedAlike(type: ColumnType, source: Uint8Array, start: numb
   }
 }
 
-/** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it. */
-function isPlainNumber(source: Uint8Array, start: number, end: number, scale: number | null): boolean {
+type Scale = number | 'any' | 'shortest';
+
+function scaleOf({ precision, scale = 0 }: ColumnType, scalesDecimals: boolean): Scale {
+  if (precision !== undefined) return scale;
+  return scalesDecimals ? 'shortest' : 'any';
+}
+
+/** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it, or as few as can be. */
+function isPlainNumber(source: Uint8Array, start: number, end: number, scale: Scale): boolean {
   const negative = source[start] === 45;
   const first = negative ? start + 1 : start;
   let point = end;
@@ -37,5 +53,7 @@ function isPlainNumber(source: Uint8Array, start: number, end: number, scale: nu
   const whole = point - first;
   const fraction = point === end ? 0 : end - point - 1;
   if (whole === 0 || (point < end && fraction === 0) || (whole > 1 && source[first] === 48)) return false;
-  return !(negative && isZero) && (scale === null || fraction === scale);
+  if (negative && isZero) return false;
+  if (scale === 'shortest') return fraction === 0 || source[end - 1] !== 48;
+  return scale === 'any' || fraction === scale;
 }

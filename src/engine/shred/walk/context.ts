@@ -20,6 +20,8 @@ export interface WalkSettings {
   readonly keyOffsets: ReadonlyMap<string, number>;
   /** the sink can widen a column afterwards; else a value that does not fit is written as it is */
   readonly widensInPlace: boolean;
+  /** the target gives each decimal a scale: zeros at the end of one without are not kept there; default false */
+  readonly scalesDecimals?: boolean;
   readonly unmapped: 'capture' | 'report' | 'fail';
   /** documents that start with another element than the model's roots are kept whole as unmapped content; else they are refused */
   readonly keepsOtherRoots?: boolean;
@@ -55,7 +57,7 @@ export class WalkContext {
     this.settings = settings;
     this.names = names;
     this.encoder = rowEncoderFor(settings.encoding);
-    this.plan = compilePlan(model, names, this.encoder);
+    this.plan = compilePlan(model, names, this.encoder, settings.scalesDecimals ?? false);
     this.state = new ShredState(
       Float64Array.from(model.tables, (table) => settings.keyOffsets.get(table.name) ?? 0),
     );

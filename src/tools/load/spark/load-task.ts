@@ -139,10 +139,11 @@ function loaderOf(
   rejects: ReturnType<typeof createRejects>,
 ): Loader {
   const session = loaderSession(job, job.probe ? 'skip' : 'fail');
-  const { encoding, widensInPlace, withStatistics, rowTag } = job;
+  const { encoding, widensInPlace, scalesDecimals, withStatistics, rowTag } = job;
   const sink = {
     encoding,
     widensInPlace,
+    scalesDecimals,
     write: writer.write.bind(writer),
     writeSide: writer.writeSide.bind(writer),
     unconverted: writer.unconverted.bind(writer),

@@ -98,6 +98,7 @@ function createLoader(): Loader {
 class PortSink implements LoaderSink {
   readonly encoding = job.encoding;
   readonly widensInPlace = job.widensInPlace;
+  readonly scalesDecimals = job.scalesDecimals;
   #underWay = 0;
   #room = Promise.withResolvers<void>();
   readonly #slots: Uint8Array[] = [];

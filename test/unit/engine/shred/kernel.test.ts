@@ -107,7 +107,25 @@ describe('rows by WebAssembly are those by TypeScript', () => {
   it.each(some(values, 12))('a column that was guessed from %j', (value) => {
     const well = value.includes('<![') || value === '' ? 'x' : value;
     const model = modelOf(inferred([`<all>${elementOf(well)}${elementOf(well)}</all>`]), 3);
-    expectSame(model, documents.slice(0, 1), { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0 });
+    for (const scalesDecimals of [false, true])
+      expectSame(model, documents.slice(0, 1), {
+        encoding: 'copy-text',
+        tokenizer: 'shared',
+        kernelFrom: 0,
+        scalesDecimals,
+      });
+  });
+
+  it.each([
+    [false, []],
+    [true, ['1.50', '3.0', '-0.10']],
+  ])('decimals that were guessed, where the target gives them a scale: %s', (scalesDecimals, kept) => {
+    const document = `<all>${['1.50', '1.5', '2', '20', '3.0', '-0.10', '0.101'].map((n) => `<v>${n}</v>`).join('')}</all>`;
+    const model = modelOf(inferred([document]), 3);
+    for (const way of ways) expectSame(model, [document], { ...way, scalesDecimals });
+    const { tables } = shredToBytes(model, [document], { ...ways[1]!, scalesDecimals });
+    const beside = (tables.get('lexical') ?? '').split('\n').filter((line) => line !== '');
+    expect(beside.map((line) => line.split('\t').at(-1))).toEqual(kept);
   });
 
   it('batches that end anywhere', () => {

@@ -67,6 +67,7 @@ describe('a task', () => {
       },
       encoding: 'copy-text',
       widensInPlace: true,
+      scalesDecimals: false,
       keyOffsets: [],
       withStatistics: false,
     };
