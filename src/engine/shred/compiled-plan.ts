@@ -3,9 +3,10 @@ import { lazyArray } from '../model/packed/lazy-array.ts';
 import { factsOf } from '../model/facts.ts';
 import { everyRowNamesDocument } from '../model/key-columns.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
+import { keepsSpace } from '../model/white-space.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
-import { conversionFor, keepsSpace, type ValueConversion } from './values/conversion.ts';
+import { conversionFor, type ValueConversion } from './values/conversion.ts';
 import type { RowEncoder } from './rows/encoding.ts';
 
 export interface CompiledTable {

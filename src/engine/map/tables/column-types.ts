@@ -1,6 +1,7 @@
 /** From the simple types of XSD (Part 2) to logical column types. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import type { BuiltInType, Facets, ValueType } from '../../model/source-model.ts';
+import { collapses } from '../../model/white-space.ts';
 import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
 import { zoneOf } from './zone-rules.ts';
 
@@ -256,4 +257,20 @@ export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
     };
   }
   return text;
+}
+
+const names: readonly (BuiltInType | null)[] = ['QName', 'NOTATION'];
+
+/**
+ * What values of both have to be read as, in a column that several declarations share: with their white space where it is part of one's values,
+ * with an exponent or a fraction where one's may have it.
+ */
+export function widerSourceType(a: BuiltInType | null, b: BuiltInType | null): BuiltInType | null {
+  if (a === null || b === null || a === b) return a ?? b;
+  const either = (type: BuiltInType): boolean => a === type || b === type;
+  // a prefix of text is no name's: what the first declaration says holds for both
+  if (names.includes(a) || names.includes(b)) return a;
+  if (either('anySimpleType')) return 'anySimpleType';
+  if (collapses(a) !== collapses(b)) return collapses(a) ? b : a;
+  return either('decimal') ? 'decimal' : a;
 }

@@ -15,7 +15,7 @@ export interface ColumnDraft {
   xpath: string | null;
   /** which use it stands for: printed steps (`src/engine/map/names/use-paths.ts`) below the row's element; of a parent key, below that of the parent's row */
   readonly steps: string;
-  readonly sourceType: BuiltInType | null;
+  sourceType: BuiltInType | null;
   keepsForm: boolean;
   /** text of elements that were empty wherever documents had them */
   wasEmpty: boolean;

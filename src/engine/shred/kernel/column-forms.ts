@@ -1,6 +1,6 @@
 /** Which conversion of src/engine/shred/kernel/shred.as a column takes, and with what: those of src/engine/shred/values/conversion.ts that are common. */
 import type { Column } from '../../model/relational-model.ts';
-import { isCollapsed } from '../values/conversion.ts';
+import { isCollapsed } from '../../model/white-space.ts';
 import * as layout from './layout.ts';
 
 /** Digits and exponent that a value can have together without coming near the bounds of the type. */

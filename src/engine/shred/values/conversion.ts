@@ -3,7 +3,7 @@
  * Value spaces: XSD 1.0 Part 2. Nothing passes through a floating-point number.
  */
 import type { Column } from '../../model/relational-model.ts';
-import type { BuiltInType } from '../../model/source-model.ts';
+import { isCollapsed } from '../../model/white-space.ts';
 import type { ByteBuffer } from '../rows/byte-buffer.ts';
 import { isPrintedAlike } from './printed-form.ts';
 import { readDateTimeValue, readDateValue, readTimeValue, type CalendarValue } from './calendar.ts';
@@ -19,44 +19,8 @@ export const UNCONVERTED = 3;
 /** Converts bytes [start, end) and pushes the encoded field to `out`; on EMPTY and UNCONVERTED nothing has been pushed. */
 export type ValueConversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
 
-const collapsed: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
-  'token',
-  'language',
-  'NMTOKEN',
-  'Name',
-  'NCName',
-  'ID',
-  'IDREF',
-  'ENTITY',
-  'duration',
-  'gYearMonth',
-  'gYear',
-  'gMonthDay',
-  'gDay',
-  'gMonth',
-  'hexBinary',
-  'base64Binary',
-  'anyURI',
-  'QName',
-  'NOTATION',
-]);
-
-/** White space around and within values means no more than that there is some (XSD 1.0 Part 2 §4.3.6, `collapse`), as text is written. */
-export function isCollapsed({ sourceType }: Column): boolean {
-  return sourceType !== null && collapsed.has(sourceType);
-}
-
-/** White space is part of the value. */
-export function keepsSpace(column: Column): boolean {
-  return column.type.kind === 'text' && column.type.list !== true && !isCollapsed(column);
-}
-
 /** `scalesDecimals`: see the settings of a walk */
-export function conversionFor(
-  column: Column,
-  encoder: RowEncoder,
-  scalesDecimals = false,
-): ValueConversion {
+export function conversionFor(column: Column, encoder: RowEncoder, scalesDecimals = false): ValueConversion {
   const { type } = column;
   if (type.list) return listConversion(column, encoder);
   if (type.kind !== 'text') {

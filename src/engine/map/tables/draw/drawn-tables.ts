@@ -1,5 +1,5 @@
 /** The tables of a drawing: which rows share one, and which uses of the source share a column. */
-import { widerColumnType } from '../column-types.ts';
+import { widerColumnType, widerSourceType } from '../column-types.ts';
 import type { SourceModel, QName } from '../../../model/source-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
@@ -222,6 +222,8 @@ export class DrawnTables {
     const known = table.columnByKey.get(identity);
     if (known !== undefined) {
       known.type = widerColumnType(known.type, column.type);
+      known.sourceType = widerSourceType(known.sourceType, column.sourceType ?? null);
+      known.keepsForm ||= column.keepsForm ?? false;
       if (JSON.stringify(known.members) !== JSON.stringify(column.members ?? [])) known.members = [];
       return known;
     }

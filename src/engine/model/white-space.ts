@@ -1,0 +1,39 @@
+/** What white space in values means, by their types. */
+import type { Column } from './relational-model.ts';
+import type { BuiltInType } from './source-model.ts';
+
+const collapsedTypes: ReadonlySet<BuiltInType> = new Set<BuiltInType>([
+  'token',
+  'language',
+  'NMTOKEN',
+  'Name',
+  'NCName',
+  'ID',
+  'IDREF',
+  'ENTITY',
+  'duration',
+  'gYearMonth',
+  'gYear',
+  'gMonthDay',
+  'gDay',
+  'gMonth',
+  'hexBinary',
+  'base64Binary',
+  'anyURI',
+  'QName',
+  'NOTATION',
+]);
+
+/** White space around and within values means no more than that there is some (XSD 1.0 Part 2 §4.3.6, `collapse`), as text is written. */
+export function collapses(type: BuiltInType): boolean {
+  return collapsedTypes.has(type);
+}
+
+export function isCollapsed({ sourceType }: Column): boolean {
+  return sourceType !== null && collapses(sourceType);
+}
+
+/** White space is part of the value. */
+export function keepsSpace(column: Column): boolean {
+  return column.type.kind === 'text' && column.type.list !== true && !isCollapsed(column);
+}
