@@ -70,6 +70,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
     sharesRoots: sharesRoots(options.previous),
     typeNames: rememberedTypeNames(options.met?.declared ?? source),
+    decimalTexts: readsDecimalTexts(options.previous),
   };
   const { drawing, history, apart, folds } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
@@ -95,6 +96,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(apart.size === 0 ? {} : { typesApart: [...apart] }),
     ...(drawsByUse(options.previous) ? { childKeys: true as const } : {}),
     ...(sharesRoots(options.previous) ? { sharesRoots: true as const } : {}),
+    ...(readsDecimalTexts(options.previous) ? { decimalTexts: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   if (options.keepsDefaultNames === true) return { ...model, keepsDefaultNames: true };
@@ -109,6 +111,11 @@ function drawsByUse(previous: RelationalModel | undefined): boolean {
 /** What was written out beside a document's own tables stays so. */
 function sharesRoots(previous: RelationalModel | undefined): boolean {
   return previous === undefined || previous.sharesRoots === true;
+}
+
+/** What was text stays so. */
+function readsDecimalTexts(previous: RelationalModel | undefined): boolean {
+  return previous === undefined || previous.decimalTexts === true;
 }
 
 /** An id is a key from the first on, or never: tables that are there are not made anew for it. */

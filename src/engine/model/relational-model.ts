@@ -296,6 +296,8 @@ export interface RelationalModel {
   readonly childKeys?: true;
   /** where a type of a document's root stands at most once in another, both have the same tables; absent: such places have tables of their own */
   readonly sharesRoots?: true;
+  /** strings whose patterns allow decimals alone are decimals; absent: they are text */
+  readonly decimalTexts?: true;
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];

@@ -181,6 +181,7 @@ const shape = object<RelationalModel>(
   {
     childKeys: oneOf(true),
     sharesRoots: oneOf(true),
+    decimalTexts: oneOf(true),
     typesApart: array(text(/./)),
     foldedPlaces: array(text(/./)),
     foldedTables: array(text(/./)),

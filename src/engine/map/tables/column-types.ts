@@ -3,6 +3,7 @@ import type { ColumnType } from '../../model/relational-model.ts';
 import type { BuiltInType, Facets, ValueType } from '../../model/source-model.ts';
 import { collapses } from '../../model/white-space.ts';
 import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
+import { decimalTexts } from '../../xsd/values/decimal-texts.ts';
 import { zoneOf } from './zone-rules.ts';
 
 const text: ColumnType = { kind: 'text' };
@@ -70,9 +71,19 @@ const asciiText = /^[\0-\x7F]*$/u;
 /** Longest text that is worth a `char(n)`. */
 const maxCharLength = 255;
 
-/** The column type of a simple type; `defaultTextLength` (`--default-varchar-len`) bounds text without a length of its own. */
-export function columnTypeOf(value: ValueType, defaultTextLength?: number): ColumnType {
-  const type = exactColumnType(value);
+export interface ColumnTypeOptions {
+  /** `--default-varchar-len`: bounds text without a length of its own */
+  readonly textLength?: number | undefined;
+  /** see RelationalModel.decimalTexts; default false */
+  readonly decimalTexts?: boolean;
+}
+
+/** The column type of a simple type. */
+export function columnTypeOf(
+  value: ValueType,
+  { textLength: defaultTextLength, decimalTexts: readsTexts = false }: ColumnTypeOptions = {},
+): ColumnType {
+  const type = (readsTexts ? decimalTypeOf(value) : null) ?? exactColumnType(value);
   if (type.kind === 'text' && type.length === undefined && defaultTextLength !== undefined && !type.list) {
     return { ...type, length: defaultTextLength };
   }
@@ -100,6 +111,28 @@ function exactColumnType(value: ValueType): ColumnType {
   return base;
 }
 
+const strings: readonly BuiltInType[] = ['string', 'normalizedString', 'token'];
+
+const decimalTypes = new WeakMap<Facets, ColumnType | null>();
+
+/** That of a string whose patterns allow decimals alone; null for all else. */
+function decimalTypeOf({ variety, base, facets }: ValueType): ColumnType | null {
+  if (variety !== 'atomic' || !strings.includes(base)) return null;
+  let known = decimalTypes.get(facets);
+  if (known === undefined) decimalTypes.set(facets, (known = decimalTypeOfText(facets)));
+  return known;
+}
+
+function decimalTypeOfText({ patterns, enumeration }: Facets): ColumnType | null {
+  const texts = patterns === undefined || enumeration !== undefined ? null : decimalTexts(patterns);
+  if (texts === null) return null;
+  // a fixed scale prints every value as it came; a varying one only a column without scale does
+  const precision = texts.whole + texts.fraction;
+  return texts.isUniform && precision <= mostDigits
+    ? { kind: 'numeric', precision, scale: texts.fraction }
+    : { kind: 'numeric' };
+}
+
 function isBoundedText({ kind, list, length }: ColumnType): boolean {
   return kind === 'text' && list !== true && length !== undefined;
 }
@@ -114,12 +147,17 @@ const numbers: ReadonlySet<ColumnType['kind']> = new Set([
 
 /**
  * Whether the form of values counts, not what they are alone: that of guessed types, and of numbers that several types may stand for, as
- * 1.50 and 1.5e0.
+ * 1.50 and 1.5e0, and that of decimals which are text to the XSD.
  */
-export function keepsForm({ variety, guessed, memberTypes = [] }: ValueType): boolean {
+export function keepsForm(
+  value: ValueType,
+  { decimalTexts: readsTexts = false }: ColumnTypeOptions,
+): boolean {
+  const { variety, guessed, memberTypes = [] } = value;
   const types = memberTypes.map(exactColumnType);
   return (
     guessed === true ||
+    (readsTexts && decimalTypeOf(value) !== null) ||
     (variety === 'union' && areNumbers(types) && !types.every((type) => sameColumnType(type, types[0]!)))
   );
 }

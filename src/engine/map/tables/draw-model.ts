@@ -20,6 +20,7 @@ import type { RowContext } from './draw/row-context.ts';
 import { DrawnTables } from './draw/drawn-tables.ts';
 import { fillElement } from './draw/element-content.ts';
 import { drawRow } from './draw/rows.ts';
+import type { ColumnTypeOptions } from './column-types.ts';
 import { DrawingChoices } from './drawing-choices.ts';
 import type { Drawing, EdgeDraft, NodeDraft, TableDraft } from './model-builder.ts';
 import type { HeldKeys } from './held-keys.ts';
@@ -58,6 +59,8 @@ export interface DrawingOptions {
   readonly sharesRoots?: boolean;
   /** names of types as declared; default: found out for this drawing */
   readonly typeNames?: () => ReadonlyMap<number, string>;
+  /** see RelationalModel.decimalTexts; default true */
+  readonly decimalTexts?: boolean;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
   readonly heldKeys?: HeldKeys | null;
 }
@@ -71,7 +74,7 @@ export function drawModel(model: SourceModel, options: DrawingOptions): Drawing 
 
 class ModelDrawing implements DrawingContext {
   readonly model: SourceModel;
-  readonly textLength: number | undefined;
+  readonly columnTypes: ColumnTypeOptions;
   readonly choices: DrawingChoices;
   readonly paths: PathPrinter;
   readonly uses: UsePrinter;
@@ -102,6 +105,7 @@ class ModelDrawing implements DrawingContext {
       apart = new Set(),
       sharesRoots = true,
       typeNames: namesOfTypes,
+      decimalTexts = true,
     }: DrawingOptions,
   ) {
     this.declared = met?.declared ?? model;
@@ -109,7 +113,7 @@ class ModelDrawing implements DrawingContext {
     this.#heldKeys = heldKeys;
     this.#recordsFolds = foldedPlaces !== null && (met !== undefined || foldedPlaces.size > 0);
     this.model = model;
-    this.textLength = defaultTextLength;
+    this.columnTypes = { textLength: defaultTextLength, decimalTexts };
     this.#roots = roots;
     this.keptBeside = met === undefined && valueTypes !== undefined ? valueTypes.keptOf : new Map();
     this.paths = createPathPrinter(model, roots);

@@ -29,19 +29,19 @@ export function mayHoldCharacter(patterns: Patterns, character: string): boolean
 
 /** Whether the patterns allow ASCII alone, as they are written: ranges and characters, not names of classes. */
 export function holdsAsciiAlone(patterns: Patterns): boolean {
-  return partsOf(patterns).some((step) => step.every(isAscii));
+  return partsOf(patterns).some((step) => step.every(isAsciiAlone));
 }
 
-function isAscii(part: PatternPart): boolean {
+export function isAsciiAlone(part: PatternPart): boolean {
   switch (part.kind) {
     case 'character':
       return !/\\p|\\P|\^|\\[sS]|[^\0-\x7F]|\\u\{(?:[89a-f][0-9a-f]|[0-9a-f]{3,})\}/u.test(part.source);
     case 'sequence':
-      return part.items.every(isAscii);
+      return part.items.every(isAsciiAlone);
     case 'choice':
-      return part.options.every(isAscii);
+      return part.options.every(isAsciiAlone);
     case 'repeat':
-      return isAscii(part.item);
+      return isAsciiAlone(part.item);
   }
 }
 
@@ -54,7 +54,7 @@ export function mayAllowText(patterns: Patterns, text: string): boolean {
 }
 
 /** Without what is no regular expression. */
-function partsOf(patterns: Patterns): PatternPart[][] {
+export function partsOf(patterns: Patterns): PatternPart[][] {
   return patterns
     .map((step) => step.map(readPattern))
     .filter((step): step is PatternPart[] => step.length > 0 && !step.includes(null));
@@ -143,7 +143,8 @@ class TextSearch {
   }
 }
 
-function isOneOf(source: string, character: string): boolean {
+/** Whether a part of the kind `character` is this one. */
+export function isOneOf(source: string, character: string): boolean {
   return new RegExp(`^${source}$`, 'v').test(character);
 }
 

@@ -2,6 +2,7 @@
 import type { QName, SourceChild, SourceModel } from '../../../model/source-model.ts';
 import type { PathPrinter } from '../../names/paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
+import type { ColumnTypeOptions } from '../column-types.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
 import type { NodeDraft, TableDraft } from '../model-builder.ts';
 import type { DrawnTables } from './drawn-tables.ts';
@@ -13,8 +14,8 @@ export interface DrawingContext {
   readonly declared: SourceModel;
   /** by type: see PlanNode.keptBeside */
   readonly keptBeside: ReadonlyMap<number, number>;
-  /** characters of text columns without a length of their own */
-  readonly textLength: number | undefined;
+  /** what types of columns depend on beside those of values */
+  readonly columnTypes: ColumnTypeOptions;
   readonly choices: DrawingChoices;
   readonly paths: PathPrinter;
   readonly uses: UsePrinter;

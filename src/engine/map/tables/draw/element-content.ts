@@ -136,9 +136,9 @@ function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, val
     steps: row.columnKey,
     nameParts: row.nameParts,
     xpath: row.xpath,
-    type: columnTypeOf(value, drawing.textLength),
+    type: columnTypeOf(value, drawing.columnTypes),
     sourceType: itemBaseOf(value),
-    keepsForm: keepsForm(value),
+    keepsForm: keepsForm(value, drawing.columnTypes),
     members: value.memberTypes,
     documentation: row.documentation,
   });
@@ -161,9 +161,9 @@ function drawAttributes(drawing: DrawingContext, node: NodeDraft, row: RowContex
       // the value of an element that has no text is called as the element is
       nameParts: isValue(attribute) ? row.nameParts : [...row.nameParts, attribute.name.localName],
       xpath: drawing.paths.attribute(row.xpath, attribute.name),
-      type: columnTypeOf(attribute.type, drawing.textLength),
+      type: columnTypeOf(attribute.type, drawing.columnTypes),
       sourceType: itemBaseOf(attribute.type),
-      keepsForm: keepsForm(attribute.type),
+      keepsForm: keepsForm(attribute.type, drawing.columnTypes),
       members: attribute.type.memberTypes,
       documentation: attribute.documentation ?? saidOfValue(type, attribute, row),
     });
