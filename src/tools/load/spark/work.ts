@@ -25,7 +25,7 @@ import type { ToolSession } from '../../session/tool-session.ts';
 import type { LoadingJob, ReadingJob } from '../order.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
 
-/** What the driver is to do: `order.json` has one after the other, each with its number, from 0, and the name of the application. */
+/** What the driver is to do: `order.json` has one after the other, each with its number, from 0, the name of the application, and the mark of what it tells. */
 export type SparkOrder =
   | {
       readonly folder: string;

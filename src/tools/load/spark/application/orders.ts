@@ -1,5 +1,6 @@
 /** One application on Spark from the side of the tool: its folder, spark-submit, its log, its orders one after the other, and its end. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { AppError } from '../../../../errors.ts';
 import type { ToolSession } from '../../../session/tool-session.ts';
 import { makePassFolder, type SparkOrder } from '../work.ts';
 import { createDiagnosis, requireMaster, type Diagnosis } from './diagnosis.ts';
+import { createFactReader, type Facts } from './facts.ts';
 import { followFile } from './follow-file.ts';
 import {
   endOf,
@@ -89,6 +91,7 @@ class Application implements SparkApplication {
   readonly #session: ToolSession;
   readonly #work: string;
   readonly #name: string;
+  readonly #mark = randomBytes(8).toString('hex');
   #passes = 0;
   #orders = 0;
   /** spark-submit under way */
@@ -132,7 +135,7 @@ class Application implements SparkApplication {
 
   /** Over the one before: a file that is there already is looked at by all machines at once. */
   async #write(order: SparkOrder): Promise<void> {
-    const text = JSON.stringify({ number: this.#orders, name: this.#name, ...order });
+    const text = JSON.stringify({ number: this.#orders, name: this.#name, mark: this.#mark, ...order });
     await writeFile(join(this.#work, 'order.json'), text, { mode: 0o600 });
     this.#orders += 1;
   }
@@ -162,15 +165,16 @@ class Application implements SparkApplication {
     const diagnosis = createDiagnosis(settings['spark.master']!);
     const lease = keepLease(work);
     const reports: Promise<void>[] = [];
+    const readFacts = createFactReader(this.#mark);
     const take = (line: string): void => {
-      if (line.startsWith('@spark ')) {
-        const facts = JSON.parse(line.slice(7)) as Facts;
-        if (facts.failure !== undefined) diagnosis.readUnit(facts.failure);
-        this.#take(facts, reports);
-        return;
+      const { facts, rest } = readFacts(line);
+      for (const one of facts) {
+        if (one.failure !== undefined) diagnosis.readUnit(one.failure);
+        this.#take(one, reports);
       }
-      session.log(line);
-      const hint = diagnosis.read(line);
+      if (rest === '' && facts.length > 0) return;
+      session.log(rest);
+      const hint = diagnosis.read(rest);
       if (hint !== null) session.log(hint);
     };
     try {
@@ -211,17 +215,6 @@ class Application implements SparkApplication {
     if (done !== undefined) this.#progress(done / this.#units);
     if (order === this.#orders - 1) this.#done.resolve();
   }
-}
-
-/** The facts that the driver reports. */
-interface Facts {
-  readonly application?: string;
-  readonly master?: string;
-  /** units of the present order that are done */
-  readonly done?: number;
-  /** number of an order that is done */
-  readonly order?: number;
-  readonly failure?: string;
 }
 
 /** AppError: why spark-submit ended as it did. */

@@ -1,0 +1,36 @@
+/** What the driver tells the tool, in lines between those of its log: `@spark `, a mark, and an object of JSON (scripts/spark/driver.py). */
+
+/** Absent: nothing new of that. */
+export interface Facts {
+  readonly application?: string;
+  readonly master?: string;
+  /** units of the present order that are done */
+  readonly done?: number;
+  /** number of an order that is done; may be told several times */
+  readonly order?: number;
+  /** why a unit failed */
+  readonly failure?: string;
+}
+
+const told = (mark: string): RegExp =>
+  new RegExp(`@spark ${mark} (\\{(?:[^{}"]|"(?:[^"\\\\]|\\\\.)*")*\\})`, 'g');
+
+/**
+ * Reads the facts of a line, and answers what is left of it. Python and Java write into one pipe, each for itself: either may stand within a
+ * line of the other, before its end. Half a fact is none. `mark`: letters and digits that the driver was given, and no document knows.
+ */
+export function createFactReader(mark: string): (line: string) => {
+  readonly facts: readonly Facts[];
+  readonly rest: string;
+} {
+  const pattern = told(mark);
+  return (line) => {
+    if (!line.includes(mark)) return { facts: [], rest: line };
+    const facts: Facts[] = [];
+    const rest = line.replaceAll(pattern, (_, text: string) => {
+      facts.push(JSON.parse(text) as Facts);
+      return '';
+    });
+    return { facts, rest };
+  };
+}
