@@ -32,7 +32,7 @@ export const sparkProperties = [
   {
     name: 'svc.spark.range_bytes',
     initial: '256 MiB',
-    meaning: 'larger files are cut at row elements (--row-tag), a task for each part; small ones share tasks',
+    meaning: 'larger files are cut (docs/spark.md), a task for each part; small ones share tasks',
   },
   {
     name: 'svc.spark.node',
