@@ -34,7 +34,8 @@ case "$2 $unit" in
 *-load' 2') if first taken; then give; take; touch '${marks}/failed-when-taken'; exit 9; fi ;;
 esac`,
       );
-      const eager = 'spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3';
+      const eager =
+        'spark.log.level=INFO spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3';
       const conf = `spark.driver.host=127.0.0.1 spark.ui.enabled=false ${eager} spark.speculation.minTaskRuntime=200ms`;
       await trial.configure({ 'svc.spark.node': node, 'svc.spark.conf': conf });
       const run = await startTool(trial.home, 'xml2er', trial.job(kind, `attempts_${kind}`)).ended;

@@ -15,8 +15,9 @@ import { eventually } from '../support/service/waiting.ts';
 import { endOf, parentOf, processesWith, useFaultTrial } from './fault-trial.ts';
 import { loadedTables } from './loaded-tables.ts';
 
+/** a log that says which attempts there were */
 const eager =
-  'spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3 spark.speculation.minTaskRuntime=200ms';
+  'spark.log.level=INFO spark.speculation=true spark.speculation.interval=100ms spark.speculation.quantile=0.3 spark.speculation.minTaskRuntime=200ms';
 
 /** A transaction that holds something until it is released. */
 interface Held {
