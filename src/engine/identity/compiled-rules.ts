@@ -7,7 +7,7 @@ import type {
   NameTest,
   RelationalModel,
 } from '../model/relational-model.ts';
-import type { BuiltInType, QName } from '../model/source-model.ts';
+import { isSameName, type BuiltInType, type QName } from '../model/source-model.ts';
 import { rowColumnsOf } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
 
@@ -85,9 +85,7 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
       return known.get(nameId) ?? -1;
     },
     typed(node, type) {
-      const edge = nodes[node]?.typeEdges.find(
-        ({ name }) => name.localName === type.localName && name.namespaceUri === type.namespaceUri,
-      );
+      const edge = nodes[node]?.typeEdges.find(({ name }) => isSameName(name, type));
       return edge?.node ?? node;
     },
     rulesOf: (node) => declared.get(node) ?? none,

@@ -14,6 +14,10 @@ export function clarkName(name: QName): string {
   return name.namespaceUri === '' ? name.localName : `{${name.namespaceUri}}${name.localName}`;
 }
 
+export function isSameName(a: QName, b: QName): boolean {
+  return a.localName === b.localName && a.namespaceUri === b.namespaceUri;
+}
+
 /** Whether an attribute of that name is the value of an element that has no text. */
 export function isValueName({ namespaceUri, localName }: QName): boolean {
   return namespaceUri === '' && localName.toLowerCase() === 'value';

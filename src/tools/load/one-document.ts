@@ -12,7 +12,7 @@ import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import type { NameTable } from '../../engine/xml/tokens.ts';
 import type { EngineLimits } from '../../engine/limits.ts';
 import type { PlanEdge, RelationalModel } from '../../engine/model/relational-model.ts';
-import type { QName } from '../../engine/model/source-model.ts';
+import { isSameName, type QName } from '../../engine/model/source-model.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../inputs/members.ts';
@@ -129,7 +129,7 @@ async function cutDocument(
 function recurs({ nodes, roots }: RelationalModel, open: readonly QName[]): boolean {
   let edges: readonly PlanEdge[] = roots;
   for (const name of open) {
-    const edge = edges.find((one) => isSame(one.name, name));
+    const edge = edges.find((one) => isSameName(one.name, name));
     if (edge === undefined) return true;
     ({ edges } = nodes[edge.node]!);
   }
@@ -137,16 +137,12 @@ function recurs({ nodes, roots }: RelationalModel, open: readonly QName[]): bool
   const left = [...edges];
   for (let edge = left.pop(); edge !== undefined; edge = left.pop()) {
     const { name, node } = edge;
-    if (open.some((one) => isSame(one, name))) return true;
+    if (open.some((one) => isSameName(one, name))) return true;
     if (met.has(node)) continue;
     met.add(node);
     left.push(...nodes[node]!.edges, ...nodes[node]!.typeEdges.flatMap((type) => nodes[type.node]!.edges));
   }
   return false;
-}
-
-function isSame(a: QName, b: QName): boolean {
-  return a.localName === b.localName && a.namespaceUri === b.namespaceUri;
 }
 
 /** The same elements, after more children. */

@@ -3,7 +3,7 @@ import { rootsNamed } from '../../engine/map/chosen-roots.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { extraColumnsOf } from '../../engine/map/creation-options.ts';
 import type { MapLevel, RelationalModel } from '../../engine/model/relational-model.ts';
-import type { QName, SourceModel } from '../../engine/model/source-model.ts';
+import { isSameName, type QName, type SourceModel } from '../../engine/model/source-model.ts';
 import { knownOrigins } from '../../catalog/schemas/named.ts';
 import { familiesOf } from '../../catalog/schemas/origin.ts';
 import { AppError } from '../../errors.ts';
@@ -280,11 +280,7 @@ function unusedRenames(
 }
 
 export function hasRoot(model: RelationalModel | undefined, name: QName): boolean {
-  return (
-    model?.roots.some(
-      (root) => root.name.localName === name.localName && root.name.namespaceUri === name.namespaceUri,
-    ) ?? false
-  );
+  return model?.roots.some((root) => isSameName(root.name, name)) ?? false;
 }
 
 function unique(names: readonly QName[]): QName[] {

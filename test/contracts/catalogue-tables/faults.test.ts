@@ -17,7 +17,7 @@ import {
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
-import { expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
+import { changeBook, expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
 
 let server: ObjectServer;
 let catalogue: IcebergCatalogue;
@@ -59,26 +59,6 @@ const expectJobs = (jobs: readonly number[]): Promise<void> =>
 const commits = (): readonly (readonly string[])[] =>
   catalogue.calls.flatMap(({ tables }) => (tables.length === 0 ? [] : [tables]));
 
-let foreign = 3_051_729_675_574_597_004n;
-
-/** Of somebody else, with the files that the table has, under an identifier as other programs draw them. */
-function changeBook(): void {
-  catalogue.change('book', (metadata) => {
-    const snapshot = {
-      ...metadata.snapshots.at(-1),
-      'snapshot-id': (foreign += 1n),
-      'parent-snapshot-id': metadata['current-snapshot-id'],
-      'sequence-number': metadata['last-sequence-number'] + 1,
-      summary: { operation: 'replace' },
-    };
-    return {
-      snapshots: [...metadata.snapshots, snapshot],
-      'last-sequence-number': metadata['last-sequence-number'] + 1,
-      'current-snapshot-id': snapshot['snapshot-id'],
-    };
-  });
-}
-
 const faults: readonly NonNullable<CatalogueFault>[] = [
   { at: 'after', answer: 500 },
   { at: 'after', answer: 'hang up' },
@@ -112,7 +92,7 @@ test('somebody else’s version comes first: the job goes on from that', async (
   catalogue.setFaults(({ tables }) => {
     if (!tables.includes('book') || isTaken) return null;
     isTaken = true;
-    changeBook();
+    changeBook(catalogue);
     return null;
   });
   await load(2);
@@ -129,7 +109,7 @@ test('somebody else is first many times: versions of other tables are made once,
   catalogue.setFaults(({ tables }) => {
     if (tables.includes('book') && left > 0) {
       left -= 1;
-      changeBook();
+      changeBook(catalogue);
     }
     return null;
   });
@@ -363,7 +343,7 @@ test.each(['told', 'never'] as const)(
     await load(999);
     catalogue.setFaults(({ tables }) => {
       const chance = Math.random();
-      if (tables.includes('book') && chance > 0.7) changeBook();
+      if (tables.includes('book') && chance > 0.7) changeBook(catalogue);
       return chance < 0.1 ? faults[Math.floor(Math.random() * faults.length)]! : null;
     });
     const jobs: number[] = [];

@@ -6,6 +6,7 @@ import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { IcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';
 import type { ObjectServer } from '../../support/servers/object-server.ts';
 import { expectJobs } from '../bucket-tables/expected-jobs.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
@@ -69,4 +70,24 @@ export async function expectCatalogueJobs(
 ): Promise<void> {
   server.put('lake/manifest.json', server.objects.get('lake/_loads/.svc/manifest.json')!.toString());
   await expectJobs(server, folder, 'iceberg', jobs, options);
+}
+
+let foreign = 3_051_729_675_574_597_004n;
+
+/** Of somebody else, with the files that the table has, under an identifier as other programs draw them. */
+export function changeBook(catalogue: IcebergCatalogue): void {
+  catalogue.change('book', (metadata) => {
+    const snapshot = {
+      ...metadata.snapshots.at(-1),
+      'snapshot-id': (foreign += 1n),
+      'parent-snapshot-id': metadata['current-snapshot-id'],
+      'sequence-number': metadata['last-sequence-number'] + 1,
+      summary: { operation: 'replace' },
+    };
+    return {
+      snapshots: [...metadata.snapshots, snapshot],
+      'last-sequence-number': metadata['last-sequence-number'] + 1,
+      'current-snapshot-id': snapshot['snapshot-id'],
+    };
+  });
 }

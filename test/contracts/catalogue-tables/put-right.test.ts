@@ -8,7 +8,7 @@ import { startIcebergCatalogue, type IcebergCatalogue } from '../../support/serv
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
-import { expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
+import { changeBook, expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
 
 /** how often the catalogue passes over `book`, from now on */
 let left = 0;
@@ -23,7 +23,7 @@ beforeEach(async () => {
     passesOver: (name) => {
       if (name !== 'book' || left === 0) return false;
       left -= 1;
-      changeBook();
+      changeBook(catalogue);
       return true;
     },
   });
@@ -34,24 +34,6 @@ afterEach(async () => {
   await server.end();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** Of somebody else, with the files that the table has. */
-function changeBook(): void {
-  catalogue.change('book', (metadata) => {
-    const snapshot = {
-      ...metadata.snapshots.at(-1),
-      'snapshot-id': 3_051_729_675_574_597_005n,
-      'parent-snapshot-id': metadata['current-snapshot-id'],
-      'sequence-number': metadata['last-sequence-number'] + 1,
-      summary: { operation: 'replace' },
-    };
-    return {
-      snapshots: [...metadata.snapshots, snapshot],
-      'last-sequence-number': metadata['last-sequence-number'] + 1,
-      'current-snapshot-id': snapshot['snapshot-id'],
-    };
-  });
-}
 
 const load = (job: number): ReturnType<typeof loadCatalogue> =>
   loadCatalogue(catalogue.address, server.settings, folder, libraryPlan(job));

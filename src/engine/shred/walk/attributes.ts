@@ -1,5 +1,5 @@
 /** Attributes: in their columns, as what XSD lets every element say of itself (XSD Part 1 §2.6), or beside the data. */
-import { clarkName, type QName } from '../../model/source-model.ts';
+import { clarkName, isSameName, type QName } from '../../model/source-model.ts';
 import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
 import type { CompiledNode, CompiledPlan } from '../compiled-plan.ts';
 import {
@@ -158,7 +158,5 @@ function trimmed(text: string): string {
 }
 
 function typeEdgeOf(node: CompiledNode, name: QName): CompiledNode['plan']['typeEdges'][number] | undefined {
-  return node.plan.typeEdges.find(
-    (edge) => edge.name.localName === name.localName && edge.name.namespaceUri === name.namespaceUri,
-  );
+  return node.plan.typeEdges.find((edge) => isSameName(edge.name, name));
 }
