@@ -71,6 +71,11 @@ export type BuiltInType =
   | 'QName'
   | 'NOTATION';
 
+/** Whether values are names, whose prefixes stand for namespaces. */
+export function holdsNames(type: BuiltInType | null | undefined): boolean {
+  return type === 'QName' || type === 'NOTATION';
+}
+
 /** Facets in force after all restriction steps; patterns of one step are alternatives, steps must all match. */
 export interface Facets {
   readonly length?: number;

@@ -3,6 +3,7 @@ import { lazyArray } from '../model/packed/lazy-array.ts';
 import { factsOf } from '../model/facts.ts';
 import { everyRowNamesDocument } from '../model/key-columns.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
+import { holdsNames } from '../model/source-model.ts';
 import { keepsSpace } from '../model/white-space.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
@@ -102,9 +103,7 @@ export function compilePlan(
       contentColumn: find('content'),
       required: Int32Array.from(required),
       conversions: columns.map((column) => conversionFor(column, encoder, scalesDecimals)),
-      holdsNames: Uint8Array.from(columns, ({ sourceType }) =>
-        sourceType === 'QName' || sourceType === 'NOTATION' ? 1 : 0,
-      ),
+      holdsNames: Uint8Array.from(columns, ({ sourceType }) => (holdsNames(sourceType) ? 1 : 0)),
       slotCount: columns.length + markCounts[index]!,
     };
   });

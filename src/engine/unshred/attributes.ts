@@ -1,5 +1,6 @@
 /** Values of a row as they stand in a document: attributes, text, names with their prefixes. */
 import { xsiNamespace } from '../model/name-labels.ts';
+import { holdsNames } from '../model/source-model.ts';
 import { escapeAttribute } from './escape.ts';
 import type { KeptElement } from './kept-content.ts';
 import type { OwnDeclarations } from './output-namespaces.ts';
@@ -96,7 +97,7 @@ export function valueOf(
   const { name, sourceType } = plan.columns(node.plan.table)[column]!.column;
   const written = row.lexical.get(name);
   if (written === undefined) return cellText(row, column);
-  if (sourceType !== 'QName' && sourceType !== 'NOTATION') return written;
+  if (!holdsNames(sourceType)) return written;
   const names = written.split(' ').map((item) => (item.startsWith('{') ? typeNameOf(plan, item, own) : item));
   return names.join(' ');
 }

@@ -1,7 +1,7 @@
 /** Prefixes of a written document: every namespace has one, declared at the root; there is no default namespace. */
 import type { RelationalModel } from '../model/relational-model.ts';
 import { xmlNamespace, xsdNamespace, xsiNamespace } from '../model/name-labels.ts';
-import type { QName } from '../model/source-model.ts';
+import { holdsNames, type QName } from '../model/source-model.ts';
 import { escapeAttribute } from './escape.ts';
 
 /** Namespaces that one start tag has to declare itself: URI -> prefix. */
@@ -25,13 +25,13 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
     for (const { name } of node.typeEdges) used.add(name.namespaceUri);
   }
   const known = Object.entries(model.namespaces).filter(([prefix]) => prefix !== 'xml' && prefix !== 'xmlns');
-  const holdsNames = model.tables.some(({ columns }) =>
-    columns.some(({ sourceType }) => sourceType === 'QName' || sourceType === 'NOTATION'),
+  const anyHoldsNames = model.tables.some(({ columns }) =>
+    columns.some(({ sourceType }) => holdsNames(sourceType)),
   );
   const prefixes = new Map<string, string>();
   const declared: [string, string][] = [];
   for (const [prefix, uri] of known) {
-    if (uri === '' || uri === xmlNamespace || (!holdsNames && (!used.has(uri) || prefixes.has(uri))))
+    if (uri === '' || uri === xmlNamespace || (!anyHoldsNames && (!used.has(uri) || prefixes.has(uri))))
       continue;
     if (!prefixes.has(uri)) prefixes.set(uri, prefix);
     declared.push([prefix, uri]);

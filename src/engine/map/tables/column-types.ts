@@ -1,6 +1,6 @@
 /** From the simple types of XSD (Part 2) to logical column types. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import type { BuiltInType, Facets, ValueType } from '../../model/source-model.ts';
+import { holdsNames, type BuiltInType, type Facets, type ValueType } from '../../model/source-model.ts';
 import { collapses } from '../../model/white-space.ts';
 import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
 import { decimalTexts } from '../../xsd/values/decimal-texts.ts';
@@ -181,7 +181,7 @@ function unionColumnType(members: readonly ValueType[]): ColumnType {
 
 /** Length facets bound character data only; for the binary types they count octets. Patterns bound it, too. */
 function boundedText(base: BuiltInType, facets: Facets): ColumnType {
-  if (base === 'hexBinary' || base === 'base64Binary' || base === 'QName' || base === 'NOTATION') return text;
+  if (base === 'hexBinary' || base === 'base64Binary' || holdsNames(base)) return text;
   const { enumeration, patterns = [] } = facets;
   const longestOption = (enumeration ?? []).reduce(
     (longest, option) => Math.max(longest, [...option].length),
@@ -297,8 +297,6 @@ export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
   return text;
 }
 
-const names: readonly (BuiltInType | null)[] = ['QName', 'NOTATION'];
-
 /**
  * What values of both have to be read as, in a column that several declarations share: with their white space where it is part of one's values,
  * with an exponent or a fraction where one's may have it.
@@ -306,8 +304,8 @@ const names: readonly (BuiltInType | null)[] = ['QName', 'NOTATION'];
 export function widerSourceType(a: BuiltInType | null, b: BuiltInType | null): BuiltInType | null {
   if (a === null || b === null || a === b) return a ?? b;
   const either = (type: BuiltInType): boolean => a === type || b === type;
-  // a prefix of text is no name's: what the first declaration says holds for both
-  if (names.includes(a) || names.includes(b)) return a;
+  // names share no column with text
+  if (holdsNames(a) || holdsNames(b)) return a;
   if (either('anySimpleType')) return 'anySimpleType';
   if (collapses(a) !== collapses(b)) return collapses(a) ? b : a;
   return either('decimal') ? 'decimal' : a;

@@ -1,5 +1,6 @@
 /** Which conversion of src/engine/shred/kernel/shred.as a column takes, and with what: those of src/engine/shred/values/conversion.ts that are common. */
 import type { Column } from '../../model/relational-model.ts';
+import { holdsNames } from '../../model/source-model.ts';
 import { isCollapsed } from '../../model/white-space.ts';
 import * as layout from './layout.ts';
 
@@ -30,8 +31,7 @@ export function columnForm(column: Column, scalesDecimals: boolean): ColumnForm 
     flags: (isCollapsed(column) ? layout.COLLAPSES : 0) | (keepsForm === true ? layout.KEEPS_FORM : 0),
     plainScale: plainScaleOf(column, scalesDecimals),
   });
-  if (type.list === true || sourceType === 'QName' || sourceType === 'NOTATION')
-    return form(layout.CONVERT_OTHERS);
+  if (type.list === true || holdsNames(sourceType)) return form(layout.CONVERT_OTHERS);
   switch (type.kind) {
     case 'text':
       return form(layout.CONVERT_TEXT, type.length ?? -1, type.fixed === true ? type.length : 0);

@@ -1,9 +1,10 @@
 /** The symbol spaces of a set: its global components by kind and name. */
 import { clarkName, type QName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
-import type { GlobalDeclaration, Origin, SchemaDocument, SymbolSpace } from './terms.ts';
+import type { GlobalDeclaration, SchemaDocument, SymbolSpace } from './terms.ts';
 import { orderByDependency } from '../derive/dependency-order.ts';
 import type { XsdReport } from '../report.ts';
+import { DuplicateComponents } from './duplicate-components.ts';
 import type { DocumentSet } from '../read/document.ts';
 import { attributeOf, isXsd, type DocumentReference, type SchemaFile } from '../read/file.ts';
 import { collapse } from '../read/white-space.ts';
@@ -48,6 +49,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
   };
   const declarations: GlobalDeclaration[] = [];
   const isCopy = createCopyCheck();
+  const duplicates = new DuplicateComponents();
 
   for (const document of set.documents) {
     for (const child of document.file.root.children) {
@@ -59,7 +61,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
       const other = space.get(key);
       if (other === undefined) space.set(key, declaration);
       else if (other.document !== document && isCopy(other.document.file, document.file)) continue;
-      else reportDuplicate(declaration, other, report);
+      else duplicates.add(declaration, other);
       declarations.push(declaration);
     }
   }
@@ -88,7 +90,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
             at,
             name,
           );
-        } else reportDuplicate({ ...at, space: spaceName, name: original.name }, original, report);
+        } else duplicates.add({ ...at, space: spaceName, name: original.name }, original);
         continue;
       }
       const isOverride = reference.kind === 'override';
@@ -120,6 +122,7 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
       }
     }
   }
+  duplicates.report(report);
   return {
     findDeclaration: (space, key) => spaces[space].get(key),
     declarations,
@@ -158,18 +161,4 @@ function reachable(
   const found = new Set([start]);
   for (const document of found) for (const target of targets(document)) found.add(target);
   return new Set([...found].map(({ file }) => file));
-}
-
-function reportDuplicate(
-  declaration: Origin & { space: SymbolSpace; name: QName },
-  other: Origin,
-  report: XsdReport,
-): void {
-  const location = `${other.document.file.name}, line ${other.node.line}`;
-  report.error(
-    'xsd_duplicate_component',
-    `A second ${declaration.space} named ${declaration.name.localName}; the first, at ${location}, is kept`,
-    declaration,
-    clarkName(declaration.name),
-  );
 }

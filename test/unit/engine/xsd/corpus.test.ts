@@ -170,10 +170,16 @@ describe('real XSD sets', () => {
   );
 
   /** Folders that hold several versions of one namespace: without entries they contradict themselves, and the first version wins. */
-  it.each(some(['cdisc-odm', 'scap', 'siri'], 1))('%s, all versions at once', needs('corpus'), (path) => {
+  const inVersions: [path: string, others: string[]][] = [
+    // ODM 1.2 has a wildcard behind ds:Signature that lets it in, too
+    ['cdisc-odm', ['xsd_ambiguous_content']],
+    ['scap', []],
+    ['siri', []],
+  ];
+  it.each(some(inVersions, 1))('%s, all versions at once', needs('corpus'), (path, others) => {
     const folder = join(corpusDirectory, path);
     const { diagnostics } = compileXsdSet(readXsdFiles(folder));
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
-    expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['xsd_duplicate_component']));
+    expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['xsd_duplicate_component', ...others]));
   });
 });

@@ -333,4 +333,23 @@ describe('broken sets', () => {
     ]);
     expect(diagnostics).toMatchObject([{ code: 'xsd_namespace_mismatch', file: 'a.xsd', line: 1 }]);
   });
+
+  it('says once what two files declare both', () => {
+    const versions = ['1.0', '1.1'].map((version) =>
+      schemaFile(
+        `${version}/t.xsd`,
+        `<xs:element name="a"/>\n<xs:element name="b"/>\n<xs:element name="c${version === '1.0' ? '' : '1'}"/>`,
+        'targetNamespace="urn:t"',
+      ),
+    );
+    const { diagnostics, usable } = diagnose(versions);
+    expect(usable).toBe(true);
+    expect(diagnostics).toMatchObject([
+      { code: 'xsd_duplicate_component', file: '1.1/t.xsd', line: 1, path: '{urn:t}a' },
+    ]);
+    expect(diagnostics[0]!.message).toBe(
+      'A second element named a, and 1 more that both files declare; the first, at 1.0/t.xsd, line 1, is kept, and so are the ' +
+        'others there: leave one of the two files out',
+    );
+  });
 });

@@ -1,6 +1,6 @@
 /** The tables of a drawing: which rows share one, and which uses of the source share a column. */
 import { widerColumnType, widerSourceType } from '../column-types.ts';
-import type { SourceModel, QName } from '../../../model/source-model.ts';
+import { holdsNames, type QName, type SourceModel } from '../../../model/source-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
@@ -213,8 +213,20 @@ export class DrawnTables {
     return this.column(table, '/nil', { role: 'nil', type: flag, nameParts: ['nil'], xpath: table.xpath });
   }
 
+  /** Declarations of one name share it, but for those of names and those of text: a prefix says something in names alone. */
   valueColumn(row: RowContext, suffix: string, column: Omit<NewColumn, 'role'>): ColumnDraft {
-    return this.column(row.table, `${row.columnKey}${suffix}`, { role: 'value', ...column });
+    const identity = `${row.columnKey}${suffix}`;
+    const known = row.table.columnByKey.get(identity);
+    const isOfNames = holdsNames(column.sourceType);
+    if (known === undefined || holdsNames(known.sourceType) === isOfNames)
+      return this.column(row.table, identity, { role: 'value', ...column });
+    const word = isOfNames ? 'name' : 'text';
+    return this.column(row.table, `${identity}/(${word})`, {
+      role: 'value',
+      ...column,
+      steps: `${column.steps ?? ''}/(${word})`,
+      nameParts: [...(column.nameParts ?? []), word],
+    });
   }
 
   /** The column of this identity, made when new; declarations that share it widen its type. */

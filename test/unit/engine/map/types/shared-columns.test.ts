@@ -36,9 +36,12 @@ describe('a column of several declarations', () => {
     [decimalOrDouble, '1.5e3', 'decimal', '1.50'],
     ['int', '5', 'decimal', '5.00'],
     ['int', '5', 'token', ' 05 '],
+    ['string', 'p:x', 'QName', 'p:x'],
+    ['QName', 'p:x', 'string', 'p:x'],
+    ['QName', 'p:x', 'NOTATION', 'p:x'],
   ])('of %s %j and %s %j gives both back', async (first, one, second, other) => {
     const source = compiled(schema(first, second));
-    const document = `<r><a y="${one}"><x>${one}</x></a><b y="${other}"><x>${other}</x></b></r>`;
+    const document = `<r><a y="${one}"><x>${one}</x></a><b xmlns:p="urn:p" y="${other}"><x>${other}</x></b></r>`;
     for (const level of [0, 1, 2, 3] as const satisfies MapLevel[]) {
       const model = modelOf(source, level);
       const [written] = await roundTrip(model, [document]);
@@ -54,6 +57,21 @@ describe('a column of several declarations', () => {
     expect(kinds('decimal', decimalOrDouble)).toEqual([['numeric', 'anySimpleType', true]]);
     expect(kinds('token', 'string')).toEqual([['text', 'string', undefined]]);
     expect(kinds('token', 'anyURI')).toEqual([['text', 'token', undefined]]);
+    expect(kinds('string', 'QName')).toEqual([['text', 'string', undefined]]);
     expect(kinds('integer', 'decimal')).toEqual([['numeric', 'decimal', undefined]]);
+  });
+
+  it('is none of names and of text, where each has the prefixes that it says', async () => {
+    const source = compiled(schema('string', 'QName'));
+    const model = modelOf(source, 3);
+    const table = model.tables.find(({ columns }) => columns.some(({ name }) => name === 'x_name'))!;
+    expect(table.columns.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['x', 'y', 'x_name', 'y_name']),
+    );
+    const document =
+      '<r xmlns:p="urn:1"><a y="p:x"><x>p:x</x></a><b xmlns:q="urn:2" y="q:x"><x>q:x</x></b><b xmlns:p="urn:3" y="p:x"><x>p:x</x></b></r>';
+    const [written] = await roundTrip(model, [document]);
+    expect(compareXml(document, written!, { source })).toEqual([]);
+    expect(new TextDecoder().decode(written)).toContain('<x>p:x</x></a>');
   });
 });
