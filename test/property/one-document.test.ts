@@ -63,6 +63,10 @@ describe('a document in ranges', { timeout: propertyTimeoutMs }, () => {
         const whole = await loaded(model, document, null);
         const ranges = await loaded(model, document, rangeBytes);
         if (ranges.ranges > 1) cut += 1;
+        const pieces = await loaded(model, document, rangeBytes, {}, true);
+        expect([pieces.starts, pieces.log]).toEqual([ranges.starts, ranges.log]);
+        expect(byValue(model, pieces)).toEqual(byValue(model, whole));
+        expect(pieces.statistics).toEqual(whole.statistics);
         expect(byValue(model, ranges)).toEqual(byValue(model, whole));
         expect(ranges.statistics).toEqual(whole.statistics);
         expect(ranges.findings).toEqual(whole.findings);

@@ -2,13 +2,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultEngineLimits } from '../../src/engine/limits.ts';
+import { createLevelCuts, levelAround } from '../../src/engine/shred/row-tag/level-cuts.ts';
 import type { PieceOfRows } from '../../src/engine/shred/row-tag/pieces.ts';
 import { createQuickCuts } from '../../src/engine/shred/row-tag/quick-cuts.ts';
 import type { RowElementName } from '../../src/engine/shred/row-tag/elements.ts';
 import { createTokenizerKernels } from '../../src/engine/xml/tokenizer/fast.ts';
 import type { InputMember } from '../../src/tools/inputs/members.ts';
 import { splitDocument } from '../../src/tools/inputs/readable-ranges.ts';
-import { countPieces, rangesOfPieces, surveyPiece } from '../../src/tools/inputs/surveyed-ranges.ts';
+import {
+  countPieces,
+  levelCutsOfPieces,
+  rangesOfPieces,
+  surveyPiece,
+} from '../../src/tools/inputs/surveyed-ranges.ts';
 import { Choices, decisions } from './choices/random.ts';
 import { bytesOf, documentOf, memberOf, rowTag } from './choices/row-documents.ts';
 import { holds, propertyTimeoutMs } from './choices/settings.ts';
@@ -46,10 +52,15 @@ describe('a document in pieces', { timeout: propertyTimeoutMs }, () => {
           { namespaceUri: 'urn:1', localName: 'row' },
           { namespaceUri: null, localName: 'a' },
         ]);
-        const surveying = { rowTag: name, rangeBytes: choices.between(1, 200) };
+        const surveying = { rows: { rowTag: name }, rangeBytes: choices.between(1, 200) };
         const count = await countPieces(member, surveying);
         const limits = defaultEngineLimits;
-        const expected = await splitDocument(member, { ...surveying, limits, kernels });
+        const expected = await splitDocument(member, {
+          ...surveying.rows,
+          rangeBytes: surveying.rangeBytes,
+          limits,
+          kernels,
+        });
         if (count === 0) {
           expect(expected).toBeNull();
           return;
@@ -96,7 +107,7 @@ describe('a document in pieces', { timeout: propertyTimeoutMs }, () => {
     );
     const text = `<?xml version="1.0"?><list at="1">${sections.join('')}${row.repeat(200)}</list>`;
     const member = memberOf(new TextEncoder().encode(text), 100);
-    const surveying = { rowTag, rangeBytes: 150 };
+    const surveying = { rows: { rowTag }, rangeBytes: 150 };
     const count = await countPieces(member, surveying);
     const surveyed = await Promise.all(
       Array.from({ length: count }, (_, number) => surveyPiece(member, number, surveying)),
@@ -114,8 +125,48 @@ describe('a document in pieces', { timeout: propertyTimeoutMs }, () => {
     };
     const found = await rangesOfPieces(unread, surveyed, surveying, 1);
     const limits = defaultEngineLimits;
-    const expected = await splitDocument(member, { ...surveying, limits, kernels });
+    const expected = await splitDocument(member, {
+      ...surveying.rows,
+      rangeBytes: surveying.rangeBytes,
+      limits,
+      kernels,
+    });
     expect(expected!.length).toBeGreaterThan(20);
     expect(found).toEqual(expected!.map((range) => ({ ...range, sha256: '' })));
+  });
+
+  it('is read once at a level where rows of any name follow one another', async () => {
+    const rows = Array.from(
+      { length: 400 },
+      (_, at) =>
+        `<p:${at % 3 === 0 ? 'a' : 'b.c'} n="${at}"><d>x</d><!-- <p:x> --></p:${at % 3 === 0 ? 'a' : 'b.c'}>\r\n`,
+    );
+    const head = '<?xml version="1.0"?>\n<list xmlns:p="urn:p"><title/><all of="400">';
+    const bytes = new TextEncoder().encode(`${head}${rows.join('')}</all><tail/></list>`);
+    const member = memberOf(bytes, 100);
+    const rangeBytes = 1000;
+    const found = {
+      offset: head.indexOf('<all'),
+      folded: [{ namespaceUri: '', localName: 'title' }],
+      headBytes: 500,
+      tailBytes: 1_000_000,
+    };
+    const around = levelAround(found, bytes.subarray(0, head.length), 0)!;
+    expect(around.tags).toEqual(['<list xmlns:p="urn:p">', '<all of="400">']);
+    const surveying = { rows: { level: { ...found, around, rowNames: ['a', 'b.c'] } }, rangeBytes };
+    const count = await countPieces(member, surveying);
+    const surveyed = await Promise.all(
+      Array.from({ length: count }, (_, number) => surveyPiece(member, number, surveying)),
+    );
+    const unread = {
+      ...member,
+      parts: { ...member.parts!, bytes: () => expect.unreachable('a piece is read again') },
+    };
+    const cuts = createLevelCuts(found, rangeBytes, 0)!;
+    expect(cuts.write(bytes)).toBe(true);
+    const expected = cuts.end()!;
+    expect(expected.cuts.length).toBeGreaterThan(15);
+    expect(expected.isSole).toBe(true);
+    expect(await levelCutsOfPieces(unread, surveyed, surveying)).toEqual(expected);
   });
 });

@@ -15,12 +15,12 @@ export interface CuttingCosts {
 const rowTag = { namespaceUri: null, localName: 'order' };
 
 export async function measureCutting(path: string, rangeBytes: number): Promise<CuttingCosts> {
-  const cutting = { rowTag, rangeBytes };
+  const cutting = { rows: { rowTag }, rangeBytes };
   const inputs = await openInputs([path], () => true);
   const [member] = await Array.fromAsync(inputs.members());
   const kernels = createTokenizerKernels();
   const onePass = await spent(() =>
-    splitDocument(member!, { ...cutting, limits: defaultEngineLimits, kernels, sha256: '' }),
+    splitDocument(member!, { rowTag, rangeBytes, limits: defaultEngineLimits, kernels, sha256: '' }),
   );
   const pieces = await spent(async () => {
     const found = [];

@@ -71,16 +71,15 @@ function restoreRows(state: ShredState, rows: readonly number[], slots: readonly
 }
 
 /**
- * Whether a child of the innermost open element leaves nothing there but that it was one: it has a row of its own, or is kept as it is. Null: text
- * belongs to the element, or none is open.
+ * Names of those children of the innermost open element that leave more there than that it was one. All others have a row of their own, or
+ * are kept as they are. Null: text belongs to the element, or none is open.
  */
-export function rowChildren(context: WalkContext): ((name: QName) => boolean) | null {
-  const { state, plan, names } = context;
+export function foldedNames(context: WalkContext): readonly QName[] | null {
+  const { state, plan, settings } = context;
   if (state.depth === 0) return null;
   const node = context.nodeOf(state.depth - 1);
   if (node.takesText) return null;
-  return ({ namespaceUri, localName }) => {
-    const edge = plan.childEdge(node.index, names.intern(namespaceUri, localName));
-    return edge === null || (edge.childKeyColumn === undefined && plan.nodes[edge.node]!.seenSlot < 0);
-  };
+  return settings.model.nodes[node.index]!.edges.filter(
+    (edge) => edge.childKeyColumn !== undefined || plan.nodes[edge.node]!.seenSlot >= 0,
+  ).map(({ name }) => name);
 }

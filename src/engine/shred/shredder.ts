@@ -16,7 +16,7 @@ import {
   type TokenBatch,
 } from '../xml/tokens.ts';
 import type { Deviations } from './deviations.ts';
-import { restore, rowChildren, suspend, type OpenDocument } from './open-document.ts';
+import { foldedNames, restore, suspend, type OpenDocument } from './open-document.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
 import type { DocumentFacts, RowOutput } from './rows/output.ts';
 import { Attributes } from './walk/attributes.ts';
@@ -59,7 +59,7 @@ export interface Shredder {
   /** The document as it is open now, between two batches. */
   openDocument(): OpenDocument;
   /** As of src/engine/shred/open-document.ts. */
-  rowChildren(): ((name: QName) => boolean) | null;
+  foldedNames(): readonly QName[] | null;
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
   endDocument(facts: DocumentFacts): void;
   /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
@@ -141,8 +141,8 @@ class DocumentShredder implements Shredder {
     return suspend(this.#context);
   }
 
-  rowChildren(): ((name: QName) => boolean) | null {
-    return rowChildren(this.#context);
+  foldedNames(): readonly QName[] | null {
+    return foldedNames(this.#context);
   }
 
   #begin(name: string, number: number, extra: readonly (string | null)[]): void {

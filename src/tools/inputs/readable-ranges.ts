@@ -177,7 +177,8 @@ async function findCuts(
   }
 }
 
-async function bytesOf(parts: DocumentParts, from: number, to: number): Promise<Uint8Array> {
+/** Bytes `from` to `to` of the file, or to its end. */
+export async function bytesOf(parts: DocumentParts, from: number, to: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of parts.bytes({ from, to })) chunks.push(chunk.slice());
   return Buffer.concat(chunks);

@@ -3,6 +3,8 @@
  * whom it may be: where a piece does not begin as was taken to be, it is looked at once more.
  */
 import { firstPiece, placePiece, type PieceOfRows } from '../../engine/shred/row-tag/pieces.ts';
+import { createLevelPiece, type LevelCuts } from '../../engine/shred/row-tag/level-cuts.ts';
+import type { LevelAround, LevelHead, RowLevel } from '../../engine/shred/row-tag/level.ts';
 import { createQuickPiece } from '../../engine/shred/row-tag/quick-cuts.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { RowCut } from '../../engine/shred/row-tag/ranges.ts';
@@ -10,9 +12,19 @@ import type { DocumentParts, DocumentRange, InputMember } from './members.ts';
 import { markBytesOf, rangesBetween } from './readable-ranges.ts';
 
 export interface Surveying {
-  readonly rowTag: RowElementName;
+  readonly rows: SurveyedRows;
   /** bytes of a range, but for the rest of the row element that they end in; and of a piece */
   readonly rangeBytes: number;
+}
+
+/** What rows are: elements of a name, or those of a level, whatever they are called. */
+export type SurveyedRows = { readonly rowTag: RowElementName } | { readonly level: SurveyedLevel };
+
+/** A level that was found at the beginning of the document. */
+export interface SurveyedLevel extends RowLevel {
+  readonly around: LevelAround;
+  /** local names that rows have: pieces are taken to begin at these */
+  readonly rowNames: readonly string[];
 }
 
 /** Elements around are looked for in so much of a document. */
@@ -23,7 +35,7 @@ const marginBytes = 1024;
 /** How many pieces a file has; 0: it is not to be cut, or in an encoding in which it cannot be. */
 export async function countPieces(
   { parts, diskBytes }: InputMember,
-  { rangeBytes }: Surveying,
+  { rangeBytes }: Pick<Surveying, 'rangeBytes'>,
 ): Promise<number> {
   if (parts === undefined || diskBytes <= rangeBytes || (await markBytesOf(parts)) === null) return 0;
   return Math.ceil(diskBytes / rangeBytes);
@@ -39,26 +51,34 @@ export async function surveyPiece(
   const from =
     number === 0
       ? 0
-      : await firstRowTag(member.parts!, number * rangeBytes, (number + 1) * rangeBytes, surveying);
+      : await firstRowTag(member.parts!, number * rangeBytes, (number + 1) * rangeBytes, surveying.rows);
   if (from === null) return null;
-  const outer = number === 0 ? [] : await tagsAroundRows(member.parts!, surveying);
-  // what does not begin at a row may have no end that is seen: all such pieces would be read to the end of the file
-  return readPiece(member, from, outer, surveying, (number + 2) * rangeBytes);
+  const outer = number === 0 ? [] : await tagsAroundRows(member.parts!, surveying.rows);
+  return readPiece(member, from, outer, surveying, true);
 }
 
-/** `from`: 0, or where a row element begins, of which `outer` are the start tags around. Null, too: the piece goes on at `most`. */
+/**
+ * `from`: 0, or where a row element begins, of which `outer` are the start tags around. `isGuess`: what does not begin at a row may have no
+ * end that is seen; it is given up, where all such pieces would be read to the end of the file.
+ */
 async function readPiece(
   { parts, diskBytes }: InputMember,
   from: number,
   outer: readonly string[],
-  { rowTag, rangeBytes }: Surveying,
-  most = Infinity,
+  { rows, rangeBytes }: Surveying,
+  isGuess = false,
 ): Promise<PieceOfRows | null> {
   const markBytes = from === 0 ? ((await markBytesOf(parts!)) ?? 0) : 0;
-  const until = (Math.floor(from / rangeBytes) + 1) * rangeBytes;
-  const piece = createQuickPiece(rowTag, rangeBytes, markBytes, { from, until, outer });
+  // what stands between rows near the beginning is looked at by the first piece alone
+  const least = from === 0 && 'level' in rows ? rows.level.headBytes : from;
+  const until = (Math.floor(least / rangeBytes) + 1) * rangeBytes;
+  const bounds = { from, until, outer };
+  const piece =
+    'rowTag' in rows
+      ? createQuickPiece(rows.rowTag, rangeBytes, markBytes, bounds)
+      : createLevelPiece(rows.level, from === 0 ? null : rows.level.around, rangeBytes, markBytes, bounds);
   if (piece === null) return null;
-  const to = Math.min(diskBytes, most);
+  const to = Math.min(diskBytes, isGuess ? until + rangeBytes : Infinity);
   for await (const chunk of parts!.bytes({ from: from + markBytes, to })) {
     if (!piece.write(chunk)) return null;
     if (piece.isDone) break;
@@ -71,38 +91,44 @@ async function firstRowTag(
   parts: DocumentParts,
   from: number,
   to: number,
-  { rowTag }: Surveying,
+  rows: SurveyedRows,
 ): Promise<number | null> {
-  const name = Buffer.from(rowTag.localName);
-  let text = Buffer.alloc(0);
+  const names = 'rowTag' in rows ? [rows.rowTag.localName] : rows.level.rowNames;
+  if (names.length === 0) return null;
+  // a character of the text is a byte of the file
+  const inBytes = names.map((name) => Buffer.from(name).toString('latin1').replace(/[.-]/g, '\\$&'));
+  const startTag = new RegExp(`<(?:[^\\s<>/"'=:]+:)?(?:${inBytes.join('|')})[\\s/>]`);
+  const overlap = Math.max(...inBytes.map((name) => name.length)) + marginBytes;
+  let text = '';
   let offset = from;
-  for await (const chunk of parts.bytes({ from, to: to + name.length + marginBytes })) {
-    text = Buffer.concat([text, chunk]);
-    for (
-      let at = text.indexOf(name);
-      at >= 0 && at + name.length < text.length;
-      at = text.indexOf(name, at + 1)
-    ) {
-      const tag = /<(?:[^\s<>/"'=:]+:)?$/.exec(text.toString('latin1', Math.max(0, at - marginBytes), at));
-      if (tag === null || !/[\s/>]/.test(String.fromCharCode(text[at + name.length]!))) continue;
-      const found = offset + at - tag[0].length;
-      return found < to ? found : null;
-    }
-    const kept = Math.min(text.length, name.length + marginBytes);
-    offset += text.length - kept;
-    text = Buffer.from(text.subarray(text.length - kept));
+  for await (const chunk of parts.bytes({ from, to: to + overlap })) {
+    text += Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1');
+    const found = startTag.exec(text);
+    if (found !== null) return offset + found.index < to ? offset + found.index : null;
+    offset += text.length - Math.min(text.length, overlap);
+    text = text.slice(-overlap);
   }
   return null;
 }
 
 /** Those around the second row of the document, which most others have, too; none where names of rows have no namespace. */
-async function tagsAroundRows(parts: DocumentParts, { rowTag }: Surveying): Promise<readonly string[]> {
+async function tagsAroundRows(parts: DocumentParts, rows: SurveyedRows): Promise<readonly string[]> {
+  if ('level' in rows) return rows.level.around.tags;
+  const { rowTag } = rows;
   if (rowTag.namespaceUri === null) return [];
   const markBytes = (await markBytesOf(parts)) ?? 0;
   const head = createQuickPiece(rowTag, 1, markBytes, { from: 0, until: 0, outer: [] });
   for await (const chunk of parts.bytes({ from: markBytes, to: headBytes }))
     if (head?.write(chunk) !== true || head.isDone) break;
   return head?.isDone === true ? head.end()!.cuts[0]!.begun : [];
+}
+
+/** Places of a document that it may be cut at, as its pieces tell them. */
+interface PlacesFound {
+  readonly cuts: readonly RowCut[];
+  readonly prologBytes: number;
+  /** where rows are those of a level: of the piece with the first of them, and of that with the last */
+  readonly level: { readonly head: LevelHead | null; readonly isSole: boolean } | null;
 }
 
 /**
@@ -115,8 +141,33 @@ export async function rangesOfPieces(
   surveying: Surveying,
   modified: number,
 ): Promise<readonly DocumentRange[] | null> {
+  const found = await placesOfPieces(member, pieces, surveying);
+  if (found === null) return null;
+  return (
+    (await rangesBetween(member.parts!, { ...found, bytes: member.diskBytes, sha256: '' }, modified)) ?? []
+  );
+}
+
+/** As `rangesOfPieces`, of rows of a level. Null: as of `QuickLevelCuts`. */
+export async function levelCutsOfPieces(
+  member: InputMember,
+  pieces: readonly (PieceOfRows | null)[],
+  surveying: Surveying,
+): Promise<LevelCuts | null> {
+  const found = await placesOfPieces(member, pieces, surveying);
+  if (found === null || found.level?.head == null) return null;
+  const { cuts, prologBytes } = found;
+  return { cuts, prologBytes, head: found.level.head, isSole: found.level.isSole };
+}
+
+async function placesOfPieces(
+  member: InputMember,
+  pieces: readonly (PieceOfRows | null)[],
+  surveying: Surveying,
+): Promise<PlacesFound | null> {
   const cuts: RowCut[] = [];
   let prologBytes = -1;
+  let head: LevelHead | null = null;
   let start = firstPiece;
   for (;;) {
     const { offset } = start.location;
@@ -128,12 +179,16 @@ export async function rangesOfPieces(
       placed = piece === null ? null : placePiece(start, piece);
     }
     if (placed === null) return null;
-    if (offset === 0) ({ prologBytes } = piece!);
+    const { level = null } = piece!;
+    if (offset === 0) {
+      ({ prologBytes } = piece!);
+      head = level?.head ?? null;
+    }
     for (const cut of placed.cuts) cuts.push(cut);
-    if (placed.next === null) break;
+    if (level?.hasEnded === true || placed.next === null) {
+      if (prologBytes < 0) return null;
+      return { cuts, prologBytes, level: level === null ? null : { head, isSole: level.isSole } };
+    }
     start = placed.next;
   }
-  if (prologBytes < 0) return null;
-  const found = { cuts, prologBytes, bytes: member.diskBytes, sha256: '' };
-  return (await rangesBetween(member.parts!, found, modified)) ?? [];
 }

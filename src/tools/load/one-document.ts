@@ -2,7 +2,7 @@
  * A large document in ranges that are shredded apart from each other, and are one document all the same (docs/decisions/loading/one-document-in-ranges.md):
  * it is cut between children of one of its outermost elements that leave no trace in what is open there but their number.
  */
-import { createLevelCuts, type LevelCuts } from '../../engine/shred/row-tag/level-cuts.ts';
+import { createLevelCuts, levelAround, type LevelCuts } from '../../engine/shred/row-tag/level-cuts.ts';
 import { createLevelFinder, type FoundLevel } from '../../engine/shred/row-tag/level.ts';
 import type { ConsumeBatch } from '../../engine/shred/row-tag/between-tags.ts';
 import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
@@ -16,7 +16,8 @@ import { isSameName, type QName } from '../../engine/model/source-model.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../inputs/members.ts';
-import { markBytesOf, rangesBetween } from '../inputs/readable-ranges.ts';
+import { bytesOf, markBytesOf, rangesBetween } from '../inputs/readable-ranges.ts';
+import type { SurveyedLevel } from '../inputs/surveyed-ranges.ts';
 import type { KeyRange } from './key-ranges.ts';
 import { shreddingOf, type Shredding } from './shredding.ts';
 
@@ -40,18 +41,46 @@ const headBytes = 1024 * 1024;
 /** What is looked at behind the rows: all of its tags, which takes longer than those of rows. */
 const longestTail = 4 * 1024 * 1024;
 
+/** What a document has been found to have at its beginning: rows of a level that it may be cut before. */
+export interface RowsAhead {
+  readonly level: SurveyedLevel;
+  /** of the file */
+  readonly markBytes: number;
+  /** when it had last been changed before, in ms */
+  readonly modified: number;
+}
+
+/** What others have found of a document, by `lookAhead`, and of its places to cut; null: its tags alone do not tell them. */
+export interface SurveyedDocument {
+  readonly ahead: RowsAhead | string;
+  readonly cuts: LevelCuts | null;
+}
+
 /**
  * Null: it is to be read as a whole; the log tells why, of a file by itself. `onPass`: called before all of it is read for its places to cut,
- * which it mostly has then.
+ * which it mostly has then. `surveyed`: it need not be.
  */
 export async function cutOrSay(
   { log }: Pick<ToolSession, 'log'>,
   member: InputMember,
   options: OneDocumentOptions,
-  onPass: () => void = () => undefined,
+  {
+    onPass,
+    surveyed,
+  }: { readonly onPass?: () => void; readonly surveyed?: SurveyedDocument | undefined } = {},
 ): Promise<CutDocument | null> {
   if (member.parts === undefined) return null;
-  const cut = whyNoneIsCut(options) ?? (await cutDocument(member, options, onPass));
+  const ahead = surveyed?.ahead ?? (await lookAhead(member, options));
+  if (typeof ahead !== 'string' && surveyed === undefined) onPass?.();
+  const cut =
+    typeof ahead === 'string'
+      ? ahead
+      : await cutAt(
+          member,
+          options,
+          ahead,
+          surveyed ? surveyed.cuts : await findCuts(member, ahead, options),
+        );
   if (typeof cut === 'string') {
     log(`${member.path} is not shared out: ${cut}`);
     return null;
@@ -72,40 +101,69 @@ function whyNoneIsCut({
   return null;
 }
 
-/** A reason: it may not be cut. */
-async function cutDocument(
+/** Looks at the beginning of a document. A reason: it may not be cut. */
+export async function lookAhead(
   member: InputMember,
-  options: OneDocumentOptions,
-  onPass: () => void,
-): Promise<CutDocument | string> {
+  options: Omit<OneDocumentOptions, 'rangeBytes'>,
+): Promise<RowsAhead | string> {
+  const never = whyNoneIsCut(options);
+  if (never !== null) return never;
   const parts = member.parts!;
   const modified = await parts.modified();
   const markBytes = await markBytesOf(parts);
   if (markBytes === null) return 'its encoding is none that it may be cut in';
-  const level = await findLevel(member, options);
-  if (level === null)
+  const found = await findLevel(member, options);
+  if (found === null)
     return 'near its beginning it has no element with many children, none of which is large';
-  const head = await shredHead(member, options, level.contentOffset, null);
-  const isRow = head?.rowChildren() ?? null;
+  const { offset, contentOffset, rowNames } = found;
+  const head = await shredHead(member, options, contentOffset, null);
+  const folded = head?.foldedNames() ?? null;
   // rows that are open may be written by others, who could not tell
   if (head !== null && head.unconvertedValues.length > 0)
     return 'a value before its rows has no place in its column';
   if (options.withStatistics && head !== null && recurs(options.logical.model, head.openDocument().names))
     return 'elements around its rows may be within these, too, and statistics are gathered';
-  if (isRow === null) return 'text belongs to the element that has its rows';
-  const rows = {
-    offset: level.offset,
-    isRow,
+  if (folded === null) return 'text belongs to the element that has its rows';
+  const level = {
+    offset,
+    folded,
     headBytes: Math.min(headBytes, member.diskBytes >> 3),
     tailBytes: options.withStatistics ? longestTail : 0,
   };
-  onPass();
-  const cuts = createLevelCuts(rows, options.rangeBytes, markBytes);
-  const found = cuts === null ? null : await readCuts(member, cuts, markBytes);
-  if (found === null) return 'its tags alone do not tell where its rows are';
+  const around = levelAround(level, await bytesOf(parts, markBytes, contentOffset), markBytes);
+  if (around === null) return tagsDoNotTell;
+  return { level: { ...level, around, rowNames }, markBytes, modified };
+}
+
+const tagsDoNotTell = 'its tags alone do not tell where its rows are';
+
+/** In one pass over the document. Null: its tags alone do not tell. */
+async function findCuts(
+  { parts, diskBytes }: InputMember,
+  { level, markBytes }: RowsAhead,
+  { rangeBytes }: OneDocumentOptions,
+): Promise<LevelCuts | null> {
+  const cuts = createLevelCuts(level, rangeBytes, markBytes);
+  if (cuts === null) return null;
+  for await (const chunk of parts!.bytes({ from: markBytes, to: diskBytes })) {
+    if (!cuts.write(chunk)) return null;
+    if (cuts.isDone) break;
+  }
+  return cuts.end();
+}
+
+/** A reason: it may not be cut. */
+async function cutAt(
+  member: InputMember,
+  options: OneDocumentOptions,
+  { modified }: RowsAhead,
+  found: LevelCuts | null,
+): Promise<CutDocument | string> {
+  if (found === null) return tagsDoNotTell;
   if (options.withStatistics && !found.isSole)
     return 'there may be more elements like those around its rows, and statistics are gathered';
-  const ranges = await rangesBetween(parts, { ...found, bytes: member.diskBytes, sha256: '' }, modified);
+  const whole = { ...found, bytes: member.diskBytes, sha256: '' };
+  const ranges = await rangesBetween(member.parts!, whole, modified);
   if (ranges === null) return 'its rows do not follow one another';
   return {
     ranges,
@@ -153,7 +211,7 @@ function after(open: OpenDocument, children: number): OpenDocument {
 /** The document as it is before its byte `offset`. Null: it has a fault there. `keys`: of its first range; null: they do not matter. */
 async function shredHead(
   member: InputMember,
-  options: OneDocumentOptions,
+  options: Omit<OneDocumentOptions, 'rangeBytes'>,
   offset: number,
   keys: KeyRange | null,
 ): Promise<Shredder | null> {
@@ -200,21 +258,17 @@ async function readHead(
   return isRead && isConsumed;
 }
 
-async function findLevel(member: InputMember, { session }: OneDocumentOptions): Promise<FoundLevel | null> {
+/** `rowNames`: local names of its children. */
+async function findLevel(
+  member: InputMember,
+  { session }: Pick<OneDocumentOptions, 'session'>,
+): Promise<(FoundLevel & { readonly rowNames: readonly string[] }) | null> {
   const finder = createLevelFinder();
+  const names = createNameTable();
   const bytes = Math.min(headBytes, member.diskBytes >> 1);
-  const isRead = await readHead(member, createNameTable(), session.limits, bytes, finder.consume);
-  return isRead ? finder.find(bytes) : null;
-}
-
-async function readCuts(
-  { parts, diskBytes }: InputMember,
-  cuts: NonNullable<ReturnType<typeof createLevelCuts>>,
-  markBytes: number,
-): Promise<LevelCuts | null> {
-  for await (const chunk of parts!.bytes({ from: markBytes, to: diskBytes })) {
-    if (!cuts.write(chunk)) return null;
-    if (cuts.isDone) break;
-  }
-  return cuts.end();
+  const isRead = await readHead(member, names, session.limits, bytes, finder.consume);
+  const found = isRead ? finder.find(bytes) : null;
+  if (found === null) return null;
+  const rowNames = new Set([...found.children].map((child) => names.localName(child)));
+  return { ...found, rowNames: [...rowNames] };
 }

@@ -8,10 +8,17 @@ import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.t
 import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
 import type { UnconvertedValue } from '../../../src/ports/rows/sink.ts';
 import type { InputMember } from '../../../src/tools/inputs/members.ts';
+import { countPieces, levelCutsOfPieces, surveyPiece } from '../../../src/tools/inputs/surveyed-ranges.ts';
+import type { PieceOfRows } from '../../../src/engine/shred/row-tag/pieces.ts';
 import { memberOfRange } from '../../../src/tools/inputs/readable-ranges.ts';
 import { addFindings, type LoadFindings } from '../../../src/tools/load/findings.ts';
 import { checkLastKeys, KeyRanges } from '../../../src/tools/load/key-ranges.ts';
-import { cutOrSay } from '../../../src/tools/load/one-document.ts';
+import {
+  cutOrSay,
+  lookAhead,
+  type OneDocumentOptions,
+  type SurveyedDocument,
+} from '../../../src/tools/load/one-document.ts';
 import { createRejects } from '../../../src/tools/load/rejects.ts';
 import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.ts';
 import { rowsOf, type Row } from './shredding.ts';
@@ -25,6 +32,8 @@ export interface Loaded {
   readonly findings: LoadFindings;
   /** 1: it was not cut */
   readonly ranges: number;
+  /** where each begins in the document */
+  readonly starts: readonly number[];
   /** why it was not */
   readonly log: readonly string[];
 }
@@ -45,12 +54,28 @@ function memberOf(document: Uint8Array): InputMember {
   };
 }
 
-/** `rangeBytes`: null: the document whole. */
+/** What others find out of a document by pieces of it that each is looked at apart from the others. */
+async function surveyedBy(member: InputMember, options: OneDocumentOptions): Promise<SurveyedDocument> {
+  const ahead = await lookAhead(member, options);
+  if (typeof ahead === 'string') return { ahead, cuts: null };
+  const surveying = { rows: { level: ahead.level }, rangeBytes: options.rangeBytes };
+  const pieces: (PieceOfRows | null)[] = [];
+  for (let number = 0; number < (await countPieces(member, surveying)); number += 1)
+    pieces.push(
+      // as it comes from another process
+      JSON.parse(JSON.stringify(await surveyPiece(member, number, surveying))) as PieceOfRows | null,
+    );
+  const cuts = await levelCutsOfPieces(member, pieces, surveying);
+  return { ahead, cuts };
+}
+
+/** `rangeBytes`: null: the document whole. `inPieces`: places to cut at are looked for in pieces of the document. */
 export async function loaded(
   model: RelationalModel,
   document: Uint8Array,
   rangeBytes: number | null,
   request: Partial<LoaderSession['request']> = {},
+  inPieces = false,
 ): Promise<Loaded> {
   const log: string[] = [];
   const session: LoaderSession = {
@@ -78,10 +103,9 @@ export async function loaded(
   const logical = { idSch: 1, idLschma: 1, model } as unknown as ConstructorParameters<typeof Loader>[1];
   const options = { withStatistics: true, rowTag: null, rejects: createRejects(() => undefined) };
   const member = memberOf(document);
-  const cut =
-    rangeBytes === null
-      ? null
-      : await cutOrSay(session, member, { session, logical, sink, withStatistics: true, rangeBytes });
+  const one = { session, logical, sink, withStatistics: true, rangeBytes: rangeBytes ?? 0 };
+  const surveyed = inPieces ? await surveyedBy(member, one) : undefined;
+  const cut = rangeBytes === null ? null : await cutOrSay(session, member, one, { surveyed });
   const keyRanges = new KeyRanges(new Map(), false, '');
   const statistics = new UnitStatistics();
   const findings: LoadFindings[] = [];
@@ -115,6 +139,7 @@ export async function loaded(
     statistics: statistics.result(),
     findings: addFindings(findings),
     ranges: ranges.length,
+    starts: ranges.map((range) => range?.from ?? 0),
     log,
   };
 }

@@ -1,8 +1,8 @@
 /** Where a document that stays one may be cut into ranges: before elements of a level, whatever they are called, by tags alone. */
-import type { LevelHead, RowLevel } from './level.ts';
+import type { LevelAround, LevelHead, RowLevel } from './level.ts';
 import { firstPiece, placePiece } from './pieces.ts';
-import { createTagReader } from './quick-cuts.ts';
 import type { RowCut } from './ranges.ts';
+import { createTagReader, type PieceBounds, type QuickPiece } from './tag-reader.ts';
 
 /** Rows at a level, each of which is but a place in its document. */
 export interface LevelCuts {
@@ -10,7 +10,7 @@ export interface LevelCuts {
   readonly head: LevelHead;
   readonly cuts: readonly RowCut[];
   readonly prologBytes: number;
-  /** the elements around the rows are the only ones of their paths, as far as names at a depth tell; but for those within rows */
+  /** as of `PieceOfLevel` */
   readonly isSole: boolean;
 }
 
@@ -29,7 +29,8 @@ export function createLevelCuts(
   rangeBytes: number,
   markBytes: number,
 ): QuickLevelCuts | null {
-  const reader = createTagReader(null, rangeBytes, markBytes, { from: 0, until: Infinity, outer: [] }, level);
+  const whole = { from: 0, until: Infinity, outer: [] };
+  const reader = createTagReader({ rowTag: null, level, around: null, rangeBytes }, markBytes, whole);
   if (reader === null) return null;
   return {
     get isDone() {
@@ -39,9 +40,28 @@ export function createLevelCuts(
     end() {
       const piece = reader.end();
       const placed = piece === null ? null : placePiece(firstPiece, piece);
-      if (placed === null || piece!.prologBytes < 0 || reader.head === null) return null;
-      const { head, isSole } = reader;
-      return { head, isSole, cuts: placed.cuts, prologBytes: piece!.prologBytes };
+      if (placed === null || piece!.prologBytes < 0) return null;
+      const { head, isSole } = piece!.level!;
+      return head === null ? null : { head, isSole, cuts: placed.cuts, prologBytes: piece!.prologBytes };
     },
   };
+}
+
+/** As `createQuickPiece`, for all rows of a level; `around`: of a piece that begins within it. */
+export function createLevelPiece(
+  level: RowLevel,
+  around: LevelAround | null,
+  rangeBytes: number,
+  markBytes: number,
+  bounds: PieceBounds,
+): QuickPiece | null {
+  return createTagReader({ rowTag: null, level, around, rangeBytes }, markBytes, bounds);
+}
+
+/** What stands around the rows of a level; `beginning`: of the document behind its mark, up to the first child. Null: its tags alone do not tell. */
+export function levelAround(level: RowLevel, beginning: Uint8Array, markBytes: number): LevelAround | null {
+  const bounds = { from: 0, until: Infinity, outer: [] };
+  const looking = { rowTag: null, level, around: null, rangeBytes: Infinity };
+  const reader = createTagReader(looking, markBytes, bounds);
+  return reader?.write(beginning) === true ? reader.around : null;
 }

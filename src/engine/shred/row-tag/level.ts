@@ -8,28 +8,38 @@ import {
   type TextLocation,
   type TokenBatch,
 } from '../../xml/tokens.ts';
-import type { PieceCut, TagsAround } from './pieces.ts';
+import type { PieceOfLevel } from './pieces.ts';
 
 /** Offsets in the document: of the start tag of the element around, and of its first child. */
 export interface FoundLevel {
   readonly offset: number;
   readonly contentOffset: number;
+  /** name ids of its children, as far as they were read */
+  readonly children: ReadonlySet<number>;
 }
 
 /** Where all elements are that the document may be cut before, as who looks for cuts sees it. */
 export interface RowLevel {
   /** offset of the start tag of the element around them */
   readonly offset: number;
-  /** whether an element of that name leaves no trace but a row of its own; others end what may be cut, unless they stand near the beginning */
-  readonly isRow: (name: QName) => boolean;
+  /** names of elements that leave more than a row of their own: they end what may be cut, unless they stand near the beginning */
+  readonly folded: readonly QName[];
   /** bytes of the document, near its beginning */
   readonly headBytes: number;
   /** of what stands behind the rows, so much is looked at for elements like those around them */
   readonly tailBytes: number;
 }
 
+/** What is known of a level by who has read the document up to it. */
+export interface LevelAround {
+  /** start tags of the elements around the rows, outermost first */
+  readonly tags: readonly string[];
+  /** how many elements there have been at each of their places */
+  readonly met: readonly (readonly [place: string, count: number])[];
+}
+
 /** A row, with its number among those of its level. */
-export type LevelHead = Omit<PieceCut, keyof TagsAround>;
+export type LevelHead = NonNullable<PieceOfLevel['head']>;
 
 export interface LevelFinder {
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
@@ -40,6 +50,8 @@ export interface LevelFinder {
 interface OpenElement {
   readonly offset: number;
   children: number;
+  /** of these children */
+  readonly names: Set<number>;
   /** where the first and the last child begin; -1 */
   firstChild: number;
   lastChild: number;
@@ -68,9 +80,10 @@ export function createLevelFinder(): LevelFinder {
             grow(parent, offset);
             if (parent.children === 0) parent.firstChild = offset;
             parent.children += 1;
+            parent.names.add(events[at * RECORD_INTS + 1]!);
             parent.lastChild = offset;
           }
-          open.push({ offset, children: 0, firstChild: -1, lastChild: -1, largest: 0 });
+          open.push({ offset, children: 0, names: new Set(), firstChild: -1, lastChild: -1, largest: 0 });
         }
       }
     },
@@ -79,7 +92,8 @@ export function createLevelFinder(): LevelFinder {
       const found = open.find(
         ({ children, largest }) => children >= fewestChildren && largest <= bytes * largestShare,
       );
-      return found === undefined ? null : { offset: found.offset, contentOffset: found.firstChild };
+      if (found === undefined) return null;
+      return { offset: found.offset, contentOffset: found.firstChild, children: found.names };
     },
   };
 }

@@ -30,6 +30,17 @@ export interface PieceOfRows {
   readonly cuts: readonly PieceCut[];
   /** at the end of the document; null: it ends in another piece */
   readonly end: TagsAround | null;
+  /** where rows are those of a level */
+  readonly level?: PieceOfLevel;
+}
+
+export interface PieceOfLevel {
+  /** the first row from which on there are rows alone, up to the last cut; of a piece within the level its first; null: there is none */
+  readonly head: Omit<PieceCut, keyof TagsAround> | null;
+  /** the level ends here, or what may be cut of it: no other piece has a cut */
+  readonly hasEnded: boolean;
+  /** the elements around the rows are the only ones of their paths, as far as names at a depth tell; but for those within rows */
+  readonly isSole: boolean;
 }
 
 /** Where a piece begins, as the document before it has it. */

@@ -46,13 +46,10 @@ export async function collectOnSpark(
   { inputs, rowTag, roots, takesXsd, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   return withSpark(session, `xml2er -j ${session.idJob}: statistics`, async (spark) => {
-    const surveyed = await surveyOnSpark(
-      session,
-      spark,
-      inputs,
-      { rowTag, takesXsd },
-      (inputIndex) => !rejects.has(inputIndex),
-    );
+    const surveyed = await surveyOnSpark(session, spark, inputs, {
+      reading: { rowTag, takesXsd },
+      isChosen: (inputIndex) => !rejects.has(inputIndex),
+    });
     const folder = await spark.folderFor('statistics');
     const count = await writeUnits(session, folder, {
       inputs,

@@ -158,11 +158,14 @@ async function passOver<Answer>(
 ): Promise<Answer> {
   const { inputs, options } = load;
   const isChosen = (inputIndex: number) => chosen(inputIndex) !== null;
-  const surveyed = before ?? (await surveyOnSpark(session, spark, inputs, options, isChosen));
-  const folder = await spark.folderFor(probe ? 'probe' : 'load');
   const { rowTag, withStatistics } = options;
-  const oneDocument = { session, logical: load.logical, sink: load.sink, withStatistics };
-  const plan = { inputs, rowTag, surveyed, chosen, keyRanges, ...(probe ? {} : { oneDocument }) };
+  const oneDocument = probe
+    ? {}
+    : { oneDocument: { session, logical: load.logical, sink: load.sink, withStatistics } };
+  const surveyed =
+    before ?? (await surveyOnSpark(session, spark, inputs, { reading: options, isChosen, ...oneDocument }));
+  const folder = await spark.folderFor(probe ? 'probe' : 'load');
+  const plan = { inputs, rowTag, surveyed, chosen, keyRanges, ...oneDocument };
   const count = await writeUnits(session, folder, plan);
   const units: Units = { folder, count, module: 'load' };
   if (count > 0) {

@@ -4,9 +4,20 @@ import type { PieceOfRows } from '../../../engine/shred/row-tag/pieces.ts';
 import { AppError } from '../../../errors.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { DocumentRange, InputMember } from '../../inputs/members.ts';
-import { countPieces, rangesOfPieces } from '../../inputs/surveyed-ranges.ts';
+import {
+  countPieces,
+  levelCutsOfPieces,
+  rangesOfPieces,
+  type SurveyedRows,
+} from '../../inputs/surveyed-ranges.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import { hashHere, type InputHashes } from '../document-hashes.ts';
+import {
+  lookAhead,
+  type OneDocumentOptions,
+  type RowsAhead,
+  type SurveyedDocument,
+} from '../one-document.ts';
 import { readingJob, type ReadingJob } from '../order.ts';
 import type { LoadOptions } from '../row-loader.ts';
 import type { SparkApplication } from './application/orders.ts';
@@ -57,58 +68,85 @@ interface SurveyedFile {
   readonly member: InputMember;
   readonly modified: number;
   readonly pieces: number;
+  readonly rows: SurveyedRows;
+  /** of a document that stays one */
+  readonly ahead: RowsAhead | null;
+}
+
+/** What is read of a job's documents. */
+export interface SurveyOptions {
+  readonly reading: Reading;
+  /** large documents are loaded in ranges, where they may be; absent: they are not, or there is a row tag */
+  readonly oneDocument?: Omit<OneDocumentOptions, 'rangeBytes'>;
+  /** whether a document is to be read at all */
+  readonly isChosen: (inputIndex: number) => boolean;
 }
 
 /**
  * Executors look for places to cut large files at, a piece in each task. Files that together are no larger than one unit may be are left to
- * who makes units, as are those whose tags alone do not tell. `isChosen`: whether the document is to be read at all.
+ * who makes units, as are those whose tags alone do not tell.
  */
 export async function surveyOnSpark(
   session: ToolSession,
   spark: SparkApplication,
   inputs: InputSet,
-  reading: Reading,
-  isChosen: (inputIndex: number) => boolean,
+  { reading, oneDocument, isChosen }: SurveyOptions,
 ): Promise<SurveyedFiles> {
   const { rowTag } = reading;
-  if (rowTag === null) return noneSurveyed;
-  const surveying = { rowTag, rangeBytes: rangeBytesOf(session, inputs) };
+  if (rowTag === null && oneDocument === undefined) return noneSurveyed;
+  const rangeBytes = rangeBytesOf(session, inputs);
+  const documents = new Map<number, SurveyedDocument>();
   const files: SurveyedFile[] = [];
   let inputIndex = -1;
   for await (const member of inputs.members()) {
     inputIndex += 1;
     if (!isChosen(inputIndex) || member.parts === undefined) continue;
     const modified = await member.parts.modified();
-    const pieces = await countPieces(member, surveying);
-    if (pieces > 0) files.push({ inputIndex, member, modified, pieces });
+    const pieces = await countPieces(member, { rangeBytes });
+    if (pieces === 0) continue;
+    const file = { inputIndex, member, modified, pieces };
+    if (rowTag !== null) {
+      files.push({ ...file, rows: { rowTag }, ahead: null });
+      continue;
+    }
+    const ahead = await lookAhead(member, oneDocument!);
+    if (typeof ahead === 'string') documents.set(inputIndex, { ahead, cuts: null });
+    else files.push({ ...file, modified: ahead.modified, rows: { level: ahead.level }, ahead });
   }
   const bytes = files.reduce((sum, { member }) => sum + member.diskBytes, 0);
-  if (bytes <= session.home.config.spark.rangeBytes) return noneSurveyed;
+  const ranges = new Map<number, readonly DocumentRange[]>();
+  if (bytes <= session.home.config.spark.rangeBytes) return { ranges, documents };
   const folder = await spark.folderFor('pieces');
   const count = await writePieces(folder, files);
   session.log(`${count} units of work for Spark: places to cut files at`);
   const reports = await survey<PieceReport>(session, spark, { inputs, reading, folder, count });
-  const surveyed = new Map<number, readonly DocumentRange[]>();
   let next = 0;
   for (const file of files) {
     const own = reports.slice(next, (next += file.pieces));
     if (own.some(({ modified }) => modified !== file.modified))
       throw new AppError('unprocessable_input', `${file.member.path}: the file changed while it was read`);
     const pieces = own.map(({ piece }) => piece);
-    const ranges = await rangesOfPieces(file.member, pieces, surveying, file.modified);
-    if (ranges !== null) surveyed.set(file.inputIndex, ranges);
+    const { member, rows, ahead, inputIndex } = file;
+    const surveying = { rows, rangeBytes };
+    if (ahead !== null) {
+      documents.set(inputIndex, { ahead, cuts: await levelCutsOfPieces(member, pieces, surveying) });
+      continue;
+    }
+    const found = await rangesOfPieces(member, pieces, surveying, file.modified);
+    if (found !== null) ranges.set(inputIndex, found);
   }
-  return surveyed;
+  return { ranges, documents };
 }
 
 /** Answers how many units there are. */
 async function writePieces(folder: string, files: readonly SurveyedFile[]): Promise<number> {
   let count = 0;
-  for (const { inputIndex, member, pieces } of files) {
+  for (const { inputIndex, member, pieces, rows } of files) {
     const { source, name, path } = member;
     const members = [{ ...source, name, path, inputIndex, sha256: '' }];
+    const level = 'level' in rows ? { level: rows.level } : {};
     for (let piece = 0; piece < pieces; piece += 1) {
-      const unit: SparkUnit = { members, keys: null, piece };
+      const unit: SparkUnit = { members, keys: null, piece, ...level };
       await writeFile(unitFile(folder, count), JSON.stringify(unit), { mode: 0o600 });
       count += 1;
     }

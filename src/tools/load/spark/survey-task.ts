@@ -24,12 +24,13 @@ async function hash(job: SurveyJob & PlacedJob, { members }: SparkUnit): Promise
 async function look(
   job: SurveyJob & PlacedJob,
   number: number,
-  { members }: SparkUnit,
+  { members, level }: SparkUnit,
 ): Promise<PieceReport> {
   const { rowTag, rangeBytes } = job;
+  const rows = level === undefined ? { rowTag: rowTag! } : { level };
   const [member] = await Array.fromAsync(membersOf(job, members));
   const modified = await member!.parts!.modified();
-  const piece = await surveyPiece(member!, number, { rowTag: rowTag!, rangeBytes });
+  const piece = await surveyPiece(member!, number, { rows, rangeBytes });
   if ((await member!.parts!.modified()) !== modified)
     throw new AppError('unprocessable_input', `${member!.path}: the file changed while it was read`);
   return { piece, modified };

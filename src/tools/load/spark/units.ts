@@ -7,7 +7,7 @@ import { hashDocument } from '../../inputs/read-document.ts';
 import { splitDocument } from '../../inputs/readable-ranges.ts';
 import type { InputSet } from '../../inputs/list-files.ts';
 import type { KeyRange, KeyRanges } from '../key-ranges.ts';
-import { cutOrSay, type OneDocumentOptions } from '../one-document.ts';
+import { cutOrSay, type OneDocumentOptions, type SurveyedDocument } from '../one-document.ts';
 import { unitFile, type SparkUnit, type UnitMember } from './work.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { DocumentRange, InputMember } from '../../inputs/members.ts';
@@ -20,10 +20,15 @@ const unitsPerCore = 4;
 /** where the settings say nothing of cores */
 const usualCores = 16;
 
-/** By input index, of files whose tags tell where they may be cut: their ranges, without a SHA-256; none where they cannot be. */
-export type SurveyedFiles = ReadonlyMap<number, readonly DocumentRange[]>;
+/** What is known of large files before they are cut into units, by input index. */
+export interface SurveyedFiles {
+  /** of those whose tags tell where they may be cut at `--row-tag`, without a SHA-256; none where they cannot be */
+  readonly ranges: ReadonlyMap<number, readonly DocumentRange[]>;
+  /** of those that stay one document */
+  readonly documents: ReadonlyMap<number, SurveyedDocument>;
+}
 
-export const noneSurveyed: SurveyedFiles = new Map();
+export const noneSurveyed: SurveyedFiles = { ranges: new Map(), documents: new Map() };
 
 export interface UnitPlan {
   readonly inputs: InputSet;
@@ -114,7 +119,7 @@ export async function writeUnits(
       continue;
     }
     const { leftOut } = document;
-    const known = surveyed.get(inputIndex);
+    const known = surveyed.ranges.get(inputIndex);
     const ranges =
       known !== undefined
         ? ofDocument(known, member, document)
@@ -132,7 +137,8 @@ export async function writeUnits(
     }
     if (ranges.length > 0) continue;
     const isLarge = rowTag === null && oneDocument !== undefined && diskBytes > rangeBytes;
-    const one = isLarge ? await cutOrSay(session, member, { ...oneDocument, rangeBytes }) : null;
+    const found = { surveyed: surveyed.documents.get(inputIndex) };
+    const one = isLarge ? await cutOrSay(session, member, { ...oneDocument, rangeBytes }, found) : null;
     if (one !== null) {
       ofDocument(one.ranges, member, document);
       let opened: readonly DocumentRange[] = [];

@@ -24,6 +24,7 @@ import type { PlaceDescription } from '../../../runtime/remote/read-place.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { LoadingJob, ReadingJob } from '../order.ts';
 import type { DocumentRange, MemberSource } from '../../inputs/members.ts';
+import type { SurveyedLevel } from '../../inputs/surveyed-ranges.ts';
 
 /** What the driver is to do: `order.json` has one after the other, each with its number, from 0, the name of the application, and the mark of what it tells. */
 export type SparkOrder =
@@ -65,6 +66,8 @@ export interface SparkUnit {
   readonly keys: KeyRange | null;
   /** the piece of its one member, from 0, that is looked at for places to cut it at */
   readonly piece?: number;
+  /** what rows are in it; absent: elements of the job's name */
+  readonly level?: SurveyedLevel;
 }
 
 /** Why no attempt at a unit can succeed: what is wrong with a document, or else a reason. */

@@ -78,10 +78,10 @@ it('tells hashes of files and members, and where a file may be cut', async () =>
   );
   expect(new Set(reports.map(({ modified }) => modified))).toEqual(new Set([mtimeMs]));
   const surveyed = reports.map(({ piece }) => piece);
-  const surveying = { rowTag, rangeBytes };
+  const surveying = { rows: { rowTag }, rangeBytes };
   const ranges = await rangesOfPieces(members[2]!, surveyed, surveying, mtimeMs);
   const kernels = createTokenizerKernels();
-  const expected = await splitDocument(members[2]!, { ...surveying, limits, kernels });
+  const expected = await splitDocument(members[2]!, { rowTag, rangeBytes, limits, kernels });
   expect(expected!.length).toBeGreaterThan(3);
   expect(ranges).toEqual(expected!.map((range) => ({ ...range, sha256: '' })));
 });

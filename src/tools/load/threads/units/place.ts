@@ -107,7 +107,9 @@ export async function* unitsOf(
       // its fault is met when it is needed
       if (typeof hashing !== 'string') hashing.catch(() => undefined);
     };
-    const document = isShared(bytes) ? await cutOrSay(session, member, oneDocument, hashBeside) : null;
+    const document = isShared(bytes)
+      ? await cutOrSay(session, member, oneDocument, { onPass: hashBeside })
+      : null;
     if (document !== null) {
       const hashed = { ...whole, sha256: (await hashing)! };
       let at = 0;

@@ -1,0 +1,368 @@
+/** The reader behind ways to look for places to cut a document at: it goes from tag to tag, and past rows by a kernel in WebAssembly. */
+import { isSameName } from '../../model/source-model.ts';
+import { LocationCounter } from '../../xml/text-location.ts';
+import { GREATER, LESS, QUOTE, APOSTROPHE } from '../../xml/characters.ts';
+import { utf8Text } from '../../xml/utf8.ts';
+import { findRowsWasm } from './kernel/find-rows-wasm.ts';
+import * as layout from './kernel/layout.ts';
+import type { RowElementName } from './elements.ts';
+import type { LevelAround, LevelHead, RowLevel } from './level.ts';
+import { attributesOf, type PieceCut, type PieceOfRows } from './pieces.ts';
+
+/** What is read of a document, where others read the rest. */
+export interface PieceBounds {
+  /** where it begins: 0, or at a row element */
+  readonly from: number;
+  /** it ends before the first row element, but its own first, that begins there or behind */
+  readonly until: number;
+  /** start tags of the elements around, outermost first, as far as they are known */
+  readonly outer: readonly string[];
+}
+
+/** What rows are: elements of a name, or those of a level. */
+export interface Looking {
+  readonly rowTag: RowElementName | null;
+  readonly level: RowLevel | null;
+  /** of a level that goes on where the piece begins; null: the piece begins before it */
+  readonly around: LevelAround | null;
+  /** of a range, but for the rest of the row that it ends in */
+  readonly rangeBytes: number;
+}
+
+export interface QuickPiece {
+  /** As of `QuickCuts`. */
+  write(chunk: Uint8Array): boolean;
+  /** the piece has ended: nothing more is to be written */
+  readonly isDone: boolean;
+  /** Null: the document has ended, and is not whole. */
+  end(): PieceOfRows | null;
+}
+
+interface Exports {
+  findRows(): number;
+  countLineFeeds(from: number, to: number): number;
+}
+
+const PAGE_BYTES = 65_536;
+/** of a name that the kernel keeps */
+const longestKnown = layout.MAX_NAME_BYTES - 2;
+const stops = Uint8Array.of(LESS, GREATER, QUOTE, APOSTROPHE);
+
+/** `markBytes`: of the file, where the piece begins with it. Null: WebAssembly is refused, or the name is longer than any. */
+export function createTagReader(looking: Looking, markBytes: number, bounds: PieceBounds): TagReader | null {
+  if (new TextEncoder().encode(looking.rowTag?.localName).length > layout.MAX_NAME_BYTES) return null;
+  const pages = Math.ceil((layout.WINDOW_AT + layout.WINDOW_BYTES + layout.MARGIN_BYTES) / PAGE_BYTES);
+  try {
+    const wasm = Uint8Array.from(atob(findRowsWasm), (character) => character.charCodeAt(0));
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
+    return new TagReader(exports as unknown as Exports, memory, looking, { ...bounds, markBytes });
+  } catch {
+    return null;
+  }
+}
+
+/** What tells whether elements may have the same path. */
+function placeOf(tag: string, depth: number): string {
+  return `${depth} ${/^<(?:[^\s/>:]+:)?([^\s/>]+)/.exec(tag)![1]}`;
+}
+
+/** elements around rows of a level: none of theirs is open yet, and none is looked for any more */
+const NOT_YET = -1;
+const NO_MORE = -2;
+
+export class TagReader implements QuickPiece {
+  isDone = false;
+  /** of a level: the row from which on there are rows alone; null: none yet */
+  #head: LevelHead | null = null;
+
+  /** elements around the rows are the only ones at their places, and all of the document was looked at for that */
+  get #isSole(): boolean {
+    return !this.isDone && [...this.#met.values()].every((count) => count === 1);
+  }
+
+  /** Of the level that it is in; null: it is in none. */
+  get around(): LevelAround | null {
+    return this.#levelDepth < 0
+      ? null
+      : { tags: this.#outerAndBegun().slice(0, this.#levelDepth), met: [...this.#met] };
+  }
+
+  readonly #exports: Exports;
+  readonly #control: Int32Array;
+  readonly #bytes: Uint8Array;
+  readonly #window: Uint8Array;
+  readonly #words: Uint32Array;
+  readonly #places: LocationCounter;
+  readonly #namespaceUri: string | null;
+  readonly #level: RowLevel | null;
+  /** by place: elements outside of rows; once the level is met, those at places of elements around it */
+  #met: Map<string, number> = new Map();
+  /** the next row is what tells that a run of text beside the rows has ended */
+  #endsText = false;
+  /** in the file: where nothing more is looked for, once the rows have ended */
+  #tailEnd = Infinity;
+  /** how many elements are around rows of the level */
+  #levelDepth = NOT_YET;
+  readonly #rangeBytes: number;
+  readonly #bounds: PieceBounds;
+  /** of the elements around the beginning, how many have ended; start tags of those that have begun since */
+  #ended = 0;
+  readonly #begun: string[] = [];
+  /** the elements around the beginning have been asked for */
+  #asksOuter = false;
+  readonly #cuts: PieceCut[] = [];
+  /** bytes in the window, and where it begins in the file */
+  #filled = 0;
+  #offset: number;
+  /** in the file: where the next cut is wanted */
+  #wanted: number;
+  #prologBytes = -1;
+
+  constructor(
+    exports: Exports,
+    { buffer }: WebAssembly.Memory,
+    { rowTag, level, around, rangeBytes }: Looking,
+    { markBytes, ...bounds }: PieceBounds & { readonly markBytes: number },
+  ) {
+    this.#bounds = bounds;
+    this.#exports = exports;
+    this.#control = new Int32Array(buffer, 0, layout.CONTROL_SLOTS);
+    this.#bytes = new Uint8Array(buffer);
+    this.#window = new Uint8Array(buffer, layout.WINDOW_AT, layout.WINDOW_BYTES);
+    this.#words = new Uint32Array(buffer, layout.WINDOW_AT, layout.WINDOW_BYTES / 4);
+    this.#control[layout.NAME_BYTES] =
+      rowTag === null ? layout.NAMELESS : this.#put(rowTag.localName, layout.NAME_AT);
+    this.#control[layout.NAMESPACED] = (rowTag?.namespaceUri ?? null) === null ? 0 : 1;
+    this.#places = new LocationCounter((_, count) =>
+      exports.countLineFeeds(layout.WINDOW_AT, layout.WINDOW_AT + count),
+    );
+    this.#offset = bounds.from + (bounds.from === 0 ? markBytes : 0);
+    this.#places.skip(this.#offset);
+    this.#namespaceUri = rowTag?.namespaceUri ?? null;
+    this.#level = level;
+    if (around !== null) {
+      this.#levelDepth = around.tags.length;
+      this.#met = new Map(around.met);
+      this.#head = { location: { line: 1, column: 1, offset: bounds.from }, number: 1 };
+    }
+    this.#rangeBytes = rangeBytes;
+    this.#wanted = (Math.floor(bounds.from / rangeBytes) + 1) * rangeBytes;
+  }
+
+  write(chunk: Uint8Array): boolean {
+    for (let at = 0; at < chunk.length && !this.isDone;) {
+      const piece = chunk.subarray(at, at + layout.WINDOW_BYTES - this.#filled);
+      // a tag of half a megabyte
+      if (piece.length === 0) return false;
+      this.#window.set(piece, this.#filled);
+      this.#filled += piece.length;
+      at += piece.length;
+      if (!this.#look()) return false;
+      if (this.#offset >= this.#tailEnd) this.isDone = true;
+    }
+    return true;
+  }
+
+  end(): PieceOfRows | null {
+    const control = this.#control;
+    const isWhole =
+      this.#filled === 0 && control[layout.DEPTH] === 0 && control[layout.INSIDE] === layout.IN_CONTENT;
+    if (!this.isDone && !isWhole) return null;
+    const { from, outer } = this.#bounds;
+    return {
+      from,
+      outer: this.#asksOuter ? outer : null,
+      prologBytes: this.#prologBytes,
+      cuts: this.#cuts,
+      end: this.isDone ? null : this.#tagsAround(),
+      ...(this.#level === null
+        ? {}
+        : { level: { head: this.#head, isSole: this.#isSole, hasEnded: this.#levelDepth === NO_MORE } }),
+    };
+  }
+
+  #tagsAround(): { readonly ended: number; readonly begun: readonly string[] } {
+    return { ended: this.#ended, begun: [...this.#begun] };
+  }
+
+  #look(): boolean {
+    const control = this.#control;
+    const end = layout.WINDOW_AT + this.#filled;
+    for (let at = end; at < end + layout.MARGIN_BYTES; at += stops.length) this.#bytes.set(stops, at);
+    control[layout.POS] = layout.WINDOW_AT;
+    control[layout.END] = end;
+    for (;;) {
+      const isProlog = this.#prologBytes < 0 && this.#bounds.from === 0;
+      const isHead = this.#level !== null && this.#head === null;
+      const wanted = isProlog || isHead ? 0 : this.#wanted - this.#offset;
+      control[layout.WANTED] = Math.min(Math.max(0, wanted), layout.WINDOW_BYTES) + layout.WINDOW_AT;
+      control[layout.AT_LEVEL] = this.#depth === this.#levelDepth ? 1 : 0;
+      switch (this.#exports.findRows()) {
+        case layout.EXIT_OPEN:
+          this.#meet();
+          if (this.#level !== null) this.#note(this.#tag());
+          this.#begun.push(this.#tag());
+          if (this.#level?.offset === this.#offset + control[layout.TAG]! - layout.WINDOW_AT)
+            this.#meetLevel();
+          this.#forget();
+          break;
+        case layout.EXIT_CLOSE:
+          this.#forget();
+          if (this.#begun.pop() === undefined) this.#ended += 1;
+          if (this.#depth < this.#levelDepth) this.#leaveLevel();
+          break;
+        case layout.EXIT_EMPTY:
+          this.#note(this.#tag());
+          break;
+        case layout.EXIT_TEXT:
+          this.#endsText = true;
+          this.#interrupt();
+          break;
+        case layout.EXIT_ROW:
+          this.#meet();
+          if (isHead) {
+            if (!this.#endsText) this.#begin(control[layout.TAG]! - layout.WINDOW_AT);
+            this.#endsText = false;
+            break;
+          }
+          if ((this.#cuts.at(-1)?.number ?? 1) === control[layout.NUMBER]) break;
+          this.#cut(control[layout.TAG]! - layout.WINDOW_AT);
+          break;
+        case layout.EXIT_ASK:
+          if (!this.#judge(this.#tag())) return false;
+          break;
+        case layout.EXIT_MORE:
+          this.#keepFrom(control[layout.POS]! - layout.WINDOW_AT);
+          return true;
+        default:
+          return false;
+      }
+      if (this.isDone) return true;
+    }
+  }
+
+  /** The element around the rows has begun. */
+  #meetLevel(): void {
+    this.#levelDepth = this.#begun.length;
+    const around = this.#begun.map((tag, depth) => placeOf(tag, depth));
+    for (const place of this.#met.keys()) if (!around.includes(place)) this.#met.delete(place);
+  }
+
+  /** An element outside of rows begins. */
+  #note(tag: string): void {
+    const place = placeOf(tag, this.#depth);
+    const count = this.#met.get(place);
+    // of those behind the rows, only whether they are called as one around the rows matters
+    if (count !== undefined || this.#levelDepth === NOT_YET) this.#met.set(place, (count ?? 0) + 1);
+  }
+
+  /** The first row from which on there are rows alone. */
+  #begin(at: number): void {
+    const location = this.#places.locate(this.#window, at, this.#words);
+    this.#head = { location, number: this.#control[layout.NUMBER]! };
+  }
+
+  /** Something else than rows at their level. */
+  #interrupt(): void {
+    const { headBytes } = this.#level!;
+    if (this.#offset + this.#control[layout.POS]! - layout.WINDOW_AT > headBytes) this.#leaveLevel();
+    else {
+      this.#head = null;
+      this.#cuts.length = 0;
+    }
+  }
+
+  /** What follows is not cut. */
+  #leaveLevel(): void {
+    this.#levelDepth = NO_MORE;
+    this.#tailEnd = this.#offset + this.#level!.tailBytes;
+    this.isDone = this.#level!.tailBytes === 0;
+  }
+
+  /** An element: the root, if it is the first. */
+  #meet(): void {
+    if (this.#prologBytes < 0 && this.#bounds.from === 0)
+      this.#prologBytes = this.#offset + this.#control[layout.TAG]! - layout.WINDOW_AT;
+  }
+
+  #tag(): string {
+    return utf8Text(this.#bytes.subarray(this.#control[layout.TAG], this.#control[layout.TAG_END]));
+  }
+
+  /** What a name means may be another thing when the last element around begins or ends. */
+  #forget(): void {
+    if ((this.#begun.at(-1) ?? this.#outer().at(-1))?.includes('xmlns') === true)
+      this.#control[layout.KNOWN_BYTES] = 0;
+  }
+
+  /** Whether a tag of rows' local name is a row's; false: that is not to be seen. */
+  #judge(tag: string): boolean {
+    const name = /^<([^\s/>]+)/.exec(tag)![1]!;
+    const prefix = name.includes(':') ? name.slice(0, name.indexOf(':')) : '';
+    const declaration = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
+    let uri: string | undefined;
+    this.#asksOuter = true;
+    for (const declaring of [...this.#outerAndBegun(), tag])
+      for (const [declared, value] of attributesOf(declaring)) if (declared === declaration) uri = value;
+    // references and white space in a value are for others to read, and so is what nobody has declared
+    if (uri === undefined ? prefix !== '' : /[&\s]/.test(uri)) return false;
+    const namespaceUri = uri ?? '';
+    const localName = prefix === '' ? name : name.slice(prefix.length + 1);
+    const isRow =
+      this.#level === null
+        ? namespaceUri === this.#namespaceUri
+        : !this.#level.folded.some((name) => isSameName(name, { namespaceUri, localName }));
+    if (this.#level !== null && !isRow) this.#interrupt();
+    // what is known is not asked for again
+    if (isRow && !tag.includes('xmlns') && name.length * 3 <= longestKnown) this.#know(name);
+    else this.#control[layout.VERDICT] = isRow ? layout.IS_ROW : layout.IS_OTHER;
+    return true;
+  }
+
+  /** Start tags of the elements around the beginning that have not ended. */
+  #outer(): readonly string[] {
+    const { outer } = this.#bounds;
+    return outer.slice(0, Math.max(0, outer.length - this.#ended));
+  }
+
+  #outerAndBegun(): readonly string[] {
+    return [...this.#outer(), ...this.#begun];
+  }
+
+  /** Elements outside of rows that are open, as far as they are known. */
+  get #depth(): number {
+    return Math.max(0, this.#bounds.outer.length - this.#ended) + this.#begun.length;
+  }
+
+  /** The kernel need not ask for that name any more. */
+  #know(name: string): void {
+    const known = this.#control[layout.KNOWN_BYTES]!;
+    // when there is no room, it is asked again for all of them
+    const at = layout.KNOWN_AT + (known + 2 + name.length * 3 > layout.MAX_NAME_BYTES ? 0 : known);
+    const bytes = this.#put(name, at + 2);
+    this.#bytes[at] = bytes & 255;
+    this.#bytes[at + 1] = bytes >> 8;
+    this.#control[layout.KNOWN_BYTES] = at + 2 + bytes - layout.KNOWN_AT;
+  }
+
+  /** Answers how many bytes the text has. */
+  #put(text: string, at: number): number {
+    return new TextEncoder().encodeInto(text, this.#bytes.subarray(at, at + layout.MAX_NAME_BYTES)).written;
+  }
+
+  #cut(at: number): void {
+    const location = this.#places.locate(this.#window, at, this.#words);
+    this.#cuts.push({ location, number: this.#control[layout.NUMBER]!, ...this.#tagsAround() });
+    while (this.#wanted <= location.offset) this.#wanted += this.#rangeBytes;
+    this.isDone = location.offset >= this.#bounds.until;
+  }
+
+  /** The window begins there from now on. */
+  #keepFrom(at: number): void {
+    this.#places.advance(this.#window, this.#words, at);
+    this.#window.copyWithin(0, at, this.#filled);
+    this.#filled -= at;
+    this.#offset += at;
+  }
+}
