@@ -32,6 +32,27 @@ export async function takeUp<Fault>(
   }
 }
 
+const pieceBytes = 4 * 1024 * 1024;
+
+/** The bytes [from, to), a piece at a time; the one behind the one that is looked at is on its way. `ask`: answers all bytes of a piece. */
+export async function* inPieces(
+  { from, to }: { readonly from: number; readonly to: number },
+  ask: (from: number, to: number) => Promise<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const askAt = (at: number): Promise<Uint8Array> => {
+    const piece = ask(at, Math.min(to, at + pieceBytes));
+    // its fault is met by who waits for it
+    piece.catch(() => undefined);
+    return piece;
+  };
+  let next = from < to ? askAt(from) : null;
+  for (let at = from; next !== null; at += pieceBytes) {
+    const piece: Uint8Array = await next;
+    next = at + pieceBytes < to ? askAt(at + pieceBytes) : null;
+    yield piece;
+  }
+}
+
 const changeCause = 'changed';
 
 /** Whether a file could not be had because it is another by now. */

@@ -10,15 +10,16 @@ import { QuickConnection, type QuickAnswer } from './quick-connection.ts';
 
 export interface QuickAnswers {
   /**
-   * The whole answer to a GET. Null: it is none of at most so many bytes that comes as answers mostly do; nothing of it was used, and whoever asks
-   * `OutgoingHttp` is told why.
+   * What `use` makes of the whole answer to a GET. Null: it is none of at most so many bytes that comes as answers mostly do; nothing of it was used, and
+   * whoever asks `OutgoingHttp` is told why.
    */
-  get(
+  get<Used>(
     checked: CheckedHost,
     url: URL,
     headers: Readonly<Record<string, string>>,
     mostBytes: number,
-  ): Promise<QuickAnswer | null>;
+    use: (answer: QuickAnswer) => Used,
+  ): Promise<Used | null>;
 }
 
 export interface QuickAnswerOptions {
@@ -55,13 +56,13 @@ export function createQuickAnswers(options: QuickAnswerOptions): QuickAnswers {
     return made;
   };
   return {
-    async get(checked, url, headers, mostBytes) {
+    async get(checked, url, headers, mostBytes, use) {
       const secure = url.protocol === 'https:';
       const port = Number(url.port || (secure ? 443 : 80));
       const request = requestOf(url, headers);
       const isChecked = url.hostname.toLowerCase() === checked.host && port === checked.port;
       if (request === null || !isChecked || options.signal.aborted) return null;
-      return connectionTo(checked, secure).ask(request, mostBytes);
+      return connectionTo(checked, secure).ask(request, mostBytes, use);
     },
   };
 }

@@ -5,6 +5,7 @@
 import type { OnReadOpts, Socket } from 'node:net';
 
 export interface QuickAnswer {
+  /** all of its body, until the function that it is given to returns */
   readonly bytes: Uint8Array;
   /** its `ETag`, else its `Last-Modified`; null: neither */
   readonly version: string | null;
@@ -63,9 +64,16 @@ export class QuickConnection {
     return !this.#socket.destroyed;
   }
 
-  /** `request`: its head, in Latin-1, with the empty line. */
-  ask(request: string, mostBytes: number): Promise<QuickAnswer | null> {
-    return new Promise((done) => {
+  /** `request`: its head, in Latin-1, with the empty line. Answers what `use` makes of the answer: a copy of each cost more than to read it. */
+  ask<Used>(request: string, mostBytes: number, use: (answer: QuickAnswer) => Used): Promise<Used | null> {
+    return new Promise((resolve, reject) => {
+      const done = (answer: QuickAnswer | null): void => {
+        try {
+          resolve(answer === null ? null : use(answer));
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
       this.#pending = { mostBytes, done, head: null, bytes: nothing, received: 0 };
       if (this.isOpen) this.#socket.ref().write(request, 'latin1');
       else this.#answer(null);
@@ -95,18 +103,25 @@ export class QuickConnection {
       const head = !isWhole || end > longestHead ? null : readHead(bytes.toString('latin1', 0, end));
       if (head === null || head.bytes > pending.mostBytes) return this.close();
       pending.head = head;
-      pending.bytes = Buffer.allocUnsafe(head.bytes);
       // what stood before in another buffer is none of the body
       from = end + 4 - before;
+      if (count - from >= head.bytes) {
+        const isMore = count - from > head.bytes;
+        return this.#answerWith(buffer.subarray(from, from + head.bytes), head, isMore);
+      }
+      pending.bytes = Buffer.allocUnsafe(head.bytes);
     }
-    const { bytes, received } = pending;
-    const { head } = pending;
+    const { bytes, head, received } = pending;
     const taken = buffer.copy(bytes, received, from, count);
     pending.received = received + taken;
-    if (pending.received < head!.bytes) return;
-    if (from + taken < count || !head.stays) this.close();
+    if (pending.received === head!.bytes) this.#answerWith(bytes, head!, from + taken < count);
+  }
+
+  /** `isMore`: bytes came behind it, for which nobody has asked. */
+  #answerWith(bytes: Uint8Array, { version, stays }: Head, isMore: boolean): void {
+    if (isMore || !stays) this.close();
     else this.#socket.unref();
-    this.#answer({ bytes, version: head.version });
+    this.#answer({ bytes, version });
   }
 
   #answer(answer: QuickAnswer | null): void {

@@ -100,13 +100,15 @@ async function downloadSmall(
   path: string,
   { label, signal, onBytes, version, take }: DownloadOptions,
 ): Promise<number | null> {
-  const answer = await getSmall(url, smallBytes);
+  const received = await getSmall(url, smallBytes, (answer) => {
+    signal.throwIfAborted();
+    if (version !== undefined && answer.version !== version) throw changed(label);
+    if (take?.(answer.bytes) !== true) writeWhole(path, answer.bytes);
+    onBytes?.(answer.bytes.byteLength);
+    return answer.bytes.byteLength;
+  });
   signal.throwIfAborted();
-  if (answer === null) return null;
-  if (version !== undefined && answer.version !== version) throw changed(label);
-  if (take?.(answer.bytes) !== true) writeWhole(path, answer.bytes);
-  onBytes?.(answer.bytes.byteLength);
-  return answer.bytes.byteLength;
+  return received;
 }
 
 /** Of thousands of small files, most time went into handing each step to another thread. AppError where the disk takes no more. */

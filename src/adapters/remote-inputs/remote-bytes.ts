@@ -3,12 +3,11 @@
  * connection waits for who reads, and one that breaks is taken up where it broke.
  */
 import { AppError } from '../../errors.ts';
-import { changed, takeUp } from '../file-staging/arrivals.ts';
+import { changed, inPieces, takeUp } from '../file-staging/arrivals.ts';
 import { causeOf, refusalOf, smallBytes } from './download.ts';
 import { pinnedOf } from './pinned.ts';
 import type { RemoteRequests } from './remote-requests.ts';
 
-const pieceBytes = 4 * 1024 * 1024;
 /** tries without a byte more between them */
 const tries = 5;
 
@@ -42,18 +41,7 @@ export async function* remoteBytes(
     yield small;
     return;
   }
-  const ask = (at: number): Promise<Uint8Array> => {
-    const piece = pieceOf(requests, file, at, Math.min(end, at + pieceBytes), signal);
-    // its fault is met by who waits for it
-    piece.catch(() => undefined);
-    return piece;
-  };
-  let next = ask(from);
-  for (let at = from; at < end; at += pieceBytes) {
-    const piece = await next;
-    if (at + pieceBytes < end) next = ask(at + pieceBytes);
-    yield piece;
-  }
+  yield* inPieces({ from, to: end }, (at, until) => pieceOf(requests, file, at, until, signal));
 }
 
 /** Null: it did not go as it mostly does. */
@@ -61,10 +49,10 @@ async function wholeSmall(
   { getSmall }: RemoteRequests,
   { url, label, version, bytes }: RemoteVersion,
 ): Promise<Uint8Array | null> {
-  const answer = await getSmall(url, smallBytes);
-  if (answer === null) return null;
-  if (answer.version !== version || answer.bytes.byteLength !== bytes) throw changed(label);
-  return answer.bytes;
+  return getSmall(url, smallBytes, (answer) => {
+    if (answer.version !== version || answer.bytes.byteLength !== bytes) throw changed(label);
+    return Uint8Array.from(answer.bytes);
+  });
 }
 
 async function pieceOf(

@@ -19,8 +19,12 @@ export type SendGet = (url: URL, headers?: Readonly<Record<string, string>>) => 
 
 export interface RemoteRequests {
   readonly get: SendGet;
-  /** All of a small file, in little time. Null: that is not to be had, and `get` tells why. AppErrors of the check of the host. */
-  readonly getSmall: (url: URL, mostBytes: number) => Promise<QuickAnswer | null>;
+  /** What `use` makes of all of a small file, in little time. Null: that is not to be had, and `get` tells why. AppErrors of the check of the host. */
+  readonly getSmall: <Used>(
+    url: URL,
+    mostBytes: number,
+    use: (answer: QuickAnswer) => Used,
+  ) => Promise<Used | null>;
 }
 
 const mostRedirects = 5;
@@ -62,9 +66,9 @@ export function createRemoteRequests(
   return {
     // a signature is for one host
     get: given?.access.kind === 's3' || given?.access.kind === 'az' ? sendOnce : followed(send),
-    async getSmall(url, mostBytes) {
+    async getSmall(url, mostBytes, use) {
       const { checked, url: prepared, headers } = await prepare(url);
-      return quick.get(checked, prepared, { ...plainHeaders, ...headers }, mostBytes);
+      return quick.get(checked, prepared, { ...plainHeaders, ...headers }, mostBytes, use);
     },
   };
 

@@ -144,9 +144,12 @@ async function digestOfSmall(
   url: URL,
   object: MetObject,
 ): ReturnType<WatchedLocation['digest']> {
-  const answer = object.bytes > smallBytes ? null : await getSmall(url, smallBytes);
-  if (answer?.version !== object.version || answer.bytes.byteLength !== object.bytes) return null;
-  return { sha256: createHash('sha256').update(answer.bytes).digest('hex'), object };
+  if (object.bytes > smallBytes) return null;
+  return getSmall(url, smallBytes, ({ version, bytes }) =>
+    version !== object.version || bytes.byteLength !== object.bytes
+      ? null
+      : { sha256: createHash('sha256').update(bytes).digest('hex'), object },
+  );
 }
 
 /** All of it in one answer, whose version is that of every byte. */
