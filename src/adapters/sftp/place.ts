@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
-import { changed, takeUp } from '../file-staging/arrivals.ts';
+import { changed, inPieces, takeUp } from '../file-staging/arrivals.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { ProtocolFault, statuses, type FileAttributes } from './messages.ts';
 import { StatusFault, type SftpFile, type SftpSession } from './session.ts';
@@ -28,6 +28,12 @@ export interface SftpPlace {
    * `service_unavailable` where it cannot be read now.
    */
   download(path: string, to: string, options: SftpDownload): Promise<number>;
+  /** The bytes [from, to) of that version alone, taken up where the connection breaks. AppErrors of `download`. */
+  bytes(
+    path: string,
+    range: { readonly from: number; readonly to: number },
+    options: Required<Pick<SftpDownload, 'version' | 'label'>>,
+  ): AsyncIterable<Uint8Array>;
   /** All of a file, and what it was from its first byte to its last; null: it is gone. `begin` is called again where it has to be read anew. */
   read(
     path: string,
@@ -133,7 +139,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
               counted(),
               createWriteStream(to, received === 0 ? { mode: 0o600 } : { flags: 'r+', start: received }),
             );
-            await requireSame(file, facts, received, label);
+            await requireSame(file, pinned, received === facts.bytes, label);
             return received;
           } finally {
             await file.close();
@@ -142,6 +148,29 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
         () => received,
       );
     },
+    bytes: (path, range, { version, label }) =>
+      inPieces(range, (from, to) => {
+        const piece = new Uint8Array(to - from);
+        let received = 0;
+        return tried(
+          label,
+          async (session) => {
+            const file = await session.open(path);
+            try {
+              if (versionOf(await file.attributes()) !== version) throw changed(label);
+              for await (const bytes of file.read(from + received, piece.length - received)) {
+                piece.set(bytes, received);
+                received += bytes.length;
+              }
+              await requireSame(file, version, received === piece.length, label);
+              return piece;
+            } finally {
+              await file.close();
+            }
+          },
+          () => received,
+        );
+      }),
     read: (path, begin, take) =>
       tried(address.label, async (session) => {
         const file = await orNull(session.open(path));
@@ -177,14 +206,10 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-async function requireSame(
-  file: SftpFile,
-  facts: FileAttributes,
-  received: number,
-  label: string,
-): Promise<void> {
+/** `isWhole`: all that was asked for came. */
+async function requireSame(file: SftpFile, version: string, isWhole: boolean, label: string): Promise<void> {
   const after = await file.attributes();
-  if (versionOf(after) !== versionOf(facts) || received !== facts.bytes) throw changed(label);
+  if (versionOf(after) !== version || !isWhole) throw changed(label);
 }
 
 /** In the words of the service. */

@@ -11,7 +11,13 @@ import type { SftpPlace } from '../../adapters/sftp/place.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
 import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
-import { fileNameOf, keyPrefix, storeLocation, type RemoteLocation } from '../../files/remote-location.ts';
+import {
+  fileNameOf,
+  keyPrefix,
+  parseRemoteLocation,
+  storeLocation,
+  type RemoteLocation,
+} from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
@@ -19,7 +25,14 @@ import type { FileSpool } from '../../tools/inputs/file-spool.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
 import { openDescribed } from './read-place.ts';
-import { folderOf, noSource, openSftpLocation, sftpLabel, type PlaceOptions } from './sftp.ts';
+import {
+  accessElsewhere,
+  folderOf,
+  noSource,
+  openSftpLocation,
+  sftpLabel,
+  type PlaceOptions,
+} from './sftp.ts';
 
 /** files of one place that are brought at the same time, and small ones: of these, most time is that of the way there and back */
 const atOnce = 16;
@@ -136,7 +149,7 @@ async function bring(
     };
     return Promise.all(Array.from({ length: times }, worker));
   };
-  const left = new Set(leaveDocuments(options, found));
+  const left = new Set(await leaveDocuments(options, found));
   const [small, others] = [true, false].map((is) =>
     found.filter((one) => !left.has(one) && isSmall(one) === is),
   );
@@ -151,12 +164,15 @@ async function bring(
 }
 
 /** Those that stay where they lie: of a place that is read by ranges, what one version of is known, and is one document by its name. */
-function leaveDocuments(
-  { access, directory, leaves, spool, ...reading }: FetchOptions,
+async function leaveDocuments(
+  { access: given, directory, leaves, spool, ...reading }: FetchOptions,
   found: readonly FoundObject[],
-): readonly FoundObject[] {
+): Promise<readonly FoundObject[]> {
   // XSD sets are read as a whole, and so are their documents where they lie beside them
   if (leaves === undefined || spool === null || found.some(({ name }) => isXsdName(name))) return [];
+  const isSftp = parseRemoteLocation(leaves).kind === 'sftp';
+  const access = isSftp ? await accessElsewhere(given) : given;
+  if (isSftp && access === null) return [];
   const left: FoundObject[] = [];
   const leave = spool.leaveAt(openDescribed({ location: leaves, access }, reading));
   for (const one of found) {
@@ -238,7 +254,7 @@ async function filesAt(
   const facts = pattern === null && path !== '' ? await place.stat(path) : null;
   if (facts?.kind === 'file') {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    return [{ key: path, name, matched: name }];
+    return [{ key: path, name, matched: name, bytes: facts.bytes, listed: facts.version }];
   }
   const folder = pattern === null ? path : pattern.folder;
   const budget = createLookBudget();
@@ -253,11 +269,17 @@ async function filesAt(
     );
   };
   if (facts !== null || pattern !== null || path === '')
-    for await (const { key } of place.list(folder === '' ? '.' : folder, enter)) {
+    for await (const file of place.list(folder === '' ? '.' : folder, enter)) {
       budget();
+      const { key } = file;
       const length = !isWanted(key) ? null : pattern === null ? 0 : matchedLength(pattern, key);
       if (length !== null)
-        found.push({ key: folderOf(folder) + key, name: key, matched: key.slice(0, length) });
+        found.push({
+          key: folderOf(folder) + key,
+          name: key,
+          matched: key.slice(0, length),
+          ...factsOf(file),
+        });
     }
   return requireSome(text, found);
 }

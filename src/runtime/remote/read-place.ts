@@ -1,15 +1,12 @@
 /** A place whose files are read there, without a copy on this machine: by the machine of a job, and by executors. */
 import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
 import { remoteBytes } from '../../adapters/remote-inputs/remote-bytes.ts';
-import {
-  createRemoteRequests,
-  type PlaceAccess,
-  type RemoteRequestOptions,
-} from '../../adapters/remote-inputs/remote-requests.ts';
+import { createRemoteRequests, type PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
-import { AppError } from '../../errors.ts';
+import type { SftpPlace } from '../../adapters/sftp/place.ts';
 import { parseRemoteLocation, storeLocation } from '../../files/remote-location.ts';
 import type { FileSection } from '../../tools/inputs/open-file.ts';
+import { openSftpLocation, sftpLabel, type PlaceOptions, type SftpLocation } from './sftp.ts';
 
 /** Plain data, which other processes may get. */
 export interface RemoteFile {
@@ -25,8 +22,10 @@ export interface RemoteFile {
 export interface RemotePlace {
   /** plain data, of which `access` is secret: by it another process opens the place */
   readonly description: PlaceDescription;
-  /** Of that version alone. AppErrors of `remoteBytes`. */
+  /** Of that version alone. AppErrors of `remoteBytes` and `SftpPlace`. */
   bytes(file: RemoteFile, range: FileSection): AsyncIterable<Uint8Array>;
+  /** Ends what keeps a process alive; who reads on opens it again. */
+  close(): void;
 }
 
 /** What a place is reached by. */
@@ -37,16 +36,15 @@ export interface PlaceDescription {
   readonly access: PlaceAccess | null;
 }
 
-/** AppError `invalid_option`: of an address of SFTP, whose files are fetched. */
-export function openDescribed(
-  description: PlaceDescription,
-  { check, signal }: Pick<RemoteRequestOptions, 'check' | 'signal'>,
-): RemotePlace {
+/** `scratch`: as of `PlaceOptions`. */
+export type DescribedOptions = Pick<PlaceOptions, 'check' | 'signal' | 'scratch'>;
+
+export function openDescribed(description: PlaceDescription, options: DescribedOptions): RemotePlace {
+  const { check, signal } = options;
   const { access } = description;
   const location = storeLocation(parseRemoteLocation(description.location), access?.access ?? null);
   const { kind, text } = location;
-  if (kind === 'sftp')
-    throw new AppError('invalid_option', `${text}: is read by the machine of the job alone`);
+  if (kind === 'sftp') return openDescribedSftp(location, description, options);
   const bucket = kind === 'http' ? '' : location.bucket;
   const http = createPinnedHttp({ keepsConnections: true });
   const requests = createRemoteRequests({ check, signal, http }, access, bucket);
@@ -56,9 +54,33 @@ export function openDescribed(
       : openRemoteStore(requests.get, access!.access as StoreAccess, bucket).urlOf;
   return {
     description,
+    close: () => undefined,
     bytes: ({ key, version, bytes }, range) => {
       const label = kind === 'http' ? text : `${kind}://${bucket}/${key}`;
       return remoteBytes(requests, { url: urlOf(key), label, version, bytes }, range, signal);
+    },
+  };
+}
+
+function openDescribedSftp(
+  location: SftpLocation,
+  description: PlaceDescription,
+  options: DescribedOptions,
+): RemotePlace {
+  const { access } = description;
+  let opening: Promise<SftpPlace> | null = null;
+  return {
+    description,
+    // one that never opened has nothing to close
+    close: () => void opening?.then((place) => place.close()).catch(() => undefined),
+    async *bytes({ key, version, bytes }, { from, to }) {
+      opening ??= openSftpLocation(location, { ...options, access, ownKeys: false });
+      const place = await opening;
+      yield* place.bytes(
+        key,
+        { from, to: Math.min(to, bytes) },
+        { version, label: sftpLabel(location, key) },
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
 /** An address of an SFTP server, opened with what its credential or its source says. */
+import { readFile } from 'node:fs/promises';
 import { openPlace, type SftpPlace } from '../../adapters/sftp/place.ts';
 import type { PlaceAccess, RemoteRequestOptions } from '../../adapters/remote-inputs/remote-requests.ts';
 import { AppError } from '../../errors.ts';
@@ -15,7 +16,7 @@ export interface PlaceOptions {
   readonly ownKeys: boolean;
 }
 
-type SftpLocation = Extract<RemoteLocation, { kind: 'sftp' }>;
+export type SftpLocation = Extract<RemoteLocation, { kind: 'sftp' }>;
 
 /** AppErrors `path_not_allowed` where there is nothing to read it with, `invalid_option` where nobody says the user; those of `check`. */
 export async function openSftpLocation(
@@ -45,6 +46,17 @@ export async function openSftpLocation(
     },
     signal,
   );
+}
+
+/**
+ * What processes read the place with that see neither keys nor known hosts of this machine's user: the key itself for the file that holds it.
+ * Null: they cannot, as the key of the server is in known_hosts alone, or nothing is given to be let in with.
+ */
+export async function accessElsewhere(given: PlaceAccess | null): Promise<PlaceAccess | null> {
+  if (given?.access.kind !== 'sftp' || given.access.hostKey === null) return null;
+  const { access } = given;
+  if (access.keyFile === null) return given;
+  return { ...given, access: { ...access, key: await readFile(access.keyFile, 'utf8'), keyFile: null } };
 }
 
 export function noSource(text: string): AppError {

@@ -29,7 +29,7 @@ export async function fetchRemote(
   let bytes = 0;
   const access = await accessFor(session, location);
   // executors of Spark read documents themselves
-  const leaves = spools === 'documents' && session.request.engine === 'spark' && location.kind !== 'sftp';
+  const leaves = spools === 'documents' && session.request.engine === 'spark';
   const { paths, files, left } = await fetchLocation(location, {
     check: checksOf(session),
     access,

@@ -276,6 +276,7 @@ function session(
     steps: new StepTimes(),
     from: null,
   };
+  const spool = new FileSpool(join(jobFolder(home.home, parts.claim.idJob), 'spool'));
   return {
     home: { ...home, adapters: { ...home.adapters, catalog } },
     request,
@@ -289,7 +290,7 @@ function session(
     soFar,
     steps: soFar.steps,
     archiveLimits: archiveLimitsOf(home.config.limits),
-    spool: new FileSpool(join(jobFolder(home.home, parts.claim.idJob), 'spool')),
+    spool,
     rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
     credential,
     mask,
@@ -347,6 +348,7 @@ function session(
       await parts.finish(status, failure);
     },
     async close() {
+      for (const place of spool.places) place.close();
       // who cannot do without what it has reported has asked for it
       await reported().catch(() => undefined);
       lines.end();

@@ -87,6 +87,27 @@ describe('a server', { timeout: 60_000, ...needs('sshd') }, () => {
     await expect(bring(place, path, version)).rejects.toMatchObject({ cause: 'changed' });
   });
 
+  it('gives ranges of a file of one version, and none of another', async () => {
+    const place = opened(address);
+    const path = join(files, 'long.bin');
+    // longer than a piece
+    const bytes = randomBytes(9_000_001);
+    await writeFile(path, bytes);
+    const { version } = (await place.stat(path))!;
+    const read = async (from: number, to: number, wanted = version): Promise<Buffer> =>
+      Buffer.concat(
+        await Array.fromAsync(place.bytes(path, { from, to }, { version: wanted, label: 'long' })),
+      );
+    expect((await read(0, bytes.length)).equals(bytes)).toBe(true);
+    expect((await read(4_000_000, 8_500_000)).equals(bytes.subarray(4_000_000, 8_500_000))).toBe(true);
+    expect(await read(5, 5)).toHaveLength(0);
+    await expect(read(0, 10, '1-4')).rejects.toMatchObject({ cause: 'changed' });
+    await writeFile(path, bytes.subarray(1));
+    await expect(read(0, 10)).rejects.toMatchObject({ cause: 'changed' });
+    await rm(path);
+    await expect(read(0, 10)).rejects.toMatchObject({ code: 'input_not_found' });
+  });
+
   it('by a key that is given itself, which no file keeps', async () => {
     const key = await readFile(server.keyFile, 'utf8');
     expect(await bring(opened({ ...address, keyFile: null, key }), join(files, 'empty.xml'))).toBe(0);

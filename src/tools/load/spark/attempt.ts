@@ -98,7 +98,7 @@ async function openPlaces(folder: string): Promise<readonly RemotePlace[]> {
   const { places, allowedHosts, byHand } = described;
   const check = checksOf({ byHand, home: { config: { allowedHosts } } });
   const { signal } = new AbortController();
-  return places.map((place) => openDescribed(place, { check, signal }));
+  return places.map((place) => openDescribed(place, { check, signal, scratch: join(folder, 'ssh') }));
 }
 
 /** The members as the units list them: those of one file stand together, in the file's order. */
