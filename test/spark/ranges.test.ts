@@ -110,14 +110,13 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
     await onBoth('csv', 'inferred', [large, '--keys', 'hash', '--row-tag', 'item']);
   });
 
-  it('of one document, without a row tag, are one document', async () => {
-    const one = join(home.directory, 'one.xml');
-    // text between rows would end what may be cut
-    await writeFile(one, around(items.replaceAll('<![CDATA[<item>]]>', '')));
-    const argv = [one, '-x', origin, '--keys', 'sequence'];
-    for (const kind of isLong
-      ? (['metadb', 'parquet', 'delta', 'iceberg', 'duckdb'] as const)
-      : (['metadb'] as const)) {
+  it.each(isLong ? (['metadb', 'parquet', 'delta', 'iceberg', 'duckdb'] as const) : (['metadb'] as const))(
+    'of one document, without a row tag, are one document in %s',
+    async (kind) => {
+      const one = join(home.directory, 'one.xml');
+      // text between rows would end what may be cut
+      await writeFile(one, around(items.replaceAll('<![CDATA[<item>]]>', '')));
+      const argv = [one, '-x', origin, '--keys', 'sequence'];
       const [local, spark] = [`one_${kind}_local`, `one_${kind}_spark`];
       const here = await runTool(home, 'xml2er', [...argv, ...targetArguments(home, kind, local), '--json']);
       const to = [...targetArguments(home, kind, spark), '--engine', 'spark', '--json'];
@@ -127,11 +126,12 @@ describe('ranges on Spark', { timeout: 200_000, ...needs(['whole run', 'spark'])
       expect(there.summary).toMatchObject({ documents: 1 });
       const output = there.stdout + there.stderr;
       expect(Number(/(\d+) units of work for Spark$/m.exec(output)?.[1])).toBeGreaterThan(2);
+      expect(output).toMatch(/^\d+ units of work for Spark: places to cut files at$/m);
       expect(findings(output)).toEqual(findings(here.stdout + here.stderr));
       const rows = async (name: string) => keysAsRanks(await loadedTables(home, kind, name));
       expect(await rows(spark)).toEqual(await rows(local));
-    }
-  });
+    },
+  );
 
   it('leave out what is there already', async () => {
     const target = targetArguments(home, 'metadb', 'range_metadb_spark');

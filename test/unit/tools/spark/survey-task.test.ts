@@ -1,7 +1,9 @@
 /** A task of Spark that looks at documents before they are loaded: their hashes, and what pieces of a file say of its rows. */
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
@@ -58,10 +60,16 @@ it('tells hashes of files and members, and where a file may be cut', async () =>
     ...Array.from({ length: pieces }, (_, piece) => ({ members: [listed[2]!], keys: null, piece })),
   ];
   for (const [number, unit] of units.entries()) await writeFile(unitFile(work, number), JSON.stringify(unit));
+  const child = spawn(process.execPath, [task, work], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  for (const [unit] of units.entries()) {
+    child.stdin.write(`${unit}\n`);
+    // a unit's report is there before its answer is
+    expect(JSON.parse(String((await answers.next()).value))).toEqual({ unit, last: false });
+  }
   // it ends with its requests, when it is idle
-  const requests = units.map((_, number) => `${number}\n`);
-  const script = `for n in ${requests.map((line) => line.trim()).join(' ')}; do echo $n; until [ -e "$1/done/$n/report.json" ]; do sleep 0.05; done; done | "$2" "$3" "$1"`;
-  execFileSync('bash', ['-c', script, 'requests', work, process.execPath, task]);
+  child.stdin.end();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 
   const reportOf = async <Report>(unit: number): Promise<Report> =>
     JSON.parse(await readFile(join(work, 'done', String(unit), 'report.json'), 'utf8')) as Report;
