@@ -285,11 +285,23 @@ async function filesAt(
 }
 
 function requireSome(text: string, found: readonly FoundObject[]): readonly FoundObject[] {
-  if (found.length > 0) return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  if (found.length > 0) return inOrder(found);
   throw new AppError(
     'input_not_found',
     `${text}: there is no such file or object, and nothing below it that this tool reads`,
   );
+}
+
+/** The order in which a pattern of a disk leads to files: those of a folder, by their names, before what lies in folders of it. */
+function inOrder(found: readonly FoundObject[]): readonly FoundObject[] {
+  const keyed = found.map((one) => ({ one, key: `${orderKey(one.matched)}\0${one.name}` }));
+  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ one }) => one);
+}
+
+function orderKey(path: string): string {
+  const at = path.lastIndexOf('/') + 1;
+  const folders = at === 0 ? '' : `\u0001${path.slice(0, at - 1).replaceAll('/', '\0\u0001')}\0`;
+  return `${folders}\0${path.slice(at)}`;
 }
 
 function isWanted(name: string): boolean {

@@ -17,6 +17,10 @@ const documents: ReadonlyMap<string, string | Buffer> = new Map<string, string |
   ['.hidden.xml', order(1000, 1)],
   ['3/größer.xml', order(1001, 6000)],
   ['3/packed.xml', gzipSync(order(1002, 2))],
+  // files of a folder come before what lies in folders of it, and `3` before `3.5`
+  ['3/below/order 1.xml', order(1006, 1)],
+  ['3.5/order 11.xml', order(1007, 1)],
+  ['z.xml', order(1008, 1)],
   ['a.xml', order(1003, 1)],
   ['a.xml/below.xml', order(1004, 1)],
   [`long/${'n'.repeat(240)}.xml`, order(1005, 1)],
@@ -79,9 +83,13 @@ describe('small documents of a bucket', { timeout: 120_000 }, () => {
     expect(there).toContain('.hidden.xml');
   });
 
-  it('have their own names where a pattern leads to them', async () => {
-    const place = `s3://${store.settings.bucket}/in/**/order 1?.xml`;
-    expect(await rowsOf('by_pattern', place)).toBe(await rowsOf('of_disk', join(disk, '**/order 1?.xml')));
+  it.each([
+    ['names', '**/order 1?.xml'],
+    ['depths', '**/*.xml'],
+    ['folders', '?*'],
+  ])('have the names and the order of a disk where a pattern leads to them: %s', async (name, pattern) => {
+    const place = `s3://${store.settings.bucket}/in/${pattern}`;
+    expect(await rowsOf(`bucket_${name}`, place)).toBe(await rowsOf(`disk_${name}`, join(disk, pattern)));
   });
 
   it('are told by their names where they are not well-formed', async () => {
