@@ -1,7 +1,9 @@
 /** The system's ssh, which reaches a server and proves both sides: no host is taken for another, and no secret is a word of a command. */
-import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { mkdir, mkdtemp, open, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { AppError } from '../../errors.ts';
 import { openSession, type SftpSession } from './session.ts';
 
@@ -35,7 +37,10 @@ export interface OpenSftp {
 
 /** silence of a server that owes an answer, after which the connection is given up */
 const idleMs = 30_000;
-const askpass = '#!/bin/sh\nprintf \'%s\\n\' "$SVC_SFTP_PASSWORD"\n';
+/** Prints what the pipe beside it has: in no file, and in no environment. */
+const askpass = '#!/bin/sh\nIFS= read -r password <"${0%/*}/password" && printf \'%s\\n\' "$password"\n';
+/** ssh may ask more than once, by several methods */
+const mostAsked = 3;
 
 /** AppErrors: `service_unavailable` where the server cannot be reached now, `unprocessable_input` where it is another or lets nobody in. */
 export async function openSftp(address: SftpAddress, signal: AbortSignal): Promise<OpenSftp> {
@@ -55,8 +60,10 @@ async function connect(address: SftpAddress, to: string, signal: AbortSignal): P
   const { label } = address;
   await mkdir(address.scratch, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(address.scratch, 'ssh-'));
+  let pipe: FileHandle | null = null;
   try {
     const { argv, environment } = await prepare(address, to, folder);
+    if (address.password !== null) pipe = await passwordPipe(join(folder, 'password'), address.password);
     const child = spawn('ssh', argv, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
     const stop = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', stop);
@@ -81,8 +88,18 @@ async function connect(address: SftpAddress, to: string, signal: AbortSignal): P
     });
     return { session, ended, close: stop };
   } finally {
+    await pipe?.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A pipe with a name that this user alone may read; what is in it is gone when it is closed. */
+async function passwordPipe(path: string, password: string): Promise<FileHandle> {
+  await promisify(execFile)('mkfifo', ['-m', '600', path]);
+  // for both, so that opening it waits for nobody
+  const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
+  await pipe.write(`${password}\n`.repeat(mostAsked));
+  return pipe;
 }
 
 async function prepare(
@@ -130,7 +147,6 @@ async function prepare(
       SSH_ASKPASS: program,
       SSH_ASKPASS_REQUIRE: 'force',
       DISPLAY: 'none',
-      SVC_SFTP_PASSWORD: password,
     });
   }
   if (identity !== null || !ownKeys)

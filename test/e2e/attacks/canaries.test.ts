@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createSilentServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
@@ -32,6 +32,8 @@ describe('canaries', { timeout: 240_000 }, () => {
   let receiver: EventReceiver;
   let sql: Sql;
   let host: string;
+  /** where nobody says a word */
+  let silentHost: string;
   let input: string;
   let temporary: string;
   const answers: string[] = [];
@@ -43,6 +45,11 @@ describe('canaries', { timeout: 240_000 }, () => {
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
     trial.keep(web, (one) => new Promise((resolve) => (one.closeAllConnections(), one.close(resolve))));
     host = `127.0.0.1:${(web.address() as AddressInfo).port}`;
+    // it keeps whoever asks waiting for a while, with what they have written for that
+    const silent = createSilentServer((socket) => void setTimeout(() => socket.destroy(), 1500));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    trial.keep(silent, (one) => new Promise((resolve) => one.close(resolve)));
+    silentHost = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
     receiver = trial.keep(await startEventReceiver(), (one) => one.close());
     temporary = await trial.folder('canaries-');
     home = await trial.home({
@@ -50,7 +57,7 @@ describe('canaries', { timeout: 240_000 }, () => {
       'svc.worker.concurrency': '4',
       'svc.limits.requests_per_second': '100000',
       'svc.limits.request_burst': '100000',
-      'svc.allow.hosts': `${host},${nobody},127.0.0.1:${receiver.port}`,
+      'svc.allow.hosts': `${host},${nobody},${silentHost},127.0.0.1:${receiver.port}`,
       'svc.webhooks.url': `http://127.0.0.1:${receiver.port}/hook`,
       'svc.webhooks.secret': `whsec_${Buffer.from(canary('Webhook').repeat(2)).toString('base64')}`,
       'svc.openlineage.url': `http://127.0.0.1:${receiver.port}/lineage`,
@@ -68,7 +75,7 @@ describe('canaries', { timeout: 240_000 }, () => {
       'svc.sources.feed.kind': 'https',
       'svc.sources.feed.host': host,
       'svc.sources.feed.token': raw('FeedToken'),
-      'svc.sources.server.location': `sftp://ann@127.0.0.1:9/in`,
+      'svc.sources.server.location': `sftp://ann@${silentHost}/in`,
       'svc.sources.server.password': raw('ServerPassword'),
       'svc.sources.server.host_key':
         'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJjUMjOWr1ND1ImkfLdAzlF2rQcUrTyW8rqpsvIcMWWZ',
@@ -125,7 +132,9 @@ describe('canaries', { timeout: 240_000 }, () => {
   });
 
   it('of inputs and targets go through jobs that load and jobs that fail', async () => {
-    const jobs = await Promise.all(loadsOf(host, input).map(([address, options]) => run(address, options)));
+    const jobs = await Promise.all(
+      loadsOf(host, silentHost, input).map(([address, options]) => run(address, options)),
+    );
     expect(jobs.filter((job) => job === null)).toEqual([]);
     const states = await Promise.all(jobs.map((idJob) => over(idJob!)));
     expect(states[0]).toBe('C');

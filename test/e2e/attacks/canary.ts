@@ -54,10 +54,7 @@ export async function readFiles(directory: string, to: Map<string, string>): Pro
   }
 }
 
-/**
- * Arguments and environments of all processes but those that a person has started here with a secret among the words, and but the environment of
- * ssh, which gets a password in no other way.
- */
+/** Arguments and environments of all processes but those that a person has started here with a secret among the words. */
 export async function readProcesses(): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   const texts = await Promise.all(
@@ -69,7 +66,7 @@ export async function readProcesses(): Promise<string[]> {
       const after = await read('cmdline');
       const lines = [before, after];
       if (lines.some((line) => line.includes('/src/tools/bin/') && !line.includes('\0-j\0'))) return [];
-      return lines.some((line) => /^(?:\S*\/)?ssh\0|askpass/.test(line)) ? lines : [...lines, environment];
+      return [...lines, environment];
     }),
   );
   return texts.flat().filter((text) => text !== '');

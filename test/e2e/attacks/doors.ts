@@ -52,7 +52,11 @@ export const wrongCredentials = (host: string): readonly Members[] => [
 ];
 
 /** Inputs and options of jobs: the first loads, the others are refused by the servers that they name. */
-export const loadsOf = (host: string, input: string): readonly (readonly [string, Options])[] => [
+export const loadsOf = (
+  host: string,
+  silentHost: string,
+  input: string,
+): readonly (readonly [string, Options])[] => [
   [`http://${host}/feed/a.xml`, [['-o', 'metadb:feed']]],
   [
     `http://${host}/feed/bad.xml`,
@@ -106,7 +110,7 @@ export const loadsOf = (host: string, input: string): readonly (readonly [string
       ['-o', 'metadb:x'],
     ],
   ],
-  ['sftp://ann@127.0.0.1:9/in/a.xml', [['-o', 'metadb:x']]],
+  [`sftp://ann@${silentHost}/in/a.xml`, [['-o', 'metadb:x']]],
   [
     `sftp://ann@${nobody}/a.xml`,
     [
