@@ -7,7 +7,7 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { keyIndexes } from '../../../engine/sql/key-indexes.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
-import { ownPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type {
@@ -41,7 +41,7 @@ import { publishRows } from './publish/transaction.ts';
 import { keyFault } from './publish/keys-meet.ts';
 import { defineStaged } from './staging/staged-forms.ts';
 import { StagingArea } from './staging/area.ts';
-import { keyAlterations } from './publish/tables.ts';
+import { keyAlterations, primaryKey } from './publish/tables.ts';
 import { makeTablesAhead } from './publish/tables-ahead.ts';
 import { createUnitTarget, type PostgresUnitTarget } from './units/driver.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
@@ -295,8 +295,8 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       maxConnections: this.#options.maxConnections ?? 4,
       connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
       keys: (key) => {
-        const hasUnconverted = [...this.widened].some((id) => id.startsWith(`${key}:`));
-        if (typeof key === 'string' || hasUnconverted) return '';
+        if (key === 'documents') return `ADD ${primaryKey(sideTableDefinitions.documents)}`;
+        if (typeof key === 'string' || [...this.widened].some((id) => id.startsWith(`${key}:`))) return '';
         return keyAlterations(this.#tables[key]!, key, { hasKey: false, nullAllowed: this.nullAllowed });
       },
       prepare: async () => {
@@ -310,13 +310,14 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
         else await this.#makeSchema(this.#control!, target);
       },
     });
-    const { saveMode } = this.plan;
-    const mayMove = !target.hasDefaultGrants;
-    defineStaged(
-      staging,
-      this.#tables,
-      (name) => mayMove && (saveMode === 'overwrite' || !target.tables.has(name)),
-      (table) => keyIndexes(this.plan.model, table, this.#tables[table]!, this.plan.indexes ?? 'keys'),
+    const { saveMode, keys, indexes = 'keys' } = this.plan;
+    const { tables, hasDefaultGrants } = target;
+    const mayMove = {
+      table: (name: string) => !hasDefaultGrants && (saveMode === 'overwrite' || !tables.has(name)),
+      documents: !hasDefaultGrants && keys === 'sequence' && !tables.has(sideTableNames.documents),
+    };
+    defineStaged(staging, this.#tables, mayMove, (table) =>
+      keyIndexes(this.plan.model, table, this.#tables[table]!, indexes),
     );
     return staging;
   }

@@ -66,6 +66,30 @@ test('a table that another job made meanwhile: what refers to it refers to that 
   expect(await leftovers()).toEqual([]);
 });
 
+test('two jobs that both find no documents: those of the first are moved, those of the second follow them', async () => {
+  const documents = 12_000;
+  const sinks = [createSink(), createSink()];
+  const all = [libraryRows(1, documents), libraryRows(2, documents)];
+  for (const [job, sink] of sinks.entries()) await sink.open(libraryPlan(job + 1));
+  for (const [job, sink] of sinks.entries()) await writeLibrary(sink, all[job]!);
+  for (const [job, sink] of sinks.entries()) {
+    const { rows } = await sink.publish(async () => true, all[job]!.lastKeys);
+    expect(rows).toMatchObject({ library: documents });
+    await sink.close();
+  }
+  const [found] = await database.sql.unsafe(`
+    SELECT count(*)::int AS documents, count(DISTINCT d.document_key)::int AS keys, count(l.library_key)::int AS libraries
+      FROM "${schema}"."_documents" d LEFT JOIN "${schema}"."library" l USING (document_key)`);
+  expect(found).toEqual({ documents: 2 * documents, keys: 2 * documents, libraries: 2 * documents });
+  const names = await constraintNames(schema);
+  expect(names).toContain('library: library_document_key_fkey');
+  expect(names).toContain('_documents: _documents_pkey');
+  expect(await constraints(schema)).toContain(
+    'library: FOREIGN KEY (document_key) REFERENCES _documents(document_key)',
+  );
+  expect(await leftovers()).toEqual([]);
+});
+
 test.each(['in one transaction', 'over connections'])(
   '%s: tables, keys and comments are those of the DDL',
   async (way) => {

@@ -8,7 +8,7 @@ import {
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
+import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../client/connect.ts';
 import { columnId } from '../../../row-sinks/staged-rows.ts';
 import { relation, type Publication } from './publication.ts';
@@ -35,6 +35,16 @@ export async function makeSideTables(publication: Publication): Promise<void> {
       ...commentStatements(postgresql, sqlSchema, table),
     ]);
   await runAll(tx, statements);
+}
+
+/** What the table of documents has beside its rows; its primary key, too, unless it `isKeyed`. */
+export function documentsStatements(publication: Publication, isKeyed: boolean): string[] {
+  const table = sideTableList.find(({ name }) => name === sideTableNames.documents)!;
+  return [
+    ...(isKeyed ? [] : [`ALTER TABLE ${relation(publication, table.name)} ADD ${primaryKey(table)}`]),
+    ...indexStatements(postgresql, publication.sqlSchema, table),
+    ...commentStatements(postgresql, publication.sqlSchema, table),
+  ];
 }
 
 /** Empty tables of the model. They get their keys with the others, but for hashed keys, which tell rows that are there by them. */
@@ -200,7 +210,7 @@ async function addForeignKeys(publication: Publication): Promise<void> {
     const staged = publication.staging.get(index)!;
     const brought = publication.moved.has(staged) ? staged.references.map(({ column }) => column) : [];
     for (const key of table.foreignKeys) {
-      if (key.parent !== -1 && brought.includes(key.column)) continue;
+      if (brought.includes(key.column)) continue;
       if (!createdTables.has(table.name)) {
         // a table of an earlier version that no row came for: the column is added with the first one
         if (target.tables.get(table.name)?.columns.has(key.column) === false) continue;
@@ -216,6 +226,6 @@ async function addForeignKeys(publication: Publication): Promise<void> {
   await runAll(publication.tx, statements);
 }
 
-function primaryKey(table: PhysicalTable): string {
+export function primaryKey(table: Pick<PhysicalTable, 'primaryKey'>): string {
   return `PRIMARY KEY (${table.primaryKey.map(doubleQuoted).join(', ')})`;
 }

@@ -1,6 +1,5 @@
 /** The publishing transaction: from staged rows to rows of the target, all at once. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { truncateToBytes } from '../../../../engine/map/names/identifiers.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
@@ -10,7 +9,7 @@ import { beginMerge, endMerge, mergedDocuments } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { addCodeChecks, publishCodes } from './code-lists.ts';
 import { insertRows } from './insert-rows.ts';
-import { renameRequired } from './required-names.ts';
+import { moveDocuments, moveStaged } from './moved-tables.ts';
 import { keysMeet } from './keys-meet.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
@@ -192,30 +191,14 @@ function canMove(
 }
 
 async function moveTables(publication: Publication, indexes: readonly number[]): Promise<void> {
-  const { tx, sqlSchema, tables, staging } = publication;
-  const statements: string[] = [];
-  for (const index of indexes) {
-    const staged = staging.get(index)!;
-    const { name } = tables[index]!;
-    const there = `${doubleQuoted(sqlSchema)}.${doubleQuoted(staged.name)}`;
-    if (there !== staged.relation)
-      statements.push(`ALTER TABLE ${staged.relation} SET SCHEMA ${doubleQuoted(sqlSchema)}`);
-    statements.push(`ALTER TABLE ${there} RENAME TO ${doubleQuoted(name)}`);
+  const { tables, staging } = publication;
+  const moves = indexes.map((index) => ({ staged: staging.get(index)!, name: tables[index]!.name }));
+  await moveStaged(publication, moves);
+  for (const { staged, name } of moves) {
     if (staged.keyed) publication.keyed.add(name);
-    publication.moved.add(staged);
     publication.createdTables.add(name);
     publication.present.add(name);
   }
-  await runAll(tx, statements);
-  await renameKeys(
-    publication,
-    indexes.filter((index) => staging.get(index)!.keyed),
-  );
-  if (staging.isShared)
-    await renameRequired(
-      publication,
-      indexes.map((index) => tables[index]!.name),
-    );
 }
 
 /** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */
@@ -230,40 +213,6 @@ async function dropStrayReferences(publication: Publication): Promise<void> {
   }
 }
 
-const usualKeyName = (table: string): string => `${truncateToBytes(table, 58)}_pkey`;
-
-/** A key that was made in staging is named after that; it gets the name that the database would have given it here. */
-async function renameKeys(publication: Publication, indexes: readonly number[]): Promise<void> {
-  const { tx, sqlSchema, tables, staging } = publication;
-  const names = JSON.stringify(indexes.map((index) => tables[index]!.name));
-  const keys = await tx.unsafe<{ table: string; name: string }[]>(
-    `SELECT c.relname AS table, k.conname AS name FROM jsonb_array_elements_text(${standardLiteral(names)}::jsonb) name
-       JOIN pg_class c ON c.relname = name JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
-       JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'`,
-  );
-  const nameOf = new Map(keys.map(({ table, name }) => [table, name]));
-  const wanted = JSON.stringify([...nameOf.keys()].map(usualKeyName));
-  const found = await tx.unsafe<{ name: string }[]>(
-    `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(sqlSchema)}
-      WHERE c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(wanted)}::jsonb))`,
-  );
-  const taken = new Set(found.map(({ name }) => name));
-  const statements = indexes.flatMap((index) => {
-    const table = tables[index]!.name;
-    const present = nameOf.get(table);
-    if (present === undefined) return [];
-    // tables whose long names begin alike ask for the same name; what ends a staged name is its own
-    const own = staging.get(index)!.name.split('_').slice(-2).join('_');
-    const usual = usualKeyName(table);
-    const name = taken.has(usual) ? truncateToBytes(`${truncateToBytes(table, 40)}_pkey_${own}`, 63) : usual;
-    taken.add(name);
-    return [
-      `ALTER TABLE ${relation(publication, table)} RENAME CONSTRAINT ${doubleQuoted(present)} TO ${doubleQuoted(name)}`,
-    ];
-  });
-  await runAll(tx, statements);
-}
-
 const notMerged = { columns: '', values: '', sha256: 'd.sha256', join: '' };
 
 async function addDocuments(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<number> {
@@ -271,6 +220,7 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
   const staged = staging.get('documents')!;
   if (!staged.created) return 0;
   const offset = offsets.get(sideTableNames.documents) ?? 0;
+  if (offset === 0 && (await moveDocuments(publication, staged))) return staged.rows;
   const conflict = plan.keys === 'hash' ? ' ON CONFLICT DO NOTHING' : '';
   const side = ['unmapped', 'lexical'].map((name) => staging.get(name)!).filter((table) => table.created);
   if (plan.keys === 'hash') {

@@ -73,14 +73,16 @@ function joinSettings(parentRows: number, childRows: number): string {
      WHERE present * multiple >= ${wanted}`;
 }
 
-/** Foreign keys of a table to others of the model; without those whose names would be the same. */
-export function stagedReferences(table: PhysicalTable): StagedReference[] {
+/**
+ * Foreign keys of a table to others of the model, and to the documents where `toDocuments`; without those whose names would be the same.
+ */
+export function stagedReferences(table: PhysicalTable, toDocuments: boolean): StagedReference[] {
   const references = table.foreignKeys
-    .filter(({ parent }) => parent !== -1)
+    .filter(({ parent }) => parent !== -1 || toDocuments)
     .map(({ column, parent, parentColumn }) => ({
       name: constraintName(table.name, column, 'fkey'),
       column,
-      parent,
+      parent: parent === -1 ? 'documents' : parent,
       parentColumn,
     }));
   return references.filter(({ name }, at) => references.findIndex((other) => other.name === name) === at);
@@ -89,7 +91,7 @@ export function stagedReferences(table: PhysicalTable): StagedReference[] {
 /** Tables that were moved without what they refer to lose those keys: they get them anew, to the target's own tables. */
 export function strayReferences(
   moved: ReadonlySet<StagedTable>,
-  staged: (key: number) => StagedTable,
+  staged: (key: StagedReference['parent']) => StagedTable,
 ): { readonly table: StagedTable; readonly reference: StagedReference }[] {
   return [...moved].flatMap((table) =>
     table.references

@@ -29,7 +29,7 @@ export interface StagedReference {
   readonly name: string;
   readonly column: string;
   /** key of the staged table that is referred to */
-  readonly parent: number;
+  readonly parent: StagedTable['key'];
   readonly parentColumn: string;
 }
 
