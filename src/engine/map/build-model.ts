@@ -71,6 +71,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     sharesRoots: sharesRoots(options.previous),
     typeNames: rememberedTypeNames(options.met?.declared ?? source),
     decimalTexts: readsDecimalTexts(options.previous),
+    textsByPlace: drawsTextsByPlace(options),
   };
   const { drawing, history, apart, folds } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
@@ -97,6 +98,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(drawsByUse(options.previous) ? { childKeys: true as const } : {}),
     ...(sharesRoots(options.previous) ? { sharesRoots: true as const } : {}),
     ...(readsDecimalTexts(options.previous) ? { decimalTexts: true as const } : {}),
+    ...(drawsTextsByPlace(options) ? { textsByPlace: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   if (options.keepsDefaultNames === true) return { ...model, keepsDefaultNames: true };
@@ -116,6 +118,12 @@ function sharesRoots(previous: RelationalModel | undefined): boolean {
 /** What was text stays so. */
 function readsDecimalTexts(previous: RelationalModel | undefined): boolean {
   return previous === undefined || previous.decimalTexts === true;
+}
+
+/** Text that lies in rows of its own goes on to lie there. A target of its own has none yet. */
+function drawsTextsByPlace({ met, previous, keepSplits = true }: MappingOptions): boolean {
+  if (met === undefined) return false;
+  return previous === undefined || !keepSplits || previous.textsByPlace === true;
 }
 
 /** An id is a key from the first on, or never: tables that are there are not made anew for it. */
@@ -176,7 +184,7 @@ function drawnAfter(
   const folds = options.foldedTables ?? new Set();
   if (previous === undefined) {
     const drawing = drawModel(source, options);
-    const apart = new Set(crowdedLeaves(drawing));
+    const apart = new Set(crowdedLeaves(drawing, source));
     const mayFold = options.mapLevel === 1 || options.mapLevel === 3;
     const foldedTables = new Set(mayFold ? needlessPlaces(drawing) : []);
     const isFinal = apart.size === 0 && foldedTables.size === 0;
@@ -192,7 +200,7 @@ function drawnAfter(
   const drawing = held(plain, first);
   // what has a table for all of its places keeps it
   const crowded = recordsMeanings(previous)
-    ? crowdedLeaves(drawing).filter((path) => !known.hasPath(path))
+    ? crowdedLeaves(drawing, source).filter((path) => !known.hasPath(path))
     : [];
   if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
   const apart = new Set([...earlier, ...crowded]);

@@ -298,6 +298,11 @@ export interface RelationalModel {
   readonly sharesRoots?: true;
   /** strings whose patterns allow decimals alone are decimals; absent: they are text */
   readonly decimalTexts?: true;
+  /**
+   * `--prune`: where rows of elements with mixed content had text alone, it is a column, whatever their type has elsewhere; absent: types alone
+   * decided
+   */
+  readonly textsByPlace?: true;
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];

@@ -182,6 +182,7 @@ const shape = object<RelationalModel>(
     childKeys: oneOf(true),
     sharesRoots: oneOf(true),
     decimalTexts: oneOf(true),
+    textsByPlace: oneOf(true),
     typesApart: array(text(/./)),
     foldedPlaces: array(text(/./)),
     foldedTables: array(text(/./)),

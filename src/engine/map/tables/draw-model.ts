@@ -61,6 +61,8 @@ export interface DrawingOptions {
   readonly typeNames?: () => ReadonlyMap<number, string>;
   /** see RelationalModel.decimalTexts; default true */
   readonly decimalTexts?: boolean;
+  /** see RelationalModel.textsByPlace; default true */
+  readonly textsByPlace?: boolean;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
   readonly heldKeys?: HeldKeys | null;
 }
@@ -76,6 +78,7 @@ class ModelDrawing implements DrawingContext {
   readonly model: SourceModel;
   readonly columnTypes: ColumnTypeOptions;
   readonly choices: DrawingChoices;
+  readonly textsByPlace: boolean;
   readonly paths: PathPrinter;
   readonly uses: UsePrinter;
   readonly tables: DrawnTables;
@@ -106,10 +109,12 @@ class ModelDrawing implements DrawingContext {
       sharesRoots = true,
       typeNames: namesOfTypes,
       decimalTexts = true,
+      textsByPlace = true,
     }: DrawingOptions,
   ) {
     this.declared = met?.declared ?? model;
     this.#met = met?.statistics;
+    this.textsByPlace = met !== undefined && textsByPlace;
     this.#heldKeys = heldKeys;
     this.#recordsFolds = foldedPlaces !== null && (met !== undefined || foldedPlaces.size > 0);
     this.model = model;

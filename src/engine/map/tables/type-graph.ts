@@ -22,9 +22,13 @@ export function variantsOf(model: SourceModel, element: number): Variant[] {
  * text; those of the ur-type are all there are, and its wildcard takes them.
  */
 export function derivedTypesOf(model: SourceModel, type: number): readonly number[] {
-  const { complex, name, derived } = model.types[type]!;
-  const isUrType = name?.localName === 'anyType' && name.namespaceUri === 'http://www.w3.org/2001/XMLSchema';
-  return complex && !isUrType ? derived : [];
+  const { complex, derived } = model.types[type]!;
+  return complex && !isUrType(model.types[type]!) ? derived : [];
+}
+
+/** The type of elements of which the schema says none. */
+export function isUrType({ name }: SourceType): boolean {
+  return name?.localName === 'anyType' && name.namespaceUri === 'http://www.w3.org/2001/XMLSchema';
 }
 
 /** The declared type and every type that xsi:type may name instead. */

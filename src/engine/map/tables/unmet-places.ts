@@ -214,6 +214,7 @@ class MetPlaces {
   /** Of a node that no document came to, what is there stays: it is not reached, or by a type that was named elsewhere. */
   leaveOut(node: NodeDraft): void {
     const met = this.#met.get(node);
+    settleText(node, met !== undefined && met.children.size === 0 && !met.typed);
     if (met === undefined) return;
     keepOnly(node.attributes, ({ name }) => met.attributes.has(clarkName(name)));
     keepOnly(node.edges, ({ name }) => met.children.has(clarkName(name)));
@@ -230,6 +231,18 @@ class MetPlaces {
     for (const { node: typed, parentKey } of node.typeEdges)
       if (parentKey === null) Object.assign(typed, { nil: node.nil, presence: node.presence });
   }
+}
+
+/** Mixed content in which documents had text alone is a column, any other has rows for its text. */
+function settleText(node: NodeDraft, isAlone: boolean): void {
+  if (node.text === null || node.textTable === null) return;
+  if (isAlone) {
+    node.textTable = null;
+    return;
+  }
+  node.text.requiredBy.delete(node);
+  node.text = null;
+  node.content = 'mixed';
 }
 
 function heldBy(nodes: readonly NodeDraft[]): Held {

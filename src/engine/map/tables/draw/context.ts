@@ -17,6 +17,8 @@ export interface DrawingContext {
   /** what types of columns depend on beside those of values */
   readonly columnTypes: ColumnTypeOptions;
   readonly choices: DrawingChoices;
+  /** see RelationalModel.textsByPlace */
+  readonly textsByPlace: boolean;
   readonly paths: PathPrinter;
   readonly uses: UsePrinter;
   readonly tables: DrawnTables;

@@ -1,11 +1,13 @@
-/** Tables that hang from very many others and have nothing below them: each place has a better one of its own. */
+/** Tables that hang from very many others, or of elements that have no type in common, and have nothing below them: each place has a better one of its own. */
+import type { SourceModel } from '../../../model/source-model.ts';
 import { hangsFromHead, type Drawing, type TableDraft } from '../model-builder.ts';
+import { isUrType } from '../type-graph.ts';
 
 /** tables that the keys of one lead to: more, and a reader finds no longer what belongs where */
 const mostParents = 16;
 
 /** The first paths of such tables. What has rows below it stays one table: those would multiply as well. */
-export function crowdedLeaves({ tables }: Drawing): string[] {
+export function crowdedLeaves({ tables }: Drawing, { types }: SourceModel): string[] {
   const inner = new Set<TableDraft>();
   for (const table of tables)
     for (const { role, parent } of table.columns) {
@@ -18,6 +20,7 @@ export function crowdedLeaves({ tables }: Drawing): string[] {
     const keys = table.columns.filter(({ role }) => role === 'parent_key');
     const parents = new Set(keys.map(({ parent }) => parent));
     const hangs = keys.some(({ via }) => via[0] === hangsFromHead);
-    return parents.size > mostParents && !hangs ? origin.declared.slice(0, 1) : [];
+    const hasNoType = [...table.openers].some(({ type }) => isUrType(types[type]!));
+    return (parents.size > mostParents || hasNoType) && !hangs ? origin.declared.slice(0, 1) : [];
   });
 }

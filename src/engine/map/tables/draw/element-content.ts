@@ -122,8 +122,11 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
       steps: `${row.columnKey}/@*`,
     });
   }
-  if (row.met == null && type.content === 'mixed' && value === null)
+  if (row.met == null && type.content === 'mixed' && value === null) {
+    // one of the two is left when it is known what was met
+    if (drawing.textsByPlace && node.opensRow) drawText(drawing, node, row, plainValue);
     node.textTable = drawing.tables.contentTable(row, 'text');
+  }
   if (row.met == null && type.anyElement !== null)
     node.wildcardTable = drawing.tables.contentTable(row, 'wildcard');
   for (const child of type.children)
