@@ -94,7 +94,9 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
         throw new AppError('unprocessable_input', `${first.href}: leads to what is no address`);
       const next = new URL(location, url);
       next.hash = '';
-      if (url.protocol === 'https:' && next.protocol !== 'https:')
+      // without TLS this machine alone is read: an address that began so stays on its host
+      const isPlain = url.protocol === 'http:' && next.protocol === 'http:' && next.hostname === url.hostname;
+      if (next.protocol !== 'https:' && !isPlain)
         throw new AppError('host_not_allowed', `${first.href}: leads to an address without TLS`);
       url = next;
     }

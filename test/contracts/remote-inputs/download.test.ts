@@ -131,6 +131,15 @@ describe('where a server leads', () => {
     );
   });
 
+  it.each(['http://169.254.169.254/latest/meta-data', 'http://elsewhere.invalid/a.xml', 'ftp://127.0.0.1/a'])(
+    'is not followed without TLS to another host, whatever may be reached: %s',
+    async (location) => {
+      const { url } = await serve((_, response) => response.writeHead(302, { Location: location }).end());
+      const [code, message] = await refusal(url, { allowed: ['*'] });
+      expect([code, message]).toEqual(['host_not_allowed', expect.stringContaining('without TLS')]);
+    },
+  );
+
   it('has an end', async () => {
     const { url, requests } = await serve((_, response) =>
       response.writeHead(302, { Location: '/again' }).end(),

@@ -166,11 +166,14 @@ describe('a watch that removes what is gone', { timeout: 240_000 }, () => {
   };
   /** Looks until it is stalled, and says so; null: until nothing is in its way. */
   const stalls = async (id: number, says: RegExp | null): Promise<void> => {
-    const stalled = await eventually(`${says === null ? 'no stall' : 'a stall'} of watch ${id}`, async () => {
+    const ask = async (): Promise<{ readonly is: string | null } | null> => {
       await service.client.post(`/v2/watches/${id}/run`, {});
       const found = await watches.get(id);
       return (found.stalled === null) === (says === null) ? { is: found.stalled } : null;
-    });
+    };
+    // each request holds the watch for a moment in which nobody can claim it to look
+    const what = `${says === null ? 'no stall' : 'a stall'} of watch ${id}`;
+    const stalled = await eventually(what, ask, 100, 2000);
     if (says !== null) expect(stalled.is).toMatch(says);
   };
   const xml = { 'Content-Type': 'application/xml' };
