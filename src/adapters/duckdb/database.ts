@@ -199,10 +199,19 @@ function openFault(error: unknown, label: string): unknown {
       { cause: error },
     );
   }
-  if (/not a valid DuckDB database|Serialization Error|storage version/i.test(message)) {
+  if (
+    /not a valid DuckDB database|Corrupt database file|Serialization Error|storage version/i.test(message)
+  ) {
     return new AppError('conflict', `${label} exists and is not a database that this DuckDB can read.`, {
       cause: error,
     });
+  }
+  if (/database file with version number/i.test(message)) {
+    return new AppError(
+      'conflict',
+      `${label} was written by a newer DuckDB than the one here: let that one write Parquet, or a file that older ones read (ATTACH … (STORAGE_VERSION 'v1.0.0')).`,
+      { cause: error },
+    );
   }
   return error;
 }

@@ -392,9 +392,9 @@ test('what stands in the way is said in words, and by the name that the target w
     message: `duckdb:${file} is a link that leads nowhere.`,
   });
   await rm(file);
-  await writeFile(file, 'order,line\n'.repeat(1000));
-  await expect(load(libraryPlan(1))).rejects.toMatchObject({
-    code: 'conflict',
-    message: `duckdb:${file} exists and is not a database that this DuckDB can read.`,
-  });
+  for (const content of ['order,line\n'.repeat(1000), `${'\0'.repeat(8)}DUCK${'\0'.repeat(20_000)}`]) {
+    await writeFile(file, content);
+    const message = `duckdb:${file} exists and is not a database that this DuckDB can read.`;
+    await expect(load(libraryPlan(1))).rejects.toMatchObject({ code: 'conflict', message });
+  }
 });
