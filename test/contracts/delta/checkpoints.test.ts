@@ -1,9 +1,9 @@
 /** Checkpoints of Delta tables: when they come, and that others begin with them. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readDeltaTable } from '../../../src/adapters/lake/delta/versions.ts';
+import { filesEverAdded, readDeltaTable } from '../../../src/adapters/lake/delta/versions.ts';
 import type { DeltaState } from '../../../src/adapters/lake/delta/actions.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
@@ -27,6 +27,17 @@ async function load(job: number, saveMode: 'append' | 'overwrite' = 'append'): P
 
 const stateOf = (table: string): Promise<DeltaState | null> =>
   diskLake({ directory }).look((place) => readDeltaTable(place, table, table));
+
+const everAdded = (table: string, version: number): Promise<ReadonlySet<string> | null> =>
+  diskLake({ directory }).look((place) => filesEverAdded(place, table, table, version));
+
+/** Versions of another program, without rows and without checkpoints. */
+async function addForeignVersions(table: string, count: number): Promise<void> {
+  const first = (await stateOf(table))!.version + 1;
+  const line = `${JSON.stringify({ commitInfo: { operation: 'somebody’s' } })}\n`;
+  for (let version = first; version < first + count; version += 1)
+    await writeFile(join(logOf(table), `${String(version).padStart(20, '0')}.json`), line);
+}
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'delta-checkpoints-'));
@@ -57,7 +68,7 @@ describe('every tenth version', () => {
     expect([...short.removed.keys()].toSorted()).toEqual([...whole.removed.keys()].toSorted());
     expect(short.transactions).toEqual(whole.transactions);
     expect(short.metadata.schemaString).toBe(whole.metadata.schemaString);
-    expect(short.everAdded).toBeNull();
+    expect([short.checkpoint, await everAdded('book', short.version)]).toEqual([10, null]);
   });
 
   test('is gone on from, where the log before it is gone', async () => {
@@ -66,6 +77,33 @@ describe('every tenth version', () => {
     // one file of each job since the one that took the rows of others away
     const { files, version } = (await stateOf('note'))!;
     expect([version, files.size]).toEqual([jobs, jobs + 1 - 2]);
+  });
+});
+
+describe('a long log', () => {
+  test('has a checkpoint behind versions that others made, and is read from there', async () => {
+    await addForeignVersions('library', 42);
+    await load(jobs + 2);
+    const before = (await stateOf('library'))!;
+    const digits = String(before.version).padStart(20, '0');
+    expect(await readdir(logOf('library'))).toContain(`${digits}.checkpoint.parquet`);
+    expect(before.checkpoint).toBe(before.version);
+    expect([...before.files.keys()].filter((path) => !before.removed.has(path))).toHaveLength(
+      before.files.size,
+    );
+    const ever = (await everAdded('library', before.version))!;
+    expect([...ever].toSorted()).toEqual([...before.files.keys(), ...before.removed.keys()].toSorted());
+    // what it has not read cannot be missed
+    await rm(join(logOf('library'), '00000000000000000001.json'));
+    expect((await stateOf('library'))!.files).toEqual(before.files);
+    expect(await everAdded('library', before.version)).toBeNull();
+  });
+
+  test('is read whole where somebody’s checkpoint is none', async () => {
+    await addForeignVersions('person', 42);
+    const { version, files } = (await stateOf('person'))!;
+    await writeFile(join(logOf('person'), `${String(version).padStart(20, '0')}.checkpoint.parquet`), 'no');
+    expect([...(await stateOf('person'))!.files.keys()]).toEqual([...files.keys()]);
   });
 });
 

@@ -54,6 +54,6 @@ export interface DeltaState {
   readonly transactions: ReadonlyMap<string, number>;
   /** what the newest version says of the tables’ versions; null: nothing */
   readonly told: Readonly<Record<string, unknown>> | null;
-  /** paths of all files that any version has; null where the log does not begin at its first version */
-  readonly everAdded: ReadonlySet<string> | null;
+  /** the version of the last checkpoint that is known of; 0: none */
+  readonly checkpoint: number;
 }

@@ -39,11 +39,15 @@ export async function readCheckpoint(
 /** versions from one checkpoint to the next, where the table has no other wish */
 const usualInterval = 10;
 
-/** Whether that version of the table is to have a checkpoint. */
-export function isCheckpointDue({ version, metadata }: Pick<DeltaState, 'version' | 'metadata'>): boolean {
+/** Whether that version of the table is to have a checkpoint: each tenth, and one after ten that others made without any. */
+export function isCheckpointDue({
+  version,
+  metadata,
+  checkpoint,
+}: Pick<DeltaState, 'version' | 'metadata' | 'checkpoint'>): boolean {
   const wanted = Number(metadata.configuration?.['delta.checkpointInterval']);
   const interval = Number.isInteger(wanted) && wanted > 0 ? wanted : usualInterval;
-  return version > 0 && version % interval === 0;
+  return version > 0 && (version % interval === 0 || version - checkpoint > interval);
 }
 
 /** Of the columns of a checkpoint that versions before sidecars have. */

@@ -20,7 +20,14 @@ import { partitioningOf, partitionMetadata, toldValues, valuesBeside, valuesOf }
 import { checkReadable, checkWritable, isAppendOnly, protocolFor } from './protocol.ts';
 import { checkColumnNames, fieldsOf, lakeFieldOf, schemaStringOf } from './schema.ts';
 import { storedType } from './types.ts';
-import { commitVersion, logFolder, readDeltaSince, readDeltaTable, versionDigits } from './versions.ts';
+import {
+  commitVersion,
+  filesEverAdded,
+  logFolder,
+  readDeltaSince,
+  readDeltaTable,
+  versionDigits,
+} from './versions.ts';
 
 export const deltaFormat: TableFormat = {
   name: 'delta',
@@ -32,13 +39,13 @@ export const deltaFormat: TableFormat = {
   fieldIds: () => null,
   readTable: async (files, directory, label, version) => {
     const state = await readDeltaTable(files, directory, label, version);
-    return state === null ? null : new DeltaVersion(state, label);
+    return state === null ? null : new DeltaVersion(state, files, directory, label);
   },
   readSince: async (files, directory, label, known) => {
     const state =
       (known instanceof DeltaVersion ? await readDeltaSince(files, directory, label, known.state) : null) ??
       (await readDeltaTable(files, directory, label));
-    return state === null ? null : new DeltaVersion(state, label);
+    return state === null ? null : new DeltaVersion(state, files, directory, label);
   },
   commit: async (files, directory, label, before, change) => {
     const state = before instanceof DeltaVersion ? before.state : null;
@@ -64,8 +71,9 @@ class DeltaVersion implements TableVersion {
   readonly isUnused = false;
   readonly checkReadable: () => void;
   readonly checkWritable: () => void;
+  readonly addedBy: TableVersion['addedBy'];
 
-  constructor(state: DeltaState, label: string) {
+  constructor(state: DeltaState, files: LakeFiles, directory: string, label: string) {
     this.state = state;
     this.version = state.version;
     this.fields = fieldsOf(state.metadata.schemaString).map(lakeFieldOf);
@@ -87,12 +95,11 @@ class DeltaVersion implements TableVersion {
     this.isAppendOnly = isAppendOnly(state.metadata);
     this.checkReadable = () => checkReadable(state, label);
     this.checkWritable = () => checkWritable(state, label);
+    this.addedBy = () => filesEverAdded(files, directory, label, state.version);
   }
 
   lastJob = (installation: string): number | null =>
     this.state.transactions.get(applicationId(installation)) ?? null;
-
-  addedBy = (): Promise<ReadonlySet<string> | null> => Promise.resolve(this.state.everAdded);
 }
 
 /** NaN where the log does not tell. */

@@ -12,6 +12,8 @@ import { readCheckpoint } from './checkpoint.ts';
 export const logFolder = '_delta_log';
 /** versions that are read at the same time */
 const atOnce = 16;
+/** versions that are read without a look for a checkpoint */
+const mostCommits = 32;
 
 /** `00000000000000000007.json` */
 export function commitName(version: number): string {
@@ -40,15 +42,24 @@ export async function readDeltaTable(
     if (names.length === 0 && version === Infinity) return null;
     throw new AppError('not_found', `${label}: the log of the table has no version ${version}.`);
   }
-  // commits from the first to the newest one tell all; where old ones were cleaned away, a checkpoint stands for them
+  // commits from the first to the newest one tell all; where there are many, or old ones were cleaned away, a checkpoint stands for them
+  const last = lastCheckpoint(names, newest);
   const isWhole = commits[0] === 0 && commits.length === newest + 1;
-  const checkpoint = isWhole ? null : lastCheckpoint(names, newest);
-  const from = checkpoint === null ? 0 : checkpoint.version + 1;
+  const checkpoint = isWhole && newest < mostCommits ? null : last;
+  const acted =
+    checkpoint === null
+      ? null
+      : await readCheckpoint(place, log, checkpoint.files).catch((error: unknown) => {
+          // the log tells all that a checkpoint of somebody else cannot
+          if (isWhole && !(error instanceof AppError)) return null;
+          throw error;
+        });
+  const from = checkpoint === null || acted === null ? 0 : checkpoint.version + 1;
   const replayed = commits.filter((number) => number >= from);
   if (replayed.length !== newest + 1 - from)
     throw new AppError('conflict', `${label}: versions are missing in ${logFolder}.`);
-  const state = new Replay(label, null, isWhole);
-  if (checkpoint !== null) state.take(await readCheckpoint(place, log, checkpoint.files));
+  const state = new Replay(label, null);
+  if (acted !== null) state.take(acted);
   // that of the checkpoint, too: what it says of itself is in no checkpoint
   for (let first = Math.min(from, newest); first <= newest; first += atOnce) {
     const count = Math.min(atOnce, newest + 1 - first);
@@ -58,7 +69,25 @@ export async function readDeltaTable(
       state.take(lines);
     }
   }
-  return state.at(newest);
+  return state.at(newest, last?.version ?? 0);
+}
+
+/** Paths of all files that any version up to that one has; null where the log does not begin at its first one. */
+export async function filesEverAdded(
+  place: LakeFiles,
+  directory: string,
+  label: string,
+  version: number,
+): Promise<ReadonlySet<string> | null> {
+  const added = new Set<string>();
+  for (let first = 0; first <= version; first += atOnce) {
+    const count = Math.min(atOnce, version + 1 - first);
+    for (const lines of await readCommits(place, directory, label, first, count)) {
+      if (lines === null) return null;
+      for (const { add } of lines) if (isObject(add)) added.add(pathInLog(add.path, label));
+    }
+  }
+  return added;
 }
 
 /** As `readDeltaTable`, of the versions after `known` alone; null where the log does not go on from it: somebody cleaned it up. */
@@ -68,13 +97,13 @@ export async function readDeltaSince(
   label: string,
   known: DeltaState,
 ): Promise<DeltaState | null> {
-  const state = new Replay(label, known, known.everAdded !== null);
+  const state = new Replay(label, known);
   let version = known.version - 1;
   // the one known, the one that came first, and whether there are more
   for (let count = 3; ; count = Math.min(2 * count, atOnce)) {
     const commits = await readCommits(place, directory, label, version + 1, count);
     for (const lines of commits) {
-      if (lines === null) return version < known.version ? null : state.at(version);
+      if (lines === null) return version < known.version ? null : state.at(version, known.checkpoint);
       version += 1;
       if (version > known.version) state.take(lines);
     }
@@ -153,19 +182,17 @@ class Replay {
   readonly #label: string;
   readonly #files: Map<string, AddedFile>;
   readonly #removed: Map<string, RemovedFile>;
-  readonly #everAdded: Set<string> | null;
   readonly #transactions: Map<string, number>;
   #protocol: Protocol | null;
   #metadata: Metadata | null;
   #told: DeltaState['told'];
 
-  /** `known`: what it goes on from; null: nothing. `isWhole`: the log begins at its first version. */
-  constructor(label: string, known: DeltaState | null, isWhole: boolean) {
+  /** `known`: what it goes on from; null: nothing. */
+  constructor(label: string, known: DeltaState | null) {
     this.#label = label;
     this.#files = new Map(known?.files);
     this.#removed = new Map(known?.removed);
     this.#transactions = new Map(known?.transactions);
-    this.#everAdded = isWhole ? new Set(known?.everAdded) : null;
     this.#protocol = known?.protocol ?? null;
     this.#metadata = known?.metadata ?? null;
     this.#told = known?.told ?? null;
@@ -182,21 +209,20 @@ class Replay {
     if (isObject(metaData)) this.#metadata = metaData as Metadata;
     if (isObject(txn)) this.#transactions.set(txn.appId, Number(txn.version));
     if (isObject(remove)) {
-      const path = this.#pathOf(remove.path);
+      const path = pathInLog(remove.path, this.#label);
       this.#files.delete(path);
       this.#removed.set(path, remove as RemovedFile);
     }
     if (isObject(add)) {
-      const path = this.#pathOf(add.path);
+      const path = pathInLog(add.path, this.#label);
       // what is added again has other statistics
       this.#files.delete(path);
       this.#removed.delete(path);
       this.#files.set(path, add as AddedFile);
-      this.#everAdded?.add(path);
     }
   }
 
-  at(version: number): DeltaState {
+  at(version: number, checkpoint: number): DeltaState {
     if (this.#protocol === null || this.#metadata === null)
       throw new AppError('conflict', `${this.#label}: its log tells neither protocol nor schema.`);
     return {
@@ -207,14 +233,13 @@ class Replay {
       removed: this.#removed,
       transactions: this.#transactions,
       told: this.#told,
-      everAdded: this.#everAdded,
+      checkpoint,
     };
   }
+}
 
-  #pathOf(encoded: unknown): string {
-    const path = typeof encoded === 'string' ? decoded(encoded) : null;
-    return pathBelow(path, this.#label);
-  }
+function pathInLog(encoded: unknown, label: string): string {
+  return pathBelow(typeof encoded === 'string' ? decoded(encoded) : null, label);
 }
 
 function decoded(path: string): string | null {
