@@ -38,7 +38,7 @@ import {
   type FileOfJob,
   type ManifestStep,
 } from './contents/next-manifest.ts';
-import { encodedCodes, keptCodes, type KeptCodes } from './contents/code-rows.ts';
+import { encodedRows, keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords } from './contents/noted-columns.ts';
 import { TableRows } from './table-rows.ts';
@@ -308,7 +308,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
     if (kept.rows === null) return kept;
     this.#kept = this.#kept.filter(({ name }) => name !== codesTable.name);
-    await this.#write(codesTable.name, encodedCodes(kept.rows, this.encoding), kept.rows.length);
+    await this.#write(codesTable.name, encodedRows(kept.rows, this.encoding), kept.rows.length);
     return kept;
   }
 

@@ -1,15 +1,15 @@
 /** The row of a job in `_loads`: the job counts once that is there. */
-import { stat } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { columnSqlType } from '../duckdb/types.ts';
-import { syncPath } from '../folder/contents/manifest.ts';
-import { dataFileName, type DataFiles } from './data-files.ts';
+import { encodedRows } from '../folder/contents/code-rows.ts';
+import { writeParquet } from '../folder/parquet.ts';
+import { dataFileName } from './data-files.ts';
+import { fileStatistics } from './file-statistics.ts';
 import { tableFolder, type LakeJob, type TableStep } from './manifest.ts';
 import type { TablesThere } from './tables-there.ts';
-import { fieldIdsOption } from '../folder/parquet.ts';
-import { fieldOf, type LakeColumn } from './table-format.ts';
+import { fieldOf, type LakeColumn, type LakeFormatName } from './table-format.ts';
 
 /** The columns of a table beside the data. */
 export function sideColumns(name: string): {
@@ -22,35 +22,41 @@ export function sideColumns(name: string): {
   return { comment, columns: columns.map((column) => ({ ...column, sqlType: columnSqlType(column.type) })) };
 }
 
-/** `staging`: where the file of the row is to wait. */
+/** `staging`: where the file of the row is to wait. `format`: of the tables. */
 export async function loadsStep(
   job: LakeJob,
   known: TablesThere,
-  files: DataFiles,
+  format: LakeFormatName,
   staging: string,
 ): Promise<TableStep> {
-  const { name } = sideTableDefinitions.loads;
+  const { name, columns: typed } = sideTableDefinitions.loads;
   const { comment, columns } = sideColumns(name);
-  const values: Readonly<Record<string, string>> = {
-    job: String(job.job),
-    installation: standardLiteral(job.installation),
-    id_sch: String(job.id_sch ?? 'NULL'),
-    id_lschma: String(job.id_lschma ?? 'NULL'),
-    published_at: standardLiteral(job.published_at),
-    documents: String(job.documents),
-    rows: String(job.rows),
+  const values: Readonly<Record<string, string | number | null>> = {
+    job: job.job,
+    installation: job.installation,
+    id_sch: job.id_sch,
+    id_lschma: job.id_lschma,
+    published_at: job.published_at,
+    documents: job.documents,
+    rows: job.rows,
   };
-  const row = columns.map(
-    (column) => `${values[column.name]}::${column.sqlType} AS ${doubleQuoted(column.name)}`,
-  );
-  const fieldIds = await known.fieldIds(name, columns.map(fieldOf));
+  const row = columns.map((column) => values[column.name]?.toString() ?? null);
+  const rows = encodedRows([row], 'words');
   const fileName = dataFileName(job.job);
-  const path = join(staging, fileName);
-  await files.run(
-    `COPY (SELECT ${row.join(', ')}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,
+  await writeFile(join(staging, fileName), rows, { flag: 'wx' });
+  const [written] = await writeParquet(
+    staging,
+    [
+      {
+        columns: typed,
+        widened: new Set(),
+        fieldIdsOf: () => known.fieldIds(name, columns.map(fieldOf)),
+        file: { name: fileName, rows: 1, bytes: rows.length, sha256: '', longestWriteBytes: rows.length },
+      },
+    ],
+    { deltas: format === 'delta' },
   );
-  await syncPath(path);
-  const { size: bytes } = await stat(path);
+  const { file, facts, fieldIds } = written!;
   return {
     name,
     directory: known.directoryOf(name) ?? tableFolder(name),
@@ -59,8 +65,8 @@ export async function loadsStep(
     files: [
       {
         name: fileName,
-        bytes,
-        stats: await files.statistics(path, 1, columns),
+        bytes: file.bytes,
+        stats: fileStatistics(1, columns, facts),
         ...(fieldIds === null ? {} : { fieldIds }),
       },
     ],

@@ -131,7 +131,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
     // those of earlier jobs are among them
     if (written.has(codesTable.name)) await addStep(codesTable.name, sideColumns(codesTable.name), true);
     const record = jobRecord(job, written, own, gone);
-    steps.push(await loadsStep(record, job.known, files, staging));
+    steps.push(await loadsStep(record, job.known, before.format, staging));
     const known = new Map(before.tables.map((table) => [table.name, table]));
     for (const { name, directory } of steps)
       if (!known.has(name)) known.set(name, { name, directory, version: -1 } satisfies LakeTable);

@@ -9,7 +9,6 @@ import { fileFault } from '../file-staging/faults.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { finishStep } from './commit/finish-step.ts';
-import { openDataFiles } from './data-files.ts';
 import { readLakeLoads } from './look.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
 import { holdPlace } from './store/held-place.ts';
@@ -78,12 +77,7 @@ async function removeDocuments(
       rows: -total,
       tables: [],
     };
-    const files = openDataFiles(place.local, staging);
-    try {
-      steps.push(await loadsStep(record, tables, files, staging));
-    } finally {
-      await files.close();
-    }
+    steps.push(await loadsStep(record, tables, manifest.format, staging));
     const step: LakeStep = {
       format: manifest.format,
       staging: stagingName,

@@ -13,7 +13,7 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type HandedRows } from '../file-staging/staged-files.ts';
-import { encodedCodes, keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
+import { encodedRows, keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';
@@ -292,7 +292,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
     if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))
       return { ...kept, rows: null };
-    await this.#write(codesTable.name, encodedCodes(kept.rows, this.encoding), kept.rows.length);
+    await this.#write(codesTable.name, encodedRows(kept.rows, this.encoding), kept.rows.length);
     return kept;
   }
 

@@ -51,7 +51,11 @@ export async function keptCodes(
   };
 }
 
-export function encodedCodes(rows: readonly CodeRow[], encoding: RowEncoding): Uint8Array {
+/** As a sink is handed them. */
+export function encodedRows(
+  rows: readonly (readonly (string | null)[])[],
+  encoding: RowEncoding,
+): Uint8Array {
   const encoder = rowEncoderFor(encoding);
   const out = new ByteBuffer(64 * 1024);
   const utf8 = new TextEncoder();
