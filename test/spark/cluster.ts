@@ -57,13 +57,16 @@ export async function startSparkCluster(submit: string, workers: number): Promis
   try {
     const master = await start('master.Master', '127.0.0.1', [], /spark:\/\/127\.0\.0\.1:\d+/);
     // a twin of a task goes to another host
-    for (let worker = 0; worker < workers; worker += 1)
-      await start(
-        'worker.Worker',
-        `127.0.0.${worker + 1}`,
-        ['--cores', '1', '--memory', '600m', '--work-dir', join(folder, String(worker)), master],
-        /Successfully registered with master/,
-      );
+    await Promise.all(
+      Array.from({ length: workers }, (_, worker) =>
+        start(
+          'worker.Worker',
+          `127.0.0.${worker + 1}`,
+          ['--cores', '1', '--memory', '600m', '--work-dir', join(folder, String(worker)), master],
+          /Successfully registered with master/,
+        ),
+      ),
+    );
     const executors = () => processesIn(folder, 'CoarseGrainedExecutorBackend');
     return { master, executors, log: () => log, killWorker: () => endProcess(children[1]!), stop };
   } catch (error) {

@@ -33,6 +33,7 @@ export class FaultTrial {
   work!: string;
   input!: string;
   readonly #expected = new Map<TargetKind, LoadedTables>();
+  #starting: Promise<SparkCluster> | null = null;
   #origin!: string;
 
   /** What `kind` holds after a job of the local engine. */
@@ -44,6 +45,9 @@ export class FaultTrial {
     this.home = home;
     this.work = work;
     await this.configure();
+    this.#starting = startSparkCluster(submit!, 2);
+    // its fault is met when it is needed
+    this.#starting.catch(() => undefined);
     const folder = join(home.directory, 'documents');
     await mkdir(folder);
     await mkdir(join(home.directory, 'out'));
@@ -66,7 +70,13 @@ export class FaultTrial {
       else expect(found['_documents']).not.toEqual([]);
       this.#expected.set(kind, found);
     }
-    this.cluster = await startSparkCluster(submit!, 2);
+    this.cluster = await this.#starting;
+  }
+
+  /** Also of a cluster that was only begun to be started. */
+  async end(): Promise<void> {
+    const cluster = await this.#starting?.catch(() => null);
+    await cluster?.stop();
   }
 
   configure(more: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -133,7 +143,7 @@ export function useFaultTrial(kinds: readonly TargetKind[]): FaultTrial {
     await faults.begin(await trial.home(), work, kinds);
   }, 200_000);
   afterAll(async () => {
-    await (faults.cluster as SparkCluster | undefined)?.stop();
+    await faults.end();
   });
   return faults;
 }
