@@ -1,5 +1,6 @@
 /** Whether a table took all rows: its owner's triggers and rules may keep some out, or put them elsewhere, and policies hide them. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { relation, type Insertion, type Publication } from './publication.ts';
 
@@ -22,7 +23,7 @@ export async function checkStillThere(publication: Publication): Promise<void> {
   for (const insertion of insertions) await checkThere(publication, insertion);
   if (!target.hasEventTriggers) return;
   for (const { key, rows } of moved) {
-    const { name } = tables[key as number]!;
+    const { name } = key === 'documents' ? sideTableDefinitions.documents : tables[key as number]!;
     const [{ there }] = (await tx.unsafe(
       `SELECT count(*)::int8 AS there FROM ${relation(publication, name)}`,
     )) as unknown as [{ there: number }];
