@@ -77,6 +77,9 @@ export function createRemoteRequests(
   }
 }
 
+/** hosts that addresses without TLS may have, whatever resolves them */
+const thisMachine = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
 function followed(send: (url: URL, headers: Readonly<Record<string, string>>) => Promise<Response>): SendGet {
   return async (first, headers = {}) => {
     let url = first;
@@ -94,10 +97,17 @@ function followed(send: (url: URL, headers: Readonly<Record<string, string>>) =>
         throw new AppError('unprocessable_input', `${first.href}: leads to what is no address`);
       const next = new URL(location, url);
       next.hash = '';
-      // without TLS this machine alone is read: an address that began so stays on its host
-      const isPlain = url.protocol === 'http:' && next.protocol === 'http:' && next.hostname === url.hostname;
-      if (next.protocol !== 'https:' && !isPlain)
-        throw new AppError('host_not_allowed', `${first.href}: leads to an address without TLS`);
+      // without TLS this machine alone is read, and from there
+      const isPlain =
+        url.protocol === 'http:' && next.protocol === 'http:' && thisMachine.test(next.hostname);
+      if (next.protocol !== 'https:' && !isPlain) {
+        const port = next.port === '' && next.protocol === 'http:' ? '80' : next.port;
+        const host = port === '' ? next.hostname : `${next.hostname}:${port}`;
+        throw new AppError(
+          'host_not_allowed',
+          `${first.href}: leads away; ${host} may not be reached without TLS`,
+        );
+      }
       url = next;
     }
   };

@@ -132,7 +132,7 @@ describe('where a server leads', () => {
   });
 
   it.each(['http://169.254.169.254/latest/meta-data', 'http://elsewhere.invalid/a.xml', 'ftp://127.0.0.1/a'])(
-    'is not followed without TLS to another host, whatever may be reached: %s',
+    'is not followed without TLS to another machine, whatever may be reached: %s',
     async (location) => {
       const { url } = await serve((_, response) => response.writeHead(302, { Location: location }).end());
       const [code, message] = await refusal(url, { allowed: ['*'] });
