@@ -38,7 +38,8 @@ import {
   type FileOfJob,
   type ManifestStep,
 } from './contents/next-manifest.ts';
-import { encodedRows, keptCodes, type KeptCodes } from './contents/code-rows.ts';
+import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
+import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords } from './contents/noted-columns.ts';
 import { TableRows } from './table-rows.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { columnSqlType } from '../duckdb/types.ts';
-import { encodedRows } from '../folder/contents/code-rows.ts';
+import { encodedRows } from '../folder/contents/encoded-rows.ts';
 import { writeParquet } from '../folder/parquet.ts';
 import { dataFileName } from './data-files.ts';
 import { fileStatistics } from './file-statistics.ts';

@@ -50,10 +50,10 @@ export interface RowsAhead {
   readonly modified: number;
 }
 
-/** What others have found of a document, by `lookAhead`, and of its places to cut; null: its tags alone do not tell them. */
+/** What has been found of a document, by `lookAhead`, and of its places to cut; null: its tags alone do not tell them; absent: nobody has looked. */
 export interface SurveyedDocument {
   readonly ahead: RowsAhead | string;
-  readonly cuts: LevelCuts | null;
+  readonly cuts?: LevelCuts | null;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function cutOrSay(
 ): Promise<CutDocument | null> {
   if (member.parts === undefined) return null;
   const ahead = surveyed?.ahead ?? (await lookAhead(member, options));
-  if (typeof ahead !== 'string' && surveyed === undefined) onPass?.();
+  if (typeof ahead !== 'string' && surveyed?.cuts === undefined) onPass?.();
   const cut =
     typeof ahead === 'string'
       ? ahead
@@ -79,7 +79,7 @@ export async function cutOrSay(
           member,
           options,
           ahead,
-          surveyed ? surveyed.cuts : await findCuts(member, ahead, options),
+          surveyed?.cuts === undefined ? await findCuts(member, ahead, options) : surveyed.cuts,
         );
   if (typeof cut === 'string') {
     log(`${member.path} is not shared out: ${cut}`);

@@ -1,9 +1,7 @@
 /** Rows of `_codes` in a folder (`--codes`): those of earlier jobs and of this one, each type and code once. */
 import { codeRows } from '../../../engine/sql/code-lists.ts';
 import { codesTable } from '../../../engine/model/side-tables.ts';
-import { ByteBuffer } from '../../../engine/shred/rows/byte-buffer.ts';
-import { rowEncoderFor } from '../../../engine/shred/rows/encoding.ts';
-import type { RowEncoding, SinkPlan } from '../../../ports/rows/sink.ts';
+import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import { codesOf } from '../../row-sinks/code-lists.ts';
 import type { CodeRow, TargetManifest } from './manifest.ts';
 
@@ -49,26 +47,4 @@ export async function keptCodes(
     rows: rows.size === 0 ? null : [...rows.values()],
     changes: choice === 'check' ? ['files have no checks of codes, --codes check fills _codes alone'] : [],
   };
-}
-
-/** As a sink is handed them. */
-export function encodedRows(
-  rows: readonly (readonly (string | null)[])[],
-  encoding: RowEncoding,
-): Uint8Array {
-  const encoder = rowEncoderFor(encoding);
-  const out = new ByteBuffer(64 * 1024);
-  const utf8 = new TextEncoder();
-  for (const row of rows) {
-    for (const [at, text] of row.entries()) {
-      if (at > 0) out.pushByte(encoder.separator);
-      if (text === null) encoder.pushNull(out);
-      else {
-        const bytes = utf8.encode(text);
-        encoder.pushText(out, bytes, 0, bytes.length);
-      }
-    }
-    out.pushByte(10);
-  }
-  return out.take();
 }

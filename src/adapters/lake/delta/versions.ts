@@ -61,13 +61,10 @@ export async function readDeltaTable(
   const state = new Replay(label, null);
   if (acted !== null) state.take(acted);
   // that of the checkpoint, too: what it says of itself is in no checkpoint
-  for (let first = Math.min(from, newest); first <= newest; first += atOnce) {
-    const count = Math.min(atOnce, newest + 1 - first);
-    for (const lines of await readCommits(place, directory, label, first, count)) {
-      if (lines === null)
-        throw new AppError('conflict', `${label}: somebody takes versions out of ${logFolder}.`);
-      state.take(lines);
-    }
+  for await (const lines of commitsBetween(place, directory, label, Math.min(from, newest), newest)) {
+    if (lines === null)
+      throw new AppError('conflict', `${label}: somebody takes versions out of ${logFolder}.`);
+    state.take(lines);
   }
   return state.at(newest, last?.version ?? 0);
 }
@@ -80,12 +77,9 @@ export async function filesEverAdded(
   version: number,
 ): Promise<ReadonlySet<string> | null> {
   const added = new Set<string>();
-  for (let first = 0; first <= version; first += atOnce) {
-    const count = Math.min(atOnce, version + 1 - first);
-    for (const lines of await readCommits(place, directory, label, first, count)) {
-      if (lines === null) return null;
-      for (const { add } of lines) if (isObject(add)) added.add(pathInLog(add.path, label));
-    }
+  for await (const lines of commitsBetween(place, directory, label, 0, version)) {
+    if (lines === null) return null;
+    for (const { add } of lines) if (isObject(add)) added.add(pathInLog(add.path, label));
   }
   return added;
 }
@@ -108,6 +102,18 @@ export async function readDeltaSince(
       if (version > known.version) state.take(lines);
     }
   }
+}
+
+/** The lines of each version from the first to the last; null: there is no such one. */
+async function* commitsBetween(
+  place: LakeFiles,
+  directory: string,
+  label: string,
+  first: number,
+  last: number,
+): AsyncIterable<readonly Action[] | null> {
+  for (let at = first; at <= last; at += atOnce)
+    yield* await readCommits(place, directory, label, at, Math.min(atOnce, last + 1 - at));
 }
 
 /** The lines of so many versions; null: there is no such one. */

@@ -110,8 +110,9 @@ export async function surveyOnSpark(
       continue;
     }
     const ahead = await lookAhead(member, oneDocument!);
-    if (typeof ahead === 'string') documents.set(inputIndex, { ahead, cuts: null });
-    else files.push({ ...file, modified: ahead.modified, rows: { level: ahead.level }, ahead });
+    documents.set(inputIndex, { ahead });
+    if (typeof ahead !== 'string')
+      files.push({ ...file, modified: ahead.modified, rows: { level: ahead.level }, ahead });
   }
   const bytes = files.reduce((sum, { member }) => sum + member.diskBytes, 0);
   const ranges = new Map<number, readonly DocumentRange[]>();

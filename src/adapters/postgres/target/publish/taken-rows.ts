@@ -1,6 +1,5 @@
 /** Whether a table took all rows: its owner's triggers and rules may keep some out, or put them elsewhere, and policies hide them. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { relation, type Insertion, type Publication } from './publication.ts';
 
@@ -16,14 +15,14 @@ export async function checkTaken(publication: Publication, insertion: Insertion)
 
 /** Once more at the end: triggers of any table, those that wait for the end of the transaction too, may have taken rows away. */
 export async function checkStillThere(publication: Publication): Promise<void> {
-  const { target, tx, insertions, moved, tables } = publication;
+  const { target, tx, insertions, moved } = publication;
   if (!target.hasEventTriggers && !target.tables.values().some((table) => table.hasOwnCode)) return;
   // a trigger may have put off again what is to run at the end
   await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
   for (const insertion of insertions) await checkThere(publication, insertion);
   if (!target.hasEventTriggers) return;
-  for (const { key, rows } of moved) {
-    const { name } = key === 'documents' ? sideTableDefinitions.documents : tables[key as number]!;
+  for (const { form, rows } of moved) {
+    const name = form.tableName!;
     const [{ there }] = (await tx.unsafe(
       `SELECT count(*)::int8 AS there FROM ${relation(publication, name)}`,
     )) as unknown as [{ there: number }];
