@@ -201,7 +201,9 @@ print(json.dumps(sorted({str(task.file.partition[1]) for task in table.scan().pl
 
   it.each([
     ['a column that is nowhere', 'delta', 'regoin', 'did you mean region?'],
-    ['a table that has no such column', 'delta', 'ledger.region', 'no table has a column called so'],
+    ['a table that has no such column', 'delta', 'ledger.region', 'did you mean entry.region?'],
+    ['a column that is nothing alike', 'delta', 'entry.country', 'Columns: entry.region, '],
+    ['a part of a column that is nothing alike', 'delta', 'year(country)', 'Columns for year(): '],
     ['an amount', 'iceberg', 'amount', 'partitions are of text, whole numbers, dates and booleans'],
     ['an hour of a day', 'iceberg', 'hour(due)', 'has no hour'],
     ['another part', 'delta', 'week(due)', 'knows year, month, day and hour'],

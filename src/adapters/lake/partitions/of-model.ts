@@ -1,5 +1,5 @@
 /** Which tables of a model `--partition` is for, and the columns that they have for it. */
-import { didYouMean } from '../../../engine/closest-word.ts';
+import { closestWord } from '../../../engine/closest-word.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { PartitionPart, PartitionWish } from '../../../engine/sql/partition-wish.ts';
 import { AppError } from '../../../errors.ts';
@@ -8,6 +8,9 @@ import { storedTypeIn } from '../formats.ts';
 import type { LakeFormatName } from '../table-format.ts';
 import type { LakeColumn } from '../table-format.ts';
 import { deltaColumn, typeFault, type PartitionField } from './fields.ts';
+
+/** columns that a message names */
+const mostNamed = 8;
 
 const partTypes: Readonly<Record<PartitionPart, string>> = {
   identity: 'VARCHAR',
@@ -57,17 +60,39 @@ export function partitionsOf(
         );
       found.set(name, [...(found.get(name) ?? []), field]);
     }
-    if (!isKnown) throw unknownColumn(model, wanted);
+    if (!isKnown) throw unknownColumn(model, format, { part, column: wanted });
   }
   return found;
 }
 
-function unknownColumn({ tables }: RelationalModel, wanted: string): AppError {
-  const names = tables.flatMap(({ name, columns }) =>
-    columns.map((column) => (wanted.includes('.') ? `${name}.${column.name}` : column.name)),
-  );
-  return new AppError(
-    'invalid_option',
-    `--partition ${wanted}: no table has a column called so${didYouMean(wanted, names)}.`,
-  );
+/** What is near in letters may be meant; otherwise columns are named that it can be done by, of the table that was named or of all. */
+function unknownColumn(
+  { tables }: RelationalModel,
+  format: LakeFormatName,
+  { part, column: wanted }: PartitionWish,
+): AppError {
+  const dot = wanted.lastIndexOf('.');
+  const last = wanted.slice(dot + 1);
+  const own = tables.filter(({ name }) => dot > 0 && name === wanted.slice(0, dot));
+  const labels = new Map<string, string>();
+  const fitting = new Set<string>();
+  for (const { name, columns } of own.length > 0 ? own : tables)
+    for (const column of columns) {
+      const label = dot < 0 ? column.name : `${name}.${column.name}`;
+      // in the table that was named it is the column that was not
+      labels.set(own.length > 0 ? column.name : label, label);
+      const type = storedTypeIn(format, columnSqlType(column.type));
+      if (column.role === 'value' && typeFault({ part }, type) === null) fitting.add(label);
+    }
+  const closest = closestWord(own.length > 0 ? last : wanted, labels.keys());
+  const other = tables.find(({ columns }) => columns.some(({ name }) => name === last));
+  const meant =
+    other === undefined ? (closest === null ? null : labels.get(closest)!) : `${other.name}.${last}`;
+  const named = [...fitting].slice(0, mostNamed).join(', ');
+  let hint = '.';
+  if (meant !== null) hint = `; did you mean ${meant}?`;
+  else if (fitting.size > 0)
+    hint = `. ${part === 'identity' ? 'Columns' : `Columns for ${part}()`}: ${named}${fitting.size > mostNamed ? ` and ${fitting.size - mostNamed} more` : ''}.`;
+  const where = own.length > 0 ? `${own[0]!.name} has no column` : 'no table has a column';
+  return new AppError('invalid_option', `--partition ${wanted}: ${where} called so${hint}`);
 }
