@@ -2,7 +2,7 @@
  * `npm run bench -- --lakehouse`: a document into a folder of Delta or Iceberg tables beside the same rows as Parquet, and beside Spark's own XML source
  * that writes Delta, by processor seconds of the whole tool.
  */
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchDatabase } from '../database.ts';
@@ -62,23 +62,39 @@ export async function benchLakehouse(
   const cpu = (name: string): number =>
     median(runs.get(name)!.map(({ processCpuSeconds }) => processCpuSeconds ?? 0));
   const tables = Object.keys((made.printed['tables'] ?? {}) as object).length;
-  const rows = contestants.map(([name]) => {
-    const seconds = cpu(name);
-    const isTable = name !== 'parquet';
-    const perTable = ((seconds - cpu('parquet')) * 1000) / tables;
-    return [
-      name,
-      significant(median(runs.get(name)!.map(({ wallSeconds }) => wallSeconds))),
-      significant(seconds),
-      significant(seconds / cpu('parquet')),
-      isTable ? perTable.toFixed(0) : '',
-    ];
-  });
+  const rows = await Promise.all(
+    contestants.map(async ([name, folder]) => {
+      const seconds = cpu(name);
+      const commits = await commitsIn(folder);
+      const perCommit = ((seconds - cpu('parquet')) * 1000) / commits;
+      return [
+        name,
+        significant(median(runs.get(name)!.map(({ wallSeconds }) => wallSeconds))),
+        significant(seconds),
+        significant(seconds / cpu('parquet')),
+        ...(commits === 0 ? ['', ''] : [String(commits), perCommit.toFixed(0)]),
+      ];
+    }),
+  );
   const lines = renderTable(
-    [`${megabytes} MB, ${tables} tables`, 'seconds', 'CPU s', '× Parquet', 'CPU ms more per table'],
+    [
+      `${megabytes} MB, ${tables} tables`,
+      'seconds',
+      'CPU s',
+      '× Parquet',
+      'commits',
+      'CPU ms more per commit',
+    ],
     rows,
   );
   return sparkRuns.length === 0 ? lines : [...lines, '', ...besideSpark(sparkRuns, cpu('delta'))];
+}
+
+/** Versions of tables, those beside the rows' included. */
+async function commitsIn(folder: string): Promise<number> {
+  const files = await readdir(folder, { recursive: true });
+  return files.filter((path) => /\/(?:_delta_log\/\d+\.json|metadata\/v\d+\.metadata\.json)$/.test(path))
+    .length;
 }
 
 /** `own`: CPU seconds of ours. */
