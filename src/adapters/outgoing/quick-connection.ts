@@ -133,22 +133,22 @@ export class QuickConnection {
   }
 }
 
-/** Null: an answer that is not the common one. */
+/** Null: an answer that is not the common one. Lines are looked at where they stand: to split them took longer than all else about an answer. */
 function readHead(text: string): Head | null {
-  const [status, ...lines] = text.split('\r\n');
-  if (!/^HTTP\/1\.1 200(?: |$)/.test(status!)) return null;
+  if (!/^HTTP\/1\.1 200(?:[ \r]|$)/.test(text)) return null;
   const fields = new Map<string, string>();
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    const name = line.slice(0, colon).toLowerCase();
-    if (!told.has(name)) {
-      // a line that goes on with the one before (RFC 9112, 5.2), or is none
-      if (colon < 1 || /^[ \t]/.test(line)) return null;
-      continue;
-    }
+  for (let end = text.indexOf('\r\n'); end >= 0;) {
+    const start = end + 2;
+    end = text.indexOf('\r\n', start);
+    const colon = text.indexOf(':', start);
+    // a line that goes on with the one before (RFC 9112, 5.2), or is none
+    if (colon <= start || (end >= 0 && colon > end) || isSpace(text.charCodeAt(start))) return null;
+    if (!mayBeTold(text.charCodeAt(start))) continue;
+    const name = text.slice(start, colon).toLowerCase();
+    if (!told.has(name)) continue;
     // twice it could mean either
     if (fields.has(name)) return null;
-    fields.set(name, line.slice(colon + 1).trim());
+    fields.set(name, text.slice(colon + 1, end < 0 ? undefined : end).trim());
   }
   const length = fields.get('content-length');
   const coding = fields.get('content-encoding') ?? 'identity';
@@ -161,6 +161,15 @@ function readHead(text: string): Head | null {
   };
 }
 
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+/** Whether a field that matters here starts so, in either case. */
+function mayBeTold(code: number): boolean {
+  return initials.has(code | 0x20);
+}
+
 /** fields of an answer that matter here */
 const told: ReadonlySet<string> = new Set([
   'connection',
@@ -170,3 +179,5 @@ const told: ReadonlySet<string> = new Set([
   'last-modified',
   'transfer-encoding',
 ]);
+
+const initials: ReadonlySet<number> = new Set([...told].map((name) => name.charCodeAt(0)));

@@ -8,7 +8,9 @@ import type { SendGet } from './remote-requests.ts';
 /** Address of an object, or of the bucket for ''; buckets are named in the path. */
 export function objectUrl(endpoint: string, bucket: string, key: string): URL {
   const base = `${endpoint.replace(/\/+$/, '')}/${encodeURIComponent(bucket)}`;
-  return new URL(key === '' ? base : `${base}/${key.split('/').map(encodeURIComponent).join('/')}`);
+  if (key === '') return new URL(base);
+  const isPlain = /^[\w.~/-]+$/.test(key);
+  return new URL(`${base}/${isPlain ? key : key.split('/').map(encodeURIComponent).join('/')}`);
 }
 
 /** `label`: the place as the person knows it. AppError `input_not_found`, `unprocessable_input` or `service_unavailable`. */
