@@ -1,7 +1,7 @@
 /** What the comments on tables and columns say: the XPath first, then the documentation. */
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
-import type { PlacesOfRows } from './places-of-rows.ts';
+import { toldPath, type PlacesOfRows } from './places-of-rows.ts';
 
 /** rules that the comment of one table tells: types that stand everywhere have hundreds */
 const mostRules = 8;
@@ -92,7 +92,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
         ? 'key of the parent row'
         : `key of the parent row in ${model.tables[column.references]?.name ?? ''}${whichUse(table, column)}`;
     case 'child_key':
-      return `key of the row in ${model.tables[column.references ?? -1]?.name ?? ''} that is ${column.path ?? ''}`;
+      return `key of the row in ${model.tables[column.references ?? -1]?.name ?? ''} that is ${toldPath(column.path ?? '')}`;
     case 'position':
       return 'position among the children of its parent, from 1';
     case 'document':
@@ -119,7 +119,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
 /** Of a key to rows that have another key to them, too: the element of theirs that the row is. */
 function whichUse(table: Table, { references, path }: Column): string {
   const toThem = table.columns.filter((one) => one.role === 'parent_key' && one.references === references);
-  return toThem.length > 1 && path !== undefined ? `, where it is ${path}` : '';
+  return toThem.length > 1 && path !== undefined ? `, where it is ${toldPath(path)}` : '';
 }
 
 function withDocumentation(text: string, documentation: string | undefined): string {

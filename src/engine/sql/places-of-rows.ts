@@ -28,7 +28,9 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     const known = otherUses.get(table);
     if (known !== undefined) return known;
     const uses = usesOf(table).map(({ path, parent }) =>
-      parent.path === undefined ? path : `${parent.xpath}${path.slice(parent.path.length)}`,
+      parent.path === undefined
+        ? toldPath(path)
+        : `${parent.xpath}${toldPath(path.slice(parent.path.length))}`,
     );
     const found = [...new Set(uses)].filter((path) => path !== firstOfRow(model, table).xpath);
     otherUses.set(table, found);
@@ -70,6 +72,11 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
       return above === null ? further : [...further, `also below other places of ${above.name}`];
     },
   };
+}
+
+/** A path of a use as XPaths beside it are written: they have no sign of a name without a namespace. */
+export function toldPath(use: string): string {
+  return use.replaceAll('{}', '');
 }
 
 interface UseOfRows {

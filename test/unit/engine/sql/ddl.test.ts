@@ -313,4 +313,21 @@ describe('comments', () => {
       `/firm/u0/line${n === 1 ? '' : '; also below other places of address'}`,
     );
   });
+
+  test('of elements without a namespace, in that of a root with one, name each place once, as XPaths do', () => {
+    const firm =
+      compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="urn:f" targetNamespace="urn:f">${address}
+        <xs:element name="firm"><xs:complexType><xs:sequence>${uses(2)}<xs:element name="seat" type="Address"/></xs:sequence></xs:complexType></xs:element>
+      </xs:schema>`);
+    const comments = [
+      ...renderDdl(modelOf(firm, 3)).matchAll(/COMMENT ON (?:TABLE|COLUMN) (\S+) IS '([^']+)'/g),
+    ]
+      .map(([, place, text]) => [place!.replaceAll('"', ''), text!] as const)
+      .filter(([place]) => ['address', 'address.street', 'firm.seat_key'].includes(place));
+    expect(Object.fromEntries(comments)).toEqual({
+      address: '/firm/u0; also /firm/u1, /firm/seat',
+      'address.street': '/firm/u0/street; also below /firm/u1, /firm/seat',
+      'firm.seat_key': 'key of the row in address that is /firm/seat',
+    });
+  });
 });
