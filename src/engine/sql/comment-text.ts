@@ -116,10 +116,11 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
   }
 }
 
-/** Of a key to rows that have another key to them, too: the element of theirs that the row is. */
-function whichUse(table: Table, { references, path }: Column): string {
-  const toThem = table.columns.filter((one) => one.role === 'parent_key' && one.references === references);
-  return toThem.length > 1 && path !== undefined ? `, where it is ${toldPath(path)}` : '';
+/** Of a key beside others that rows of other places have: the element that a row with this one is. Roles say it themselves. */
+function whichUse(table: Table, { path, roles }: Column): string {
+  const keys = table.columns.filter(({ role }) => role === 'parent_key');
+  const isTold = keys.length > 1 && roles === undefined && path !== undefined && !path.endsWith('/(head)');
+  return isTold ? `, where it is ${toldPath(path)}` : '';
 }
 
 function withDocumentation(text: string, documentation: string | undefined): string {

@@ -282,6 +282,20 @@ describe('comments', () => {
     ]);
   });
 
+  test('tell of keys to several parents which element of each the row is', () => {
+    const firm = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+        <xs:complexType name="Text"><xs:simpleContent><xs:extension base="xs:string"><xs:attribute name="lang"/></xs:extension></xs:simpleContent></xs:complexType>
+        <xs:element name="firm"><xs:complexType><xs:sequence><xs:element name="name" type="Text" maxOccurs="unbounded"/>
+          <xs:element name="branch" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+            <xs:element name="note" type="Text" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
+        </xs:sequence></xs:complexType></xs:element></xs:schema>`);
+    expect(keyComments(modelOf(firm, 3))).toEqual([
+      ['text.firm_key', 'key of the parent row in firm, where it is /firm/name'],
+      ['text.branch_key', 'key of the parent row in branch, where it is /firm/branch/note'],
+      ['branch.firm_key', 'key of the parent row in firm'],
+    ]);
+  });
+
   const address = `<xs:complexType name="Address"><xs:sequence><xs:element name="street" type="xs:string"/>
       <xs:element name="line" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType>`;
   const commentsOf = (n: number): Map<string, string> =>
