@@ -93,7 +93,9 @@ const memoryBytes = 256 * 1024 * 1024;
 export function openDataFiles(directory: string, scratch: string): DataFiles {
   let opened: Promise<DuckDb> | null = null;
   const database = (): Promise<DuckDb> =>
-    (opened ??= openDuckDb(':memory:', { directory, spill: join(scratch, 'spill'), memoryBytes }));
+    (opened ??= openDuckDb(':memory:', { directory, spill: join(scratch, 'spill'), memoryBytes }).then(
+      inTurn,
+    ));
 
   const statistics = async (path: string, rows: number, columns: readonly TypedName[]): Promise<string> => {
     const scalar = toldColumns(columns);
@@ -205,6 +207,18 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       if (opened !== null) (await opened).close();
     },
   };
+}
+
+/** One statement after the other: tables are committed several at a time, and a statement that waits would keep a thread. */
+function inTurn({ run, read, close }: DuckDb): DuckDb {
+  let last: Promise<unknown> = Promise.resolve();
+  const next = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work);
+    // whoever asked is told
+    last = done.catch(() => undefined);
+    return done;
+  };
+  return { run: (sql) => next(() => run(sql)), read: <T>(sql: string) => next(() => read<T>(sql)), close };
 }
 
 function picked(fieldIds: FieldIds, present: ReadonlySet<string>): FieldIds {

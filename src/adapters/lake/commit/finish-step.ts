@@ -10,6 +10,7 @@ import type { LakeStep, LakeTable, TableStep } from '../manifest.ts';
 import type { HeldPlace } from '../store/place.ts';
 import { Conflicts } from './conflicts.ts';
 import { NewestVersions } from './newest-versions.ts';
+import { eachAtOnce } from '../store/at-once.ts';
 import { changeAfter, type FormatPlace } from './next-files.ts';
 import { RewrittenFiles } from './rewritten-files.ts';
 import type { StepPlace } from './step-place.ts';
@@ -64,14 +65,23 @@ function versionsOf(committed: readonly CommittedTable[]): ReadonlyMap<string, n
   return new Map(committed.map(({ table, main }) => [table.name, main.version]));
 }
 
-/** All tables of the step, one after the other. */
+/** All tables of the step; those that tell of documents and of jobs come behind the others, in their order. */
 async function commitTables(inStep: StepPlace): Promise<readonly CommittedTable[]> {
   const { place, step, newest } = inStep;
-  // they are committed at one time: none grows old while it waits for the others
+  const none = new Map<string, number>();
+  // a catalogue commits them at one time: none grows old while it waits for the others
   if (place.catalogue !== null) await newest.lookAt(mainFormat(step.format), step.tables);
-  const committed: CommittedTable[] = [];
-  for (const table of step.tables) committed.push(await commitTable(inStep, table, versionsOf(committed)));
+  const ofRows = step.tables.filter(isOfRows);
+  const committed = await eachAtOnce(ofRows, (table) => commitTable(inStep, table, none));
+  for (const table of step.tables)
+    if (!isOfRows(table)) committed.push(await commitTable(inStep, table, versionsOf(committed)));
   return committed;
+}
+
+const behindRows: ReadonlySet<string> = new Set([sideTableNames.documents, sideTableNames.loads]);
+
+function isOfRows({ name }: TableStep): boolean {
+  return !behindRows.has(name);
 }
 
 /** One table, in each of its formats. */

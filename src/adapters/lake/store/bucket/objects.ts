@@ -78,6 +78,8 @@ class BucketPlace implements SteadyPlace {
   protected readonly steps: BucketSteps;
   readonly catalogue: BucketCatalogue | null;
   readonly #location: string;
+  /** that are being made */
+  readonly #copies = new Map<string, Promise<string>>();
   protected found: Promise<StepsThere> | null = null;
 
   constructor({ objects, prefix, label, scratch, location, catalogue }: BucketLakeOptions) {
@@ -134,7 +136,17 @@ class BucketPlace implements SteadyPlace {
     // a bucket has no links
   }
 
-  async localFile(path: string): Promise<string> {
+  /** Once, also where several ask for it at the same time. */
+  localFile(path: string): Promise<string> {
+    let copy = this.#copies.get(path);
+    if (copy === undefined) {
+      copy = this.#copied(path).finally(() => this.#copies.delete(path));
+      this.#copies.set(path, copy);
+    }
+    return copy;
+  }
+
+  async #copied(path: string): Promise<string> {
     const copy = this.#copyOf(path);
     if ((await stat(copy).catch(() => null)) !== null) return copy;
     await mkdir(dirname(copy), { recursive: true });
