@@ -4,7 +4,8 @@
  */
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../infer/statistics.ts';
 import { CLASS_INTEGER } from '../infer/values/classes.ts';
-import type { SourceModel } from '../model/source-model.ts';
+import type { SourceModel, SourceType } from '../model/source-model.ts';
+import { metTypes } from './prune.ts';
 import { someHaveZone } from './zones-of-documents.ts';
 
 /**
@@ -20,14 +21,11 @@ const intDigits = 9;
 const longDigits = 18;
 
 /** Statistics that `source` is pruned to, and drawn by, as by those that are given. */
-export function decidingStatistics(
-  { namespaces, elements, roots }: DocumentStatistics,
-  source: SourceModel,
-): DocumentStatistics {
-  const ofTexts: Decided = hasUnions(source) ? 'member' : 'zone';
-  const ofAttributes: Decided = source.types.some(({ anyAttribute }) => anyAttribute !== null)
-    ? 'type'
-    : ofTexts;
+export function decidingStatistics(statistics: DocumentStatistics, source: SourceModel): DocumentStatistics {
+  const { namespaces, elements, roots } = statistics;
+  const types = metTypes(source, statistics);
+  const ofTexts: Decided = hasUnions(types) ? 'member' : 'zone';
+  const ofAttributes: Decided = types.some(({ anyAttribute }) => anyAttribute !== null) ? 'type' : ofTexts;
   return {
     format: 1,
     documents: 0,
@@ -38,7 +36,7 @@ export function decidingStatistics(
   };
 }
 
-function hasUnions({ types }: SourceModel): boolean {
+function hasUnions(types: readonly SourceType[]): boolean {
   return types.some(({ value, attributes }) =>
     [value, ...attributes.map(({ type }) => type)].some((type) => (type?.memberTypes?.length ?? 0) > 0),
   );

@@ -20,24 +20,34 @@ export function pruneSourceModel(source: SourceModel, statistics: DocumentStatis
   const used = findUsed(source, statistics);
   return {
     ...source,
-    elements: source.elements.map((element) => ({
-      ...element,
-      substitutes: element.substitutes.filter((member) => used.elements.has(member)),
-    })),
+    elements: source.elements.map((element) =>
+      element.substitutes.length === 0
+        ? element
+        : { ...element, substitutes: element.substitutes.filter((member) => used.elements.has(member)) },
+    ),
     types: source.types.map((type, index) => ({
       ...type,
       ...prunedAttributes(type, index, used),
-      children: type.children.filter((child) => used.children.has(`${index} ${child.element}`)),
+      children: used.types.has(index)
+        ? type.children.filter((child) => used.children.has(`${index} ${child.element}`))
+        : [],
       derived: type.derived.filter((derived) => used.derived.has(derived)),
     })),
   };
 }
 
+/** The types that elements of documents may have had. */
+export function metTypes(source: SourceModel, statistics: DocumentStatistics): SourceType[] {
+  return [...findUsed(source, statistics).types].map((type) => source.types[type]!);
+}
+
 function prunedAttributes(
   type: SourceType,
   index: number,
-  { attributes, wildcards }: Used,
+  { types, attributes, wildcards }: Used,
 ): Pick<SourceType, 'attributes' | 'anyAttribute'> {
+  if (!types.has(index))
+    return { attributes: type.attributes.filter(({ required }) => required), anyAttribute: null };
   const declared = type.attributes.filter(
     (attribute) => attribute.required || attributes.has(`${index} ${clarkName(attribute.name)}`),
   );
@@ -53,8 +63,9 @@ function prunedAttributes(
 }
 
 interface Used {
-  /** elements that stood somewhere */
+  /** elements that stood somewhere, and the types that they may have had */
   readonly elements: ReadonlySet<number>;
+  readonly types: ReadonlySet<number>;
   /** `type element` of children, `type name` of attributes that occurred */
   readonly children: ReadonlySet<string>;
   readonly attributes: ReadonlySet<string>;
@@ -64,9 +75,29 @@ interface Used {
   readonly derived: ReadonlySet<number>;
 }
 
+/** By clark name. Of a large set few are looked at: what documents start with is among its roots. */
+function globalElements(
+  { elements, roots }: SourceModel,
+  wanted: ReadonlyMap<string, unknown>,
+): Map<string, number> {
+  const found = new Map<string, number>();
+  const look = (at: number): void => {
+    const { global, name } = elements[at]!;
+    const key = clarkName(name);
+    if (global && wanted.has(key) && !found.has(key)) found.set(key, at);
+  };
+  for (const root of roots) {
+    if (found.size === wanted.size) return found;
+    look(root);
+  }
+  for (let at = 0; at < elements.length && found.size < wanted.size; at += 1) look(at);
+  return found;
+}
+
 /** Walks the paths that occurred beside the types they may have had. */
 function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
   const elements = new Set<number>();
+  const seen = new Set<number>();
   const children = new Set<string>();
   const attributes = new Set<string>();
   const derived = new Set<number>();
@@ -74,16 +105,9 @@ function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
   const wildcards = new Map<number, Map<string, AttributeStatistics>>();
   const counted = new Set<string>();
   const open: { readonly node: number; readonly element: number }[] = [];
-  const byName = new Map(
-    source.elements
-      .entries()
-      .filter(([, element]) => element.global)
-      .map(([index, element]) => [clarkName(element.name), index]),
-  );
-  for (const root of statistics.roots) {
-    const element = byName.get(clarkName(statistics.elements[root]!));
-    if (element !== undefined) open.push({ node: root, element });
-  }
+  const starts = new Map(statistics.roots.map((root) => [clarkName(statistics.elements[root]!), root]));
+  for (const [name, element] of globalElements(source, starts))
+    open.push({ node: starts.get(name)!, element });
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, element } = next;
     if (visited.has(`${node} ${element}`)) continue;
@@ -98,6 +122,7 @@ function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
     );
     const types = actualTypesOf(source, element);
     for (const type of typed ? types : types.slice(0, 1)) {
+      seen.add(type);
       if (type !== source.elements[element]!.type) derived.add(type);
       for (const attribute of met.attributes) attributes.add(`${type} ${clarkName(attribute)}`);
       if (!counted.has(`${node} ${type}`)) addWildcards(type, met.attributes);
@@ -112,7 +137,7 @@ function findUsed(source: SourceModel, statistics: DocumentStatistics): Used {
       }
     }
   }
-  return { elements, children, attributes, wildcards, derived };
+  return { elements, types: seen, children, attributes, wildcards, derived };
 
   function addWildcards(type: number, met: readonly AttributeStatistics[]): void {
     const { anyAttribute, attributes: declared } = source.types[type]!;

@@ -17,10 +17,9 @@ export function typeTranslation(
   const later = new Set(types.flatMap(({ name }) => (name === null ? [] : [uses.element(name)])));
   const earlier = new Set<string>();
   for (const path of paths) for (const [, , name] of path.matchAll(namedType)) earlier.add(name!);
-  const gone = Map.groupBy(
-    [...earlier].filter((name) => !later.has(name)),
-    withoutVersion,
-  );
+  const lost = [...earlier].filter((name) => !later.has(name));
+  if (lost.length === 0) return (path) => path;
+  const gone = Map.groupBy(lost, withoutVersion);
   const come = Map.groupBy(
     [...later].filter((name) => !earlier.has(name)),
     withoutVersion,

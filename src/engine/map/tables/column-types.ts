@@ -83,7 +83,7 @@ export function columnTypeOf(
   value: ValueType,
   { textLength: defaultTextLength, decimalTexts: readsTexts = false }: ColumnTypeOptions = {},
 ): ColumnType {
-  const type = (readsTexts ? decimalTypeOf(value) : null) ?? exactColumnType(value);
+  const type = (readsTexts ? decimalTypeOf(value) : null) ?? knownColumnType(value);
   if (type.kind === 'text' && type.length === undefined && defaultTextLength !== undefined && !type.list) {
     return { ...type, length: defaultTextLength };
   }
@@ -93,6 +93,15 @@ export function columnTypeOf(
 /** The built-in type of a value, or of a list's items. */
 export function itemBaseOf(value: ValueType): BuiltInType {
   return value.variety === 'list' && value.itemType !== undefined ? itemBaseOf(value.itemType) : value.base;
+}
+
+/** a type of values is asked for at each of its uses */
+const columnTypes = new WeakMap<ValueType, ColumnType>();
+
+function knownColumnType(value: ValueType): ColumnType {
+  let known = columnTypes.get(value);
+  if (known === undefined) columnTypes.set(value, (known = exactColumnType(value)));
+  return known;
 }
 
 function exactColumnType(value: ValueType): ColumnType {

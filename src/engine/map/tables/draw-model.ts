@@ -230,6 +230,7 @@ function withMetAttributes(declared: SourceModel, met: SourceModel): SourceModel
   return {
     ...declared,
     types: declared.types.map((type, at) => {
+      if (type.anyAttribute === null) return type;
       const known = new Set(type.attributes.map(({ name }) => clarkName(name)));
       const more = (met.types[at]?.attributes ?? []).filter(({ name }) => !known.has(clarkName(name)));
       return more.length === 0 ? type : { ...type, attributes: [...type.attributes, ...more] };

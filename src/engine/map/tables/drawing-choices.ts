@@ -328,7 +328,13 @@ export class DrawingChoices {
   }
 
   /** Columns that rows of these types have together: what several of them bring under one name is there once. */
-  unionColumns(types: Iterable<number>): number {
+  unionColumns(types: readonly number[]): number {
+    return cached(this.#unions, types.join(' '), () => this.#findUnionColumns(types));
+  }
+
+  readonly #unions = new Map<string, number>();
+
+  #findUnionColumns(types: readonly number[]): number {
     const widths = new Map<string, number>();
     const add = (name: string, columns: number): void => {
       widths.set(name, Math.max(widths.get(name) ?? 0, columns));
@@ -377,7 +383,7 @@ export class DrawingChoices {
   }
 }
 
-function cached<Value>(known: Map<number, Value>, key: number, find: () => Value): Value {
+function cached<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
   let value = known.get(key);
   if (value === undefined) known.set(key, (value = find()));
   return value;

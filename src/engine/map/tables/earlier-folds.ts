@@ -14,6 +14,8 @@ export class EarlierFolds {
   readonly #graph: TypeGraph;
   readonly #folded: FoldedPlaces;
   #endless: Uint8Array | null = null;
+  /** by type: the elements of its children that are read in its row */
+  readonly #ofTypes = new Map<number, ReadonlySet<number>>();
 
   constructor(model: SourceModel, graph: TypeGraph, folded: FoldedPlaces) {
     this.#model = model;
@@ -23,11 +25,21 @@ export class EarlierFolds {
 
   /** `childTypes`: all that the child may be of. */
   has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
-    const { places, placeOf } = this.#folded;
-    if (places.size === 0 || !places.has(placeOf(type, child))) return false;
+    if (this.#folded.places.size === 0 || !this.#of(type).has(child.element)) return false;
     // what can hold itself would have no end
     const endless = (this.#endless ??= endlessTypes(this.#model, this.#graph));
     return childTypes.every((inner) => endless[inner] === 0);
+  }
+
+  #of(type: number): ReadonlySet<number> {
+    let elements = this.#ofTypes.get(type);
+    if (elements === undefined) {
+      const { places, placeOf } = this.#folded;
+      const folded = this.#model.types[type]!.children.filter((child) => places.has(placeOf(type, child)));
+      elements = new Set(folded.map(({ element }) => element));
+      this.#ofTypes.set(type, elements);
+    }
+    return elements;
   }
 
   /** With those before, what of these is folded now. */
