@@ -2,7 +2,7 @@
 import { mapInSlices } from '../in-slices.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { rowTables } from '../model/wide-rows.ts';
-import { rowAboveOf, type ViewContent, type ViewContents } from './entity-columns.ts';
+import type { ViewContent, ViewContents } from './entity-columns.ts';
 
 /** part of what the root says that must lie below a row, or of what the richest row says that must lie in it */
 const leastShare = { below: 0.1, alone: 0.25, inRow: 0.1 } as const;
@@ -29,8 +29,8 @@ function alternatives(contents: ViewContents, own: readonly number[], table: num
 
 /**
  * In the order of the tables. A table that is reached once for each row above is part of that; one that repeats is an entity when at least
- * a tenth of all that a document can say lies below it, or when its rows say a quarter of what the richest say. Rows of root elements repeat
- * from document to document. `has`: the tables that there are.
+ * a tenth of all that a document can say lies below it, when its rows say a quarter of what the richest say, or when they wrap what others are about.
+ * Rows of root elements repeat from document to document. `has`: the tables that there are.
  */
 export async function businessEntities(
   model: RelationalModel,
@@ -60,23 +60,20 @@ export async function businessEntities(
   }
   const whole = Math.max(...[...roots].map((root) => below[root] ?? 0), 1);
   const candidates = [...repeating]
-    .filter((table) => own[table]! > 0 && rowTables(model, table).every(has))
+    .filter((table) => (own[table]! > 0 || contents.isWrapper(table)) && rowTables(model, table).every(has))
     .toSorted((a, b) => a - b);
-  const views = await mapInSlices(candidates, (table) => {
-    const view = contents.of(table);
-    const columns = view.columns.filter(({ of }) => rowAboveOf(of) === null).length;
-    return { view, columns: columns + view.texts.length };
-  });
-  const richest = Math.max(...views.map(({ columns }) => columns), 1);
+  const views = await mapInSlices(candidates, (table) => contents.of(table));
+  const richest = Math.max(...views.map(({ weight }) => weight), 1);
+  const wrappers = new Set(views.filter(({ table }) => contents.isWrapper(table)));
   return views
     .filter(
-      ({ view: { table }, columns }) =>
-        columns >= leastColumns &&
-        columns >= richest * leastShare.inRow &&
-        (below[table]! >= whole * leastShare.below || columns >= richest * leastShare.alone),
+      (view) =>
+        wrappers.has(view) ||
+        (view.weight >= leastColumns &&
+          view.weight >= richest * leastShare.inRow &&
+          (below[view.table]! >= whole * leastShare.below || view.weight >= richest * leastShare.alone)),
     )
-    .toSorted((a, b) => b.columns - a.columns)
+    .toSorted((a, b) => Number(wrappers.has(b)) - Number(wrappers.has(a)) || b.weight - a.weight)
     .slice(0, mostEntities)
-    .map(({ view }) => view)
     .toSorted((a, b) => a.table - b.table);
 }

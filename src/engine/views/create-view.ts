@@ -1,18 +1,14 @@
 /** One view in SQL: what it selects, how its tables are joined, and what is said of it. */
-import { identifierOf, structureWord } from '../map/names/identifiers.ts';
+import { structureWord } from '../map/names/identifiers.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { commentLine } from '../sql/comment-text.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
 import { modelName, physicalName } from '../sql/physical-names.ts';
-import {
-  rowAboveOf,
-  type JoinedRows,
-  type JoinedTexts,
-  type ViewColumn,
-  type ViewContent,
-} from './entity-columns.ts';
+import { columnNames } from './column-names.ts';
+import type { JoinedTexts, ViewContent } from './entity-columns.ts';
+import { rowAboveOf, type JoinedRows } from './joined-rows.ts';
 import { joinedText, orderedRows } from './joined-text.ts';
 
 export interface CreateViewOptions {
@@ -48,6 +44,11 @@ export function createView(
     model.tables[table]!.columns.find(({ role }) => role === 'row_key')!.name;
   const columnAt = (table: number, at: number): RowColumn => rowColumns(model, table)[at]!;
 
+  const names = columnNames(content, {
+    nameMode,
+    longest: Math.min(model.nameMaxLength, dialect.identifierMaxBytes),
+    tableName,
+  });
   const aliases = new Map<JoinedRows | null, string>([[null, 'e']]);
   const continued = new Map<string, string>();
   const joins: string[] = [];
@@ -55,16 +56,16 @@ export function createView(
   const taken = new Set<string>();
 
   const limited = (text: string): string => physicalName(dialect, modelName(model, text));
-  function nameColumn(words: readonly string[]): string {
-    const wanted = words.filter((word) => word !== '').join('_');
+  const isFree = (name: string): boolean => !taken.has(name.toLowerCase());
+  function nameColumn(wanted: string): string {
     let found = limited(wanted);
-    for (let number = 2; taken.has(found.toLowerCase()); number += 1) found = limited(`${wanted}_${number}`);
+    for (let number = 2; !isFree(found); number += 1) found = limited(`${wanted}_${number}`);
     taken.add(found.toLowerCase());
     return found;
   }
 
-  function select(expression: string, words: readonly string[]): void {
-    selected.push(`${expression} AS ${dialect.quote(nameColumn(words))}`);
+  function select(expression: string, wanted: string): void {
+    selected.push(`${expression} AS ${dialect.quote(nameColumn(wanted))}`);
   }
 
   /** The alias of these rows; they are joined when they are asked for first. */
@@ -123,18 +124,6 @@ export function createView(
     return `${further}.${quoted(column.name)}`;
   }
 
-  const shortened = shortSteps(content);
-  const word = (text: string): string => identifierOf(text, nameMode);
-  function wordsOf({ of, place, steps }: Pick<ViewColumn, 'of' | 'place' | 'steps'>): string[] {
-    if (of === null) return [place.column.name];
-    const above = rowAboveOf(of);
-    const prefix = above === null ? [] : [tableName(above.table)];
-    // a column of the row above itself has its name already
-    if (of === above) return [...prefix, withoutPrefix(place.column.name, prefix[0]!)];
-    const front = shortened.get(of) ?? of.steps;
-    return [...prefix, ...front.map(word), ...steps.slice(of.steps.length).map(word)];
-  }
-
   const { documents } = sideTableDefinitions;
   const fileKeyOf = (rows: JoinedRows | null): Column | undefined =>
     model.tables[rows?.table ?? content.table]!.columns.find(({ role }) => role === 'document');
@@ -147,19 +136,21 @@ export function createView(
     joins.push(
       `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = ${expression}`,
     );
-    select(expression, [fileKey]);
-    select(`d.${quoted('name')}`, [structureWord('document', nameMode), structureWord('name', nameMode)]);
+    select(expression, fileKey);
+    select(
+      `d.${quoted('name')}`,
+      `${structureWord('document', nameMode)}_${structureWord('name', nameMode)}`,
+    );
   }
   // the rows' own names first: others give way to them
   const own = content.columns.filter(({ of, signedBy }) => of === null && signedBy === undefined);
-  const ownNames = new Map(own.map((column) => [column, nameColumn([column.place.column.name])]));
-  for (const above of content.above) {
-    if (!content.columns.some(({ of }) => rowAboveOf(of) === above)) continue;
+  const ownNames = new Map(own.map((column) => [column, nameColumn(column.place.column.name)]));
+  for (const above of content.keyed) {
     const key = keyOf(above.table);
-    select(`${aliasOf(above)}.${quoted(key)}`, [key]);
+    select(`${aliasOf(above)}.${quoted(key)}`, key);
   }
   const key = keyOf(content.table);
-  const keyColumn = `e.${quoted(key)} AS ${dialect.quote(nameColumn([key]))}`;
+  const keyColumn = `e.${quoted(key)} AS ${dialect.quote(nameColumn(key))}`;
   let isKeyTold = false;
   for (const column of content.columns) {
     if (!isKeyTold && rowAboveOf(column.of) === null) {
@@ -174,9 +165,9 @@ export function createView(
       const [credit, debit] = values.map((value) => dialect.literal(value));
       select(
         `CASE ${expressionOf(of, place)} WHEN ${credit} THEN ${expression} WHEN ${debit} THEN -${expression} END`,
-        [...wordsOf(column), structureWord('signed', nameMode)],
+        names.ofColumn(column, `_${structureWord('signed', nameMode)}`),
       );
-    } else if (ownName === undefined) select(expression, wordsOf(column));
+    } else if (ownName === undefined) select(expression, names.ofColumn(column));
     else selected.push(`${expression} AS ${dialect.quote(ownName)}`);
   }
   if (!isKeyTold) selected.push(keyColumn);
@@ -184,11 +175,10 @@ export function createView(
     const joined = textJoin(text, `t${at + 1}`);
     if (joined === null) continue;
     joins.push(joined);
-    const front = text.of === null ? text.steps : [...(shortened.get(text.of) ?? []), text.steps.at(-1)!];
-    select(`t${at + 1}.${dialect.quote('joined')}`, front.slice(-2).map(word));
+    select(`t${at + 1}.${dialect.quote('joined')}`, names.ofTexts(text, isFree));
   }
 
-  for (const column of further) select(`e.${dialect.quote(column)}`, [column]);
+  for (const column of further) select(`e.${dialect.quote(column)}`, column);
 
   /** Texts of all rows under one key as one; null where the dialect cannot put them together in their order. */
   function textJoin(texts: JoinedTexts, alias: string): string | null {
@@ -233,31 +223,4 @@ export function commentStatement(
   return [
     dialect.name === 'oracle' ? statement : statement.replace(/^COMMENT ON TABLE /, 'COMMENT ON VIEW '),
   ];
-}
-
-function withoutPrefix(name: string, prefix: string): string {
-  return name.toLowerCase().startsWith(`${prefix.toLowerCase()}_`) ? name.slice(prefix.length + 1) : name;
-}
-
-/** Of the steps to joined rows the last ones, as many as tell them from others that are joined to the same row. */
-function shortSteps({ columns, texts }: ViewContent): ReadonlyMap<JoinedRows, readonly string[]> {
-  const all = new Set([...columns, ...texts].flatMap(({ of }) => (of === null || of.isAbove ? [] : [of])));
-  const short = new Map<JoinedRows, readonly string[]>();
-  for (const rows of all) {
-    const others = [...all].filter(
-      (one) => one !== rows && rowAboveOf(one) === rowAboveOf(rows) && !startsWith(one.steps, rows.steps),
-    );
-    let length = 1;
-    while (
-      length < rows.steps.length &&
-      others.some(({ steps }) => startsWith(steps.toReversed(), rows.steps.slice(-length).toReversed()))
-    )
-      length += 1;
-    short.set(rows, rows.steps.slice(-length));
-  }
-  return short;
-}
-
-function startsWith(steps: readonly string[], start: readonly string[]): boolean {
-  return start.every((step, at) => steps[at] === step);
 }

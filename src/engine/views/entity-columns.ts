@@ -1,40 +1,16 @@
 /** What a view of one table holds: columns of its rows, of the rows above them, and of those that hang from them once. */
 import type { Enumeration } from '../metadata/enumerations.ts';
-import { keyHolders } from '../model/child-keys.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
-import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
-import {
-  rowContents,
-  type HangingRows,
-  type RoleOfRows,
-  type RowContent,
-  type RowValue,
-} from './hanging-rows.ts';
+import type { RowColumn } from '../model/wide-rows.ts';
+import type { RoleOfRows, RowContent, RowValue } from './hanging-rows.ts';
+import { mostJoins, rowAboveOf, rowsOfModel, type JoinedRows, type WhatIsThere } from './joined-rows.ts';
+import { roomForJoins } from './room-for-joins.ts';
 import { directionsOf, isMeasure, isToldBelow, namesOrIdentifies } from './significant-columns.ts';
+import { isCalled, nearest, toldOnce, weighedValues } from './told-once.ts';
 
-/** Databases that take the fewest tables in one query take 61. */
-const mostJoins = { hanging: 30, above: 12 } as const;
-const mostJoinedColumns = 120;
-const deepestJoin = 4;
-/** a table that nothing else shares tells all of its values where these are few */
-const fewValues = 12;
-
-/** Rows that are joined to others: those above them, or those that hang from them. */
-export interface JoinedRows {
-  /** null: the rows that the view is of */
-  readonly to: JoinedRows | null;
-  readonly table: number;
-  /** column of the row below that refers to the one above; where `isHeld`, of that above, which refers to the one below */
-  readonly keyColumn: number;
-  readonly isHeld: boolean;
-  readonly role: RoleOfRows | null;
-  readonly isAbove: boolean;
-  /** local names from the row that the view is of, or from the row above it */
-  readonly steps: readonly string[];
-  /** that row always has the first of the steps */
-  readonly firstRequired: boolean;
-}
+/** Databases that take the fewest tables in one query take 61: those of the rows and of the documents are two more. */
+const mostJoinedTables = 58;
 
 export interface ViewColumn {
   /** null: the rows that the view is of */
@@ -63,145 +39,45 @@ export interface ViewContent {
   readonly table: number;
   /** the outermost first */
   readonly above: readonly JoinedRows[];
+  /** those of them whose keys are told: they tell something, or are a wrapper, of which a view tells */
+  readonly keyed: readonly JoinedRows[];
   readonly columns: readonly ViewColumn[];
   readonly texts: readonly JoinedTexts[];
+  /** columns and texts that say what a row is, not how much or when something that hangs from it was */
+  readonly weight: number;
 }
 
-export interface ViewContentsOptions {
+export interface ViewContentsOptions extends WhatIsThere {
   /** values that a column can have, by indexes of table and column; null where that is not told */
   readonly enumeration: (table: number, column: number) => Enumeration | null;
-  /** tables that there are */
-  readonly has: (table: number) => boolean;
-  /** columns that these have, by indexes of table and column */
-  readonly hasColumn: (table: number, column: number) => boolean;
 }
 
 export interface ViewContents {
   of(table: number): ViewContent;
   content(table: number): RowContent;
+  /** Rows of the table are but wrappers of the one row below each. */
+  isWrapper(table: number): boolean;
 }
 
 export function viewContents(
   model: RelationalModel,
-  { enumeration, has, hasColumn }: ViewContentsOptions,
+  { enumeration, ...there }: ViewContentsOptions,
 ): ViewContents {
-  const all = rowContents(model);
-  const columnsOf = rowColumnsOf(model);
-  const holders = keyHolders(model);
+  const rowsOf = rowsOfModel(model, there);
+  const { content, columnsOf, valuesOf, isShared } = rowsOf;
+  const weighedValuesOf = weighedValues(rowsOf, ({ place }) => directions(place) !== null);
 
-  function isThere(place: RowColumn | undefined): place is RowColumn {
-    return place !== undefined && has(place.table) && hasColumn(place.table, place.at);
-  }
-
-  function content(table: number): RowContent {
-    const { values, hanging } = all(table);
-    return {
-      values,
-      hanging: hanging.filter(
-        ({ table: below, keyColumn, isHeld, role }) =>
-          isThere(columnsOf(isHeld ? table : below)[keyColumn]) &&
-          (role === null || columnsOf(below)[role.column]?.table === below),
-      ),
-    };
-  }
-
-  function valuesOf(table: number): { readonly value: RowValue; readonly place: RowColumn }[] {
-    return content(table).values.flatMap((value) => {
-      const place = columnsOf(table)[value.column];
-      return isThere(place) && place.column.role === 'value' ? [{ value, place }] : [];
-    });
-  }
-
-  /** Rows above, nearest first: as long as rows lie below rows of one table alone. */
-  function rowsAbove(table: number): JoinedRows[] {
-    const found: JoinedRows[] = [];
-    const seen = new Set([table]);
-    let to: JoinedRows | null = null;
-    while (found.length < mostJoins.above) {
-      const below: number = to?.table ?? table;
-      const keys = keysAbove(below);
-      const [key] = keys;
-      if (keys.length !== 1 || key === undefined || seen.has(key.parent) || !has(key.parent)) break;
-      const { at: keyColumn, parent, isHeld } = key;
-      const place = columnsOf(isHeld ? parent : below)[keyColumn];
-      // a key in a table that continues the rows above has those come twice
-      if (!isThere(place) || (isHeld && place.table !== parent)) break;
-      seen.add(parent);
-      const steps: string[] = [];
-      to = { to, table: parent, keyColumn, isHeld, role: null, isAbove: true, steps, firstRequired: true };
-      found.push(to);
-    }
-    return found;
-  }
-
-  function isShared(table: number): boolean {
-    return keysAbove(table).length > 1;
-  }
-
-  /** Of the rows above: the keys that rows of the table have, and those that have keys of them. */
-  function keysAbove(table: number): readonly KeyAbove[] {
-    const own = columnsOf(table).flatMap(({ column: { role, references } }, at): KeyAbove[] =>
-      role === 'parent_key' && references !== null ? [{ at, parent: references, isHeld: false }] : [],
-    );
-    const held = (holders.get(table) ?? []).map((holder): KeyAbove => {
-      const parent = model.tables[holder.table]!.continues ?? holder.table;
-      const at = columnsOf(parent).findIndex(
-        (place) => place.table === holder.table && place.at === holder.column,
-      );
-      return { at, parent, isHeld: true };
-    });
-    return [...own, ...held];
-  }
-
-  /** Rows that hang from those of the table, each at most once; those nearest to them first. */
-  function hangingOnce(
-    table: number,
-    of: JoinedRows | null,
-    most: number,
-    wanted: (rows: HangingRows) => boolean,
-  ): JoinedRows[] {
-    const found: JoinedRows[] = [];
-    let level: {
-      readonly table: number;
-      readonly rows: JoinedRows | null;
-      readonly steps: readonly string[];
-    }[] = [{ table, rows: of, steps: [] }];
-    for (let depth = 0; depth < deepestJoin && level.length > 0; depth += 1) {
-      const next: typeof level = [];
-      for (const from of level)
-        for (const rows of content(from.table).hanging) {
-          if (!rows.single || rows.table === table || !has(rows.table) || found.length >= most) continue;
-          if (depth === 0 && !wanted(rows)) continue;
-          // of what is shared, what hangs from it in turn is of no weight here
-          if (depth > 0 && of === null && isShared(from.table)) continue;
-          const steps = [...from.steps, ...rows.steps];
-          const joined: JoinedRows = {
-            to: from.rows,
-            table: rows.table,
-            keyColumn: rows.keyColumn,
-            isHeld: rows.isHeld,
-            role: rows.role,
-            isAbove: false,
-            steps,
-            firstRequired: from.rows === of ? rows.firstRequired : from.rows!.firstRequired,
-          };
-          found.push(joined);
-          next.push({ table: rows.table, rows: joined, steps });
-        }
-      level = next;
-    }
-    return found;
-  }
-
-  function significant(table: number): (value: RowValue, column: Column) => boolean {
-    const isSmall = !isShared(table) && content(table).values.length <= fewValues;
-    return isSmall ? () => true : namesOrIdentifies;
+  function directions({ table, at }: RowColumn): ReturnType<typeof directionsOf> {
+    return directionsOf(enumeration(table, at) ?? []);
   }
 
   /** What the rows above tell of themselves; with their measures, what qualifies them and which way they go. */
-  function toldBelow(above: JoinedRows): ViewColumn[] {
-    const own = [{ rows: above as JoinedRows, values: valuesOf(above.table) }];
-    for (const rows of hangingOnce(above.table, above, mostJoins.above, (one) => one.steps.length === 1))
+  function toldBelow(above: JoinedRows, isTold: (rows: JoinedRows) => boolean): ViewColumn[] {
+    const own = [{ rows: above, values: valuesOf(above.table) }];
+    const hanging = rowsOf
+      .hangingOnce(above.table, above, mostJoins.above, (one) => one.steps.length === 1)
+      .filter(isTold);
+    for (const rows of hanging)
       own.push({
         rows,
         values: valuesOf(rows.table).map(({ value, place }) => ({
@@ -220,76 +96,101 @@ export function viewContents(
     return own.flatMap(({ rows, values }) =>
       values.flatMap(({ value, place }) => {
         const { steps } = value;
-        const isTold =
+        const saysWhich =
           isToldBelow(value, place.column) ||
           (value.qualifies && measured.has(steps.slice(0, -1).join('/'))) ||
-          (steps.length === 1 && directionsOf(enumeration(place.table, place.at) ?? []) !== null);
-        return isTold ? [{ of: rows, place, steps }] : [];
+          (steps.length === 1 && directions(place) !== null);
+        return saysWhich ? [{ of: rows, place, steps }] : [];
       }),
     );
   }
 
+  function wrapsOneOf({ table }: JoinedRows, below: readonly JoinedRows[]): boolean {
+    const wrapped = rowsOf.wrappedBy(table);
+    return below.some((rows) => rows.table === wrapped);
+  }
+
   /** Texts below a row that may be several, where they are all that their table holds. */
-  function textsBelow(table: number, of: JoinedRows | null, steps: readonly string[]): JoinedTexts[] {
+  function textsBelow(
+    table: number,
+    of: JoinedRows | null,
+    isTold: (value: RowValue, column: Column) => boolean,
+  ): JoinedTexts[] {
     return content(table).hanging.flatMap((rows) => {
-      if (rows.single || !has(rows.table)) return [];
+      if (rows.single || !there.has(rows.table)) return [];
       const texts = valuesOf(rows.table).filter(({ value }) => !value.qualifies);
       const [text] = texts;
       const isText = text?.place.column.type.kind === 'text' && text.place.column.type.list !== true;
       if (texts.length !== 1 || text === undefined || !isText || text.place.table !== rows.table) return [];
       if (content(rows.table).hanging.length > 0) return [];
-      return [
-        {
-          of,
-          table: rows.table,
-          keyColumn: rows.keyColumn,
-          role: rows.role,
-          place: text.place,
-          steps: [...steps, ...rows.steps],
-        },
-      ];
+      const { value, place } = text;
+      if (!isTold({ ...value, steps: [...rows.steps, ...value.steps] }, place.column)) return [];
+      const { table: below, keyColumn, role } = rows;
+      return [{ of, table: below, keyColumn, role, place, steps: [...(of?.steps ?? []), ...rows.steps] }];
     });
   }
 
   return {
     content,
+    isWrapper: (table) => rowsOf.wrappedBy(table) !== null,
     of(table) {
-      const above = rowsAbove(table);
-      const columns: ViewColumn[] = [
-        ...above.toReversed().flatMap(toldBelow),
+      const above = rowsOf.rowsAbove(table);
+      const onTheWay = new Set([table, ...above.map((rows) => rows.table)]);
+      const hanging = rowsOf.hangingOnce(table, null, mostJoins.hanging, () => true);
+      const told = nearest(toldOnce(weighedValuesOf, hanging, new Set(rowsOf.wrappedRows(table, hanging))));
+      const weighty = told.filter(({ weight }) => weight === 0).length;
+      const joins = roomForJoins(mostJoinedTables);
+      const roomFor = (columns: readonly ViewColumn[]): ViewColumn[] =>
+        signed(
+          columns.filter(({ of, place }) => joins.take(of, place.table, of?.table ?? table)),
+          enumeration,
+        );
+      const repeated = roomFor(
+        above.toReversed().flatMap((rows) => toldBelow(rows, (other) => !isOneOf(other, onTheWay))),
+      );
+      const keyed = above
+        .toReversed()
+        .filter(
+          (rows, at, all) =>
+            repeated.some(({ of }) => rowAboveOf(of) === rows) ||
+            (wrapsOneOf(rows, all.slice(at + 1)) && joins.take(rows, rows.table, rows.table)),
+        );
+      const own = roomFor([
         ...columnsOf(table).flatMap((place): ViewColumn[] =>
-          tellsRole(place.column) && isThere(place) ? [{ of: null, place, steps: ['role'] }] : [],
+          tellsRole(place.column) && rowsOf.isThere(place) ? [{ of: null, place, steps: ['role'] }] : [],
         ),
         ...valuesOf(table).map(({ value, place }) => ({ of: null, place, steps: value.steps })),
+        ...told.map(({ column }) => column),
+      ]);
+      const [alone, others] = [true, false].map((isAlone) =>
+        hanging.filter((rows) => (!rows.isAside && !isShared(rows.table)) === isAlone),
+      ) as [JoinedRows[], JoinedRows[]];
+      const texts = [
+        ...textsBelow(table, null, () => true),
+        ...alone.flatMap((rows) => textsBelow(rows.table, rows, () => true)),
       ];
-      const texts = textsBelow(table, null, []);
-      let joinedColumns = 0;
-      for (const rows of hangingOnce(table, null, mostJoins.hanging, () => true)) {
-        const isTold = significant(rows.table);
-        for (const { value, place } of valuesOf(rows.table)) {
-          if (joinedColumns >= mostJoinedColumns || !isTold(value, place.column)) continue;
-          joinedColumns += 1;
-          columns.push({ of: rows, place, steps: [...rows.steps, ...value.steps] });
-        }
-        if (!isShared(rows.table)) texts.push(...textsBelow(rows.table, rows, rows.steps));
-      }
-      return { table, above: above.toReversed(), columns: signed(columns, enumeration), texts };
+      const names = others.flatMap((rows) =>
+        textsBelow(rows.table, rows, (value, column) =>
+          rows.isAside ? isCalled(rows, value, 'text') : namesOrIdentifies(value, column),
+        ),
+      );
+      return {
+        table,
+        above: above.toReversed(),
+        keyed,
+        columns: [...repeated, ...own],
+        texts: [...texts, ...names.slice(0, mostJoins.names)].filter(({ of }) => joins.takeTexts(of)),
+        weight: own.length - (told.length - weighty) + texts.length,
+      };
     },
   };
 }
 
-interface KeyAbove {
-  readonly at: number;
-  readonly parent: number;
-  /** a column of the row above */
-  readonly isHeld: boolean;
-}
-
-/** The row above that the rows belong to; null: the row that the view is of. */
-export function rowAboveOf(of: JoinedRows | null): JoinedRows | null {
-  let at = of;
-  while (at !== null && !at.isAbove) at = at.to;
-  return at;
+/** Whether rows that hang from one above are those of a table that tells itself, or hang from these. */
+function isOneOf(rows: JoinedRows, tables: ReadonlySet<number>): boolean {
+  for (let at: JoinedRows | null = rows; at !== null && !at.isAbove; at = at.to)
+    if (at.role === null && tables.has(at.table)) return true;
+  return false;
 }
 
 /** Behind each measure that a column beside it gives a direction, the measure with its sign. */

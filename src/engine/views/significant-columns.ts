@@ -2,6 +2,7 @@
 import { identifierOf } from '../map/names/identifiers.ts';
 import type { Column } from '../model/relational-model.ts';
 import type { RowValue } from './hanging-rows.ts';
+import type { ValueThere } from './joined-rows.ts';
 
 /** Words, and what standards make of them, in names of what identifies. */
 const identifyingWords = new Set(
@@ -10,18 +11,24 @@ const identifyingWords = new Set(
   ),
 );
 const namingWords = new Set('name nm title titl label'.split(' '));
+/** In names of what an amount is in. */
+const unitWords = new Set('currency ccy cur unit units uom'.split(' '));
 const instants: ReadonlySet<Column['type']['kind']> = new Set(['date', 'timestamp', 'timestamptz']);
 const measures: ReadonlySet<Column['type']['kind']> = new Set(['numeric', 'real', 'double']);
 
 /** steps that a value may lie below the row that it says something of */
 const deepest = { identity: 4, name: 3, instant: 2 } as const;
+/** the same of dates and amounts of a row that is told once, which hangs from another one alone, or from several */
+const deepestToldOnce = { alone: 3, shared: 2 } as const;
 
 function hasWord(words: ReadonlySet<string>, { steps, qualifies }: RowValue): boolean {
   const last = steps.at(-1);
   if (last === undefined || qualifies) return false;
-  return identifierOf(last, 'l')
-    .split('_')
-    .some((word) => words.has(word));
+  return wordsOf(last).some((word) => words.has(word));
+}
+
+function wordsOf(step: string): readonly string[] {
+  return identifierOf(step, 'l').split('_');
 }
 
 export function identifies(value: RowValue, { sourceType }: Column): boolean {
@@ -35,9 +42,53 @@ export function namesOrIdentifies(value: RowValue, column: Column): boolean {
   return identifies(value, column) || (value.steps.length <= deepest.name && hasWord(namingWords, value));
 }
 
+/** The very name or id of something that is called by the step: `ID`, `Name` or `PartyName` of a `Party`, not its `StreetName`. */
+export function isNameOf(called: string, { steps, qualifies }: RowValue): boolean {
+  const last = steps.at(-1);
+  if (last === undefined || qualifies) return false;
+  const own = new Set(wordsOf(called));
+  const words = wordsOf(last).filter((word) => !own.has(word));
+  return words.length > 0 && words.every((word) => identifyingWords.has(word) || namingWords.has(word));
+}
+
 /** An amount in the sense of something that has a fraction: whole numbers count or name things. */
 export function isMeasure({ isAttribute }: RowValue, { type }: Column): boolean {
   return !isAttribute && measures.has(type.kind) && type.list !== true && type.scale !== 0;
+}
+
+export interface RowsToldOnce {
+  /** rows of several others have such a row: what lies deep in it says little of any of them */
+  readonly isShared: boolean;
+  /** steps to the measures of the row that are told, and to what holds them */
+  readonly measured: ReadonlySet<string>;
+  /** the value says which way amounts go */
+  readonly isDirection: boolean;
+}
+
+function isNear({ steps }: RowValue, isShared: boolean): boolean {
+  return steps.length <= deepestToldOnce[isShared ? 'shared' : 'alone'];
+}
+
+/** Of the values of one row: `RowsToldOnce.measured`. */
+export function measuredSteps(values: readonly ValueThere[], isShared: boolean): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { value, place } of values)
+    if (isMeasure(value, place.column) && isNear(value, isShared))
+      found.add(value.steps.join('/')).add(`${value.steps.slice(0, -1).join('/')}/`);
+  return found;
+}
+
+/** What a row tells of another one that hangs from it once, beside what that is called: when something was, how much it is, and in what. */
+export function isToldOnce(
+  value: RowValue,
+  column: Column,
+  { isShared, measured, isDirection }: RowsToldOnce,
+): boolean {
+  const holder = value.steps.slice(0, -1).join('/');
+  if (value.qualifies) return measured.has(holder);
+  if (measured.has(`${holder}/`) && (isDirection || hasWord(unitWords, value))) return true;
+  const isTime = instants.has(column.type.kind) || column.type.kind === 'time';
+  return (isTime || isMeasure(value, column)) && isNear(value, isShared);
 }
 
 /** What rows below repeat of a row above them. */

@@ -243,6 +243,109 @@ describe('views of any schema', () => {
   );
 });
 
+/** Of an XSD: so many that a row of their own is drawn for them. */
+const manyTexts = (start: string): string =>
+  Array.from(
+    { length: 104 },
+    (_, at) => `<xs:element name="${start}${at}" type="xs:string" minOccurs="0"/>`,
+  ).join('');
+const partner = (name: string): string =>
+  `<xs:element name="${name}"><xs:complexType><xs:sequence><xs:element name="taxMark" type="xs:string"/><xs:element name="called" type="xs:string"/></xs:sequence></xs:complexType></xs:element>`;
+/** A document that is about one row alone. */
+const note = (id: string, whole: string, lines: string, carrier = ''): Uint8Array =>
+  bytesOf(
+    `<sealed><note id="${id}"><head><serial>${id}7</serial><issued>2026-05-17</issued></head><seller><taxMark>S${id}</taxMark><called>Fram</called></seller><buyer><taxMark>B${id}</taxMark><called>Gjøa</called></buyer>${carrier}${lines}<totals><tax><whole>${whole}</whole></tax></totals><extra4>more</extra4></note><seal>x</seal></sealed>`,
+  );
+
+describe('views of documents that are but wrappers of one row', () => {
+  const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+    <xs:complexType name="Address"><xs:sequence><xs:element name="streetName" type="xs:string"/><xs:element name="town" type="xs:string"/></xs:sequence></xs:complexType>
+    <xs:complexType name="Party"><xs:sequence>
+      <xs:element name="partyName" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="name" type="xs:string"/></xs:sequence></xs:complexType></xs:element>
+      <xs:element name="phone" type="xs:string" minOccurs="0"/><xs:element name="address" type="Address" minOccurs="0"/>
+    </xs:sequence></xs:complexType>
+    <xs:element name="sealed"><xs:complexType><xs:sequence>
+      <xs:element name="note"><xs:complexType><xs:sequence>
+        <xs:element name="head"><xs:complexType><xs:sequence><xs:element name="serial" type="xs:string"/><xs:element name="issued" type="xs:date"/></xs:sequence></xs:complexType></xs:element>
+        ${partner('seller')}${partner('buyer')}
+        <xs:element name="carrier" type="Party" minOccurs="0"/><xs:element name="broker" type="Party" minOccurs="0"/>
+        <xs:element name="line" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+          <xs:element name="goods" type="xs:string"/><xs:element name="price" type="xs:decimal"/>
+          <xs:element name="duty" minOccurs="0"><xs:complexType><xs:sequence>
+            <xs:element name="import"><xs:complexType><xs:sequence><xs:element name="base" type="xs:decimal"/><xs:element name="due" type="xs:decimal"/></xs:sequence></xs:complexType></xs:element>${manyTexts('rule')}
+          </xs:sequence></xs:complexType></xs:element>
+        </xs:sequence></xs:complexType></xs:element>
+        <xs:element name="remark" minOccurs="0" maxOccurs="unbounded" type="xs:string"/>
+        <xs:element name="totals"><xs:complexType><xs:sequence><xs:element name="tax"><xs:complexType><xs:sequence><xs:element name="whole" type="xs:decimal"/></xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
+        ${manyTexts('extra')}
+      </xs:sequence><xs:attribute name="id" type="xs:string" use="required"/></xs:complexType></xs:element>
+      <xs:element name="seal" type="xs:string" minOccurs="0"/>
+    </xs:sequence></xs:complexType></xs:element></xs:schema>`);
+  const duty = '<duty><import><base>10.5</base><due>2.1</due></import><rule3>R</rule3></duty>';
+  const carrier =
+    '<carrier><partyName><name>Otto</name></partyName><partyName><name>Sverdrup</name></partyName><address><streetName>Pier</streetName><town>Oslo</town></address></carrier>';
+  const documents = [
+    note(
+      'A',
+      '12.6',
+      `<line><goods>rope</goods><price>10.5</price>${duty}</line><line><goods>tar</goods><price>2</price></line>`,
+    ),
+    note('B', '7', '<line><goods>oil</goods><price>7</price></line>', carrier),
+  ];
+
+  it.each([0, 1, 2, 3] as MapLevel[])(
+    'tell key, number, date, partners and totals in one row for each, at level %i',
+    async (level) => {
+      const sqlSchema = `sealed_${level}`;
+      const views = await loadWithViews(sqlSchema, source, modelOf(source, level), documents);
+      expect(views).toEqual(expect.arrayContaining(['sealed_view', 'line_view']));
+      const columns = async (view: string): Promise<string[]> => {
+        const found = await sql<{ name: string }[]>`select column_name as name from information_schema.columns
+          where table_schema = ${sqlSchema} and table_name = ${view} order by ordinal_position`;
+        return found.map(({ name }) => name);
+      };
+      /** Of a view by the ends of the names of its columns, each of which is there once. */
+      const rows = async (view: string, ...ends: readonly string[]): Promise<unknown[][]> => {
+        const there = await columns(view);
+        const named = ends.map((end) => {
+          const found = there.filter((name) => name === end || name.endsWith(`_${end}`));
+          expect([end, found]).toEqual([end, [expect.anything()]]);
+          return `"${found[0]!}"::text as "${end}"`;
+        });
+        const found = await sql.unsafe(
+          `select ${named.join()} from ${sqlSchema}.${view} order by document_key, "${view.replace('_view', '_key')}"`,
+        );
+        return found.map((row) => Object.values(row));
+      };
+      expect(
+        await rows(
+          'sealed_view',
+          'seal',
+          'serial',
+          'issued',
+          'seller_tax_mark',
+          'seller_called',
+          'buyer_tax_mark',
+          'buyer_called',
+          'whole',
+          'carrier_party_name',
+          'extra4',
+        ),
+      ).toEqual([
+        ['x', 'A7', '2026-05-17', 'SA', 'Fram', 'BA', 'Gjøa', '12.6', null, 'more'],
+        ['x', 'B7', '2026-05-17', 'SB', 'Fram', 'BB', 'Gjøa', '7', 'Otto\nSverdrup', 'more'],
+      ]);
+      // what a wrapped row says is told once, and of large rows aside amounts alone
+      expect(await rows('line_view', 'sealed_key', 'note_id', 'goods', 'price', 'base', 'due')).toEqual([
+        ['1', 'A', 'rope', '10.5', '10.5', '2.1'],
+        ['1', 'A', 'tar', '2', null, null],
+        ['2', 'B', 'oil', '7', null, null],
+      ]);
+      expect((await columns('line_view')).filter((name) => name.includes('rule3'))).toEqual([]);
+    },
+  );
+});
+
 describe('views of real sets', needs('corpus'), () => {
   it.each(some(['junit', 'musicxml', 'cdisc-odm', 'siri'], 1))('of %s can be made', async (set) => {
     const files = corpusFiles(set, '.xsd').map((name) => ({ name, bytes: readCorpus(set, name) }));

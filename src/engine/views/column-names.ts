@@ -1,0 +1,130 @@
+/** What the columns of a view are called: by as much of the way to them as tells them apart. */
+import { createStepChooser } from '../map/names/distinctive-steps.ts';
+import {
+  byteLength,
+  identifierOf,
+  joinedSteps,
+  type NamingOptions,
+  type StepChooser,
+} from '../map/names/identifiers.ts';
+import type { JoinedTexts, ViewColumn, ViewContent } from './entity-columns.ts';
+import { rowAboveOf, type JoinedRows } from './joined-rows.ts';
+
+/** what holds texts that repeat says what they are */
+const fewestStepsToTexts = 2;
+
+export interface ColumnNamesOptions {
+  readonly nameMode: NamingOptions['nameMode'];
+  /** bytes of a name */
+  readonly longest: number;
+  readonly tableName: (table: number) => string;
+}
+
+export interface ColumnNames {
+  /** `end`: words that are put behind the name of the column */
+  ofColumn(column: ViewColumn, end?: string): string;
+  /** `isFree`: no other column has the name */
+  ofTexts(texts: JoinedTexts, isFree: (name: string) => boolean): string;
+}
+
+/** Names may be longer than the longest, where nothing can be left out of them. */
+export function columnNames(
+  content: ViewContent,
+  { nameMode, longest, tableName }: ColumnNamesOptions,
+): ColumnNames {
+  const word = (text: string): string => identifierOf(text, nameMode);
+  const shortened = shortSteps(content);
+  const toTexts = new Map(content.texts.map((texts) => [texts, stepsToTexts(texts, shortened)]));
+
+  /** The table's name is that of the row above that the column is of, if it is of one. */
+  function wordsOf({ of, place, steps }: ViewColumn): WordsOfName {
+    if (of === null) return { table: '', words: [place.column.name] };
+    const above = rowAboveOf(of);
+    const table = above === null ? '' : tableName(above.table);
+    // a column of the row above itself has its name already
+    if (of === above) return { table, words: [withoutPrefix(place.column.name, table)] };
+    const front = shortened.get(of) ?? of.steps;
+    return {
+      table,
+      words: [...front, ...steps.slice(of.steps.length)].map(word).filter((one) => one !== ''),
+    };
+  }
+
+  const choosers = new Map<string, StepChooser>();
+  function fitting({ table, words }: WordsOfName, end: string): string {
+    const bytes = longest - byteLength(end) - (table === '' ? 0 : byteLength(table) + 1);
+    const start = table === '' ? [] : [table];
+    const whole = words.join('_');
+    if (byteLength(whole) <= bytes) return [...start, whole].join('_') + end;
+    let chooser = choosers.get(table);
+    if (chooser === undefined) {
+      const alike = content.columns.map(wordsOf).filter((other) => other.table === table);
+      chooser = createStepChooser(() => alike.map((other) => other.words));
+      choosers.set(table, chooser);
+    }
+    const told = chooser.tellApart(words, bytes, { fewest: 2, last: 1 });
+    return [...start, joinedSteps(told)].join('_') + end;
+  }
+
+  return {
+    ofColumn: (column, end = '') => fitting(wordsOf(column), end),
+    ofTexts(texts, isFree) {
+      const steps = toTexts.get(texts)!;
+      const others = [...toTexts.values()].filter((other) => other !== steps);
+      let length = Math.min(fewestStepsToTexts, steps.length);
+      const said = (): string => joinedSteps(steps.slice(-length).map(word));
+      const isTold = (): boolean =>
+        isFree(said()) && !others.some((other) => endsAlike(other, steps, length));
+      while (length < steps.length && !isTold()) length += 1;
+      return isFree(said()) ? said() : steps.slice(-length).map(word).join('_');
+    },
+  };
+}
+
+interface WordsOfName {
+  /** of a row above; empty: the column is of the row itself, or hangs from it */
+  readonly table: string;
+  readonly words: readonly string[];
+}
+
+function withoutPrefix(name: string, prefix: string): string {
+  return name.toLowerCase().startsWith(`${prefix.toLowerCase()}_`) ? name.slice(prefix.length + 1) : name;
+}
+
+function stepsToTexts(
+  { of, steps }: JoinedTexts,
+  shortened: ReadonlyMap<JoinedRows, readonly string[]>,
+): readonly string[] {
+  return of === null ? steps : [...(shortened.get(of) ?? []), ...steps.slice(of.steps.length)];
+}
+
+/**
+ * Of the steps to joined rows the last ones, as many as tell them from others that are joined to the same row; behind those of what they hang from where
+ * that may be of several: `seller_address`.
+ */
+function shortSteps({ columns, texts }: ViewContent): ReadonlyMap<JoinedRows, readonly string[]> {
+  const all = new Set([...columns, ...texts].flatMap(({ of }) => (of === null || of.isAbove ? [] : [of])));
+  const lengths = new Map<JoinedRows, number>();
+  const lengthOf = (rows: JoinedRows): number => {
+    const known = lengths.get(rows);
+    if (known !== undefined) return known;
+    const { steps, to, isOfShared } = rows;
+    let length = isOfShared && to !== null ? lengthOf(to) + steps.length - to.steps.length : 1;
+    const others = [...all].filter(
+      (one) => one !== rows && rowAboveOf(one) === rowAboveOf(rows) && !startsWith(one.steps, steps),
+    );
+    while (length < steps.length && others.some((one) => endsAlike(one.steps, steps, length))) length += 1;
+    lengths.set(rows, length);
+    return length;
+  };
+  return new Map([...all].map((rows) => [rows, rows.steps.slice(-lengthOf(rows))]));
+}
+
+function startsWith(steps: readonly string[], start: readonly string[]): boolean {
+  return start.every((step, at) => steps[at] === step);
+}
+
+/** Whether the last so many steps are the same. */
+function endsAlike(steps: readonly string[], others: readonly string[], length: number): boolean {
+  return startsWith(steps.toReversed(), others.slice(-length).toReversed());
+}

@@ -1,0 +1,87 @@
+/** What rows that hang from others once tell of them. */
+import type { RowColumn } from '../model/wide-rows.ts';
+import type { RowValue } from './hanging-rows.ts';
+import type { JoinedRows, RowsOfModel, ValueThere } from './joined-rows.ts';
+import { isNameOf, isToldOnce, measuredSteps, namesOrIdentifies } from './significant-columns.ts';
+
+const mostJoinedColumns = 120;
+/** from a row that lies aside to what it is called: one element of it, or a text in one that repeats */
+const mostStepsAside = { value: 1, text: 2 } as const;
+/** a table that nothing else shares tells all of its values where these are few */
+const fewValues = 12;
+
+/** A value of a row that is joined once; of those that are too many, the weightiest and nearest are told. */
+export interface ToldOnce {
+  readonly column: { readonly of: JoinedRows; readonly place: RowColumn; readonly steps: readonly string[] };
+  /** 0: it names or identifies, or its row says little; 1: a date, an amount, a name of what lies aside; 2: what else a wrapped row says */
+  readonly weight: 0 | 1 | 2;
+  /** steps from the row that the view is of */
+  readonly distance: number;
+}
+
+export interface WeighedValue extends ValueThere {
+  /** null: it is told of rows that are wrapped alone */
+  readonly weight: 0 | 1 | null;
+}
+
+/** Of rows of a table that are joined once, whatever they hang from. Each table is worked out once. */
+export function weighedValues(
+  rowsOf: RowsOfModel,
+  isDirection: (value: ValueThere) => boolean,
+): (table: number) => readonly WeighedValue[] {
+  const known = new Map<number, readonly WeighedValue[]>();
+  return (table) => {
+    let found = known.get(table);
+    if (found === undefined) {
+      const isShared = rowsOf.isShared(table);
+      const isSmall = !isShared && rowsOf.content(table).values.length <= fewValues;
+      const values = rowsOf.valuesOf(table);
+      const measured = measuredSteps(values, isShared);
+      found = values.map((one) => {
+        const { value, place } = one;
+        const isWeighty = isSmall || namesOrIdentifies(value, place.column);
+        const isTold = isToldOnce(value, place.column, { isShared, measured, isDirection: isDirection(one) });
+        return { value, place, weight: isWeighty ? 0 : isTold ? 1 : null };
+      });
+      known.set(table, found);
+    }
+    return found;
+  };
+}
+
+/** `wrapped`: of the rows that hang from those of the view, those that these are wrappers of. */
+export function toldOnce(
+  valuesOf: (table: number) => readonly WeighedValue[],
+  hanging: readonly JoinedRows[],
+  wrapped: ReadonlySet<JoinedRows>,
+): readonly ToldOnce[] {
+  return hanging.flatMap((rows) =>
+    valuesOf(rows.table).flatMap(({ value, place, weight: own }): ToldOnce[] => {
+      if (rows.isAside && !isCalled(rows, value, 'value')) return [];
+      const weight = rows.isAside ? 1 : (own ?? (wrapped.has(rows) ? 2 : null));
+      if (weight === null) return [];
+      const steps = [...rows.steps, ...value.steps];
+      return [{ column: { of: rows, place, steps }, weight, distance: steps.length }];
+    }),
+  );
+}
+
+/** The value names or identifies the very thing that the rows, which lie aside, are of. */
+export function isCalled(rows: JoinedRows, value: RowValue, as: keyof typeof mostStepsAside): boolean {
+  return (
+    !value.isAttribute && value.steps.length <= mostStepsAside[as] && isNameOf(rows.steps.at(-1)!, value)
+  );
+}
+
+/** As many as a view has room for, in their order. What is neither a date nor an amount counts as a step further away. */
+export function nearest(told: readonly ToldOnce[]): readonly ToldOnce[] {
+  if (told.length <= mostJoinedColumns) return told;
+  const isNeeded = ({ weight }: ToldOnce): number => (weight === 0 ? 0 : 1);
+  const steps = ({ weight, distance }: ToldOnce): number => distance + (weight === 2 ? 1 : 0);
+  const chosen = new Set(
+    told
+      .toSorted((a, b) => isNeeded(a) - isNeeded(b) || steps(a) - steps(b) || a.weight - b.weight)
+      .slice(0, mostJoinedColumns),
+  );
+  return told.filter((one) => chosen.has(one));
+}

@@ -1,0 +1,156 @@
+/** What views tell of rows that hang from theirs, what they call it, and how many tables they join. */
+import { describe, expect, it } from 'vitest';
+import type { MapLevel } from '../../../../src/engine/model/relational-model.ts';
+import { entityViews } from '../../../../src/engine/views/statements.ts';
+import { compiled, modelOf } from '../../../support/models/shredding.ts';
+
+const text = (name: string, more = ''): string => `<xs:element name="${name}" type="xs:string" ${more}/>`;
+const group = (name: string, content: string, more = ''): string =>
+  `<xs:element name="${name}" ${more}><xs:complexType><xs:sequence>${content}</xs:sequence></xs:complexType></xs:element>`;
+const type = (name: string, content: string): string =>
+  `<xs:complexType name="${name}"><xs:sequence>${content}</xs:sequence></xs:complexType>`;
+/** So many that a row of their own is drawn for them. */
+const many = (start: string, count = 104): string =>
+  Array.from({ length: count }, (_, at) => text(`${start}${at}`, 'minOccurs="0"')).join('');
+const member = (name: string, of: string): string =>
+  `<xs:element name="${name}" type="${of}" minOccurs="0"/>`;
+const repeated = 'maxOccurs="unbounded"';
+
+interface ReadView {
+  readonly columns: readonly string[];
+  readonly joins: number;
+}
+
+/** By name, views over all tables of the schema with these components. */
+async function viewsOf(components: string, level: MapLevel = 3): Promise<ReadonlyMap<string, ReadView>> {
+  const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${components}</xs:schema>`);
+  const views = await entityViews(modelOf(source, level), { dialect: 'postgresql' });
+  return new Map(
+    views.map(({ name, query }) => {
+      const [select, from] = query.split('\nFROM ', 2) as [string, string];
+      const columns = [...select.matchAll(/ AS "([^"]*)",?$/gm)].map((match) => match[1]!);
+      return [name, { columns, joins: from.split('LEFT JOIN ').length - 1 }];
+    }),
+  );
+}
+
+describe('the one row that others only wrap', () => {
+  const note = group(
+    'note',
+    `${group('seller', text('called'))}${many('n')}${group('line', text('goods'), repeated)}`,
+  );
+
+  it('is told as theirs, however many rows that say nothing stand between', async () => {
+    const views = await viewsOf(group('sealed', note));
+    expect(views.get('sealed_view')!.columns).toEqual(
+      expect.arrayContaining(['sealed_key', 'note_seller_called', 'note_n103']),
+    );
+    const deep = await viewsOf(
+      group('sealed', group('a', group('b', group('c', group('d', group('e', note)))))),
+      0,
+    );
+    expect(deep.get('sealed_view')!.columns).toContain('note_n103');
+  });
+
+  it('is none of several that may stand there', async () => {
+    const other = group('other', `${many('o')}${group('entry', text('goods'), repeated)}`);
+    const choice = `<xs:element name="sealed"><xs:complexType><xs:choice>${note}${other}</xs:choice></xs:complexType></xs:element>`;
+    expect((await viewsOf(choice)).get('sealed_view')).toBeUndefined();
+  });
+
+  it('leaves out what is furthest away where there is too much', async () => {
+    const far = group('far', group('further', text('last')));
+    const wide = group(
+      'note',
+      `${group('total', '<xs:element name="due" type="xs:decimal"/>')}${far}${many('n', 130)}${group('line', text('goods'), repeated)}`,
+    );
+    const { columns } = (await viewsOf(group('sealed', `${text('seal')}${wide}`))).get('sealed_view')!;
+    expect(columns.filter((name) => /^note_(?:n\d|total|far)/.test(name))).toHaveLength(120);
+    expect(columns).toContain('note_total_due');
+    expect(columns).not.toContain('note_far_further_last');
+  });
+});
+
+describe('rows that hang from theirs', () => {
+  const money = `<xs:complexType name="Money"><xs:simpleContent><xs:extension base="xs:decimal"><xs:attribute name="ccy" type="xs:string"/></xs:extension></xs:simpleContent></xs:complexType>`;
+
+  it('tell dates, amounts and what these are in, of many values', async () => {
+    const fees = group(
+      'fees',
+      `<xs:element name="due" type="Money"/>${group('net', `<xs:element name="sum" type="xs:decimal"/>${text('currency')}${text('remark')}`)}<xs:element name="until" type="xs:date"/>${many('f')}`,
+    );
+    const views = await viewsOf(
+      `${money}${group('calls', group('call', `${text('vessel')}${text('berth')}${fees}`, repeated))}`,
+    );
+    expect(views.get('call_view')!.columns.slice(-5)).toEqual([
+      'fees_due',
+      'fees_due_ccy',
+      'fees_net_sum',
+      'fees_net_currency',
+      'fees_until',
+    ]);
+  });
+
+  const party = `${type('Address', `${text('id')}${text('street')}${text('streetName')}${many('a')}`)}${type('Party', `${group('partyName', text('name'), repeated)}${text('phone', 'minOccurs="0"')}${many('p', 60)}<xs:element name="address" type="Address"/>`)}${type('Customer', `${text('mood')}<xs:element name="party" type="Party"/>`)}`;
+  it('tell names of parties that repeat, also of one in another, and of their addresses the id alone', async () => {
+    const order = group(
+      'order',
+      `${text('number')}${many('k', 40)}${member('seller', 'Party')}${member('buyer', 'Customer')}${member('payer', 'Customer')}${member('site', 'Address')}`,
+      repeated,
+    );
+    const { columns } = (await viewsOf(`${party}${group('orders', order)}`)).get('order_view')!;
+    expect(columns).toEqual(
+      expect.arrayContaining([
+        'seller_party_name',
+        'buyer_party_name',
+        'payer_party_name',
+        'site_street_name',
+      ]),
+    );
+    expect(columns.filter((name) => name.startsWith('seller_address'))).toEqual(['seller_address_id']);
+  });
+
+  it('are joined as long as databases take so many tables', async () => {
+    const parties = Array.from({ length: 40 }, (_, at) => member(`party${at}`, 'Party')).join('');
+    const views = await viewsOf(
+      `${party}${group('orders', group('order', `${text('number')}${parties}`, repeated))}`,
+      1,
+    );
+    const shared = await viewsOf(
+      `${party}${group('orders', group('order', `${text('number')}${parties}`, repeated))}`,
+    );
+    for (const all of [views, shared])
+      for (const { joins, columns } of all.values()) {
+        expect(joins).toBeLessThan(60);
+        expect(new Set(columns).size).toBe(columns.length);
+      }
+  });
+});
+
+describe('names of columns', () => {
+  it('leave out steps instead of having hashes, and tell texts of one name apart', async () => {
+    const place = 'placeOfTheTransportOfTheGoods';
+    const stop = (name: string): string =>
+      group(
+        name,
+        `${group('stopName', text('text', repeated))}${group(place, group('detailedAddress', text('additionalStreetName')))}`,
+      );
+    const { columns } = (
+      await viewsOf(
+        group(
+          'trip',
+          group(
+            'leg',
+            `${text('number')}${text('mode')}${group('ride', `${stop('boarding')}${stop('alighting')}${many('r')}`)}`,
+            repeated,
+          ),
+        ),
+      )
+    ).get('leg_view')!;
+    expect(columns.filter((name) => /_[0-9a-f]{8}$|_2$/.test(name))).toEqual([]);
+    expect(columns.filter((name) => name.includes('stop_name'))).toEqual([
+      'boarding_stop_name_text',
+      'alighting_stop_name_text',
+    ]);
+  });
+});
