@@ -63,7 +63,8 @@ async function connect(address: SftpAddress, to: string, signal: AbortSignal): P
   let pipe: FileHandle | null = null;
   try {
     const { argv, environment } = await prepare(address, to, folder);
-    if (address.password !== null) pipe = await passwordPipe(join(folder, 'password'), address.password);
+    if (address.password !== null)
+      pipe = await passwordPipe(join(folder, 'password'), address.password, label);
     const child = spawn('ssh', argv, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] });
     const stop = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', stop);
@@ -72,7 +73,7 @@ async function connect(address: SftpAddress, to: string, signal: AbortSignal): P
     let timer: NodeJS.Timeout | undefined;
     const alive = (): void => void (timer?.refresh() ?? (timer = setTimeout(stop, idleMs)));
     const ended = new Promise<never>((_, reject) => {
-      child.once('error', (error: NodeJS.ErrnoException) => reject(missing(error, label)));
+      child.once('error', (error: NodeJS.ErrnoException) => reject(missing(error, label, 'ssh')));
       child.once('close', () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', stop);
@@ -94,8 +95,10 @@ async function connect(address: SftpAddress, to: string, signal: AbortSignal): P
 }
 
 /** A pipe with a name that this user alone may read; what is in it is gone when it is closed. */
-async function passwordPipe(path: string, password: string): Promise<FileHandle> {
-  await promisify(execFile)('mkfifo', ['-m', '600', path]);
+async function passwordPipe(path: string, password: string, label: string): Promise<FileHandle> {
+  await promisify(execFile)('mkfifo', ['-m', '600', path]).catch((error: NodeJS.ErrnoException) => {
+    throw missing(error, label, 'mkfifo');
+  });
   // for both, so that opening it waits for nobody
   const pipe = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
   await pipe.write(`${password}\n`.repeat(mostAsked));
@@ -171,11 +174,14 @@ function path(name: string): string {
   return name.replaceAll('%', '%%');
 }
 
-function missing(error: NodeJS.ErrnoException, label: string): unknown {
+/** Packages of Debian that have them, by program. */
+const packages = { ssh: 'openssh-client', mkfifo: 'coreutils' } as const;
+
+function missing(error: NodeJS.ErrnoException, label: string, program: keyof typeof packages): unknown {
   if (error.code !== 'ENOENT') return error;
   return new AppError(
     'unprocessable_input',
-    `${label}: the program ssh is needed, and is not there; install it (Debian: openssh-client)`,
+    `${label}: the program ${program} is needed, and is not there; install it (Debian: ${packages[program]})`,
   );
 }
 
