@@ -1,30 +1,17 @@
-/**
- * A cluster whose jobs are held up and killed: their documents, what these are in a target elsewhere, and what is seen of a job under way.
- * SPARK_FAULT_DOCUMENT and SPARK_FAULT_ROW: a document in place of ours, of some megabytes, and the name of its rows.
- */
-import { copyFile, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+/** A cluster whose jobs are held up and killed: their documents, what these are in a target elsewhere, and what is seen of a job under way. */
+import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import type { ServiceClient } from '../support/service/client.ts';
 import type { ServiceHome } from '../support/service/start.ts';
 import { convert } from '../support/service/tools.ts';
 import { useTrial } from '../support/service/trial.ts';
 import { startSparkCluster, type SparkCluster } from './cluster.ts';
+import { expectFaultRows, faultRow, writeFaultDocument } from './fault-document.ts';
 import { writeEngineProxy } from './engine-proxy.ts';
 import { loadedTables, targetArguments, type LoadedTables, type TargetKind } from './loaded-tables.ts';
 import { passUnderWay, sparkSettings, submit } from './settings.ts';
-
-const { SPARK_FAULT_DOCUMENT: other, SPARK_FAULT_ROW: row = 'order' } = process.env;
-
-function orders(count: number): string {
-  const all = Array.from(
-    { length: count },
-    (_, index) =>
-      `<order id="${index}"><customer>C${index % 97}</customer><line>${index}</line><line/></order>\n`,
-  );
-  return `<orders>${all.join('')}</orders>`;
-}
 
 export class FaultTrial {
   home!: ServiceHome;
@@ -52,9 +39,8 @@ export class FaultTrial {
     await mkdir(folder);
     await mkdir(join(home.directory, 'out'));
     this.input = join(folder, 'orders.xml');
-    if (other === undefined) await writeFile(this.input, orders(16_000));
-    else await copyFile(other, this.input);
-    const argv = [this.input, '--row-tag', row, '--keys', 'hash'];
+    await writeFaultDocument(this.input);
+    const argv = [this.input, '--row-tag', faultRow, '--keys', 'hash'];
     for (const [index, kind] of kinds.entries()) {
       const model = index === 0 ? [] : ['-x', this.#origin];
       const local = await convert(
@@ -66,8 +52,7 @@ export class FaultTrial {
       );
       if (index === 0) this.#origin = String(local.origin);
       const found = await loadedTables(home, kind, `here_${kind}`);
-      if (other === undefined) expect(found['_documents']).toHaveLength(16_000);
-      else expect(found['_documents']).not.toEqual([]);
+      expectFaultRows(found);
       this.#expected.set(kind, found);
     }
     this.cluster = await this.#starting;
@@ -110,7 +95,7 @@ fi`;
     const [flag, target, ...format] = targetArguments(this.home, kind, name);
     return [
       ['-x', this.#origin],
-      ['--row-tag', row],
+      ['--row-tag', faultRow],
       ['--keys', 'hash'],
       [flag!, target!],
       ...(format.length === 0 ? [] : [[format[0]!, format[1]!] as [string, string]]),

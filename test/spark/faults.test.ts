@@ -11,7 +11,7 @@ import { writeEngineProxy } from './engine-proxy.ts';
 import { endOf, parentOf, processesWith, useFaultTrial } from './fault-trial.ts';
 import { loadedTables } from './loaded-tables.ts';
 
-const kinds = ['metadb', 'delta', 'csv'] as const;
+const kinds = ['metadb', 'parquet', 'delta', 'iceberg', 'csv'] as const;
 
 describe('what fails on Spark', { timeout: 300_000, ...needs(['whole run', 'spark']) }, () => {
   const trial = useFaultTrial(kinds);

@@ -2,17 +2,18 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ServiceHome } from '../support/service/start.ts';
-import { convert, startTool } from '../support/service/tools.ts';
-import { eventually } from '../support/service/waiting.ts';
-import { needs } from '../support/needs.ts';
-import { passUnderWay, sparkSettings, submit } from './settings.ts';
-import { useTrial } from '../support/service/trial.ts';
-import { writeEngineProxy } from './engine-proxy.ts';
-import { keysAsRanks, loadedTables, targetArguments } from './loaded-tables.ts';
-import { startYarnCluster, type YarnCluster } from './yarn-cluster.ts';
+import type { ServiceHome } from '../../support/service/start.ts';
+import { convert, startTool } from '../../support/service/tools.ts';
+import { eventually } from '../../support/service/waiting.ts';
+import { needs } from '../../support/needs.ts';
+import { passUnderWay, sparkSettings, submit } from '../settings.ts';
+import { useTrial } from '../../support/service/trial.ts';
+import { expectFaultRows, faultRow, writeFaultDocument } from '../fault-document.ts';
+import { writeEngineProxy } from '../engine-proxy.ts';
+import { keysAsRanks, loadedTables, targetArguments } from '../loaded-tables.ts';
+import { startYarnCluster, type YarnCluster } from './cluster.ts';
 
-const kinds = ['metadb', 'iceberg'] as const;
+const kinds = ['metadb', 'parquet', 'delta', 'iceberg'] as const;
 const parts = ['whole run', 'spark', 'hadoop minicluster'] as const;
 
 describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
@@ -28,14 +29,10 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
     home = await trial.home();
     await mkdir(join(home.directory, 'documents'));
     input = join(home.directory, 'documents', 'orders.xml');
-    const orders = Array.from(
-      { length: 16_000 },
-      (_, index) => `<order id="${index}"><customer>C${index % 97}</customer><line>${index}</line></order>\n`,
-    );
-    await writeFile(input, `<orders>${orders.join('')}</orders>`);
-    const [first, second] = kinds;
+    await writeFaultDocument(input);
+    const [first, ...others] = kinds;
     origin = String((await convert(home, 'xml2er', ...argv(first, 'here'))).origin);
-    await convert(home, 'xml2er', ...argv(second, 'here'), '-x', origin);
+    for (const kind of others) await convert(home, 'xml2er', ...argv(kind, 'here'), '-x', origin);
     cluster = await startYarnCluster(submit!, process.env['HADOOP_MINICLUSTER']!, 2);
   }, 200_000);
 
@@ -45,7 +42,7 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
 
   function argv(kind: (typeof kinds)[number], name: string, keys: 'hash' | 'sequence' = 'hash'): string[] {
     const target = targetArguments(home, kind, `${name}_${kind}`);
-    return [input, '--row-tag', 'order', '--keys', keys, ...target];
+    return [input, '--row-tag', faultRow, '--keys', keys, ...target];
   }
 
   /** Node as the executors start it, which does all units but the first when that path is there. */
@@ -88,7 +85,7 @@ describe('jobs on YARN', { timeout: 300_000, ...needs(parts) }, () => {
       expect(output).toMatch(/Spark application application_\d+_\d+ on yarn/);
       expect(Number(/(\d+) units of work for Spark$/m.exec(output)?.[1])).toBeGreaterThan(2);
       const found = await loadedTables(home, kind, `${there}_${kind}`);
-      expect(found['_documents']).toHaveLength(16_000);
+      expectFaultRows(found);
       const expected = await loadedTables(home, kind, `${here}_${kind}`);
       if (keys === 'hash') expect(found).toEqual(expected);
       else expect(keysAsRanks(found)).toEqual(keysAsRanks(expected));

@@ -3,9 +3,9 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { freePort } from '../support/service/external-postgres.ts';
-import { endProcess, processesIn } from './processes.ts';
-import { eventually } from '../support/service/waiting.ts';
+import { freePort } from '../../support/service/external-postgres.ts';
+import { endProcess, processesIn } from '../processes.ts';
+import { eventually } from '../../support/service/waiting.ts';
 
 export interface YarnCluster {
   /** of the service that uses it */
