@@ -74,8 +74,9 @@ async function contents(reader: TargetReader, tables: readonly string[]): Promis
   return found;
 }
 
+/** Documents have columns of such names, too (`param_key` of a `param` with an attribute `key`). */
 function isKey(column: string, value: unknown): boolean {
-  return column.endsWith('_key') && value !== null;
+  return column.endsWith('_key') && /^-?\d+$/.test(String(value));
 }
 
 /**
