@@ -59,6 +59,7 @@ function send(
     throw new AppError('host_not_allowed', 'the address is not that of the host that was checked');
   return new Promise((resolve, reject) => {
     const start = secure ? httpsRequest : httpRequest;
+    let begun: IncomingMessage | null = null;
     const outgoing: ClientRequest = start(
       url,
       {
@@ -71,6 +72,7 @@ function send(
         ...(ca === undefined ? {} : { ca }),
       },
       (answer) => {
+        begun = answer;
         try {
           resolve(toResponse(answer));
         } catch (error) {
@@ -83,11 +85,13 @@ function send(
     outgoing.on('error', reject);
     // an answer that goes on in another protocol ends without a word
     outgoing.on('close', () => reject(unusable(checked)));
-    outgoing.on('timeout', () =>
-      outgoing.destroy(
-        Object.assign(new Error(`no answer from ${checked.host}:${checked.port}`), { code: 'ETIMEDOUT' }),
-      ),
-    );
+    outgoing.on('timeout', () => {
+      const silence = new Error(`no answer from ${checked.host}:${checked.port}`);
+      const fault = Object.assign(silence, { code: 'ETIMEDOUT' });
+      // whoever reads the body would be told of a connection that the server broke
+      begun?.destroy(fault);
+      outgoing.destroy(fault);
+    });
     const { body } = request;
     if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) outgoing.end(body);
     else {

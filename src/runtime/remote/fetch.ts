@@ -24,6 +24,7 @@ import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
 import type { FileSpool } from '../../tools/inputs/file-spool.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
+import { addressedSchemas, followSchemas, keyedSchemas, type SchemaPlace } from './followed-schemas.ts';
 import { openDescribed } from './read-place.ts';
 import {
   accessElsewhere,
@@ -47,6 +48,8 @@ export interface FetchOptions extends PlaceOptions {
   readonly wanted: WatchedFiles['files'] | null;
   /** takes small files of a place without schemas; null: each is a file by itself */
   readonly spool: FileSpool | null;
+  /** schema documents that are named by themselves bring what they refer to */
+  readonly follows?: boolean;
   /** the location, where documents of it stay where they lie, and the spool says where; absent: all are fetched */
   readonly leaves?: string;
 }
@@ -71,6 +74,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
       const folder = folderOf(location.path);
       return await bring(
         options,
+        keyedSchemas,
         wanted === null ? await filesAt(place, location) : named(folder, wanted),
         (file, to) =>
           place.download(file.key, to, {
@@ -88,15 +92,21 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
   if (location.kind === 'http') {
     const requests = createRemoteRequests({ ...options, http }, access);
     const name = fileNameOf(location.url);
+    const { href } = location.url;
     const file = {
-      key: text,
+      key: href,
       name,
       matched: name,
       ...(options.leaves === undefined ? {} : await lookAt(requests, location.url)),
       ...(wanted === null ? {} : { version: wanted[0]!.version }),
     };
-    return bring(options, [file], (one, to) =>
-      downloadFile(requests, location.url, to, { ...one, signal, onBytes, label: text }),
+    return bring(options, addressedSchemas, [file], (one, to) =>
+      downloadFile(requests, new URL(one.key), to, {
+        ...one,
+        signal,
+        onBytes,
+        label: one.key === href ? text : one.key,
+      }),
     );
   }
   if (access === null) throw noSource(text);
@@ -104,7 +114,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
   const requests = createRemoteRequests({ ...options, http }, access, bucket);
   const store = openRemoteStore(requests.get, access.access as StoreAccess, bucket);
   const found = wanted === null ? await objectsAt(store, location) : named(keyPrefix(location), wanted);
-  return bring(options, found, (one, to) =>
+  return bring(options, keyedSchemas, found, (one, to) =>
     downloadFile(requests, store.urlOf(one.key), to, {
       ...one,
       signal,
@@ -129,11 +139,26 @@ type OneDownload = Pick<FoundObject, 'key' | 'version' | 'bytes'> & Pick<Downloa
 
 async function bring(
   options: FetchOptions,
+  schemas: Pick<SchemaPlace, 'resolve' | 'nameOf'>,
   found: readonly FoundObject[],
   download: (file: OneDownload, to: string) => Promise<number>,
 ): Promise<FetchedFiles> {
-  const { directory, wanted, spool: given } = options;
+  const { directory, wanted, spool: given, follows = false } = options;
   for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
+  // a folder or prefix is a set by itself
+  if (follows && found.every(({ name, matched }) => isXsdName(name) && matched === name)) {
+    const place = {
+      resolve: schemas.resolve,
+      nameOf(key: string): string {
+        const name = schemas.nameOf(key);
+        for (const part of name.split('/')) plainName(part, key);
+        return name;
+      },
+      download: (key: string, to: string) => download(found.find((one) => one.key === key) ?? { key }, to),
+    };
+    const keys = found.map(({ key }) => key);
+    return { ...(await followSchemas(place, keys, directory)), left: 0 };
+  }
   for (const one of new Set(found.map(({ name }) => dirname(name))))
     await mkdir(join(directory, one), { recursive: true, mode: 0o700 });
   // catalogs of XSD sets are looked for beside them, among files

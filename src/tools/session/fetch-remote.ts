@@ -37,6 +37,8 @@ export async function fetchRemote(
     signal: session.interrupted,
     scratch: localFolder(session, 'ssh'),
     ownKeys: session.byHand,
+    // as of a disk: the service reads nothing but what was given to it
+    follows: session.byHand,
     onBytes: (count) => {
       bytes += count;
       session.progress(0);

@@ -132,7 +132,8 @@ export function loadDocuments(
         });
         const message = `The document "${reference.location}" is not in the set`;
         if (missingIs === 'fail' && leavesSet(from.file.name, reference.location)) {
-          report.fatal('xsd_missing_document', `${message}, and its location lies outside it`, at);
+          const advice = 'give the folder that holds both, as an archive or by its path';
+          report.fatal('xsd_missing_document', `${message}, and its location lies outside it: ${advice}`, at);
         } else report.warning('xsd_missing_document', message, at);
         continue;
       }

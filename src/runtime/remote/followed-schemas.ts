@@ -1,0 +1,92 @@
+/** Schema documents that one named by itself leads to: relative references, followed in the place where it lies, as those of a file are on a disk. */
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
+import { fixedLimits } from '../../config/limits.ts';
+import { AppError } from '../../errors.ts';
+import { createReferenceReader } from '../../tools/inputs/schema-references.ts';
+
+export interface SchemaPlace {
+  /** What a relative reference of the document means; null: nothing of this place. */
+  resolve(key: string, location: string): string | null;
+  /** Where it lies below the folder of this machine, so that references lead from one to the other there. */
+  nameOf(key: string): string;
+  /** AppError `input_not_found` where there is none. */
+  download(key: string, to: string): Promise<unknown>;
+}
+
+/** documents that are asked for at the same time */
+const atOnce = 16;
+
+/** Of buckets and servers: keys with slashes. */
+export const keyedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
+  resolve(key, location) {
+    const path = posix.join(posix.dirname(key), location);
+    return path === '..' || path.startsWith('../') ? null : path;
+  },
+  nameOf: (key) => key.replace(/^\/+/, ''),
+};
+
+/** Of the web: addresses, of one host. */
+export const addressedSchemas: Pick<SchemaPlace, 'resolve' | 'nameOf'> = {
+  resolve(key, location) {
+    const url = URL.canParse(location, key) ? new URL(location, key) : null;
+    if (url === null || url.origin !== new URL(key).origin) return null;
+    url.hash = '';
+    return url.href;
+  },
+  nameOf(key) {
+    const { pathname } = new URL(key);
+    try {
+      return decodeURIComponent(pathname.slice(1));
+    } catch {
+      // no escapes of UTF-8: names as they stand
+      return pathname.slice(1);
+    }
+  },
+};
+
+/** Brings them and all that they lead to into the folder; answers their own paths. What is not there is left to the compiler, which knows the line. */
+export async function followSchemas(
+  place: SchemaPlace,
+  first: readonly string[],
+  directory: string,
+  mostBytes: number = fixedLimits.xsdSetBytes,
+): Promise<{ readonly paths: string[]; readonly files: number }> {
+  const referencesIn = createReferenceReader();
+  const known = new Set(first);
+  const own = new Set(first);
+  const pathOf = (key: string): string => join(directory, place.nameOf(key));
+  let bytes = 0;
+  let files = 0;
+
+  async function bring(key: string): Promise<readonly string[]> {
+    const to = pathOf(key);
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    try {
+      await place.download(key, to);
+    } catch (error) {
+      if (own.has(key) || !(error instanceof AppError) || error.code !== 'input_not_found') throw error;
+      return [];
+    }
+    files += 1;
+    bytes += (await stat(to)).size;
+    // more than a set may have: whoever reads it says so
+    if (bytes > mostBytes) return [];
+    return referencesIn(new Uint8Array(await readFile(to))).flatMap(({ location }) => {
+      const isRelative = location !== null && !/^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location);
+      const target = isRelative ? place.resolve(key, location) : null;
+      return target === null ? [] : [target];
+    });
+  }
+
+  const waiting = [...first];
+  while (waiting.length > 0) {
+    const found = await Promise.all(waiting.splice(0, atOnce).map(bring));
+    for (const key of found.flat()) {
+      if (known.has(key)) continue;
+      known.add(key);
+      waiting.push(key);
+    }
+  }
+  return { paths: first.map(pathOf), files };
+}
