@@ -101,7 +101,10 @@ export function describeTable(
       name: column.name,
       type: column.type,
       nullable: column.nullable,
-      description: commentLine(columnComment(model, table, column, further), null),
+      description: commentLine(
+        columnComment(model, table, column, [...places.furtherElements(table, column), ...further]),
+        null,
+      ),
       documentation: commentLine(column.documentation ?? '', null),
       xpath: column.xpath,
       enumeration: enumerationAt(at)?.values ?? null,

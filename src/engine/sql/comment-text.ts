@@ -75,8 +75,14 @@ function sourceComment(
   places: readonly string[],
 ): string {
   if (column.xpath === null) return structureComment(model, table, column);
-  const what = describing.has(column.role) ? ` (${structureComment(model, table, column)})` : '';
+  const describes = describing.has(column.role) || holdsAttributes(table, column);
+  const what = describes ? ` (${structureComment(model, table, column)})` : '';
   return [`${column.xpath}${what}`, ...places].join('; ');
+}
+
+/** Whether it has the attributes of an element that only a wildcard of its schema allows. */
+function holdsAttributes({ kind }: Table, { role }: Column): boolean {
+  return role === 'content' && kind === 'element';
 }
 
 const describing: ReadonlySet<Column['role']> = new Set(['presence', 'nil', 'element_name', 'type_name']);
@@ -110,7 +116,9 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
     case 'folded_position':
       return 'position among the children, from 1';
     case 'content':
-      return 'content';
+      return holdsAttributes(table, column)
+        ? 'attributes that the schema allows and does not name, one a line: {namespace}name="value"'
+        : 'content';
     default:
       return 'extra column';
   }

@@ -194,7 +194,7 @@ function physicalTable(
         name: columns[at]!,
         sqlType: dialect.typeName(type),
         nullable: column.nullable || (column.type.list === true && !dialect.capabilities.arraysNotNull),
-        comment: columnComment(model, table, column, further),
+        comment: columnComment(model, table, column, [...places.furtherElements(table, column), ...further]),
       };
     }),
     primaryKey,

@@ -1,9 +1,13 @@
 /** Where in documents rows of a table stand, beside the first path that names it. */
 import { keyHolders } from '../model/child-keys.ts';
-import type { RelationalModel, Table } from '../model/relational-model.ts';
+import { tellsRole } from '../model/key-roles.ts';
+import type { Column, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
+import { rowColumnsOf } from '../model/wide-rows.ts';
 
 /** further places of a shared table that its own comment names, and that of each of its columns */
 const mostPlaces = { table: 8, column: 2 } as const;
+/** further elements that the comment of a column names */
+const mostElements = 4;
 
 export interface PlacesOfRows {
   /**
@@ -11,6 +15,11 @@ export interface PlacesOfRows {
    * table above is shared itself, that it has other places, too.
    */
   further(table: Table, of: keyof typeof mostPlaces): readonly string[];
+  /**
+   * Of which other elements a column has values, too, beside that of its path: where rows of several elements, such as the members of a
+   * substitution group, lie in one table, and values of one name in one column.
+   */
+  furtherElements(table: Table, column: Column): readonly string[];
 }
 
 /** What is known of a table is kept, as all that lie below ask for it. */
@@ -20,6 +29,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     const first = firstOfRow(model, table);
     return [...ownUses(model, first), ...((inRowsAbove ??= heldUses(model)).get(first) ?? [])];
   };
+  let elementsOfColumns: ReadonlyMap<Column, ReadonlySet<string>> | null = null;
   const otherUses = new Map<Table, readonly string[]>();
   const sharedAbove = new Map<Table, Table | null>();
 
@@ -71,7 +81,43 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
       const above = sharedAboveOf(table);
       return above === null ? further : [...further, `also below other places of ${above.name}`];
     },
+    furtherElements(table, column) {
+      const elements = (elementsOfColumns ??= elementsByColumn(model)).get(column);
+      if (elements === undefined || column.xpath === null) return [];
+      const own = column.xpath.split('/')[firstOfRow(model, table).xpath.split('/').length - 1];
+      const others = [...elements].filter((name) => name !== own?.replace(/^.*:/, ''));
+      const more = others.length - mostElements;
+      const rest = more > 0 ? ` and ${more} more` : '';
+      return others.length === 0 ? [] : [`also of ${others.slice(0, mostElements).join(', ')}${rest}`];
+    },
   };
+}
+
+/** Local names of the elements whose rows fill a column, in tables with a column that names the element of a row. */
+function elementsByColumn(model: RelationalModel): ReadonlyMap<Column, ReadonlySet<string>> {
+  const found = new Map<Column, Set<string>>();
+  const columnsOf = rowColumnsOf(model);
+  const note = (node: PlanNode, element: string, folded: ReadonlySet<number>): void => {
+    const columns = columnsOf(node.table);
+    for (const at of [node.textColumn, ...node.attributes.map(({ column }) => column)]) {
+      const column = columns[at]?.column;
+      if (column === undefined) continue;
+      const known = found.get(column);
+      if (known === undefined) found.set(column, new Set([element]));
+      else known.add(element);
+    }
+    for (const { node: at } of node.edges) {
+      const child = model.nodes[at]!;
+      if (!child.opensRow && child.table === node.table && !folded.has(at))
+        note(child, element, new Set([...folded, at]));
+    }
+  };
+  const namesElements = model.tables.map(({ columns }) =>
+    columns.some((column) => column.role === 'element_name' && !tellsRole(column)),
+  );
+  for (const node of model.nodes)
+    if (node.opensRow && namesElements[node.table] === true) note(node, node.name.localName, new Set());
+  return found;
 }
 
 /** A path of a use as XPaths beside it are written: they have no sign of a name without a namespace. */

@@ -114,8 +114,8 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `id_sch` INT64 OPTIONS (description = 'origin'),
   `id_lschma` INT64 OPTIONS (description = 'logical schema'),
   `published_at` TIMESTAMP NOT NULL OPTIONS (description = 'when its rows became visible'),
-  `documents` INT64 NOT NULL OPTIONS (description = 'documents it added'),
-  `rows` INT64 NOT NULL OPTIONS (description = 'rows it added'),
+  `documents` INT64 NOT NULL OPTIONS (description = 'documents it added, less those it removed'),
+  `rows` INT64 NOT NULL OPTIONS (description = 'rows it added, less those it removed'),
   PRIMARY KEY (`job`, `installation`) NOT ENFORCED
 ) OPTIONS (description = 'jobs that were published here, each once');
 

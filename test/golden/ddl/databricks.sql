@@ -113,8 +113,8 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `id_sch` BIGINT COMMENT 'origin',
   `id_lschma` BIGINT COMMENT 'logical schema',
   `published_at` TIMESTAMP NOT NULL COMMENT 'when its rows became visible',
-  `documents` BIGINT NOT NULL COMMENT 'documents it added',
-  `rows` BIGINT NOT NULL COMMENT 'rows it added',
+  `documents` BIGINT NOT NULL COMMENT 'documents it added, less those it removed',
+  `rows` BIGINT NOT NULL COMMENT 'rows it added, less those it removed',
   PRIMARY KEY (`job`, `installation`)
 ) COMMENT 'jobs that were published here, each once';
 

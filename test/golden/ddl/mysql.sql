@@ -133,8 +133,8 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
   `id_sch` BIGINT COMMENT 'origin',
   `id_lschma` BIGINT COMMENT 'logical schema',
   `published_at` DATETIME(6) NOT NULL COMMENT 'when its rows became visible',
-  `documents` BIGINT NOT NULL COMMENT 'documents it added',
-  `rows` BIGINT NOT NULL COMMENT 'rows it added',
+  `documents` BIGINT NOT NULL COMMENT 'documents it added, less those it removed',
+  `rows` BIGINT NOT NULL COMMENT 'rows it added, less those it removed',
   PRIMARY KEY (`job`, `installation`)
 ) DEFAULT CHARACTER SET utf8mb4 COMMENT = 'jobs that were published here, each once';
 

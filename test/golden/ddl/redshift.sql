@@ -223,8 +223,8 @@ COMMENT ON COLUMN "lib""rary"."_loads"."installation" IS 'metadata database that
 COMMENT ON COLUMN "lib""rary"."_loads"."id_sch" IS 'origin';
 COMMENT ON COLUMN "lib""rary"."_loads"."id_lschma" IS 'logical schema';
 COMMENT ON COLUMN "lib""rary"."_loads"."published_at" IS 'when its rows became visible';
-COMMENT ON COLUMN "lib""rary"."_loads"."documents" IS 'documents it added';
-COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added';
+COMMENT ON COLUMN "lib""rary"."_loads"."documents" IS 'documents it added, less those it removed';
+COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added, less those it removed';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (
   "document_key" BIGINT NOT NULL,

@@ -132,8 +132,8 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
   "id_sch" INTEGER /* origin */,
   "id_lschma" INTEGER /* logical schema */,
   "published_at" DATETIME NOT NULL /* when its rows became visible */,
-  "documents" INTEGER NOT NULL /* documents it added */,
-  "rows" INTEGER NOT NULL /* rows it added */,
+  "documents" INTEGER NOT NULL /* documents it added, less those it removed */,
+  "rows" INTEGER NOT NULL /* rows it added, less those it removed */,
   PRIMARY KEY ("job", "installation")
 ) /* jobs that were published here, each once */;
 

@@ -223,8 +223,8 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'metadata database that numb
 EXEC sys.sp_addextendedproperty N'MS_Description', N'origin', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_sch';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'logical schema', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_lschma';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'when its rows became visible', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'published_at';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'documents it added', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'documents';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'rows it added', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'rows';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'documents it added, less those it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'documents';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'rows it added, less those it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'rows';
 
 CREATE TABLE [lib"rary].[_unmapped] (
   [document_key] BIGINT NOT NULL,

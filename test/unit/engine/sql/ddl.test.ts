@@ -344,4 +344,36 @@ describe('comments', () => {
       'firm.seat_key': 'key of the row in address that is /firm/seat',
     });
   });
+
+  test('of a column that several members of a substitution group fill name the others', () => {
+    const item = (name: string, children: string): string =>
+      `<xs:element name="${name}" substitutionGroup="item"><xs:complexType><xs:complexContent><xs:extension base="Item"><xs:sequence>${children}</xs:sequence></xs:extension></xs:complexContent></xs:complexType></xs:element>`;
+    const no = '<xs:element name="no" type="xs:string"/>';
+    const offer = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+        <xs:complexType name="Item" abstract="true"/><xs:element name="item" type="Item" abstract="true"/>
+        ${item('seat', `${no}<xs:element name="row" type="xs:int"/>`)}${item('flight', no)}${item('bag', no)}
+        <xs:element name="offer"><xs:complexType><xs:sequence><xs:element ref="item" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
+      </xs:schema>`);
+    const comments = new Map(
+      [...renderDdl(modelOf(offer, 3)).matchAll(/COMMENT ON COLUMN (\S+) IS '([^']+)'/g)].map(
+        ([, place, text]) => [place!.replaceAll('"', ''), text!],
+      ),
+    );
+    expect(comments.get('item.row')).toBe('/offer/seat/row');
+    expect(comments.get('item.no')).toBe('/offer/seat/no; also of flight, bag');
+  });
+
+  test('of attributes that a wildcard allows tell whose they are and how they are written', () => {
+    const ddl = renderDdl(
+      modelOf(
+        compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+          <xs:element name="r"><xs:complexType><xs:sequence><xs:element name="one"><xs:complexType><xs:attribute name="a"/><xs:anyAttribute processContents="lax"/></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
+        </xs:schema>`),
+        3,
+      ),
+    );
+    expect(ddl).toContain(
+      `"one_any_attributes" IS '/r/one (attributes that the schema allows and does not name, one a line: {namespace}name="value")'`,
+    );
+  });
 });

@@ -120,6 +120,7 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
       type: plainText,
       nameParts: [...row.nameParts, 'any_attributes'],
       steps: `${row.columnKey}/@*`,
+      xpath: row.xpath,
     });
   }
   if (row.met == null && type.content === 'mixed' && value === null) {
