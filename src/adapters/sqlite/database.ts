@@ -15,6 +15,8 @@ export interface SqliteDb {
   change(sql: string): Promise<number>;
   /** Rows by column name; whole numbers are bigints. */
   read<T>(sql: string, ...values: SQLInputValue[]): T[];
+  /** Runs one statement at once, or several, without waiting for other programs; its faults are those of SQLite. */
+  execute(sql: string): void;
   prepare(sql: string): StatementSync;
   /** Lets go of the file; safe to call again. */
   close(): void;
@@ -110,7 +112,14 @@ function openedDatabase(
   };
   return {
     run: (sql) => waiting(sql, () => database.exec(sql)),
-    change: (sql) => waiting(sql, () => Number(database.prepare(sql).run().changes)),
+    change: (sql) =>
+      waiting(sql, () => {
+        const statement = database.prepare(sql);
+        // it tells the key of the last row that was added, too, which may be beyond 2^53
+        statement.setReadBigInts(true);
+        return Number(statement.run().changes);
+      }),
+    execute: (sql) => database.exec(sql),
     read: <T>(sql: string, ...values: SQLInputValue[]) =>
       guarded(() => {
         const statement = database.prepare(sql);

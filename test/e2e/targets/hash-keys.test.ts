@@ -1,7 +1,8 @@
 /** `--keys hash` and `--skip-loaded`: what is there already is left alone, whatever the order and the target. */
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
@@ -23,6 +24,15 @@ const [first, second, third] = ['first.xml', 'second.xml', 'third.xml'].map((nam
 /** values of columns that widened on the way look otherwise: how rows hang together, and which they are, must not */
 const telling = /_key$|^(position|id|label|sha256|column_name|xpath|content)$/;
 const tables = ['item', '_documents', '_lexical', '_unmapped'];
+
+const stockXsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <xs:element name="stock"><xs:complexType><xs:sequence><xs:element name="item" maxOccurs="unbounded"><xs:complexType>
+    <xs:sequence><xs:element name="tag" type="xs:string" minOccurs="0" maxOccurs="unbounded"/></xs:sequence>
+    <xs:attribute name="id" type="xs:ID"/>
+    <xs:attribute name="kind"><xs:simpleType><xs:restriction base="xs:string"><xs:enumeration value="new"/><xs:enumeration value="old"/></xs:restriction></xs:simpleType></xs:attribute>
+  </xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
+</xs:schema>`;
+const item = (id: string): string => `<item id="${id}" kind="new"><tag>${id}1</tag><tag>${id}2</tag></item>`;
 
 const trial = useTrial();
 let home: ServiceHome;
@@ -115,3 +125,38 @@ describe('documents with hashed keys', { timeout: 120_000 }, () => {
     }
   });
 });
+
+// keys beyond 2^53, which a number of JavaScript does not hold
+describe('a SQLite file with hashed keys', { timeout: 120_000 }, () => {
+  it('takes rows beside unique keys and codes, more of them, and lets documents go', async () => {
+    const folder = join(home.directory, 'stock');
+    await mkdir(folder);
+    const [xsd, file] = [join(folder, 'stock.xsd'), join(folder, 'stock.sqlite')];
+    await writeFile(xsd, stockXsd);
+    await writeFile(join(folder, 'a.xml'), `<stock>${item('a')}${item('b')}</stock>`);
+    // it breaks the unique key, which is dropped then
+    await writeFile(join(folder, 'b.xml'), `<stock>${item('c')}${item('c')}</stock>`);
+    const target = ['-o', `sqlite:${file}`, '--keys', 'hash', '--codes', 'table'];
+    const loadStock = (name: string) => convert(home, 'xml2er', join(folder, name), '--xsd', xsd, ...target);
+    expect((await loadStock('a.xml')).rows).toBe(7);
+    expect(await loadStock('b.xml')).toMatchObject({
+      rows: 7,
+      broken_keys: [{ table: 'item', columns: ['document_key', 'id'] }],
+    });
+    expect(itemIds(file)).toEqual(['a', 'b', 'c', 'c']);
+    await convert(home, 'unload', '-i', `sqlite:${file}`, '-D', 'a.xml');
+    expect(itemIds(file)).toEqual(['c', 'c']);
+  });
+});
+
+function itemIds(file: string): unknown[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database
+      .prepare('SELECT id FROM item ORDER BY id')
+      .all()
+      .map(({ id }) => id);
+  } finally {
+    database.close();
+  }
+}

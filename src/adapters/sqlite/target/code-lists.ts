@@ -28,5 +28,7 @@ export async function publishCodes({ database, plan, drawn, changes }: SqlitePub
     `INSERT INTO ${doubleQuoted(name)} (${names}) VALUES (?, ?, ?, ?)
      ON CONFLICT (type, code) DO UPDATE SET label = coalesce(excluded.label, label), documentation = coalesce(excluded.documentation, documentation)`,
   );
+  // it tells the key of the last row that was added, which may be beyond 2^53
+  insert.setReadBigInts(true);
   for (const row of rows) insert.run(row.type, row.code, row.label, row.documentation);
 }

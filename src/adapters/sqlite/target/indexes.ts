@@ -50,11 +50,9 @@ async function makeUniqueKeys(
   const { name: table, uniqueKeys } = drawn.tables[index]!;
   for (const { name, columns } of uniqueKeys) {
     try {
-      database
-        .prepare(
-          `CREATE UNIQUE INDEX ${doubleQuoted(free(name))} ON ${doubleQuoted(table)} (${columns.map(doubleQuoted).join(', ')})`,
-        )
-        .run();
+      database.execute(
+        `CREATE UNIQUE INDEX ${doubleQuoted(free(name))} ON ${doubleQuoted(table)} (${columns.map(doubleQuoted).join(', ')})`,
+      );
     } catch (error) {
       if (brokenUnique(error) === null) throw error;
       brokenKeys.push({ table, columns });
@@ -85,7 +83,7 @@ export function dropUniqueIndex(publication: SqlitePublication, broken: readonly
         )
         .find((one) => one.columns === JSON.stringify(columns));
       if (index === undefined) return false;
-      database.prepare(`DROP INDEX ${doubleQuoted(index.name)}`).run();
+      database.execute(`DROP INDEX ${doubleQuoted(index.name)}`);
       brokenKeys.push({ table, columns });
       changes.push(`${table}: unique key over ${columns.join(', ')} dropped`);
       return true;

@@ -227,6 +227,8 @@ function keepKeys({ database, plan, drawn, staged, known, made }: SqlitePublicat
     `INSERT INTO ${doubleQuoted(sideTableNames.keys)} (table_name, last_value) VALUES (?, ?)
      ON CONFLICT (table_name) DO UPDATE SET last_value = max(last_value, excluded.last_value)`,
   );
+  // it tells the key of the last row that was added, which may be beyond 2^53
+  keep.setReadBigInts(true);
   for (const [name, key] of keyedTables(filled)) {
     if (name === sideTableNames.documents && !staged.has('documents')) continue;
     // of tables whose keys are not counted it tells that loads made them
