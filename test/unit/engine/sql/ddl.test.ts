@@ -17,6 +17,10 @@ import { compiled, modelOf } from '../../../support/models/shredding.ts';
 const said = (text: string): string =>
   `<xs:annotation><xs:documentation>${text}</xs:documentation></xs:annotation>`;
 
+/** A member of the substitution group of `item`. */
+const member = (name: string, children: string): string =>
+  `<xs:element name="${name}" substitutionGroup="item"><xs:complexType><xs:complexContent><xs:extension base="Item"><xs:sequence>${children}</xs:sequence></xs:extension></xs:complexContent></xs:complexType></xs:element>`;
+
 describe('DDL', () => {
   test.each(dialectNames)('%s is as recorded', async (dialect) => {
     const ddl = renderDdl(libraryModel, { dialect, sqlSchema: 'lib"rary' });
@@ -346,12 +350,10 @@ describe('comments', () => {
   });
 
   test('of a column that several members of a substitution group fill name the others', () => {
-    const item = (name: string, children: string): string =>
-      `<xs:element name="${name}" substitutionGroup="item"><xs:complexType><xs:complexContent><xs:extension base="Item"><xs:sequence>${children}</xs:sequence></xs:extension></xs:complexContent></xs:complexType></xs:element>`;
     const no = '<xs:element name="no" type="xs:string"/>';
     const offer = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
         <xs:complexType name="Item" abstract="true"/><xs:element name="item" type="Item" abstract="true"/>
-        ${item('seat', `${no}<xs:element name="row" type="xs:int"/>`)}${item('flight', no)}${item('bag', no)}
+        ${member('seat', `${no}<xs:element name="row" type="xs:int"/>`)}${member('flight', no)}${member('bag', no)}
         <xs:element name="offer"><xs:complexType><xs:sequence><xs:element ref="item" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
       </xs:schema>`);
     const comments = new Map(
