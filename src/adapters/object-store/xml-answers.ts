@@ -62,7 +62,8 @@ function noList(what: string): AppError {
 export function elementIn(text: string, name: string): string | null {
   const begin = `<${name}`;
   for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
-    if (!/[\s>]/.test(text.charAt(at + begin.length))) continue;
+    const next = text[at + begin.length];
+    if (next !== '>' && !/\s/.test(next ?? '')) continue;
     const from = text.indexOf('>', at) + 1;
     const to = text.indexOf('<', from);
     if (from > 0 && to >= 0 && text.startsWith(`</${name}>`, to)) return unescaped(text.slice(from, to));
@@ -91,7 +92,10 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 function unescaped(text: string): string {
   if (!text.includes('&')) return text;
-  return text.replaceAll(
+  // an ETag of each object has two
+  const unquoted = text.replaceAll('&quot;', '"');
+  if (!unquoted.includes('&')) return unquoted;
+  return unquoted.replaceAll(
     /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
     (whole, hex?: string, decimal?: string, name = '') => {
       if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));

@@ -53,15 +53,20 @@ const payload = 'UNSIGNED-PAYLOAD';
 function createMac(key: Uint8Array): (text: string) => string {
   const padded = Buffer.alloc(blockBytes);
   padded.set(key);
-  const inner = padded.map((byte) => byte ^ 0x36);
+  const inner = Buffer.alloc(blockBytes + longestText);
+  inner.set(padded.map((byte) => byte ^ 0x36));
   const outer = Buffer.concat([padded.map((byte) => byte ^ 0x5c), Buffer.alloc(sumBytes)]);
   return (text) => {
-    const sum = sha256Of(Buffer.concat([inner, Buffer.from(text)]));
-    outer.write(sum, blockBytes, 'hex');
+    const length = Buffer.byteLength(text);
+    if (length > longestText) throw new RangeError(`a text of ${length} bytes is none that is signed`);
+    inner.write(text, blockBytes);
+    outer.write(sha256Of(inner.subarray(0, blockBytes + length)), blockBytes, 'hex');
     return sha256Of(outer);
   };
 }
 
+/** a day, a region of few letters, and a sum, with what stands between them */
+const longestText = 1024;
 /** of SHA-256 */
 const blockBytes = 64;
 const sumBytes = 32;

@@ -38,7 +38,12 @@ export class FileSpool {
    * more than a document. AppError where the disk takes no more.
    */
   take(path: string, bytes: Uint8Array): boolean {
-    if (!/\.xml$/i.test(path) || bytes.length > smallFileBytes || archiveKindOf(bytes) !== null) return false;
+    if (
+      path.slice(-4).toLowerCase() !== '.xml' ||
+      bytes.length > smallFileBytes ||
+      archiveKindOf(bytes) !== null
+    )
+      return false;
     this.#buffer ??= Buffer.allocUnsafe(bufferBytes);
     if (this.#held + bytes.length > bufferBytes) this.#write();
     this.#buffer.set(bytes, this.#held);
