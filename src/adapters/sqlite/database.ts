@@ -15,9 +15,12 @@ export interface SqliteDb {
   change(sql: string): Promise<number>;
   /** Rows by column name; whole numbers are bigints. */
   read<T>(sql: string, ...values: SQLInputValue[]): T[];
-  /** Runs one statement at once, or several, without waiting for other programs; its faults are those of SQLite. */
-  execute(sql: string): void;
   prepare(sql: string): StatementSync;
+  /**
+   * A statement that changes what is there, and tells by bigints what it did: also one that adds no row tells the key of the last one that was
+   * added, which may be beyond 2^53. Numbers take less time.
+   */
+  prepareChange(sql: string): StatementSync;
   /** Lets go of the file; safe to call again. */
   close(): void;
 }
@@ -110,23 +113,18 @@ function openedDatabase(
       throw sqliteFault(error, label);
     }
   };
+  const withBigInts = (sql: string): StatementSync => {
+    const statement = database.prepare(sql);
+    statement.setReadBigInts(true);
+    return statement;
+  };
   return {
     run: (sql) => waiting(sql, () => database.exec(sql)),
-    change: (sql) =>
-      waiting(sql, () => {
-        const statement = database.prepare(sql);
-        // it tells the key of the last row that was added, too, which may be beyond 2^53
-        statement.setReadBigInts(true);
-        return Number(statement.run().changes);
-      }),
-    execute: (sql) => database.exec(sql),
+    change: (sql) => waiting(sql, () => Number(withBigInts(sql).run().changes)),
     read: <T>(sql: string, ...values: SQLInputValue[]) =>
-      guarded(() => {
-        const statement = database.prepare(sql);
-        statement.setReadBigInts(true);
-        return statement.all(...values) as T[];
-      }),
+      guarded(() => withBigInts(sql).all(...values) as T[]),
     prepare: (sql) => guarded(() => database.prepare(sql)),
+    prepareChange: (sql) => guarded(() => withBigInts(sql)),
     close: () => {
       if (database.isOpen) database.close();
     },

@@ -24,11 +24,9 @@ export async function publishCodes({ database, plan, drawn, changes }: SqlitePub
   if (rows.length === 0) return;
   if (!isOurs) await runAll(database, sideTable(codesTable));
   const names = columns.map((column) => doubleQuoted(column.name)).join(', ');
-  const insert = database.prepare(
+  const insert = database.prepareChange(
     `INSERT INTO ${doubleQuoted(name)} (${names}) VALUES (?, ?, ?, ?)
      ON CONFLICT (type, code) DO UPDATE SET label = coalesce(excluded.label, label), documentation = coalesce(excluded.documentation, documentation)`,
   );
-  // it tells the key of the last row that was added, which may be beyond 2^53
-  insert.setReadBigInts(true);
   for (const row of rows) insert.run(row.type, row.code, row.label, row.documentation);
 }

@@ -50,9 +50,11 @@ async function makeUniqueKeys(
   const { name: table, uniqueKeys } = drawn.tables[index]!;
   for (const { name, columns } of uniqueKeys) {
     try {
-      database.execute(
-        `CREATE UNIQUE INDEX ${doubleQuoted(free(name))} ON ${doubleQuoted(table)} (${columns.map(doubleQuoted).join(', ')})`,
-      );
+      database
+        .prepareChange(
+          `CREATE UNIQUE INDEX ${doubleQuoted(free(name))} ON ${doubleQuoted(table)} (${columns.map(doubleQuoted).join(', ')})`,
+        )
+        .run();
     } catch (error) {
       if (brokenUnique(error) === null) throw error;
       brokenKeys.push({ table, columns });
@@ -83,7 +85,7 @@ export function dropUniqueIndex(publication: SqlitePublication, broken: readonly
         )
         .find((one) => one.columns === JSON.stringify(columns));
       if (index === undefined) return false;
-      database.execute(`DROP INDEX ${doubleQuoted(index.name)}`);
+      database.prepareChange(`DROP INDEX ${doubleQuoted(index.name)}`).run();
       brokenKeys.push({ table, columns });
       changes.push(`${table}: unique key over ${columns.join(', ')} dropped`);
       return true;

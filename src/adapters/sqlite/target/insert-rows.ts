@@ -63,13 +63,10 @@ export async function insertRows(
       : '';
   const insertion = (rows: number): StatementSync => {
     const row = `(${columns.map(() => '?').join(', ')})`;
-    return database.prepare(
-      `INSERT INTO ${doubleQuoted(table.name)} (${names}) VALUES ${Array(rows).fill(row).join(', ')}${onConflict}`,
-    );
+    const sql = `INSERT INTO ${doubleQuoted(table.name)} (${names}) VALUES ${Array(rows).fill(row).join(', ')}${onConflict}`;
+    return plan.keys === 'hash' ? database.prepareChange(sql) : database.prepare(sql);
   };
   const insert = insertion(1);
-  // it tells the key of the row, which may be beyond 2^53; numbers take less time
-  if (plan.keys === 'hash') insert.setReadBigInts(true);
   // a row that is there already is not written again, nor are the items of its lists: each is asked about
   const together = plan.keys === 'hash' ? 1 : Math.max(1, Math.min(32, Math.floor(1000 / columns.length)));
   const insertSeveral = together > 1 ? insertion(together) : null;

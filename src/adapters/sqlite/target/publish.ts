@@ -165,10 +165,9 @@ async function addSide(
   const [tableAt, keyAt] = (namedRows[side] ?? []).map((name) =>
     columns.findIndex((one) => one.name === name),
   );
-  const insert = database.prepare(
+  const insert = database.prepareChange(
     `INSERT INTO ${doubleQuoted(sideTableNames[side])} (${columns.map(({ name }) => doubleQuoted(name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   );
-  insert.setReadBigInts(true);
   const seen = new Set<string>();
   let count = 0;
   for await (const lines of stagedLines(waiting.path)) {
@@ -223,12 +222,10 @@ function keepKeys({ database, plan, drawn, staged, known, made }: SqlitePublicat
   const filled = drawn.tables.filter(({ name }, index) =>
     index < plan.model.tables.length ? staged.has(index) : made.has(index) || known.has(foldedName(name)),
   );
-  const keep = database.prepare(
+  const keep = database.prepareChange(
     `INSERT INTO ${doubleQuoted(sideTableNames.keys)} (table_name, last_value) VALUES (?, ?)
      ON CONFLICT (table_name) DO UPDATE SET last_value = max(last_value, excluded.last_value)`,
   );
-  // it tells the key of the last row that was added, which may be beyond 2^53
-  keep.setReadBigInts(true);
   for (const [name, key] of keyedTables(filled)) {
     if (name === sideTableNames.documents && !staged.has('documents')) continue;
     // of tables whose keys are not counted it tells that loads made them
