@@ -89,7 +89,6 @@ export function describeTable(
   enumerationAt: (column: number) => EnumeratedValues | null = () => null,
 ): DescribedTable {
   const table = model.tables[index]!;
-  const further = places.further(table, 'column');
   const isRootTable = rootTables(model).has(index);
   const named = (at: number): string => table.columns[at]!.name;
   return {
@@ -101,10 +100,7 @@ export function describeTable(
       name: column.name,
       type: column.type,
       nullable: column.nullable,
-      description: commentLine(
-        columnComment(model, table, column, [...places.furtherElements(table, column), ...further]),
-        null,
-      ),
+      description: commentLine(columnComment(model, table, column, places), null),
       documentation: commentLine(column.documentation ?? '', null),
       xpath: column.xpath,
       enumeration: enumerationAt(at)?.values ?? null,

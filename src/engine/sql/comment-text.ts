@@ -57,14 +57,15 @@ function columnNames(model: RelationalModel, table: number, columns: readonly nu
   return columns.map((at) => model.tables[table]!.columns[at]!.name).join(', ');
 }
 
-/** `places`: what `PlacesOfRows` says of the columns of the table. */
+/** `places`: of the model. */
 export function columnComment(
   model: RelationalModel,
   table: Table,
   column: Column,
-  places: readonly string[],
+  places: PlacesOfRows,
 ): string {
-  return withDocumentation(sourceComment(model, table, column, places), column.documentation);
+  const others = [...places.furtherElements(table, column), ...places.further(table, 'column')];
+  return withDocumentation(sourceComment(model, table, column, others), column.documentation);
 }
 
 /** The comment of a column about its source: the element or attribute, and which property of it where that is not its value. */

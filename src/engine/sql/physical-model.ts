@@ -156,7 +156,6 @@ function physicalTable(
   // an early version of a model may have drawn such a table; later ones split it
   if (maxColumns !== null && columns.length > maxColumns)
     notes.push(`${name} has ${columns.length} columns, ${dialect.name} allows ${maxColumns}`);
-  const further = places.further(table, 'column');
   const uniqueKeys: PhysicalUniqueKey[] = [];
   for (const key of dialect.capabilities.uniqueKeys === 'none' ? [] : table.uniqueKeys) {
     const members = key.columns.map((at) => table.columns[at]!);
@@ -194,7 +193,7 @@ function physicalTable(
         name: columns[at]!,
         sqlType: dialect.typeName(type),
         nullable: column.nullable || (column.type.list === true && !dialect.capabilities.arraysNotNull),
-        comment: columnComment(model, table, column, [...places.furtherElements(table, column), ...further]),
+        comment: columnComment(model, table, column, places),
       };
     }),
     primaryKey,

@@ -143,7 +143,7 @@ export function viewContents(
       const roomFor = (columns: readonly ViewColumn[]): ViewColumn[] =>
         signed(
           columns.filter(({ of, place }) => joins.take(of, place.table, of?.table ?? table)),
-          enumeration,
+          directions,
         );
       const repeated = roomFor(
         above.toReversed().flatMap((rows) => toldBelow(rows, (other) => !isOneOf(other, onTheWay))),
@@ -196,11 +196,11 @@ function isOneOf(rows: JoinedRows, tables: ReadonlySet<number>): boolean {
 /** Behind each measure that a column beside it gives a direction, the measure with its sign. */
 function signed(
   columns: readonly ViewColumn[],
-  enumeration: ViewContentsOptions['enumeration'],
+  directions: (place: RowColumn) => ReturnType<typeof directionsOf>,
 ): ViewColumn[] {
   const found = new Map<JoinedRows | null, Map<string, NonNullable<ViewColumn['signedBy']>>>();
   for (const { of, place, steps } of columns) {
-    const values = directionsOf(enumeration(place.table, place.at) ?? []);
+    const values = directions(place);
     if (values === null) continue;
     const own = found.get(rowAboveOf(of)) ?? new Map<string, NonNullable<ViewColumn['signedBy']>>();
     found.set(rowAboveOf(of), own.set(steps.slice(0, -1).join('/'), { of, place, values }));

@@ -1,17 +1,17 @@
 /** Schema documents that one named by itself leads to: relative references, followed in the place where it lies, as those of a file are on a disk. */
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { fixedLimits } from '../../config/limits.ts';
 import { AppError } from '../../errors.ts';
-import { createReferenceReader } from '../../tools/inputs/schema-references.ts';
+import { createReferenceReader, isRelativeLocation } from '../../tools/inputs/schema-references.ts';
 
 export interface SchemaPlace {
   /** What a relative reference of the document means; null: nothing of this place. */
   resolve(key: string, location: string): string | null;
   /** Where it lies below the folder of this machine, so that references lead from one to the other there. */
   nameOf(key: string): string;
-  /** AppError `input_not_found` where there is none. */
-  download(key: string, to: string): Promise<unknown>;
+  /** Answers its bytes. AppError `input_not_found` where there is none. */
+  download(key: string, to: string): Promise<number>;
 }
 
 /** documents that are asked for at the same time */
@@ -62,19 +62,19 @@ export async function followSchemas(
   async function bring(key: string): Promise<readonly string[]> {
     const to = pathOf(key);
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    let received: number;
     try {
-      await place.download(key, to);
+      received = await place.download(key, to);
     } catch (error) {
       if (own.has(key) || !(error instanceof AppError) || error.code !== 'input_not_found') throw error;
       return [];
     }
     files += 1;
-    bytes += (await stat(to)).size;
+    bytes += received;
     // more than a set may have: whoever reads it says so
     if (bytes > mostBytes) return [];
     return referencesIn(new Uint8Array(await readFile(to))).flatMap(({ location }) => {
-      const isRelative = location !== null && !/^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location);
-      const target = isRelative ? place.resolve(key, location) : null;
+      const target = isRelativeLocation(location) ? place.resolve(key, location) : null;
       return target === null ? [] : [target];
     });
   }

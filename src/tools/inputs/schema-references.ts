@@ -19,6 +19,11 @@ export interface SetReference {
   readonly namespace: string | null;
 }
 
+/** A reference to a file beside the one that has it, not an address or a path of the whole machine. */
+export function isRelativeLocation(location: string | null): location is string {
+  return location !== null && !/^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location);
+}
+
 const xsNamespace = 'http://www.w3.org/2001/XMLSchema';
 const kinds: ReadonlySet<string> = new Set(['include', 'import', 'redefine', 'override']);
 /** Start tags of these names, and entities, whose text may hold some. */

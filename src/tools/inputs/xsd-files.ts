@@ -13,7 +13,7 @@ import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
 import { openInputs } from './list-files.ts';
 import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
-import { createReferenceReader, type SetReference } from './schema-references.ts';
+import { createReferenceReader, isRelativeLocation, type SetReference } from './schema-references.ts';
 import { sourceKey, type InputMember } from './members.ts';
 
 export interface XsdSetFiles {
@@ -175,8 +175,8 @@ async function followReferences(
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
       for (const reference of referencesIn(all.get(path)!)) {
         const { location } = reference;
-        const isRelative = location !== null && !/^(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])/.test(location);
-        if (!isRelative || !(await follow(resolve(dirname(path), location)))) unmapped.add(reference);
+        if (!isRelativeLocation(location) || !(await follow(resolve(dirname(path), location))))
+          unmapped.add(reference);
       }
     }
     if (unmapped.size === 0) break;

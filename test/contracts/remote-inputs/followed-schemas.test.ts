@@ -41,6 +41,7 @@ async function followed(
         throw new AppError('input_not_found', key);
       }
       await writeFile(to, there[key]);
+      return Buffer.byteLength(there[key]);
     },
   };
   const { paths, files } = await followSchemas(place, first, folder, mostBytes);

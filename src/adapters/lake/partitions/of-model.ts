@@ -84,13 +84,14 @@ function unknownColumn(
       const type = storedTypeIn(format, columnSqlType(column.type));
       if (column.role === 'value' && typeFault({ part }, type) === null) fitting.add(label);
     }
-  const closest = closestWord(own.length > 0 ? last : wanted, labels.keys());
   const other = tables.find(({ columns }) => columns.some(({ name }) => name === last));
   const meant =
-    other === undefined ? (closest === null ? null : labels.get(closest)!) : `${other.name}.${last}`;
+    other === undefined
+      ? labels.get(closestWord(own.length > 0 ? last : wanted, labels.keys()) ?? '')
+      : `${other.name}.${last}`;
   const named = [...fitting].slice(0, mostNamed).join(', ');
   let hint = '.';
-  if (meant !== null) hint = `; did you mean ${meant}?`;
+  if (meant !== undefined) hint = `; did you mean ${meant}?`;
   else if (fitting.size > 0)
     hint = `. ${part === 'identity' ? 'Columns' : `Columns for ${part}()`}: ${named}${fitting.size > mostNamed ? ` and ${fitting.size - mostNamed} more` : ''}.`;
   const where = own.length > 0 ? `${own[0]!.name} has no column` : 'no table has a column';
