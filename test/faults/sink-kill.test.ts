@@ -74,7 +74,8 @@ async function deltaPlace(): Promise<Place> {
       for (const name of await readdir(path, { withFileTypes: true })) {
         expect(name.name).not.toMatch(/^\.svc-(?:staging|publish)/);
         if (!name.isDirectory()) continue;
-        const listed = (await deltaFiles(join(path, name.name))).map((file) => file.slice('data/'.length));
+        const files = await deltaFiles(join(path, name.name), 'any version');
+        const listed = files.map((file) => file.slice('data/'.length));
         expect((await readdir(join(path, name.name, 'data'))).toSorted()).toEqual(listed.toSorted());
       }
     },
@@ -91,7 +92,8 @@ async function icebergPlace(): Promise<Place> {
       for (const name of await readdir(path, { withFileTypes: true })) {
         expect(name.name).not.toMatch(/^\.svc-(?:staging|publish)/);
         if (!name.isDirectory()) continue;
-        const listed = (await icebergFiles(join(path, name.name))).map((file) => file.slice('data/'.length));
+        const files = await icebergFiles(join(path, name.name), 'any version');
+        const listed = files.map((file) => file.slice('data/'.length));
         expect((await readdir(join(path, name.name, 'data'))).toSorted()).toEqual(listed.toSorted());
         const metadata = await readdir(join(path, name.name, 'metadata'));
         const [lists, versions] = [/^snap-/, /\.metadata\.json$/].map(

@@ -147,21 +147,24 @@ function lakeReader(directory: string, filesOf: (folder: string) => Promise<stri
   };
 }
 
-/** Paths of the files that the newest version of a Delta table has. */
-export async function deltaFiles(folder: string): Promise<string[]> {
+/** Whose files are told: those of versions before are still there where files became one. */
+type FilesOf = 'newest version' | 'any version';
+
+/** Paths of the files that a Delta table has. */
+export async function deltaFiles(folder: string, of: FilesOf = 'newest version'): Promise<string[]> {
   const files = new Set<string>();
   const log = join(folder, '_delta_log');
   for (const name of (await readdir(log)).filter((one) => /^\d+\.json$/.test(one)).toSorted())
     for (const line of (await readFile(join(log, name), 'utf8')).trim().split('\n')) {
       const { add, remove } = JSON.parse(line) as Record<'add' | 'remove', { path: string } | undefined>;
       if (add !== undefined) files.add(add.path);
-      if (remove !== undefined) files.delete(remove.path);
+      if (remove !== undefined && of === 'newest version') files.delete(remove.path);
     }
   return [...files];
 }
 
-/** Paths of the files that the version of an Iceberg table has to which its hint points. */
-export async function icebergFiles(folder: string): Promise<string[]> {
+/** Paths of the files that an Iceberg table has; its newest version is that to which its hint points. */
+export async function icebergFiles(folder: string, of: FilesOf = 'newest version'): Promise<string[]> {
   const metadata = join(folder, 'metadata');
   const version = (await readFile(join(metadata, 'version-hint.text'), 'utf8')).trim();
   const table = JSON.parse(await readFile(join(metadata, `v${version}.metadata.json`), 'utf8')) as {
@@ -169,16 +172,19 @@ export async function icebergFiles(folder: string): Promise<string[]> {
     readonly 'current-snapshot-id': number;
     readonly snapshots: readonly { readonly 'snapshot-id': number; readonly 'manifest-list': string }[];
   };
-  const snapshot = table.snapshots.find((one) => one['snapshot-id'] === table['current-snapshot-id']);
-  const files: string[] = [];
+  const snapshots = table.snapshots.filter(
+    (one) => of === 'any version' || one['snapshot-id'] === table['current-snapshot-id'],
+  );
+  const files = new Set<string>();
   // the folder may be a copy of what lies in a bucket
   const here = (path: string): string => join(folder, path.slice(table.location.length));
-  for (const manifest of snapshot === undefined ? [] : await avroRecords(here(snapshot['manifest-list'])))
-    for (const entry of await avroRecords(here(manifest['manifest_path'] as string))) {
-      const { file_path: path } = entry['data_file'] as { readonly file_path: string };
-      if (entry['status'] !== 2) files.push(path.slice(table.location.length + 1));
-    }
-  return files;
+  for (const snapshot of snapshots)
+    for (const manifest of await avroRecords(here(snapshot['manifest-list'])))
+      for (const entry of await avroRecords(here(manifest['manifest_path'] as string))) {
+        const { file_path: path } = entry['data_file'] as { readonly file_path: string };
+        if (entry['status'] !== 2) files.add(path.slice(table.location.length + 1));
+      }
+  return [...files];
 }
 
 async function avroRecords(path: string): Promise<Record<string, unknown>[]> {
