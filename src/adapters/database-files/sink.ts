@@ -26,7 +26,8 @@ import { StagedFiles, type HandedRows } from '../file-staging/staged-files.ts';
 import { syncPath } from '../folder/contents/manifest.ts';
 import { refuseLink } from '../folder/loaded-documents.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
-import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { columnId } from '../row-sinks/unfit-columns.ts';
 import { lockDatabaseFile, makeStagingFolder, removeDeadStaging, type StagingFolder } from './staging.ts';
 
 export interface DatabaseFileOptions {

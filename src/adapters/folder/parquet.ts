@@ -10,6 +10,7 @@ import {
   type ParquetColumn,
 } from '../../engine/parquet/file-writer.ts';
 import { WriterMemory } from '../../engine/parquet/writer-memory.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
 import { writeWhole } from '../file-staging/durable-file.ts';
@@ -28,8 +29,8 @@ export type ColumnDigits = ReadonlyMap<number, DecimalDigits>;
 /** What the types of a table's columns follow from. */
 export interface ColumnTyping {
   readonly columns: readonly NamedColumn[];
-  /** columns with a value that their type cannot hold */
-  readonly widened: ReadonlySet<string>;
+  /** types of columns with a value that their own cannot hold */
+  readonly widened: ReadonlyMap<string, ColumnType>;
   /** the type that a column has in the file, where that is not the one that its values need */
   readonly typeOf?: (column: NamedColumn, sqlType: string) => Promise<string>;
 }
@@ -168,10 +169,10 @@ export async function typesOf(
   const types: string[] = [];
   for (const [at, column] of columns.entries()) {
     const found = digits.get(at);
-    const needed = widened.has(column.name)
-      ? 'VARCHAR'
-      : found === undefined
-        ? columnSqlType(column.type)
+    const wider = widened.get(column.name);
+    const needed =
+      wider !== undefined || found === undefined
+        ? columnSqlType(wider ?? column.type)
         : `${typeForDigits(found)}${column.type.list === true ? '[]' : ''}`;
     types.push((await typeOf?.(column, needed)) ?? needed);
   }

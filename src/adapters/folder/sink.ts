@@ -41,7 +41,7 @@ import {
 import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
-import { columnsIn, inWords } from './contents/noted-columns.ts';
+import { columnsIn, inWords, typesIn, widenedInWords, widestDecimal } from './contents/noted-columns.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
@@ -69,6 +69,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   readonly encoding: 'csv' | 'tsv' | 'words';
   readonly widensInPlace = false;
   readonly scalesDecimals: boolean;
+  protected readonly widestNumber = widestDecimal;
   readonly label: string;
   readonly #options: FolderRowSinkOptions;
   /** where it is worked: the folder itself, held open once it is there */
@@ -138,7 +139,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         this.#adopted.set(ofTable, adopted);
       },
       nullAllowed: this.nullAllowed,
-      widened: this.widened,
+      unfit: this.unfit,
       guarded: (work) => this.guarded(work),
     }));
   }
@@ -164,8 +165,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const codes = await this.#writeCodes();
     const added = await this.#added();
     const manifest = await this.#nextManifest(lastKeys, codes.rows, added);
-    const files = manifest.tables.flatMap((table) => table.files);
-    const names = new Set(files.map((file) => file.name));
+    const names = new Set(manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
     const before = this.#manifest.tables.flatMap((table) => table.files);
     await this.#checkForeignFiles(manifest, names);
     if (!(await this.#lock!.isHeld())) {
@@ -192,7 +192,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       already: false,
       changes: [
         ...codes.changes,
-        ...inWords(columnsIn(this.plan.model, this.widened), 'widened to text'),
+        ...widenedInWords(typesIn(this.plan.model, this.widened)),
         ...inWords(columnsIn(this.plan.model, this.nullAllowed), 'NOT NULL dropped'),
       ],
       ...(this.plan.keys === 'hash' ? {} : { keys: manifest.keys }),
@@ -340,7 +340,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       kept: this.#kept,
       added,
       columnsOf: (table) => tableColumns(this.plan.model, table).map((column) => column.name),
-      widened: columnsIn(this.plan.model, this.widened),
+      widened: typesIn(this.plan.model, this.widened),
       nullAllowed: columnsIn(this.plan.model, this.nullAllowed),
       lastKeys,
       format: this.#options.format,
@@ -355,10 +355,10 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     if (this.#options.format !== 'parquet') return staged;
     // loaded for Parquet alone
     const { writeParquet } = await import('./parquet.ts');
-    const widened = columnsIn(this.plan.model, this.widened);
+    const widened = typesIn(this.plan.model, this.widened);
     const tables = [...this.#names].map(([table, name]) => ({
       columns: tableColumns(this.plan.model, table),
-      widened: widened.get(table) ?? new Set<string>(),
+      widened: widened.get(table) ?? new Map(),
       file: staged.get(name)!,
     }));
     const written = await writeParquet(join(this.#directory, this.#staging), tables, { deltas: true });

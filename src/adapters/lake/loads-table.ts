@@ -49,7 +49,7 @@ export async function loadsStep(
     [
       {
         columns: typed,
-        widened: new Set(),
+        widened: new Map(),
         fieldIdsOf: () => known.fieldIds(name, columns.map(fieldOf)),
         file: { name: fileName, rows: 1, bytes: rows.length, sha256: '', longestWriteBytes: rows.length },
       },

@@ -2,9 +2,12 @@
 import { duckdb } from '../../engine/sql/dialects/duckdb.ts';
 import { physicalTables } from '../../engine/sql/physical-model.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 import type { UnitFile } from '../../ports/rows/units.ts';
 import { columnSqlType } from '../duckdb/types.ts';
+import { columnId, widenedWords, type WidenedTypes } from '../row-sinks/unfit-columns.ts';
+import { typesIn } from '../folder/contents/noted-columns.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { CodeRow } from '../folder/contents/manifest.ts';
 import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
@@ -44,8 +47,9 @@ export interface StagedJob {
   /** staged files by table, by their names */
   readonly names: ReadonlyMap<string, string>;
   readonly staged: ReadonlyMap<string, FinishedFile>;
-  /** by the model's numbers: a column with a value that its type cannot hold; a NOT NULL column that some row left empty */
-  readonly isWidened: (table: number, column: number) => boolean;
+  /** types of columns with a value that their own cannot hold */
+  readonly widened: WidenedTypes;
+  /** by the model's numbers: a NOT NULL column that some row left empty */
   readonly isNullAllowed: (table: number, column: number) => boolean;
   readonly lastKeys: ReadonlyMap<string, number>;
   /** all that `_codes` will have; null: what is there stays */
@@ -171,7 +175,7 @@ function sideDescription(name: string, merge: LakeMerge | null): TableDescriptio
 }
 
 function describeTable(
-  { plan, isWidened, isNullAllowed }: StagedJob,
+  { plan, widened, isNullAllowed }: StagedJob,
   index: number,
   table: ReturnType<typeof physicalTables>[number],
 ): TableDescription {
@@ -181,7 +185,7 @@ function describeTable(
       const { name, type } = plan.model.tables[index]!.columns[at]!;
       return {
         name,
-        sqlType: isWidened(index, at) ? 'VARCHAR' : columnSqlType(type),
+        sqlType: columnSqlType(widened.get(columnId(index, at)) ?? type),
         nullable: nullable || isNullAllowed(index, at),
         comment,
         isKey: plan.model.tables[index]!.columns[at]!.role === 'row_key',
@@ -196,18 +200,14 @@ type WrittenFiles = ReadonlyMap<string, readonly UnitFile[]>;
 async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
   const { plan, names, staged, staging, known, before } = job;
   const indexes = new Map(plan.model.tables.map(({ name }, index) => [name, index]));
+  const widened = typesIn(plan.model, job.widened);
   const tables = [];
   for (const [name, fileName] of names) {
     const there = plan.saveMode === 'overwrite' && indexes.has(name) ? null : await known.columns(name);
-    const index = indexes.get(name);
     const columns = tableColumns(plan.model, name);
     tables.push({
       columns,
-      widened: new Set(
-        columns.flatMap((column, at) =>
-          index !== undefined && job.isWidened(index, at) ? [column.name] : [],
-        ),
-      ),
+      widened: widened.get(name) ?? new Map(),
       typeOf: (column: NamedColumn, sqlType: string) => {
         const field = there?.get(column.name);
         return typeToWrite(field?.sqlType ?? null, storedTypeIn(before.format, sqlType));
@@ -295,11 +295,15 @@ function rowsOf(files: readonly UnitFile[]): number {
   return files.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-function changesOf({ plan, isWidened, isNullAllowed }: StagedJob): string[] {
+function changesOf({ plan, widened, isNullAllowed }: StagedJob): string[] {
   return plan.model.tables.flatMap(({ name, columns }, table) =>
     columns.flatMap((column, at) => [
-      ...(isWidened(table, at) ? [`${name}.${column.name}: widened to text`] : []),
+      ...widenedChange(`${name}.${column.name}`, widened.get(columnId(table, at))),
       ...(isNullAllowed(table, at) ? [`${name}.${column.name}: NOT NULL dropped`] : []),
     ]),
   );
+}
+
+function widenedChange(column: string, type: ColumnType | undefined): string[] {
+  return type === undefined ? [] : [`${column}: ${widenedWords(type)}`];
 }

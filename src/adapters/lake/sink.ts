@@ -18,7 +18,9 @@ import { encodedRows } from '../folder/contents/encoded-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';
-import { columnId, passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { columnId } from '../row-sinks/unfit-columns.ts';
+import { widestDecimal } from '../folder/contents/noted-columns.ts';
 import { currentLakeDocuments } from './documents/current-documents.ts';
 import { planMerge } from './documents/merged-documents.ts';
 import { finishStep } from './commit/finish-step.ts';
@@ -52,6 +54,7 @@ export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
 class LakeRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'words';
   readonly widensInPlace = false;
+  protected readonly widestNumber = widestDecimal;
   readonly scalesDecimals = true;
   readonly label: string;
   readonly #options: LakeRowSinkOptions;
@@ -125,7 +128,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
         this.#adopted.set(table, adopted);
       },
       nullAllowed: this.nullAllowed,
-      widened: this.widened,
+      unfit: this.unfit,
       guarded: (work) => this.guarded(work),
     }));
   }
@@ -163,7 +166,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       adopted: this.#adopted,
       names: this.#names,
       staged: new Map((await this.#files!.finish()).map((file) => [file.name, file])),
-      isWidened: (table, column) => this.widened.has(columnId(table, column)),
+      widened: this.widened,
       isNullAllowed: (table, column) => this.nullAllowed.has(columnId(table, column)),
       lastKeys,
       codes: codes.rows,
@@ -316,6 +319,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
 function isTold(altered: string, changes: readonly string[]): boolean {
   return (
     changes.includes(altered) ||
-    changes.includes(altered.replace(/: .* widened to VARCHAR$/, ': widened to text'))
+    changes.includes(altered.replace(/: .* widened to VARCHAR$/, ': widened to text')) ||
+    changes.includes(altered.replace(/: .* widened to DECIMAL\(38,0\)$/, ': widened to numeric'))
   );
 }

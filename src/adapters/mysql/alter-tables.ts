@@ -33,7 +33,7 @@ export async function adaptTable(
     const settled = settledType(type, incoming);
     values.push(isText(settled) ? textOf(staged, incoming, column.type) : staged);
     const isKey = table.physical.primaryKey.includes(column.name);
-    const drops = there.notNull && !isKey && (nullable || column.isLoose || column.isText);
+    const drops = there.notNull && !isKey && (nullable || table.isNullable(at));
     const keptNull = there.notNull && !drops ? 'NOT NULL' : 'NULL';
     if (settled !== type) {
       changes.push(`${table.physical.name}.${column.name}: ${type} widened to ${settled}`);

@@ -14,6 +14,7 @@ import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import { passFence } from '../row-sinks/staged-rows.ts';
+import { widenedWords } from '../row-sinks/unfit-columns.ts';
 import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { adaptTable } from './alter-tables.ts';
@@ -52,11 +53,11 @@ const { quote } = mysql;
 export async function publishRows(publication: MysqlPublication): Promise<Published> {
   const { plan, known, tables, staged, changes } = publication;
   for (const { physical, columns } of staged)
-    for (const { name, isText, isLoose } of known.has(foldedName(physical.name)) &&
+    for (const { name, wider, isLoose } of known.has(foldedName(physical.name)) &&
     plan.saveMode !== 'overwrite'
       ? []
       : columns) {
-      if (isText) changes.push(`${physical.name}.${name}: widened to text`);
+      if (wider !== null) changes.push(`${physical.name}.${name}: ${widenedWords(wider)}`);
       else if (isLoose) changes.push(`${physical.name}.${name}: NOT NULL dropped`);
     }
   const isThere = tables.some(({ name }) => known.has(foldedName(name)));
@@ -181,19 +182,7 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
       const there = known.get(foldedName(table.physical.name));
       if (there !== undefined) values.set(table, await adaptTable(publication, table, there));
       else {
-        const physical = {
-          ...table.physical,
-          columns: table.physical.columns.map((column, at) =>
-            table.columns[at]!.isText ? { ...column, sqlType: 'LONGTEXT' } : column,
-          ),
-        };
-        await database.run(
-          tableStatement(
-            physical,
-            tables[index]!.name,
-            (at) => table.columns[at]!.isLoose || table.columns[at]!.isText,
-          ),
-        );
+        await database.run(tableStatement(table.needed, tables[index]!.name, (at) => table.isNullable(at)));
         made.push(tables[index]!.name);
         for (const statement of parentIndexes(table.physical, tables[index]!.name))
           await database.run(statement);

@@ -31,6 +31,7 @@ import type {
 } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { StagedRowSink } from '../row-sinks/staged-rows.ts';
+import { columnId } from '../row-sinks/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
@@ -50,6 +51,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'tsv';
   readonly widensInPlace = false;
   readonly scalesDecimals = true;
+  protected readonly widestNumber = { kind: 'numeric', precision: 65, scale: 0 } as const;
   readonly label: string;
   readonly #address: MysqlAddress;
   #database: Mysql | null = null;
@@ -209,10 +211,14 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     await super.unconverted(value);
     const list = this.#lists.find(({ owner, column }) => owner === value.table && column === value.column);
     if (list === undefined || list.table === null)
-      this.#staging.toText(this.#staged[value.table]!, value.column);
+      this.#staging.widen(
+        this.#staged[value.table]!,
+        value.column,
+        this.widened.get(columnId(value.table, value.column))!,
+      );
     else {
       const staged = this.#staged[list.table]!;
-      this.#staging.toText(staged, staged.columns.length - 1);
+      this.#staging.widen(staged, staged.columns.length - 1, { kind: 'text' });
       const target = this.#listTargets.get(value.table)!.find(({ column }) => column === value.column)!;
       target.asText.add(String(value.rowKey));
     }

@@ -22,8 +22,8 @@ export interface MysqlStagedColumn {
   readonly name: string;
   readonly type: ColumnType;
   readonly isValue: boolean;
-  /** became text for a value that its type cannot hold */
-  isText: boolean;
+  /** the type that it has for a value that its own cannot hold; null: its own */
+  wider: ColumnType | null;
   /** lost its NOT NULL */
   isLoose: boolean;
 }
@@ -49,13 +49,35 @@ export class MysqlStagedTable {
     this.columns = types.map((column, at) => ({
       name: physical.columns[at]!.name,
       ...column,
-      isText: false,
+      wider: null,
       isLoose: false,
     }));
   }
 
   sqlType(at: number): string {
-    return this.columns[at]!.isText ? anyText : columnSqlType(this.columns[at]!.type);
+    const { wider, type } = this.columns[at]!;
+    return columnSqlType(wider ?? type);
+  }
+
+  /** Whether it became text, which it was not. */
+  isTurned(at: number): boolean {
+    return this.columns[at]!.wider?.kind === 'text';
+  }
+
+  /** Turned into text, a column loses its NOT NULL. */
+  isNullable(at: number): boolean {
+    return this.columns[at]!.isLoose || this.isTurned(at);
+  }
+
+  /** With the types that the values need. */
+  get needed(): PhysicalTable {
+    return {
+      ...this.physical,
+      columns: this.physical.columns.map((column, at) => {
+        const { wider } = this.columns[at]!;
+        return wider === null ? column : { ...column, sqlType: mysql.typeName(wider) };
+      }),
+    };
   }
 }
 
@@ -107,36 +129,34 @@ export class Staging {
     const column = table.columns[at]!;
     if (column.isLoose) return;
     column.isLoose = true;
-    if (table.isMade && !column.isText) table.pending.add(() => this.#dropNotNull(table, at));
+    if (table.isMade) table.pending.add(() => this.#modify(table, at));
   }
 
-  toText(table: MysqlStagedTable, at: number): void {
+  widen(table: MysqlStagedTable, at: number, to: ColumnType): void {
     const column = table.columns[at]!;
-    if (column.isText) return;
-    if (table.isMade) {
-      const value = textOf(mysql.quote(column.name), table.sqlType(at), column.type);
-      const { comment } = table.physical.columns[at]!;
-      table.pending.add(() =>
-        turnToText(
-          this.#database,
-          table.name,
-          { name: column.name, comment: commentLine(comment, 1000) },
-          value,
-        ),
-      );
+    if (column.wider?.kind === to.kind) return;
+    const before = table.sqlType(at);
+    column.wider = to;
+    if (!table.isMade) return;
+    if (to.kind !== 'text') {
+      table.pending.add(() => this.#modify(table, at));
+      return;
     }
-    column.isText = true;
+    const value = textOf(mysql.quote(column.name), before, column.type);
+    const { comment } = table.physical.columns[at]!;
+    table.pending.add(() =>
+      turnToText(
+        this.#database,
+        table.name,
+        { name: column.name, comment: commentLine(comment, 1000) },
+        value,
+      ),
+    );
   }
 
   async make(table: MysqlStagedTable): Promise<void> {
     if (table.isMade) return;
-    const physical = {
-      ...table.physical,
-      columns: table.physical.columns.map((column, at) =>
-        table.columns[at]!.isText ? { ...column, sqlType: 'LONGTEXT', nullable: true } : column,
-      ),
-    };
-    await this.#database.run(tableStatement(physical, table.name, (at) => table.columns[at]!.isLoose));
+    await this.#database.run(tableStatement(table.needed, table.name, (at) => table.isNullable(at)));
     table.isMade = true;
   }
 
@@ -178,15 +198,18 @@ export class Staging {
           'unprocessable_input',
           `${this.#label}: ${table.physical.name}: ${told[0]!.message.slice(0, 500)}`,
         );
-      for (const at of refused) this.toText(table, at);
+      for (const at of refused) this.widen(table, at, { kind: 'text' });
     }
   }
 
-  async #dropNotNull(table: MysqlStagedTable, at: number): Promise<void> {
-    const column = table.physical.columns[at]!;
-    const comment = mysql.literal(commentLine(column.comment, 1000));
+  /** Gives a column that was made the type and the NULL that it has by now; one that is turned into text gets them on the way. */
+  async #modify(table: MysqlStagedTable, at: number): Promise<void> {
+    if (table.isTurned(at)) return;
+    const { name, sqlType, nullable, comment: told } = table.needed.columns[at]!;
+    const keptNull = nullable || table.isNullable(at) ? 'NULL' : 'NOT NULL';
+    const comment = mysql.literal(commentLine(told, 1000));
     await this.#database.run(
-      `ALTER TABLE ${mysql.quote(table.name)} MODIFY ${mysql.quote(column.name)} ${column.sqlType} NULL COMMENT ${comment}`,
+      `ALTER TABLE ${mysql.quote(table.name)} MODIFY ${mysql.quote(name)} ${sqlType} ${keptNull} COMMENT ${comment}`,
     );
   }
 }
@@ -196,9 +219,9 @@ const duplicateKey = 1062;
 function loadStatement(table: MysqlStagedTable): string {
   const targets: string[] = [];
   const sets: string[] = [];
-  for (const [at, { name, type, isText: widened }] of table.columns.entries()) {
+  for (const [at, { name, type }] of table.columns.entries()) {
     const variable = `@v${at + 1}`;
-    const value = widened ? widenedText(type, variable) : convertedText(type, variable);
+    const value = table.isTurned(at) ? widenedText(type, variable) : convertedText(type, variable);
     const quoted = mysql.quote(name);
     targets.push(value === variable ? quoted : variable);
     if (value !== variable) sets.push(`${quoted} = ${value}`);
@@ -231,7 +254,7 @@ function refusedColumns(
   );
   const can = (at: number): boolean => {
     const column = table.columns[at]!;
-    return column.isValue && !column.isText && table.sqlType(at) !== anyText;
+    return column.isValue && !table.isTurned(at) && table.sqlType(at) !== anyText;
   };
   const columns = [...table.columns.keys()].filter(can);
   const told = columns.filter((at) => named.has(table.columns[at]!.name));

@@ -78,12 +78,13 @@ export async function turnToText(
 /** The value of a column of the type `there` as documents have it; `modelled`: what the model takes it for. */
 export function textOf(expression: string, there: string, modelled: ColumnType): string {
   if (isText(there)) return expression;
-  return lexicalText(there === columnSqlType(modelled) ? modelled : { kind: kindOf(there) }, expression);
+  return lexicalText(there === columnSqlType(modelled) ? modelled : typeOf(there), expression);
 }
 
-function kindOf(there: string): ColumnType['kind'] {
-  if (there.startsWith('decimal')) return 'numeric';
-  if (there.startsWith('datetime')) return 'timestamp';
-  if (there.startsWith('time')) return 'time';
-  return there === 'tinyint' ? 'boolean' : 'bigint';
+function typeOf(there: string): ColumnType {
+  // of whole numbers zeros at the end count
+  if (there.startsWith('decimal')) return { kind: digits(there)?.[1] === 0 ? 'bigint' : 'numeric' };
+  if (there.startsWith('datetime')) return { kind: 'timestamp' };
+  if (there.startsWith('time')) return { kind: 'time' };
+  return { kind: there === 'tinyint' ? 'boolean' : 'bigint' };
 }

@@ -1,13 +1,10 @@
 /** What sinks that stage rows have in common: save modes, what opening led to, and faults in the words of the target. */
+import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
 import type { UnitTarget } from '../../ports/rows/units.ts';
-
-/** A column of the model in a set; tables and columns count from 0. */
-export function columnId(table: number, column: number): string {
-  return `${table}:${column}`;
-}
+import { columnId, UnfitColumns, wholeDigits, type WidenedTypes } from './unfit-columns.ts';
 
 /** The last question before rows are committed. AppError `conflict` where the job is another worker's by now. */
 export async function passFence(fence: Fence, merged?: MergeCounts): Promise<void> {
@@ -23,8 +20,9 @@ export abstract class StagedRowSink {
   protected outcome: 'load' | 'nothing' | 'already' = 'nothing';
   /** by `columnId`: NOT NULL goes when the job publishes */
   protected readonly nullAllowed = new Set<string>();
-  /** by `columnId`: it becomes text when the job publishes */
-  protected readonly widened = new Set<string>();
+  protected readonly unfit = new UnfitColumns();
+  /** the type of the target that holds whole numbers of most digits */
+  protected abstract readonly widestNumber: ColumnType;
 
   /** Of most targets, rows are written by the process that publishes them. */
   get units(): UnitTarget | null {
@@ -47,8 +45,13 @@ export abstract class StagedRowSink {
     return this.guarded(() => this.publishStaged(fence, lastKeys, merge));
   }
 
-  async unconverted({ table, column }: UnconvertedValue): Promise<void> {
-    this.widened.add(columnId(table, column));
+  async unconverted({ table, column, text }: UnconvertedValue): Promise<void> {
+    this.unfit.add(table, column, wholeDigits(text));
+  }
+
+  /** Columns that become of other types when the job publishes, for values that came so far. */
+  protected get widened(): WidenedTypes {
+    return this.unfit.types(this.plan.model, this.widestNumber);
   }
 
   allowNull(table: number, column: number): void {

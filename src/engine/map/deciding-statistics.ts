@@ -5,6 +5,7 @@
 import type { DocumentStatistics, ElementStatistics, ValueStatistics } from '../infer/statistics.ts';
 import { CLASS_INTEGER } from '../infer/values/classes.ts';
 import type { SourceModel, SourceType } from '../model/source-model.ts';
+import { longDigits } from './tables/column-types.ts';
 import { metTypes } from './prune.ts';
 import { someHaveZone } from './zones-of-documents.ts';
 
@@ -16,9 +17,8 @@ type Decided = 'zone' | 'member' | 'type';
 
 /** in the place of values of which some have a time zone */
 const zonedValue = '2000-01-01T00:00:00Z';
-/** digits that `inferValue` tells apart */
+/** digits that `inferValue` tells apart, beside `longDigits` */
 const intDigits = 9;
-const longDigits = 18;
 
 /** Statistics that `source` is pruned to, and drawn by, as by those that are given. */
 export function decidingStatistics(statistics: DocumentStatistics, source: SourceModel): DocumentStatistics {
@@ -79,7 +79,12 @@ function decidingValue(value: ValueStatistics, decided: Decided): ValueStatistic
     classes: decided === 'zone' ? 0 : value.classes,
     minLength: 0,
     maxLength: 0,
-    wholeDigits: decided === 'type' ? value.wholeDigits : decided === 'member' ? rangeOfDigits(value) : 0,
+    wholeDigits:
+      decided === 'type'
+        ? value.wholeDigits
+        : decided === 'member'
+          ? rangeOfDigits(value)
+          : digitsBeyond(value),
     minFraction: decided === 'type' ? value.minFraction : 0,
     maxFraction: decided === 'type' ? value.maxFraction : 0,
     min: someHaveZone(value) ? zonedValue : null,
@@ -92,4 +97,9 @@ function decidingValue(value: ValueStatistics, decided: Decided): ValueStatistic
 function rangeOfDigits({ classes, wholeDigits }: ValueStatistics): number {
   if ((classes & CLASS_INTEGER) === 0 || wholeDigits <= intDigits) return 0;
   return wholeDigits <= longDigits ? longDigits : longDigits + 1;
+}
+
+/** Integers of any size have a wider type where some need it. */
+function digitsBeyond({ wholeDigits }: ValueStatistics): number {
+  return wholeDigits <= longDigits ? 0 : longDigits + 1;
 }

@@ -30,14 +30,20 @@ export interface UnitFile {
   readonly partition?: readonly (string | null)[];
 }
 
+/**
+ * A column with values that its type cannot hold, by indexes of table and column. `digits`: the most that these have, where all of them are
+ * whole numbers; else null.
+ */
+export type UnfitColumn = readonly [table: number, column: number, digits: number | null];
+
 /** What is in the target of one unit. */
 export interface UnitReceipt {
   /** by table of the model, or its name beside those */
   readonly rows: readonly (readonly [table: number | string, rows: number])[];
   /** columns, by indexes of table and column, with rows that leave them empty though the model wants a value */
   readonly nullAllowed: readonly (readonly [table: number, column: number])[];
-  /** columns with values that their types cannot hold; the values were written */
-  readonly unconverted: readonly (readonly [table: number, column: number])[];
+  /** the values were written */
+  readonly unconverted: readonly UnfitColumn[];
   /** where rows are files */
   readonly files?: readonly UnitFile[];
 }

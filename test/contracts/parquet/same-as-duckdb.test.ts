@@ -148,7 +148,7 @@ it('columns that became text have what the document says', async () => {
       values: ['{"a\\"","b"}', 'long', null, '{}'],
     },
   ];
-  const widened = new Set(columns.map(({ name }) => name));
+  const widened = new Map(columns.map(({ name }) => [name, { kind: 'text' }] as const));
   const { file } = await writeColumns(directory, 'widened', columns, { widened });
   expect(file.types).toEqual(['VARCHAR', 'VARCHAR', 'VARCHAR', 'VARCHAR']);
   expect(await differences('widened', columns, file.types)).toEqual([]);

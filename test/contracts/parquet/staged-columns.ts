@@ -49,7 +49,7 @@ export async function writeColumns(
     sha256: '',
     longestWriteBytes: longestLine(rows),
   };
-  const [written] = await writeParquet(directory, [{ columns, widened: new Set(), file, ...more }], {
+  const [written] = await writeParquet(directory, [{ columns, widened: new Map(), file, ...more }], {
     deltas,
   });
   return written!;

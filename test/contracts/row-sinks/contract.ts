@@ -14,6 +14,23 @@ import {
 import { expectSoundKeys } from './soundness.ts';
 import type { TestTarget } from './targets.ts';
 
+/** of the library's books: how many they have */
+const pages = 7;
+
+const withRequiredPages: RelationalModel = {
+  ...libraryModel,
+  tables: libraryModel.tables.map((table, index) => ({
+    ...table,
+    columns: table.columns.map((column, number) =>
+      index === at.book && number === pages ? { ...column, nullable: false } : column,
+    ),
+  })),
+};
+
+function pagesPlan(job: number): SinkPlan {
+  return libraryPlan(job, { model: withRequiredPages });
+}
+
 /** `targetOf`: an empty target of that name, `lib N`; N counts from 1. */
 export function everyRowSink(targetOf: (name: string) => TestTarget): void {
   let target: TestTarget;
@@ -236,6 +253,37 @@ export function everyRowSink(targetOf: (name: string) => TestTarget): void {
       expect(founded).toEqual(before ? ['2020-02-29', 'some\tday'] : ['some\tday']);
       await load(libraryPlan(3));
       expect((await target.reader.read('library'))!.at(-1)!.founded).toBe('2020-02-29');
+    },
+  );
+
+  test.each([false, true])(
+    'a whole number beyond its column makes that wider, and leaves it required (rows there before: %s)',
+    async (before) => {
+      if (before) await load(pagesPlan(1));
+      const sink = target.createSink();
+      await sink.open(pagesPlan(2));
+      const rows = libraryRows(2, 1, await sink.keyOffsets());
+      const many = '-12345678901234567890123456789012345600';
+      const [first, second] = rows.tables.get(at.book)!;
+      for (const [book, text] of [
+        [first!, many],
+        [second!, '98765432109876543210'],
+      ] as const) {
+        book[pages] = sink.widensInPlace ? null : text;
+        await sink.unconverted({ table: at.book, column: pages, rowKey: book[0] as number, text });
+      }
+      if (sink.widensInPlace) sink.allowNull(at.book, pages);
+      await writeLibrary(sink, rows);
+      const { changes } = await sink.publish(async () => true, rows.lastKeys);
+      await sink.close();
+      expect(changes.filter((change) => change.startsWith('book.pages:')).length).toBeGreaterThan(0);
+      expect(changes).not.toContain('book.pages: NOT NULL dropped');
+      await load(pagesPlan(3));
+      const read = (await target.reader.read('book'))!.map((row) => String(row.pages));
+      const usual = ['320', '320'];
+      expect(read.toSorted()).toEqual(
+        [...usual, ...(before ? usual : []), many, '98765432109876543210'].toSorted(),
+      );
     },
   );
 

@@ -4,7 +4,7 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { exactDigits, measuredDigits, type StagedCsv } from '../csv-import.ts';
 import { foldedName, type DuckDb } from '../database.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { columnId } from '../../row-sinks/unfit-columns.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
 import type { KnownTable } from '../tables.ts';
 import { hasValues } from '../ledger.ts';
@@ -40,8 +40,8 @@ export async function incomingTypes(
   return columns.map(({ at, type }) => {
     const nullable = tables[index]!.columns[at]!.nullable || nullAllowed.has(columnId(index, at));
     const found = digits.get(at);
-    if (widened.has(columnId(index, at))) return { sqlType: 'VARCHAR', nullable };
-    if (found === undefined) return { sqlType: columnSqlType(type), nullable };
+    if (found === undefined)
+      return { sqlType: columnSqlType(widened.get(columnId(index, at)) ?? type), nullable };
     return { sqlType: `${typeForDigits(found)}${type.list ? '[]' : ''}`, nullable, digits: found };
   });
 }

@@ -8,6 +8,7 @@ import type { StagedCsv } from '../csv-import.ts';
 import type { DuckDb } from '../database.ts';
 import type { KnownTables } from '../tables.ts';
 import type { Merging } from '../../row-sinks/merging.ts';
+import type { WidenedTypes } from '../../row-sinks/unfit-columns.ts';
 
 export interface DuckDbPublication {
   readonly database: DuckDb;
@@ -18,7 +19,7 @@ export interface DuckDbPublication {
   readonly staged: ReadonlyMap<number | string, StagedCsv>;
   /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
   readonly nullAllowed: ReadonlySet<string>;
-  readonly widened: ReadonlySet<string>;
+  readonly widened: WidenedTypes;
   /** by `columnId`: keys, as they are staged, of rows whose text is none although it looks like a staged value or list */
   readonly textRows: ReadonlyMap<string, ReadonlySet<string>>;
   /** what is in the file; kept as statements change it */

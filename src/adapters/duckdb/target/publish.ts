@@ -8,7 +8,7 @@ import { publishCodes } from './code-lists.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { beginMerge } from './merge.ts';
 import { clearTables } from './overwrite.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { columnId, widenedWords } from '../../row-sinks/unfit-columns.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
 import { readTables, sideTableStatements, tableStatements } from '../tables.ts';
 import { columnSqlType } from '../types.ts';
@@ -106,8 +106,8 @@ async function makeTable(
   const table = publication.tables[index]!;
   await runAll(publication.database, tableStatements(table, columns));
   for (const [at, column] of table.columns.entries()) {
-    if (publication.widened.has(columnId(index, at)))
-      publication.changes.push(`${table.name}.${column.name}: widened to text`);
+    const wider = publication.widened.get(columnId(index, at));
+    if (wider !== undefined) publication.changes.push(`${table.name}.${column.name}: ${widenedWords(wider)}`);
     if (!column.nullable && columns[at]!.nullable)
       publication.changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
   }

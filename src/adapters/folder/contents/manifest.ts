@@ -85,6 +85,8 @@ export interface ManifestTable {
   readonly files: readonly ManifestFile[];
   /** columns with a value that their type cannot hold: load.sql makes them text */
   readonly text_columns: readonly string[];
+  /** columns of whole numbers with values beyond their type: load.sql makes them decimals; absent: none */
+  readonly decimal_columns?: readonly string[];
   /** NOT NULL columns that some row left empty */
   readonly nullable_columns: readonly string[];
   /** of the columns of dates with times those whose values are instants; absent in manifests of earlier versions */

@@ -1,10 +1,10 @@
 /** From one manifest to the next. */
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { isOpenToZones } from '../../../engine/model/zones.ts';
-import type { Table } from '../../../engine/model/relational-model.ts';
+import type { ColumnType, Table } from '../../../engine/model/relational-model.ts';
 import type { SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { UnitFile } from '../../../ports/rows/units.ts';
-import type { NotedColumns } from './noted-columns.ts';
+import type { NotedColumns, NotedTypes } from './noted-columns.ts';
 import type { CodeRow, TargetManifest, ManifestFile, ManifestJob, ManifestTable } from './manifest.ts';
 
 const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
@@ -54,7 +54,7 @@ export interface ManifestStep {
   /** new files by table name */
   readonly added: ReadonlyMap<string, readonly FileOfJob[]>;
   readonly columnsOf: (table: string) => readonly string[];
-  readonly widened: NotedColumns;
+  readonly widened: NotedTypes;
   readonly nullAllowed: NotedColumns;
   readonly lastKeys: ReadonlyMap<string, number>;
   readonly format: TargetManifest['format'];
@@ -87,7 +87,7 @@ export function nextManifest(step: ManifestStep): TargetManifest {
       name,
       rows: rowsOf(files),
       files,
-      text_columns: union(known?.text_columns, step.widened.get(name)),
+      ...widenedColumns(known, step.widened.get(name) ?? new Map()),
       nullable_columns: union(known?.nullable_columns, step.nullAllowed.get(name)),
       ...zonedColumns(modelTables.get(name), known),
     });
@@ -113,6 +113,18 @@ export function nextManifest(step: ManifestStep): TargetManifest {
     ...(codes === undefined ? {} : { codes }),
   };
   return { version: 1, format: step.format, ...own, jobs: [...step.before.jobs, job], keys, tables };
+}
+
+function widenedColumns(
+  known: ManifestTable | undefined,
+  widened: ReadonlyMap<string, ColumnType>,
+): Pick<ManifestTable, 'text_columns' | 'decimal_columns'> {
+  const texts = [...widened].flatMap(([name, { kind }]) => (kind === 'text' ? [name] : []));
+  const text = union(known?.text_columns, new Set(texts));
+  const decimal = union(known?.decimal_columns, new Set(widened.keys())).filter(
+    (name) => !text.includes(name),
+  );
+  return { text_columns: text, ...(decimal.length === 0 ? {} : { decimal_columns: decimal }) };
 }
 
 function zonedColumns(

@@ -1,6 +1,6 @@
 /** Columns that values changed, by the names of their tables, and that in words. */
-import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { columnId, widenedWords, type WidenedTypes } from '../../row-sinks/unfit-columns.ts';
 
 /** columns by table name */
 export type NotedColumns = ReadonlyMap<string, ReadonlySet<string>>;
@@ -13,6 +13,32 @@ export function columnsIn({ tables }: RelationalModel, ids: ReadonlySet<string>)
       const noted = columns.filter((_, column) => ids.has(columnId(table, column)));
       return noted.length === 0 ? [] : [[name, new Set(noted.map((column) => column.name))] as const];
     }),
+  );
+}
+
+/** Types of columns by their names, by table name. */
+export type NotedTypes = ReadonlyMap<string, ReadonlyMap<string, ColumnType>>;
+
+/** What most readers of files have for whole numbers. */
+export const widestDecimal = { kind: 'numeric', precision: 38, scale: 0 } as const satisfies ColumnType;
+
+/** In the order of the model. */
+export function typesIn({ tables }: RelationalModel, widened: WidenedTypes): NotedTypes {
+  if (widened.size === 0) return new Map();
+  return new Map(
+    tables.flatMap(({ name, columns }, table) => {
+      const noted = columns.flatMap((column, at) => {
+        const type = widened.get(columnId(table, at));
+        return type === undefined ? [] : [[column.name, type] as const];
+      });
+      return noted.length === 0 ? [] : [[name, new Map(noted)] as const];
+    }),
+  );
+}
+
+export function widenedInWords(noted: NotedTypes): string[] {
+  return [...noted].flatMap(([table, columns]) =>
+    [...columns].map(([column, type]) => `${table}.${column}: ${widenedWords(type)}`),
   );
 }
 

@@ -7,6 +7,7 @@ import type { Column, RelationalModel, Table } from '../../../engine/model/relat
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { jsonLinesCommands } from './psql-json-lines.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
+import { widestDecimal } from '../contents/noted-columns.ts';
 
 /** A command of psql is one line, and ends where a name has a line end: such a name gets another one, as those that are too long do. */
 const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
@@ -91,9 +92,7 @@ export function adaptedModel(
         columns: [
           ...table.columns.map((column) => ({
             ...column,
-            type: known.text_columns.includes(column.name)
-              ? { kind: 'text' as const }
-              : typeOf(column, known),
+            type: widenedType(known, column.name) ?? typeOf(column, known),
             nullable:
               column.nullable || known.nullable_columns.includes(column.name) || isLacking(known, column),
           })),
@@ -102,6 +101,11 @@ export function adaptedModel(
       };
     }),
   };
+}
+
+function widenedType({ text_columns: texts, decimal_columns: decimals = [] }: ManifestTable, name: string) {
+  if (texts.includes(name)) return { kind: 'text' } as const;
+  return decimals.includes(name) ? widestDecimal : null;
 }
 
 /** Files that another logical schema wrote may not have the column. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { AppError } from '../../../errors.ts';
 import type { UnitFile, UnitTarget } from '../../../ports/rows/units.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { columnId, type UnfitColumns } from '../../row-sinks/unfit-columns.ts';
 import { isOwnName } from '../contents/manifest.ts';
 import type { TypeRules } from './settle.ts';
 import { nothingSettled, type FileUnitToken, type SettledColumns } from './token.ts';
@@ -16,7 +16,7 @@ export interface FileUnitsOptions {
   /** A unit’s file at that path becomes one of the target’s. */
   readonly take: (file: UnitFile, path: string, unit: number) => Promise<void>;
   readonly nullAllowed: Set<string>;
-  readonly widened: Set<string>;
+  readonly unfit: UnfitColumns;
   readonly guarded: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -46,7 +46,7 @@ export function createFileUnits(options: FileUnitsOptions): UnitTarget {
           throw new AppError('internal_error', `Of ${expected} units, ${receipts.length} were told of.`);
         for (const [unit, { nullAllowed, unconverted, files = [] }] of receipts.entries()) {
           for (const [table, column] of nullAllowed) options.nullAllowed.add(columnId(table, column));
-          for (const [table, column] of unconverted) options.widened.add(columnId(table, column));
+          options.unfit.addAll(unconverted);
           for (const file of files) {
             if (!isOwnName(file.name))
               throw new AppError('internal_error', `Unit ${unit} tells of a file that is not its own.`);

@@ -1,8 +1,8 @@
 /** One attempt at a unit, written into files of its own folder, as the target will have them: which attempt counts is for others to say. */
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { columnId, UnfitColumns, wholeDigits } from '../../row-sinks/unfit-columns.ts';
 import { StagedFiles, type FinishedFile } from '../../file-staging/staged-files.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import type { SideTable } from '../../../ports/rows/sink.ts';
+import type { SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
 import type { UnitFile, UnitReceipt } from '../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
 import type { ParquetFile, ParquetSettings, ParquetTable } from '../parquet.ts';
@@ -44,7 +44,7 @@ class FileUnitSink implements UnitSink {
   /** keys of tables, by the names of their files */
   readonly #keys = new Map<string, number | string>();
   readonly #nullAllowed = new Map<string, readonly [number, number]>();
-  readonly #unconverted = new Map<string, readonly [number, number]>();
+  readonly #unfit = new UnfitColumns();
 
   constructor(token: FileUnitToken, model: RelationalModel, folder: string, tables: ParquetTables) {
     this.#token = token;
@@ -63,8 +63,8 @@ class FileUnitSink implements UnitSink {
     return this.#write(table, rows, rowCount);
   }
 
-  async unconverted({ table, column }: { readonly table: number; readonly column: number }): Promise<void> {
-    this.#unconverted.set(columnId(table, column), [table, column]);
+  async unconverted({ table, column, text }: UnconvertedValue): Promise<void> {
+    this.#unfit.add(table, column, wholeDigits(text));
   }
 
   allowNull(table: number, column: number): void {
@@ -77,7 +77,7 @@ class FileUnitSink implements UnitSink {
     return note({
       rows: files.map(({ table, rows }) => [table, rows] as const),
       nullAllowed: [...this.#nullAllowed.values()],
-      unconverted: [...this.#unconverted.values()],
+      unconverted: this.#unfit.columns,
       files,
     });
   }
@@ -103,10 +103,10 @@ class FileUnitSink implements UnitSink {
   /** Types are those of the rows here, and what other units are known to need. */
   async #parquet(staged: readonly FinishedFile[]): Promise<UnitFile[]> {
     const { settled } = this.#token;
-    const widened = [...settled.widened, ...this.#unconverted.values()];
+    const unfit = [...settled.unfit, ...this.#unfit.columns];
     const tables = staged.map((file) => {
       const key = this.#keys.get(file.name)!;
-      const typing = typingOf(this.#model, key, { ...settled, widened });
+      const typing = typingOf(this.#model, key, { ...settled, unfit });
       return { ...typing, ...this.#tables.typing(key), digits: digitsOf(key, settled), file };
     });
     // loaded for Parquet alone

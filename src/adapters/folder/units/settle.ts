@@ -1,16 +1,16 @@
 /** What the values of all units decide for the types of each one's Parquet files, and which units have others. */
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { UnitFile, UnitReceipt } from '../../../ports/rows/units.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { UnfitColumns } from '../../row-sinks/unfit-columns.ts';
 import { mostDigits, typesOf, type ColumnDigits, type ColumnTyping } from '../parquet.ts';
 import { digitsOf, typingOf, type SettledColumns } from './token.ts';
 
 /** What they have decided so far: digits grow until each unit has counted its own. */
 export function settledBy(receipts: readonly UnitReceipt[]): SettledColumns {
-  const widened = new Map<string, readonly [number, number]>();
+  const unfit = new UnfitColumns();
   const digits = new Map<number | string, ColumnDigits>();
   for (const { unconverted, files = [] } of receipts) {
-    for (const [table, column] of unconverted) widened.set(columnId(table, column), [table, column]);
+    unfit.addAll(unconverted);
     for (const file of files) {
       if (file.digits === undefined) continue;
       const own = new Map(file.digits.map(([column, whole, fraction]) => [column, { whole, fraction }]));
@@ -18,7 +18,7 @@ export function settledBy(receipts: readonly UnitReceipt[]): SettledColumns {
     }
   }
   return {
-    widened: [...widened.values()],
+    unfit: unfit.columns,
     digits: [...digits].map(([table, columns]) => [
       table,
       [...columns].map(([column, { whole, fraction }]) => [column, whole, fraction] as const),

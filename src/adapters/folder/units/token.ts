@@ -1,15 +1,16 @@
 /** What executors write the files of units with, and what the types of Parquet files follow from. */
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { RelationalModel, Table } from '../../../engine/model/relational-model.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { SideTable } from '../../../ports/rows/sink.ts';
-import type { UnitToken } from '../../../ports/rows/units.ts';
+import type { UnfitColumn, UnitToken } from '../../../ports/rows/units.ts';
+import { UnfitColumns } from '../../row-sinks/unfit-columns.ts';
 import { tableColumns, type FolderFormat } from '../contents/formats.ts';
+import { typesIn, widestDecimal } from '../contents/noted-columns.ts';
 import type { ColumnDigits, ColumnTyping } from '../parquet.ts';
 
 /** What values in units have decided for the files of all of them. */
 export interface SettledColumns {
-  /** columns with a value that their type cannot hold */
-  readonly widened: readonly (readonly [table: number, column: number])[];
+  readonly unfit: readonly UnfitColumn[];
   /** of tables whose decimals without bounds have more digits than usual, the most of each such column, before and after the point */
   readonly digits: readonly (readonly [
     table: number | string,
@@ -17,7 +18,7 @@ export interface SettledColumns {
   ])[];
 }
 
-export const nothingSettled: SettledColumns = { widened: [], digits: [] };
+export const nothingSettled: SettledColumns = { unfit: [], digits: [] };
 
 export interface FileUnitToken extends UnitToken {
   readonly kind: 'folder' | 'lake';
@@ -36,11 +37,11 @@ export function typingOf(
   key: number | string,
   settled: SettledColumns,
 ): ColumnTyping {
-  const widened = settled.widened.filter(([table]) => table === key);
-  const table: Table | undefined = typeof key === 'number' ? model.tables[key] : undefined;
+  const name = tableName(model, key);
+  const unfit = new UnfitColumns().addAll(settled.unfit.filter(([table]) => table === key));
   return {
-    columns: tableColumns(model, tableName(model, key)),
-    widened: new Set(widened.map(([, column]) => table!.columns[column]!.name)),
+    columns: tableColumns(model, name),
+    widened: typesIn(model, unfit.types(model, widestDecimal)).get(name) ?? new Map(),
   };
 }
 

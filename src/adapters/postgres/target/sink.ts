@@ -80,6 +80,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'copy-text';
   readonly widensInPlace = true;
   readonly scalesDecimals = false;
+  protected readonly widestNumber = { kind: 'numeric' } as const;
   readonly label: string;
   readonly #options: PostgresRowSinkOptions;
   #tables: readonly PhysicalTable[] = [];
@@ -169,7 +170,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       hasSchema: this.#stagingSchema === this.#token,
       mostConnections: this.#options.unitConnections ?? 32,
       nullAllowed: this.nullAllowed,
-      widened: this.widened,
+      unfit: this.unfit,
       guarded: (work) => this.guarded(work),
     }));
   }
@@ -296,7 +297,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
       keys: (key) => {
         if (key === 'documents') return `ADD ${primaryKey(sideTableDefinitions.documents)}`;
-        if (typeof key === 'string' || [...this.widened].some((id) => id.startsWith(`${key}:`))) return '';
+        if (typeof key === 'string' || this.unfit.columns.some(([table]) => table === key)) return '';
         return keyAlterations(this.#tables[key]!, key, { hasKey: false, nullAllowed: this.nullAllowed });
       },
       prepare: async () => {

@@ -2,7 +2,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { columnId } from '../../row-sinks/unfit-columns.ts';
 import { brokenUnique, foldedName } from '../database.ts';
 import { converterFor, listItems, stagedRows, type BoundValue, type Converter } from '../staged-text.ts';
 import { isText } from '../types.ts';

@@ -9,7 +9,7 @@ import { ownPrefix } from '../../../engine/model/side-tables.ts';
 import type { MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { BrokenKey, SinkPlan } from '../../../ports/rows/sink.ts';
 import type { StagedTables } from '../../database-files/sink.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { columnId, type WidenedTypes } from '../../row-sinks/unfit-columns.ts';
 import { foldedName, type SqliteDb } from '../database.ts';
 import type { FoundTables } from '../tables.ts';
 import type { Merging } from '../../row-sinks/merging.ts';
@@ -32,7 +32,7 @@ export interface SqlitePublication {
   readonly staged: StagedTables;
   /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
   readonly nullAllowed: ReadonlySet<string>;
-  readonly widened: ReadonlySet<string>;
+  readonly widened: WidenedTypes;
   /** by `columnId`: keys, as they are staged, of rows whose text is none although it looks like a staged value or list */
   readonly textRows: ReadonlyMap<string, ReadonlySet<string>>;
   readonly signal: AbortSignal | undefined;

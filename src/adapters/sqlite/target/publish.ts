@@ -4,7 +4,7 @@ import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../eng
 import { foldedName } from '../database.ts';
 import { converterFor, fieldsOf, stagedLines, type BoundValue } from '../staged-text.ts';
 import { readTables, sideTableStatements, tableStatement } from '../tables.ts';
-import { columnId } from '../../row-sinks/staged-rows.ts';
+import { columnId, widenedWords } from '../../row-sinks/unfit-columns.ts';
 import { adaptTable } from './alter-tables.ts';
 import { publishCodes } from './code-lists.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
@@ -77,8 +77,8 @@ async function readyTable(publication: SqlitePublication, index: number): Promis
   await database.run(tableStatement(table));
   made.add(index);
   for (const [at, column] of table.columns.entries()) {
-    if (publication.widened.has(columnId(index, at)))
-      changes.push(`${table.name}.${column.name}: widened to text`);
+    const wider = publication.widened.get(columnId(index, at));
+    if (wider !== undefined) changes.push(`${table.name}.${column.name}: ${widenedWords(wider)}`);
     if (plan.model.tables[index]?.columns[at]?.nullable === false && column.nullable)
       changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
   }

@@ -32,6 +32,8 @@ export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
 
 class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   readonly encoding = 'copy-text';
+  // decimals of more than 15 digits are text there
+  protected readonly widestNumber = { kind: 'text' } as const;
   readonly scalesDecimals = false;
   protected readonly sidecars = ['-wal', '-shm', '-journal'];
   protected readonly begin = 'BEGIN IMMEDIATE';

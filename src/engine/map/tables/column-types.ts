@@ -62,6 +62,24 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
   NOTATION: text,
 };
 
+/** Digits that every number of so many has room for in `bigint`. */
+export const longDigits = 18;
+
+/** For whole numbers that `bigint` cannot hold, and those to come. */
+export const widestInteger: ColumnType = { kind: 'numeric', precision: 38, scale: 0 };
+
+const unboundedIntegers: ReadonlySet<BuiltInType | null> = new Set<BuiltInType>([
+  'integer',
+  'nonPositiveInteger',
+  'negativeInteger',
+  'nonNegativeInteger',
+  'positiveInteger',
+]);
+
+export function isUnboundedInteger(type: BuiltInType | null): boolean {
+  return unboundedIntegers.has(type);
+}
+
 /** Names of the built-in simple types. */
 export const builtInTypeNames: readonly string[] = Object.keys(kinds);
 

@@ -8,6 +8,7 @@ import { xsiNamespace } from '../../model/name-labels.ts';
 import { clarkName, type SourceModel } from '../../model/source-model.ts';
 import type { PathPrinter } from '../names/paths.ts';
 import type { ColumnDraft, Drawing, NodeDraft, TableDraft } from './model-builder.ts';
+import { isUnboundedInteger, longDigits, widestInteger } from './column-types.ts';
 import { settleUnion } from './union-values.ts';
 import { someHaveZone } from '../zones-of-documents.ts';
 
@@ -197,6 +198,7 @@ class MetPlaces {
 
   #noteValue(column: ColumnDraft, value: ValueStatistics): void {
     noteZone(column, value);
+    noteDigits(column, value);
     if (column.members.length > 0) this.#unions.set(column, [...(this.#unions.get(column) ?? []), value]);
   }
 
@@ -256,6 +258,12 @@ function heldBy(nodes: readonly NodeDraft[]): Held {
 function noteZone(column: ColumnDraft, value: ValueStatistics): void {
   if (column.sourceType === 'dateTime' && column.type.kind === 'timestamp' && someHaveZone(value))
     column.type = { ...column.type, kind: 'timestamptz' };
+}
+
+/** Whole numbers of any size among whose values some have more digits than `bigint` has room for. */
+function noteDigits(column: ColumnDraft, { wholeDigits }: ValueStatistics): void {
+  if (wholeDigits > longDigits && column.type.kind === 'bigint' && isUnboundedInteger(column.sourceType))
+    column.type = widestInteger;
 }
 
 function keepOnly<T>(items: T[], isKept: (item: T) => boolean): void {

@@ -17,7 +17,7 @@ import { physicalSideTable } from '../../../../engine/sql/physical-model.ts';
 import { commentStatements, createTable } from '../../../../engine/sql/statements.ts';
 import { codesTable } from '../../../../engine/model/side-tables.ts';
 import { codesOf } from '../../../row-sinks/code-lists.ts';
-import { columnId } from '../../../row-sinks/staged-rows.ts';
+import { columnId } from '../../../row-sinks/unfit-columns.ts';
 import { sqlState, type TransactionSql } from '../../client/connect.ts';
 import { readTarget, type OwnCheck } from '../connection/existing-tables.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';

@@ -7,7 +7,7 @@ import { ownPrefix } from '../../../../engine/model/side-tables.ts';
 import { keyIndexMark } from '../connection/existing-tables.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { runAll } from '../staging/lane.ts';
-import { columnId } from '../../../row-sinks/staged-rows.ts';
+import { columnId } from '../../../row-sinks/unfit-columns.ts';
 import type { Publication } from './publication.ts';
 
 /** how the names of staged tables begin, and of what is made with them */

@@ -8,6 +8,7 @@ import type { StagingArea } from '../staging/area.ts';
 import type { MergeOrder } from '../../../../ports/rows/merge.ts';
 import type { Merging } from '../../../row-sinks/merging.ts';
 import type { ExistingTarget } from '../connection/existing-tables.ts';
+import type { WidenedTypes } from '../../../row-sinks/unfit-columns.ts';
 
 /** Rows that went into a table that was there before. */
 export interface Insertion {
@@ -41,9 +42,9 @@ export interface Publication {
   /** tables that were emptied and lost their foreign keys meanwhile */
   readonly rekeyed: Set<string>;
   /** table and column, `0:3`: NOT NULL columns that some row left empty */
-  readonly nullAllowed: ReadonlySet<string>;
+  readonly nullAllowed: Set<string>;
   /** table and column, `0:3`: columns with a value that their type cannot hold */
-  readonly widened: ReadonlySet<string>;
+  readonly widened: WidenedTypes;
   /** physical names of tables in `made` that have their primary key and NOT NULL already */
   readonly keyed: Set<string>;
   /** staged tables that became tables of the target */

@@ -10,7 +10,7 @@ import { physicalSideTable, type PhysicalTable } from '../../../../engine/sql/ph
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../client/connect.ts';
-import { columnId } from '../../../row-sinks/staged-rows.ts';
+import { columnId } from '../../../row-sinks/unfit-columns.ts';
 import { relation, type Publication } from './publication.ts';
 import { addKeyIndexes } from './key-indexes.ts';
 import { converted, settledType } from '../connection/types.ts';
@@ -52,8 +52,8 @@ export async function makeTables(publication: Publication, indexes: readonly num
   const statements = indexes.map((index) => {
     const table = publication.tables[index]!;
     const columns = table.columns.map((column, at) => {
-      const type = publication.widened.has(columnId(index, at)) ? 'text' : column.sqlType;
-      return `${doubleQuoted(column.name)} ${type}`;
+      const type = publication.widened.get(columnId(index, at));
+      return `${doubleQuoted(column.name)} ${type === undefined ? column.sqlType : postgresql.typeName(type)}`;
     });
     if (publication.plan.keys === 'hash' && table.primaryKey.length > 0) columns.push(primaryKey(table));
     publication.createdTables.add(table.name);

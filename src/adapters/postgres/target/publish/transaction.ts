@@ -15,7 +15,9 @@ import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { strayReferences } from '../staging/foreign-keys.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import { adaptTable, finishTables, makeSideTables, makeTables } from './tables.ts';
-import { lexicalText } from '../connection/types.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import { widenedWords } from '../../../row-sinks/unfit-columns.ts';
+import { converted } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
 
 /** Rows added by table name of the model. */
@@ -133,25 +135,35 @@ async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string,
   return offsets;
 }
 
-/** Columns with a value that their type cannot hold become text, and take it. */
+/** Columns with a value that their type cannot hold become text, or a wider number, and take it. */
 async function widenStaged(publication: Publication): Promise<void> {
-  const { tx, staging, tables, widened } = publication;
+  const { tx, staging, tables, widened, nullAllowed } = publication;
   if (widened.size === 0) return;
   const source = staging.get(unconvertedValues)!;
-  for (const id of widened) {
+  for (const [id, type] of widened) {
     const [index, at] = id.split(':').map(Number) as [number, number];
     const staged = staging.get(index)!;
     const { name } = tables[index]!.columns[at]!;
     const key = tables[index]!.primaryKey[0]!;
     const types = await typesOf(publication, [staged]);
     const column = doubleQuoted(name);
+    const wider = postgresql.typeName(type);
     await tx.unsafe(
-      `ALTER TABLE ${staged.relation} ALTER COLUMN ${column} TYPE text USING ${lexicalText(column, types.get(staged.name)!.get(name)!)};
-       UPDATE ${staged.relation} s SET ${column} = m.content FROM ${source.relation} m
+      `ALTER TABLE ${staged.relation} ALTER COLUMN ${column} TYPE ${wider} USING ${converted(column, types.get(staged.name)!.get(name)!, wider)};
+       UPDATE ${staged.relation} s SET ${column} = m.content::${wider} FROM ${source.relation} m
         WHERE m.table_index = ${index} AND m.column_index = ${at} AND m.row_key = s.${doubleQuoted(key)}`,
     );
-    publication.changes.push(`${tables[index]!.name}.${name}: widened to text`);
+    publication.changes.push(`${tables[index]!.name}.${name}: ${widenedWords(type)}`);
+    // the column was empty until now where the value had no place
+    if (nullAllowed.has(id) && !(await hasNulls(tx, staged.relation, column))) nullAllowed.delete(id);
   }
+}
+
+async function hasNulls(tx: Publication['tx'], relation: string, column: string): Promise<boolean> {
+  const [row] = await tx.unsafe<[{ found: boolean }]>(
+    `SELECT EXISTS (SELECT 1 FROM ${relation} WHERE ${column} IS NULL) AS found`,
+  );
+  return row.found;
 }
 
 async function stagedTypes(publication: Publication): Promise<Map<string, Map<string, string>>> {

@@ -2,7 +2,7 @@
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
 import type { UnitReceipt, UnitTarget } from '../../../../ports/rows/units.ts';
-import { columnId } from '../../../row-sinks/staged-rows.ts';
+import { columnId, type UnfitColumns } from '../../../row-sinks/unfit-columns.ts';
 import type { Sql } from '../../client/connect.ts';
 import type { TargetAddress } from '../connection/open.ts';
 import type { StagingArea } from '../staging/area.ts';
@@ -23,7 +23,7 @@ export interface UnitTargetOptions {
   readonly hasSchema: boolean;
   readonly mostConnections: number;
   readonly nullAllowed: Set<string>;
-  readonly widened: Set<string>;
+  readonly unfit: UnfitColumns;
   /** runs what waits for nothing but the target, and names its faults */
   readonly guarded: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -90,7 +90,7 @@ export function createUnitTarget(options: UnitTargetOptions): PostgresUnitTarget
           );
         for (const { nullAllowed, unconverted } of receipts) {
           for (const [table, column] of nullAllowed) options.nullAllowed.add(columnId(table, column));
-          for (const [table, column] of unconverted) options.widened.add(columnId(table, column));
+          options.unfit.addAll(unconverted);
         }
         await sql.unsafe(`DROP TABLE ${ledger}`);
         await adoptSharedTables(sql, staging, rowsOf(receipts));

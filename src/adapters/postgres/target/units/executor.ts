@@ -8,7 +8,7 @@ import type { SideTable, UnconvertedValue } from '../../../../ports/rows/sink.ts
 import type { UnitReceipt } from '../../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { columnId } from '../../../row-sinks/staged-rows.ts';
+import { columnId, UnfitColumns, wholeDigits } from '../../../row-sinks/unfit-columns.ts';
 import type { Sql } from '../../client/connect.ts';
 import { targetFault } from '../connection/open.ts';
 import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
@@ -64,7 +64,7 @@ class PostgresUnitSink implements UnitSink {
   readonly #tables = new Map<number | string, Pending>();
   readonly #relations: ReadonlyMap<number | string, string>;
   readonly #nullAllowed = new Map<string, readonly [number, number]>();
-  readonly #unconverted = new Map<string, readonly [number, number]>();
+  readonly #unfit = new UnfitColumns();
   #buffered = 0;
   /** asked for once; a text: another attempt's note */
   #claim: Promise<string | null> | null = null;
@@ -96,8 +96,7 @@ class PostgresUnitSink implements UnitSink {
   }
 
   async unconverted(value: UnconvertedValue): Promise<void> {
-    const { table, column } = value;
-    this.#unconverted.set(columnId(table, column), [table, column]);
+    this.#unfit.add(value.table, value.column, wholeDigits(value.text));
     this.#push(unconvertedValues, unconvertedRow(value), 1, undefined);
   }
 
@@ -118,7 +117,7 @@ class PostgresUnitSink implements UnitSink {
     const text = note({
       rows: tables.map(([key, { rows }]) => [key, rows] as const),
       nullAllowed: [...this.#nullAllowed.values()],
-      unconverted: [...this.#unconverted.values()],
+      unconverted: this.#unfit.columns,
     });
     const { ledger } = this.#token;
     await this.#run((sql) =>
