@@ -40,10 +40,7 @@ function parsePath(text: string, model: RelationalModel): KeyPath | { readonly f
   for (const step of steps) {
     if (attribute !== null) return { fault: `${text}: nothing can follow an attribute` };
     const name = nameOf(step.replace(/^@/, ''), model);
-    if (name === null)
-      return {
-        fault: `${text}: ${step} is no name with a prefix of the schema (${Object.keys(model.namespaces).join(', ')})`,
-      };
+    if (name === null) return { fault: `${text}: ${step} ${namingFault(step, model)}` };
     if (step.startsWith('@'))
       // an attribute without a prefix is in no namespace
       attribute = { ...name, namespaceUri: name.namespaceUri ?? '' };
@@ -59,9 +56,16 @@ function parsePath(text: string, model: RelationalModel): KeyPath | { readonly f
   return path;
 }
 
+const nameForm = /^(?:\{([^}]*)\}|([^:{}[\]()*\s]+):)?([^:{}[\]()*@\s]+)$/;
+
+function namingFault(step: string, { namespaces }: RelationalModel): string {
+  if (nameForm.test(step.replace(/^@/, '')))
+    return `is no name with a prefix of the schema (${Object.keys(namespaces).join(', ')})`;
+  return 'is neither the name of an element nor @ and that of an attribute: a key is a path of names alone';
+}
+
 function nameOf(step: string, model: RelationalModel): NameWanted | null {
-  const [, uri, prefix, localName] =
-    /^(?:\{([^}]*)\}|([^:{}[\]()*\s]+):)?([^:{}[\]()*@\s]+)$/.exec(step) ?? [];
+  const [, uri, prefix, localName] = nameForm.exec(step) ?? [];
   if (localName === undefined) return null;
   if (prefix === undefined) return { namespaceUri: uri ?? null, localName };
   const namespaceUri = prefix === 'xml' ? xmlNamespace : model.namespaces[prefix];

@@ -48,7 +48,12 @@ export async function choicesAfterParent(session: ToolSession): Promise<ModelCho
   const { request, idOrg, home } = session;
   const given = request.mapLevel;
   if (request.parent === undefined) return { mapLevel: given ?? defaultMapLevel };
-  const parent = await home.adapters.catalog.loadLogicalSchema(idOrg, { idSch: request.parent });
+  const { catalog } = home.adapters;
+  const parent = await catalog.loadLogicalSchema(idOrg, { idSch: request.parent });
+  if (parent === null && (await catalog.findOrigin(idOrg, request.parent)) === null) {
+    const known = await knownOrigins(catalog, idOrg);
+    throw new AppError('not_found', `--parent ${request.parent}: there is no such origin${known}`);
+  }
   const mapLevel = given ?? parent?.model.mapLevel ?? defaultMapLevel;
   if (parent === null) return { mapLevel };
   const { previous, keepNames } = choicesAfter(parent.model, mapLevel, request);

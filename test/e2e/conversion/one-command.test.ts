@@ -173,6 +173,8 @@ describe('one command', { timeout: 240_000 }, () => {
     ]);
     const unknown = await runTool(home, 'xml2er', [documents, '-x', '9999', '-o', 'metadb:named']);
     expect(unknown.stdout).toMatch(/-x 9999: there is no such origin; there are .*\(voyages\)/);
+    const orphan = await runTool(home, 'xsd2er', [set, '--parent', '9999']);
+    expect(orphan.stdout).toMatch(/--parent 9999: there is no such origin; there are .*\(voyages\)/);
   });
 
   it('holds over REST', needs('whole run'), async () => {

@@ -139,6 +139,12 @@ describe('documents of the same name', () => {
       'say by --key what tells one from another',
     ],
     ['a path that is none', ['-o', 'metadb:paths', '--key', 'order/customer'], 'is no absolute path'],
+    ['a path with a condition', ['-o', 'metadb:paths', '--key', '/order[1]/@id'], 'a path of names alone'],
+    [
+      'a path with a strange prefix',
+      ['-o', 'metadb:paths', '--key', '/x:order/@id'],
+      'a prefix of the schema',
+    ],
     ['a path of another schema', ['-o', 'metadb:paths', '--key', '/order/client'], 'it has customer, line'],
     ['keys by content', ['-o', 'metadb:hashes', '--keys', 'hash'], '--keys hash'],
   ])('are refused for %s', async (_, options, words) => {
