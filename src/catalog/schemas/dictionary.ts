@@ -47,6 +47,7 @@ export async function dictionaryFile(
     line.sample,
     line.nullShare,
     line.codeTypes.join('\n'),
+    line.constraint,
   ]);
   const tables = described.tables.map((table): Cell[] => [
     table.name,
@@ -79,6 +80,7 @@ const headings = {
     'sample',
     'null_share',
     'code_type',
+    'default',
   ],
   codes: ['type', 'code', 'label', 'documentation'],
   tables: ['table', 'definition', 'path', 'columns'],

@@ -4,7 +4,13 @@ import { mapInSlices } from '../in-slices.ts';
 import type { ColumnType, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../model/side-tables.ts';
 import type { SourceModel } from '../model/source-model.ts';
-import { columnComment, commentLine, identityNotes, tableComment } from '../sql/comment-text.ts';
+import {
+  columnComment,
+  commentLine,
+  constraintWords,
+  identityNotes,
+  tableComment,
+} from '../sql/comment-text.ts';
 import { placesOfRows, type PlacesOfRows } from '../sql/places-of-rows.ts';
 import { enumerationsOf, type CodeList, type EnumeratedValues, type Enumeration } from './enumerations.ts';
 
@@ -17,6 +23,8 @@ export interface DescribedColumn {
   /** on one line: the documentation alone; '' without any */
   readonly documentation: string;
   readonly xpath: string | null;
+  /** `default EUR`, `fixed 2.1`; '' where the source says neither */
+  readonly constraint: string;
   /** all values that there can be, of a list those of its items; null: not told */
   readonly enumeration: Enumeration | null;
   /** what the schema says of them, by value */
@@ -103,6 +111,7 @@ export function describeTable(
       description: commentLine(columnComment(model, table, column, places), null),
       documentation: commentLine(column.documentation ?? '', null),
       xpath: column.xpath,
+      constraint: constraintWords(column).join(''),
       enumeration: enumerationAt(at)?.values ?? null,
       saidOfValues: enumerationAt(at)?.said ?? nothingSaid,
       codeLists: enumerationAt(at)?.lists ?? [],
@@ -147,6 +156,7 @@ export function describeSideTable({
       description: column.comment,
       documentation: column.comment,
       xpath: null,
+      constraint: '',
       enumeration: null,
       saidOfValues: nothingSaid,
       codeLists: [],

@@ -22,6 +22,8 @@ export interface DictionaryLine extends HeldValues {
   /** as PostgreSQL names it */
   readonly type: string;
   readonly isNullable: boolean;
+  /** `default EUR`, `fixed 2.1`, or '' */
+  readonly constraint: string;
   /** `primary key`, `refers to TABLE`, or '' */
   readonly key: string;
   /** `CODE: what is said of it` */
@@ -44,6 +46,7 @@ export async function dictionaryLines(
       path: column.xpath,
       type: postgresql.typeName(column.type),
       isNullable: column.nullable,
+      constraint: column.constraint,
       key: keyOf(table, column),
       codes: (column.enumeration ?? []).map((code) => {
         const said = column.saidOfValues.get(code);
@@ -104,7 +107,11 @@ export async function dictionaryMarkdown(
         line.businessName,
         line.definition,
         line.path ?? '',
-        `${line.type}${line.isNullable ? '' : ', not null'}`,
+        [
+          line.type,
+          ...(line.isNullable ? [] : ['not null']),
+          ...(line.constraint === '' ? [] : [line.constraint]),
+        ].join(', '),
         line.key,
         line.codes.join('; '),
         line.sample ?? '',

@@ -83,6 +83,14 @@ export interface Column {
    */
   readonly roles?: readonly string[];
   readonly documentation?: string;
+  /** absent: none, or declarations that share the column differ in it */
+  readonly constraint?: ValueConstraint;
+}
+
+/** What the XSD says of an attribute that is absent or an element that is empty (`default`), or the one value there is (`fixed`). */
+export interface ValueConstraint {
+  readonly kind: 'default' | 'fixed';
+  readonly value: string;
 }
 
 /** Names that a database without arrays has beside a column of lists. */

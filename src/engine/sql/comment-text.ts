@@ -78,7 +78,17 @@ function sourceComment(
   if (column.xpath === null) return structureComment(model, table, column);
   const describes = describing.has(column.role) || holdsAttributes(table, column);
   const what = describes ? ` (${structureComment(model, table, column)})` : '';
-  return [`${column.xpath}${what}`, ...places].join('; ');
+  return [`${column.xpath}${what}`, ...constraintWords(column), ...places].join('; ');
+}
+
+/** A value that is longer is cut. */
+const longestConstraint = 100;
+
+/** `default EUR`, `fixed 2.1`; nothing where the XSD says neither. */
+export function constraintWords({ constraint }: Pick<Column, 'constraint'>): string[] {
+  if (constraint === undefined) return [];
+  const value = constraint.value.trim() === '' ? JSON.stringify(constraint.value) : constraint.value;
+  return [`${constraint.kind} ${commentLine(value, longestConstraint)}`];
 }
 
 /** Whether it has the attributes of an element that only a wildcard of its schema allows. */

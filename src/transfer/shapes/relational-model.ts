@@ -1,5 +1,6 @@
 /** Whether a value is a relational model whose indexes lead somewhere. */
 import type {
+  ValueConstraint,
   Column,
   ColumnType,
   IdentityPath,
@@ -51,6 +52,7 @@ const column = object<Column>(
   },
   {
     documentation: text(),
+    constraint: object<ValueConstraint>({ kind: oneOf('default', 'fixed'), value: text() }),
     keepsForm: oneOf(true),
     path: text(),
     roles: array(text(/./)),

@@ -54,6 +54,7 @@ function withColumns(table: DescribedTable, names: readonly string[]): Described
           description: '',
           documentation: '',
           xpath: null,
+          constraint: '',
           enumeration: null,
           saidOfValues: new Map(),
           codeLists: [],

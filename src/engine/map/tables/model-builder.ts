@@ -1,5 +1,12 @@
 /** Tables, columns and plan nodes while they are being drawn: objects, so that order and names can be settled at the end. */
-import type { Column, ColumnRole, ColumnType, ListNames, Table } from '../../model/relational-model.ts';
+import type {
+  Column,
+  ColumnRole,
+  ColumnType,
+  ListNames,
+  Table,
+  ValueConstraint,
+} from '../../model/relational-model.ts';
 import type { BuiltInType, QName, SourceModel, ValueType } from '../../model/source-model.ts';
 import type { UsePrinter } from '../names/use-paths.ts';
 
@@ -32,6 +39,8 @@ export interface ColumnDraft {
   /** parent_key only: words that tell this use from others of the same parent */
   readonly via: readonly string[];
   readonly documentation: string | undefined;
+  /** null: none, or declarations differ in it */
+  constraint: ValueConstraint | null;
   /** extra columns only: documents may have no value for it */
   readonly isOptional: boolean;
   /** position in the finished row; set by `finishTables` */
@@ -213,6 +222,7 @@ export interface NewColumn {
   readonly child?: TableDraft;
   readonly via?: readonly string[];
   readonly documentation?: string | undefined;
+  readonly constraint?: ValueConstraint | null;
   readonly isOptional?: boolean;
 }
 
@@ -233,6 +243,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     roles: fields.roles ?? [],
     via: fields.via ?? [],
     documentation: fields.documentation,
+    constraint: fields.constraint ?? null,
     isOptional: fields.isOptional ?? false,
     index: -1,
     name: '',
@@ -281,6 +292,7 @@ export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
     references: (column.parent ?? column.child)?.index ?? null,
     ...(column.roles.length === 0 ? {} : { roles: column.roles }),
     ...(column.documentation === undefined ? {} : { documentation: column.documentation }),
+    ...(column.constraint === null ? {} : { constraint: column.constraint }),
   };
 }
 

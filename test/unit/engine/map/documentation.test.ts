@@ -228,3 +228,35 @@ describe('members of a substitution group in one table', () => {
     }
   });
 });
+
+describe('a value that the XSD says beforehand', () => {
+  const person = `<xs:complexType name="Person"><xs:simpleContent><xs:extension base="xs:string">
+      <xs:attribute name="lang" default="en"/><xs:attribute name="empty" default=""/></xs:extension></xs:simpleContent></xs:complexType>`;
+  const book = xs(
+    `${person}<xs:element name="book">${complex(
+      `<xs:element name="price" default="0"><xs:simpleType><xs:restriction base="xs:decimal"/></xs:simpleType></xs:element>
+       <xs:element name="author" type="Person" default="anonymous" maxOccurs="unbounded"/>
+       <xs:element name="editor" type="Person" minOccurs="0" maxOccurs="unbounded"/>`,
+      `<xs:attribute name="version" type="xs:string" fixed="2.1">${note('Of the format.')}</xs:attribute>`,
+    )}</xs:element>`,
+  );
+
+  it('is told by the comment of its column, not where rows are of several elements', async () => {
+    const { tables } = await describeModel({ name: 'books', version: 1 }, modelOf(compiled(book), 3), null);
+    const told = tables.flatMap(({ name, columns }) =>
+      columns.flatMap((column) =>
+        column.xpath === null || name === '_documents'
+          ? []
+          : [[`${name}.${column.name}`, column.description]],
+      ),
+    );
+    expect(Object.fromEntries(told)).toEqual({
+      'book.version': '/book/@version; fixed 2.1: Of the format.',
+      'book.price': '/book/price; default 0',
+      'person.role': expect.any(String),
+      'person.value': expect.not.stringContaining('anonymous'),
+      'person.lang': expect.stringMatching(/\/@lang; default en/),
+      'person.empty': expect.stringMatching(/\/@empty; default ""/),
+    });
+  });
+});

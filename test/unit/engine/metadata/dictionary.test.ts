@@ -13,7 +13,7 @@ const xsd = (label: string, year: string): string => `<xs:schema xmlns:xs="http:
       <xs:element name="ttl" type="xs:string">${label}</xs:element>
       <xs:element name="yr" type="xs:int" minOccurs="0">${year}</xs:element>
     </xs:sequence>
-      <xs:attribute name="tech"><xs:simpleType><xs:restriction base="xs:string"><xs:enumeration value="oil"><xs:annotation><xs:documentation>On canvas.</xs:documentation></xs:annotation></xs:enumeration><xs:enumeration value="ink"/></xs:restriction></xs:simpleType></xs:attribute>
+      <xs:attribute name="tech" default="ink"><xs:simpleType><xs:restriction base="xs:string"><xs:enumeration value="oil"><xs:annotation><xs:documentation>On canvas.</xs:documentation></xs:annotation></xs:enumeration><xs:enumeration value="ink"/></xs:restriction></xs:simpleType></xs:attribute>
     </xs:complexType></xs:element>
   </xs:sequence></xs:complexType></xs:element></xs:schema>`;
 
@@ -67,7 +67,7 @@ describe('GET /v2/schema/dictionary', () => {
       '| ttl | Title | What it is called. | /museum/work/ttl | text, not null |  |  | A | 0 % |',
     );
     expect(lines).toContain(
-      '| tech |  |  | /museum/work/@tech | varchar(3) |  | oil: On canvas.; ink | ink | 50 % |',
+      '| tech |  |  | /museum/work/@tech | varchar(3), default ink |  | oil: On canvas.; ink | ink | 50 % |',
     );
     expect(lines.slice(lines.indexOf('## Codes'))).toEqual([
       '## Codes',

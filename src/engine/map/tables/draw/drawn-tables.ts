@@ -1,6 +1,7 @@
 /** The tables of a drawing: which rows share one, and which uses of the source share a column. */
 import { widerColumnType, widerSourceType } from '../column-types.ts';
 import { holdsNames, type QName, type SourceModel } from '../../../model/source-model.ts';
+import type { ValueConstraint } from '../../../model/relational-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
@@ -236,6 +237,7 @@ export class DrawnTables {
       known.type = widerColumnType(known.type, column.type);
       known.sourceType = widerSourceType(known.sourceType, column.sourceType ?? null);
       known.keepsForm ||= column.keepsForm ?? false;
+      if (!isSameConstraint(known.constraint, column.constraint ?? null)) known.constraint = null;
       if (JSON.stringify(known.members) !== JSON.stringify(column.members ?? [])) known.members = [];
       return known;
     }
@@ -268,4 +270,8 @@ export class DrawnTables {
   #documentColumn(table: TableDraft): void {
     this.column(table, '/document', { role: 'document', type: key });
   }
+}
+
+function isSameConstraint(a: ValueConstraint | null, b: ValueConstraint | null): boolean {
+  return a?.kind === b?.kind && a?.value === b?.value;
 }

@@ -5,6 +5,7 @@ import {
   type SourceType,
   type ValueType,
 } from '../../../model/source-model.ts';
+import type { ValueConstraint } from '../../../model/relational-model.ts';
 import { columnTypeOf, itemBaseOf, keepsForm } from '../column-types.ts';
 import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
 import { derivedTypesOf, isTextAlone } from '../type-graph.ts';
@@ -136,6 +137,9 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
 
 function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, value: ValueType): void {
   node.content = 'simple';
+  const declared = drawing.model.elements[node.element]!;
+  // a table of a type has rows of elements that are declared elsewhere
+  const isOfOneElement = row.columnKey !== '' || !row.table.shared;
   node.text = drawing.tables.valueColumn(row, '/text()', {
     steps: row.columnKey,
     nameParts: row.nameParts,
@@ -145,9 +149,10 @@ function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, val
     keepsForm: keepsForm(value, drawing.columnTypes),
     members: value.memberTypes,
     documentation: row.documentation,
+    constraint: isOfOneElement ? constraintOf(declared) : null,
   });
   // an empty element with a default is valid, and its column stays empty where the type has no empty value
-  const { default: constant, fixed = constant } = drawing.model.elements[node.element]!;
+  const { default: constant, fixed = constant } = declared;
   const mayBeEmpty = value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
   if (row.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(row.guarantor);
 }
@@ -170,11 +175,20 @@ function drawAttributes(drawing: DrawingContext, node: NodeDraft, row: RowContex
       keepsForm: keepsForm(attribute.type, drawing.columnTypes),
       members: attribute.type.memberTypes,
       documentation: attribute.documentation ?? saidOfValue(type, attribute, row),
+      constraint: constraintOf(attribute),
     });
     const isSure = attribute.required && attribute.type.mayBeEmpty !== true;
     if (isSure && row.guarantor !== null) column.requiredBy.add(row.guarantor);
     node.attributes.push({ name: attribute.name, column });
   }
+}
+
+function constraintOf({
+  default: usual,
+  fixed,
+}: Pick<SourceAttribute, 'default' | 'fixed'>): ValueConstraint | null {
+  if (fixed !== undefined) return { kind: 'fixed', value: fixed };
+  return usual === undefined ? null : { kind: 'default', value: usual };
 }
 
 /** What is said of an element whose value is an attribute, where of the attribute itself nothing is said. */
