@@ -137,6 +137,12 @@ export const properties = [
     meaning: 'how long running jobs may go on after SIGTERM before they are handed back',
   },
   {
+    name: 'svc.worker.idle',
+    initial: '10 s',
+    meaning:
+      'how long the process of a job that completed waits for another one of its tool and organisation, which then starts sooner; none: each job has a process of its own',
+  },
+  {
     name: 'svc.worker.memory',
     initial: '',
     meaning: 'memory of a job for objects of JavaScript, such as 8 GiB; empty: as Node has it, up to 4 GiB',
@@ -211,6 +217,9 @@ export function readConfig(record: PropertyRecord): Config {
     worker: {
       concurrency: count('svc.worker.concurrency', 0),
       drainMs: time('svc.worker.drain'),
+      idleMs: read('svc.worker.idle', (value) =>
+        value === 'none' ? null : parseQuantity(value, timeUnits, 'a time such as 10 s, or none'),
+      ),
       memoryBytes: read('svc.worker.memory', (value) =>
         value === '' ? null : parseQuantity(value, sizeUnits, 'a size such as 8 GiB'),
       ),

@@ -168,6 +168,8 @@ const worker = z
     concurrency: z.number().nonnegative(),
     /** how long running jobs may go on after SIGTERM before they are handed back */
     drainMs: amount,
+    /** how long the process of a job that completed waits for another one; null: not at all */
+    idleMs: amount.nullable(),
     /** what a tool may use for objects of JavaScript; null: as Node has it */
     memoryBytes: amount.nullable(),
     /** smaller inputs are loaded without threads, whatever `--workers` says */

@@ -1,6 +1,7 @@
 /** A worker on this machine: what the service runs inside itself and `npm run worker` runs alone. */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { markVariable, waitsVariable } from '../adapters/processes/successive-runs.ts';
 import { createProcessRunner } from '../adapters/processes/tool-runner.ts';
 import { sparkVariables } from '../config/spark.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
@@ -29,6 +30,7 @@ export function createJobWorker(
   concurrency: number,
 ): Worker {
   const { adapters, config, home } = opened;
+  const { idleMs } = config.worker;
   const runner = createProcessRunner({
     entryOf: (tool) => fileURLToPath(new URL(`../tools/bin/${tool}.mjs`, import.meta.url)),
     openLog: opened.openLog,
@@ -37,6 +39,7 @@ export function createJobWorker(
     maskOf: (idJob) => maskOf(opened, idJob),
     heapBytes: config.worker.memoryBytes,
     memoryBytes: config.limits.toolMemoryBytes,
+    ...(idleMs === null ? {} : { waiting: { most: concurrency, waitMs: idleMs } }),
   });
   return createWorker({
     jobs: adapters.jobs,
@@ -101,7 +104,8 @@ function toolEnvironment(environment: Environment, directory: string): Record<st
       name !== 'SVC_METADB_URL' &&
       name !== 'SVC_LAUNCHED_BY' &&
       name !== 'SVC_JOB_EPOCH' &&
-      name !== 'SVC_JOB_MARK' &&
+      name !== markVariable &&
+      name !== waitsVariable &&
       !/^SVC_(?:WEBHOOKS|OPENLINEAGE)_/.test(name);
     if ((own || sparkVariables.test(name)) && value !== undefined) tool[name] = value;
   }

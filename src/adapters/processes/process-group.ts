@@ -1,7 +1,7 @@
 /** The processes that a child started, ended and watched as one: its group, and those that left it but carry its mark. */
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { markVariable } from './process-guard.ts';
+import { markVariable } from './successive-runs.ts';
 
 /** Sends a signal to every process of the group; false when there is none. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
@@ -25,6 +25,18 @@ export async function endGroup(groupId: number, mark: string, timeoutMs: number)
     if (performance.now() > until) return false;
     await delay(waitMs);
   }
+}
+
+/** Whether the leader of a group has started something that still runs, in the group or out of it. */
+export async function hasCompany(leaderId: number, mark: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  if ((await marked(mark)).some((pid) => pid !== leaderId)) return true;
+  for (const pid of await processIds()) {
+    if (pid === leaderId) continue;
+    const { state, group } = await stateOf(pid);
+    if (group === leaderId && state !== 'Z' && state !== 'X') return true;
+  }
+  return false;
 }
 
 /** A dead process that its parent has not collected still counts for the kernel, where init collects nothing for ever. */

@@ -4,9 +4,7 @@
  * itself; this ends what the tool has started, too.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-
-/** Inherited by all that a tool starts, also where it leaves the group: value of a tool's own. */
-export const markVariable = 'SVC_JOB_MARK';
+import { markVariable } from './successive-runs.ts';
 
 export interface ProcessGuard {
   watch(groupId: number, mark: string): void;

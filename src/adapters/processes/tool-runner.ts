@@ -4,13 +4,13 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { LogAppender } from '../../ports/files/log-appender.ts';
-import type { ProcessRunner, ToolProcess } from '../../ports/processes/runner.ts';
-import { endGroup, signalGroup } from './process-group.ts';
-import { createProcessGuard, markVariable } from './process-guard.ts';
-import type { ProcessGuard } from './process-guard.ts';
-import { copyToLog } from './log-pump.ts';
+import type { ProcessRunner } from '../../ports/processes/runner.ts';
+import { createProcessGuard } from './process-guard.ts';
 import type { LogMask } from './log-pump.ts';
-import { limitMemory, watchMemory, type MemoryWatch } from './out-of-memory.ts';
+import { watchMemory } from './out-of-memory.ts';
+import { markVariable, waitsVariable } from './successive-runs.ts';
+import { watchTool, type RunWatch } from './tool-process.ts';
+import { createWaitingTools } from './waiting-tools.ts';
 
 export interface ProcessRunnerOptions {
   /** absolute path of the module that is a tool's entry */
@@ -24,6 +24,8 @@ export interface ProcessRunnerOptions {
   readonly heapBytes?: number | null;
   /** what a tool may hold altogether, beside `heapBytes`; absent: no limit */
   readonly memoryBytes?: number;
+  /** processes that wait for a further run, at most, and how long each does; absent: none */
+  readonly waiting?: { readonly most: number; readonly waitMs: number };
   /** what takes the secrets of a job out of its log; a rejection keeps the tool from starting */
   readonly maskOf?: (idJob: number) => Promise<LogMask>;
 }
@@ -33,18 +35,16 @@ export interface ProcessRunnerOptions {
  * several collections, and all that is old is then marked, which is a tenth of a small job.
  */
 const youngSpace = '--min-semi-space-size=4';
-/** How long the rest of a killed group may take to disappear before it is no longer waited for. */
-const disappearMs = 5000;
-/** How long output may still come once every process is gone. */
-const lastOutputMs = 2000;
-
 /** One pipe for both streams: what is written first stands first. The arguments are the tool's, no shell reads them. */
 const bothStreams = ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'];
 
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
   let tieProbe: Promise<readonly string[]> | null = null;
   const guard = createProcessGuard();
+  const { most = 0, waitMs = 0 } = options.waiting ?? {};
+  const waiting = createWaitingTools(most, waitMs);
   const heapBytes = options.heapBytes ?? null;
+  const memoryBytes = (options.memoryBytes ?? Infinity) + (heapBytes ?? 0);
   const nodeOptions = [youngSpace];
   if (heapBytes !== null)
     nodeOptions.push(`--max-old-space-size=${Math.max(1, Math.floor(heapBytes / 1024 ** 2))}`);
@@ -58,33 +58,56 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         await log.close();
       }
     },
-    start: async ({ tool, argv, environment, idJob, epoch }) => {
-      const entry = options.entryOf(tool);
-      tieProbe ??= findTie();
-      const command = [...bothStreams, ...(await tieProbe), process.execPath, ...nodeOptions, entry, ...argv];
+    start: async ({ tool, argv, environment, idJob, epoch, idOrg }) => {
       const mask = (await options.maskOf?.(idJob)) ?? ((text: string) => text);
       const memory = await watchMemory(heapBytes);
+      tieProbe ??= findTie();
+      const tie = await tieProbe;
       const log = await options.openLog(idJob, epoch);
+      const watch: RunWatch = { log, mask, memory, memoryBytes };
+      // what one organisation has left in a process is never another's
+      const kind = idOrg === undefined ? null : `${idOrg} ${tool}`;
+      const ready = kind === null ? null : waiting.take(kind);
+      if (ready !== null) return ready.next({ argv, environment }, watch);
+      const command = [
+        ...bothStreams,
+        ...tie,
+        process.execPath,
+        ...nodeOptions,
+        options.entryOf(tool),
+        ...argv,
+      ];
       const mark = randomBytes(16).toString('hex');
+      const mayWait = kind !== null && most > 0 ? { [waitsVariable]: '1' } : {};
       try {
         const child = spawn(command[0]!, command.slice(1), {
           cwd: options.workingDirectory,
-          env: { ...baseEnvironment(), ...options.environment, ...environment, [markVariable]: mark },
+          env: {
+            ...baseEnvironment(),
+            ...options.environment,
+            ...environment,
+            ...mayWait,
+            [markVariable]: mark,
+          },
           // The open pipe to stdin closes when this process dies, however it dies.
           stdio: ['pipe', 'pipe', 'ignore'],
           detached: true,
           shell: false,
         });
         await spawned(child);
-        guard.watch(child.pid!, mark);
-        const memoryBytes = (options.memoryBytes ?? Infinity) + (heapBytes ?? 0);
-        return watch(child, { guard, mark, log, mask, memory, memoryBytes });
+        return watchTool(child, {
+          guard,
+          mark,
+          onWaiting: (waits) => kind !== null && waiting.offer(kind, waits),
+          onGone: waiting.forget,
+        }).first(watch);
       } catch (error) {
         // why the process did not start is the fault to tell
         await log.close().catch(() => undefined);
         throw error;
       }
     },
+    close: () => waiting.close(),
   };
 }
 
@@ -99,64 +122,6 @@ function spawned(child: ChildProcess): Promise<void> {
     child.once('spawn', resolve);
     child.once('error', reject);
   });
-}
-
-interface Watched {
-  readonly guard: ProcessGuard;
-  readonly mark: string;
-  readonly log: LogAppender;
-  readonly mask: LogMask;
-  readonly memory: MemoryWatch;
-  readonly memoryBytes: number;
-}
-
-function watch(child: ChildProcess, { guard, mark, log, mask, memory, memoryBytes }: Watched): ToolProcess {
-  const groupId = child.pid!;
-  let exited = false;
-  let killed = false;
-  let killTimer: NodeJS.Timeout | null = null;
-  // A child that has closed its stdin is no fault of ours
-  child.stdin?.on('error', () => undefined);
-  child.on('error', () => undefined);
-  const stop = (graceMs: number): void => {
-    // After the exit the number may belong to someone else
-    if (exited) return;
-    if (graceMs <= 0) {
-      killed = true;
-      signalGroup(groupId, 'SIGKILL');
-    } else if (killTimer === null) {
-      signalGroup(groupId, 'SIGTERM');
-      killTimer = setTimeout(() => {
-        if (!exited) stop(0);
-      }, graceMs);
-    }
-  };
-  const limit = limitMemory(groupId, memoryBytes, () => stop(0));
-  const output = child.stdout!;
-  const seen: LogMask = (text) => {
-    memory.see(text);
-    return mask(text);
-  };
-  const logged = copyToLog(output, log, seen, () => stop(0));
-  const gone = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
-    child.once('exit', (code, signal) => {
-      exited = true;
-      limit.stop();
-      if (killTimer !== null) clearTimeout(killTimer);
-      child.stdin?.destroy();
-      endGroup(groupId, mark, disappearMs).then(() => resolve({ code, signal }), reject);
-    });
-  });
-  const ended = gone.then(async (end) => {
-    guard.release(groupId);
-    // Whoever still holds the pipe is none of ours
-    const late = setTimeout(() => output.destroy(), lastOutputMs);
-    const logFault = await logged;
-    clearTimeout(late);
-    const outOfMemory = killed ? null : await memory.cause(end);
-    return { ...end, logFault, outOfMemory, overLimit: limit.over() };
-  });
-  return { ended, stop };
 }
 
 /** `setpriv --pdeathsig KILL`, where it is there and can do that: the kernel then ends the tool with this process, kill -9 included. */

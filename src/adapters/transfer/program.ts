@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TransferProgram, TransferRun } from '../../ports/processes/transfer-program.ts';
 import { signalGroup } from '../processes/process-group.ts';
-import { createProcessGuard, markVariable } from '../processes/process-guard.ts';
+import { createProcessGuard } from '../processes/process-guard.ts';
 import type { ProcessGuard } from '../processes/process-guard.ts';
+import { markVariable } from '../processes/successive-runs.ts';
 import { baseEnvironment, findTie } from '../processes/tool-runner.ts';
 
 export interface TransferProgramOptions extends Pick<

@@ -66,6 +66,7 @@ export function createWorker(options: WorkerOptions): Worker {
         await pause(graceMs, handingBack.signal, Promise.all(running));
         handingBack.abort();
         await Promise.all(running);
+        await options.runner.close();
       })();
       return drained;
     },

@@ -60,6 +60,7 @@ async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortS
     environment: { SVC_JOB_EPOCH: String(claim.epoch) },
     idJob: claim.idJob,
     epoch: claim.epoch,
+    idOrg: claim.idOrg,
   });
   const ended = new AbortController();
   const reason = keepLease(options, claim, child, ended.signal, handBack);

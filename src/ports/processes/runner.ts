@@ -1,4 +1,7 @@
-/** Runs a tool as a child process: an argument vector that no shell reads; all that it started ends with it. */
+/**
+ * Runs a tool as a child process: an argument vector that no shell reads; all that it started ends with it. A process that has
+ * completed a run may do the next one of the same tool and organisation.
+ */
 export interface ProcessEnd {
   /** null: ended by a signal */
   readonly code: number | null;
@@ -12,9 +15,9 @@ export interface ProcessEnd {
 }
 
 export interface ToolProcess {
-  /** Resolves when the process, all it started, and the writing of its log have ended. */
+  /** Resolves when the run, all it started, and the writing of its log have ended. */
   readonly ended: Promise<ProcessEnd>;
-  /** SIGTERM to the group, SIGKILL after `graceMs`. Idempotent. */
+  /** SIGTERM to the group, SIGKILL after `graceMs`; nothing once the run has ended. Idempotent. */
   stop(graceMs: number): void;
 }
 
@@ -26,7 +29,11 @@ export interface ProcessRunner {
     readonly environment: Readonly<Record<string, string>>;
     readonly idJob: number;
     readonly epoch: number;
+    /** whose run it is, where a process may do several of one organisation; absent: this one has a process of its own */
+    readonly idOrg?: number;
   }): Promise<ToolProcess>;
   /** Adds a line to the log of an attempt whose process has ended. */
   note(attempt: { readonly idJob: number; readonly epoch: number }, line: string): Promise<void>;
+  /** Ends processes that wait for a further run. */
+  close(): Promise<void>;
 }

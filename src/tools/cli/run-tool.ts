@@ -11,18 +11,19 @@ import { noDetails, type Conversion } from '../reports/conversion-result.ts';
 import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
 import { settlesWithin } from './settles-within.ts';
 import { printSummary, summaryOfFailure, summaryOfWork } from '../reports/summary.ts';
+import type { ProcessTime } from '../reports/step-times.ts';
 import { openSession, type ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 import { parseToolArguments } from '../../jobs/request/read-request.ts';
 
+/** `begun`: absent: with the process. */
 export async function runTool(
   tool: Tool,
   argv: readonly string[],
   convert: (session: ToolSession) => Promise<Conversion>,
+  begun?: ProcessTime,
 ): Promise<number> {
   const terminal = createTerminal();
-  // who reads along may go; the job goes on
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   if (argv.includes('--help') || argv.includes('-h') || argv.length === 0) {
     terminal.log((await import('./usage.ts')).usageOf(tool));
     return argv.length === 0 ? exitCodes.usage : exitCodes.completed;
@@ -53,6 +54,7 @@ export async function runTool(
       complain: terminal.complain,
       onProgress: terminal.progress,
       interruption,
+      begun,
     });
   } catch (error) {
     interruption?.release();

@@ -1,5 +1,5 @@
 /** The command `er2xml`; see src/tools/cli/usage.ts for its options. */
 import { convertBack } from '../write-back/convert-back.ts';
-import { runTool } from '../cli/run-tool.ts';
+import { runCommand } from '../cli/run-command.ts';
 
-process.exitCode = await runTool('er2xml', process.argv.slice(2), convertBack);
+await runCommand('er2xml', convertBack);

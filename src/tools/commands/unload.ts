@@ -1,5 +1,5 @@
 /** The command `unload`; see src/tools/cli/usage.ts for its options. */
 import { removeDocuments } from '../write-back/remove-documents.ts';
-import { runTool } from '../cli/run-tool.ts';
+import { runCommand } from '../cli/run-command.ts';
 
-process.exitCode = await runTool('unload', process.argv.slice(2), removeDocuments);
+await runCommand('unload', removeDocuments);

@@ -8,12 +8,22 @@ export interface StepTime {
   readonly cpu_seconds: number;
 }
 
+/** How old this process is, and the CPU time that it has had. */
+export interface ProcessTime {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
 /** Each step ends where the next begins; one that is taken up again is the same step. */
 export class StepTimes {
   readonly #spent = new Map<string, { ms: number; cpuMs: number }>();
   #name = startStep;
-  /** the time and the CPU time of this process where the present step began: the first one with the process */
-  #since = { ms: 0, cpuMs: 0 };
+  /** where the present step began */
+  #since: ProcessTime;
+
+  constructor(begun: ProcessTime = processStart) {
+    this.#since = begun;
+  }
 
   begin(name: string): void {
     this.#count();
@@ -39,8 +49,7 @@ export class StepTimes {
   }
 
   #count(): void {
-    const { user, system } = process.cpuUsage();
-    const now = { ms: performance.now(), cpuMs: (user + system) / 1000 };
+    const now = processTime();
     const spent = this.#spent.get(this.#name) ?? { ms: 0, cpuMs: 0 };
     spent.ms += now.ms - this.#since.ms;
     spent.cpuMs += now.cpuMs - this.#since.cpuMs;
@@ -50,3 +59,9 @@ export class StepTimes {
 }
 
 const startStep = 'start';
+const processStart: ProcessTime = { ms: 0, cpuMs: 0 };
+
+export function processTime(): ProcessTime {
+  const { user, system } = process.cpuUsage();
+  return { ms: performance.now(), cpuMs: (user + system) / 1000 };
+}

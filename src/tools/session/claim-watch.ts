@@ -15,12 +15,15 @@ export function watchClaim(
 ): { stop(): void } {
   let killedSince: number | null = null;
   let asking = false;
+  let stopped = false;
   const timer = setInterval(() => {
     if (asking) return;
     asking = true;
     jobs
       .checkClaim(claim)
       .then((answer) => {
+        // the process may do another run by now
+        if (stopped) return;
         if (answer === 'lost') return end('lost');
         if (answer === 'ok') killedSince = null;
         else if (performance.now() - (killedSince ??= performance.now()) > killGraceMs) end('kill');
@@ -30,5 +33,10 @@ export function watchClaim(
       .finally(() => (asking = false));
   }, everyMs);
   timer.unref();
-  return { stop: () => clearInterval(timer) };
+  return {
+    stop: () => {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
 }

@@ -28,7 +28,7 @@ import { keepLog, type KeptLog } from '../reports/kept-log.ts';
 import { createProgressLines, type PassProgress } from '../reports/progress-lines.ts';
 import { createRejects, type Rejects } from '../load/rejects.ts';
 import { createRootAdvice } from '../load/root-advice.ts';
-import { StepTimes } from '../reports/step-times.ts';
+import { StepTimes, type ProcessTime } from '../reports/step-times.ts';
 import { summaryOfWork, type RunSoFar } from '../reports/summary.ts';
 import { createPathMask } from '../../runtime/host-paths.ts';
 import { jobFolder } from '../../runtime/open/files.ts';
@@ -104,6 +104,8 @@ export interface SessionOptions {
   readonly complain: (line: string) => void;
   /** null: a worker ends it */
   readonly interruption: Interruption | null;
+  /** absent: with the process */
+  readonly begun: ProcessTime | undefined;
 }
 
 export async function openSession(request: ToolRequest, options: SessionOptions): Promise<ToolSession> {
@@ -273,7 +275,7 @@ function session(
     origin: null,
     chosen: null,
     mapped: null,
-    steps: new StepTimes(),
+    steps: new StepTimes(options.begun),
     from: null,
   };
   const spool = new FileSpool(join(jobFolder(home.home, parts.claim.idJob), 'spool'));

@@ -8,14 +8,27 @@ export interface ToolProcess {
 }
 
 /** Tools that run a job of this home now; those that only wait to be collected do not count. */
-export async function toolProcesses(home: ServiceHome, idJob?: number): Promise<ToolProcess[]> {
+export function toolProcesses(home: ServiceHome, idJob?: number): Promise<ToolProcess[]> {
+  return processesOf(home, idJob === undefined ? / -j \d+$/ : new RegExp(` -j ${idJob}$`));
+}
+
+/** Those that have done a job of this home, and wait for another. */
+export function waitingTools(home: ServiceHome): Promise<ToolProcess[]> {
+  return processesOf(home, /^\w+ waits$/);
+}
+
+/** How many files and connections a process has open. */
+export async function openFiles(pid: number): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length;
+}
+
+async function processesOf(home: ServiceHome, called: RegExp): Promise<ToolProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(pids.map((pid) => readProcess(Number(pid))));
-  const job = idJob === undefined ? / -j \d+$/ : new RegExp(` -j ${idJob}$`);
   return found.filter(
     (process) =>
       process !== null &&
-      job.test(process.commandLine) &&
+      called.test(process.commandLine) &&
       process.environment.includes(`SVC_HOME=${home.directory}`),
   ) as ToolProcess[];
 }

@@ -22,6 +22,7 @@ export async function createTestRunner(
   maskOf?: ProcessRunnerOptions['maskOf'],
   heapBytes: number | null = null,
   memoryBytes?: number,
+  waiting?: ProcessRunnerOptions['waiting'],
 ): Promise<TestRunner> {
   const directory = await temporaryFolder();
   const logsDirectory = join(directory, 'logs');
@@ -35,6 +36,7 @@ export async function createTestRunner(
       heapBytes,
       ...(memoryBytes === undefined ? {} : { memoryBytes }),
       ...(maskOf === undefined ? {} : { maskOf }),
+      ...(waiting === undefined ? {} : { waiting }),
     }),
     directory,
     log: (idJob) => readFile(join(logsDirectory, `job-${idJob}.log`), 'utf8').catch(() => ''),

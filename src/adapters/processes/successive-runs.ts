@@ -1,0 +1,19 @@
+/** What a worker and the process of a tool tell each other where one process does several runs, one after the other. */
+
+/** Inherited by all that a tool starts, also where it leaves the group: value of a tool's own, which nobody else can know. */
+export const markVariable = 'SVC_JOB_MARK';
+
+/** In the environment of a tool that may wait for a further run once one has completed. */
+export const waitsVariable = 'SVC_TOOL_WAITS';
+
+/** What a tool writes behind all output of a run that has completed: it waits for the next one. */
+export function waitingLine(mark: string): string {
+  return `${mark} waits\n`;
+}
+
+/** One line of JSON on a waiting tool's input; its end means that there is none. */
+export interface NextRun {
+  readonly argv: readonly string[];
+  /** in place of what the run before was given */
+  readonly environment: Readonly<Record<string, string>>;
+}

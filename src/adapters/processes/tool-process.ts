@@ -1,0 +1,167 @@
+/** A process of a tool: it does a run, and where it may wait, further ones; each has a log, and an end. */
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogAppender } from '../../ports/files/log-appender.ts';
+import type { ProcessEnd, ToolProcess } from '../../ports/processes/runner.ts';
+import { copyToLog } from './log-pump.ts';
+import type { LogMask } from './log-pump.ts';
+import { limitMemory, type MemoryWatch } from './out-of-memory.ts';
+import { endGroup, hasCompany, signalGroup } from './process-group.ts';
+import type { ProcessGuard } from './process-guard.ts';
+import { splitOutput } from './run-output.ts';
+import { waitingLine, type NextRun } from './successive-runs.ts';
+
+/** How long the rest of a killed group may take to disappear before it is no longer waited for. */
+const disappearMs = 5000;
+/** How long output may still come once every process is gone. */
+const lastOutputMs = 2000;
+/** How long a process that is to do no more may take to end by itself. */
+const leaveMs = 1000;
+
+/** What one run is watched with. */
+export interface RunWatch {
+  readonly log: LogAppender;
+  readonly mask: LogMask;
+  readonly memory: MemoryWatch;
+  readonly memoryBytes: number;
+}
+
+export interface RunningTool {
+  /** The run that the process begins with. */
+  first(watch: RunWatch): ToolProcess;
+  /** A further one, of a process that waits. */
+  next(run: NextRun, watch: RunWatch): ToolProcess;
+  /** It is to do no more; all that it started ends with it. Resolves when it is gone. */
+  leave(): Promise<void>;
+}
+
+export interface RunningToolOptions {
+  readonly guard: ProcessGuard;
+  readonly mark: string;
+  /** a run has completed, and the process would do another; false: it is to leave */
+  readonly onWaiting: (tool: RunningTool) => boolean;
+  /** it has ended: it takes no further run */
+  readonly onGone: (tool: RunningTool) => void;
+}
+
+interface Run {
+  readonly watch: RunWatch;
+  readonly logged: Promise<string | null>;
+  readonly limit: ReturnType<typeof limitMemory>;
+  readonly settled: PromiseWithResolvers<ProcessEnd>;
+  /** told to end, or killed for want of what it needs */
+  stopped: 'no' | 'asked' | 'killed';
+  killTimer: NodeJS.Timeout | null;
+}
+
+/** `child`: leads a process group of its own. */
+export function watchTool(child: ChildProcess, options: RunningToolOptions): RunningTool {
+  const { guard, mark } = options;
+  const groupId = child.pid!;
+  const stdout = child.stdout!;
+  const stdin = child.stdin!;
+  let exited = false;
+  let current: Run | null = null;
+  guard.watch(groupId, mark);
+  // A child that has closed its stdin is no fault of ours
+  stdin.on('error', () => undefined);
+  child.on('error', () => undefined);
+
+  const output = splitOutput(stdout, Buffer.from(waitingLine(mark)), () => {
+    const run = current;
+    if (run === null) return;
+    current = null;
+    endWatch(run);
+    completed(run).then(run.settled.resolve, run.settled.reject);
+  });
+
+  const gone = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
+    child.once('exit', (code, signal) => {
+      exited = true;
+      options.onGone(tool);
+      if (current !== null) endWatch(current);
+      stdin.destroy();
+      endGroup(groupId, mark, disappearMs).then(() => resolve({ code, signal }), reject);
+    });
+  });
+  const buried = gone.then(
+    (end) => {
+      guard.release(groupId);
+      const run = current;
+      current = null;
+      if (run !== null) lastEnd(run, end).then(run.settled.resolve, run.settled.reject);
+    },
+    (error: unknown) => current?.settled.reject(error as Error),
+  );
+
+  function endWatch(run: Run): void {
+    run.limit.stop();
+    if (run.killTimer !== null) clearTimeout(run.killTimer);
+  }
+
+  /** The process is there, and waits. */
+  async function completed(run: Run): Promise<ProcessEnd> {
+    const logFault = await run.logged;
+    const mayWait =
+      run.stopped === 'no' && logFault === null && !exited && !(await hasCompany(groupId, mark)) && !exited;
+    if (!mayWait || !options.onWaiting(tool)) await tool.leave();
+    return { code: 0, signal: null, logFault, outOfMemory: null, overLimit: null };
+  }
+
+  async function lastEnd(
+    run: Run,
+    end: { readonly code: number | null; readonly signal: string | null },
+  ): Promise<ProcessEnd> {
+    // Whoever still holds the pipe is none of ours
+    const late = setTimeout(() => stdout.destroy(), lastOutputMs);
+    const logFault = await run.logged;
+    clearTimeout(late);
+    const outOfMemory = run.stopped === 'killed' ? null : await run.watch.memory.cause(end);
+    return { ...end, logFault, outOfMemory, overLimit: run.limit.over() };
+  }
+
+  function begin(watch: RunWatch): ToolProcess {
+    const stop = (graceMs: number): void => {
+      // after its end the process may do another run, and after its exit the number may belong to someone else
+      if (exited || current !== run) return;
+      if (graceMs <= 0) {
+        run.stopped = 'killed';
+        signalGroup(groupId, 'SIGKILL');
+      } else if (run.stopped === 'no') {
+        run.stopped = 'asked';
+        signalGroup(groupId, 'SIGTERM');
+        run.killTimer = setTimeout(() => stop(0), graceMs);
+      }
+    };
+    const seen: LogMask = (text) => {
+      watch.memory.see(text);
+      return watch.mask(text);
+    };
+    const run: Run = {
+      watch,
+      logged: copyToLog(output.begin(), watch.log, seen, () => stop(0)),
+      limit: limitMemory(groupId, watch.memoryBytes, () => stop(0)),
+      settled: Promise.withResolvers(),
+      stopped: 'no',
+      killTimer: null,
+    };
+    current = run;
+    return { ended: run.settled.promise, stop };
+  }
+
+  const tool: RunningTool = {
+    first: begin,
+    next(run, watch) {
+      const begun = begin(watch);
+      stdin.write(`${JSON.stringify(run)}\n`);
+      return begun;
+    },
+    async leave() {
+      stdin.end();
+      await Promise.race([buried, delay(leaveMs, undefined, { ref: false })]);
+      if (!exited) signalGroup(groupId, 'SIGKILL');
+      await buried;
+    },
+  };
+  return tool;
+}

@@ -1,0 +1,90 @@
+/** The start of a tool's process: one run, and under a worker those that follow it. */
+import { basename, extname } from 'node:path';
+import {
+  markVariable,
+  waitingLine,
+  waitsVariable,
+  type NextRun,
+} from '../../adapters/processes/successive-runs.ts';
+import { exitCodes } from '../../jobs/worker/tool-exit.ts';
+import type { Tool } from '../../jobs/request/tools.ts';
+import { processTime, type ProcessTime } from '../reports/step-times.ts';
+import type { Conversion } from '../reports/conversion-result.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import { runTool } from './run-tool.ts';
+
+/** What a process holds beyond this is given back to the system, by its end. */
+const mostBytes = 256 * 1024 ** 2;
+/** However well it goes, a process is a new one now and then. */
+const mostRuns = 200;
+
+/** Sets the exit code of the process. */
+export async function runCommand(
+  tool: Tool,
+  convert: (session: ToolSession) => Promise<Conversion>,
+): Promise<void> {
+  // who reads along may go; the job goes on
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  await runSuccessively((argv, begun) => runTool(tool, argv, convert, begun));
+}
+
+/**
+ * `run`: resolves to an exit code, and leaves nothing that goes on; is told when it was begun, where it is not the first of the
+ * process.
+ */
+export async function runSuccessively(
+  run: (argv: readonly string[], begun: ProcessTime | undefined) => Promise<number>,
+): Promise<void> {
+  let argv: readonly string[] = process.argv.slice(2);
+  let begun: ProcessTime | undefined;
+  for (let runs = 1; ; runs += 1) {
+    process.exitCode = await run(argv, begun);
+    if (!mayWait(runs)) break;
+    call('waits');
+    process.stdout.write(waitingLine(process.env[markVariable]!));
+    const next = await nextRun();
+    if (next === null) break;
+    begun = processTime();
+    Object.assign(process.env, next.environment);
+    argv = next.argv;
+    call(argv.join(' '));
+  }
+  if (process.env[waitsVariable] !== undefined) process.stdin.destroy();
+}
+
+/** What those are told who look at the processes of the machine. */
+function call(what: string): void {
+  process.title = `${basename(process.argv[1]!, extname(process.argv[1]!))} ${what}`;
+}
+
+/** Only a process of which nothing is known but that its run went well. */
+function mayWait(runs: number): boolean {
+  return (
+    process.env[waitsVariable] !== undefined &&
+    process.exitCode === exitCodes.completed &&
+    runs < mostRuns &&
+    // who listens has something to end
+    process.listenerCount('SIGTERM') === 0 &&
+    process.memoryUsage.rss() < mostBytes
+  );
+}
+
+/** null: there is none. */
+async function nextRun(): Promise<NextRun | null> {
+  let text = '';
+  const { stdin } = process;
+  stdin.setEncoding('utf8');
+  while (!text.endsWith('\n')) {
+    const piece = await new Promise<string | null>((resolve) => {
+      const take = (chunk: string | null): void => {
+        stdin.off('data', take).off('end', end).off('error', end).pause();
+        resolve(chunk);
+      };
+      const end = (): void => take(null);
+      stdin.on('data', take).on('end', end).on('error', end).resume();
+    });
+    if (piece === null) return null;
+    text += piece;
+  }
+  return JSON.parse(text) as NextRun;
+}
