@@ -7,6 +7,7 @@ import { connectPostgres, type Sql } from '../../src/adapters/postgres/client/co
 import { createServiceHome } from '../../test/support/service/start.ts';
 import { startExternalPostgres } from '../../test/support/service/external-postgres.ts';
 import { execution, type JobAnswer } from '../../test/support/service/client.ts';
+import { waitingTools } from '../../test/support/service/processes.ts';
 import { convert } from '../../test/support/service/tools.ts';
 import { startInstallation, type Installation } from './processes.ts';
 
@@ -128,12 +129,13 @@ async function copies(document: string, folder: string, bytes: number): Promise<
   return count;
 }
 
-/** Processes of this installation that tools are, or have started, wherever they went. */
+/** Processes of this installation that tools are, or have started, wherever they went; without those that wait for a job. */
 export async function toolDescendants(installation: Installation): Promise<number[]> {
   const wanted = `SVC_HOME=${installation.home.directory}`;
   const found: number[] = [];
+  const waiting = new Set((await waitingTools(installation.home)).map(({ pid }) => pid));
   for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
+    if (!/^\d+$/.test(entry) || waiting.has(Number(entry))) continue;
     const environment = (await readFile(`/proc/${entry}/environ`, 'latin1').catch(() => '')).split('\0');
     if (environment.includes(wanted) && environment.some((one) => one.startsWith('SVC_JOB_MARK=')))
       found.push(Number(entry));
