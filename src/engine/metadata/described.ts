@@ -8,6 +8,7 @@ import {
   columnComment,
   commentLine,
   constraintWords,
+  referenceWords,
   identityNotes,
   tableComment,
 } from '../sql/comment-text.ts';
@@ -25,6 +26,8 @@ export interface DescribedColumn {
   readonly xpath: string | null;
   /** `default EUR`, `fixed 2.1`; '' where the source says neither */
   readonly constraint: string;
+  /** `means TABLE.COLUMN of the same document`, where a reference by id can be to no other; else '' */
+  readonly meaning: string;
   /** all values that there can be, of a list those of its items; null: not told */
   readonly enumeration: Enumeration | null;
   /** what the schema says of them, by value */
@@ -112,6 +115,7 @@ export function describeTable(
       documentation: commentLine(column.documentation ?? '', null),
       xpath: column.xpath,
       constraint: constraintWords(column).join(''),
+      meaning: referenceWords(model, table, column, places).join(''),
       enumeration: enumerationAt(at)?.values ?? null,
       saidOfValues: enumerationAt(at)?.said ?? nothingSaid,
       codeLists: enumerationAt(at)?.lists ?? [],
@@ -157,6 +161,7 @@ export function describeSideTable({
       documentation: column.comment,
       xpath: null,
       constraint: '',
+      meaning: '',
       enumeration: null,
       saidOfValues: nothingSaid,
       codeLists: [],

@@ -24,7 +24,7 @@ export interface DictionaryLine extends HeldValues {
   readonly isNullable: boolean;
   /** `default EUR`, `fixed 2.1`, or '' */
   readonly constraint: string;
-  /** `primary key`, `refers to TABLE`, or '' */
+  /** `primary key`, `refers to TABLE`, `means TABLE.COLUMN of the same document`, or '' */
   readonly key: string;
   /** `CODE: what is said of it` */
   readonly codes: readonly string[];
@@ -58,11 +58,12 @@ export async function dictionaryLines(
   );
 }
 
-function keyOf(table: DescribedTable, { name }: DescribedColumn): string {
+function keyOf(table: DescribedTable, { name, meaning }: DescribedColumn): string {
   const referred = table.references
     .filter(({ column }) => column === name)
     .map(({ parentTable }) => `refers to ${parentTable}`);
-  return [...(table.primaryKey.includes(name) ? ['primary key'] : []), ...referred].join(', ');
+  const meant = meaning === '' ? [] : [meaning];
+  return [...(table.primaryKey.includes(name) ? ['primary key'] : []), ...referred, ...meant].join(', ');
 }
 
 /** A name and what it stands for, as structured annotations are read (`src/engine/xsd/components/annotation.ts`). */

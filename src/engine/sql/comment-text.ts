@@ -64,7 +64,12 @@ export function columnComment(
   column: Column,
   places: PlacesOfRows,
 ): string {
-  const others = [...places.furtherElements(table, column), ...places.further(table, 'column')];
+  const others = [
+    ...constraintWords(column),
+    ...referenceWords(model, table, column, places),
+    ...places.furtherElements(table, column),
+    ...places.further(table, 'column'),
+  ];
   return withDocumentation(sourceComment(model, table, column, others), column.documentation);
 }
 
@@ -78,7 +83,7 @@ function sourceComment(
   if (column.xpath === null) return structureComment(model, table, column);
   const describes = describing.has(column.role) || holdsAttributes(table, column);
   const what = describes ? ` (${structureComment(model, table, column)})` : '';
-  return [`${column.xpath}${what}`, ...constraintWords(column), ...places].join('; ');
+  return [`${column.xpath}${what}`, ...places].join('; ');
 }
 
 /** A value that is longer is cut. */
@@ -89,6 +94,19 @@ export function constraintWords({ constraint }: Pick<Column, 'constraint'>): str
   if (constraint === undefined) return [];
   const value = constraint.value.trim() === '' ? JSON.stringify(constraint.value) : constraint.value;
   return [`${constraint.kind} ${commentLine(value, longestConstraint)}`];
+}
+
+/** `means resource.id of the same document`; nothing of a column that is no reference, or may be one to rows of several tables. */
+export function referenceWords(
+  { tables }: RelationalModel,
+  table: Table,
+  column: Column,
+  { meantIds }: PlacesOfRows,
+): string[] {
+  const meant = meantIds(table, column);
+  if (meant === null) return [];
+  const { name, columns } = tables[meant.table]!;
+  return [`means ${name}.${columns[meant.column]!.name} of the same document`];
 }
 
 /** Whether it has the attributes of an element that only a wildcard of its schema allows. */

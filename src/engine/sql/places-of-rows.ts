@@ -1,5 +1,6 @@
 /** Where in documents rows of a table stand, beside the first path that names it. */
 import { keyHolders } from '../model/child-keys.ts';
+import { meantIdsOf, type MeantIdsOf } from '../model/references.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { rowColumnsOf } from '../model/wide-rows.ts';
@@ -20,6 +21,8 @@ export interface PlacesOfRows {
    * substitution group, lie in one table, and values of one name in one column.
    */
   furtherElements(table: Table, column: Column): readonly string[];
+  /** Which ids a reference means, where they can be of one table alone. */
+  readonly meantIds: MeantIdsOf;
 }
 
 /** What is known of a table is kept, as all that lie below ask for it. */
@@ -71,6 +74,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
   }
 
   return {
+    meantIds: meantIdsOf(model),
     further(table, of) {
       const places = otherUsesOf(table);
       const shown = places.slice(0, mostPlaces[of]);

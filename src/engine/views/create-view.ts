@@ -1,5 +1,6 @@
 /** One view in SQL: what it selects, how its tables are joined, and what is said of it. */
 import { structureWord } from '../map/names/identifiers.ts';
+import type { MeantIdsOf } from '../model/references.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
@@ -18,6 +19,8 @@ export interface CreateViewOptions {
   readonly name: string;
   /** columns, as the database names them, that the table has beside those of the model */
   readonly further: readonly string[];
+  /** ids in tables that are there */
+  readonly meantIds: MeantIdsOf;
 }
 
 export interface CreatedView {
@@ -33,7 +36,7 @@ export interface CreatedView {
 export function createView(
   model: RelationalModel,
   content: ViewContent,
-  { dialect, sqlSchema, name, further }: CreateViewOptions,
+  { dialect, sqlSchema, name, further, meantIds }: CreateViewOptions,
 ): CreatedView {
   const nameMode = model.options?.nameMode ?? 'l';
   const quoted = (text: string): string => dialect.quote(physicalName(dialect, text));
@@ -129,10 +132,12 @@ export function createView(
     model.tables[rows?.table ?? content.table]!.columns.find(({ role }) => role === 'document');
   // models of earlier releases have the document's key in tables of root elements alone
   const fileRows = [null, ...content.above.toReversed()].find((rows) => fileKeyOf(rows) !== undefined);
+  let documentKey: string | null = null;
   const hasTold = content.columns.some(({ of }) => rowAboveOf(of) !== null);
   if (fileRows !== undefined) {
     const fileKey = fileKeyOf(fileRows)!.name;
     const expression = `${aliasOf(fileRows)}.${quoted(fileKey)}`;
+    documentKey = expression;
     joins.push(
       `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = ${expression}`,
     );
@@ -169,6 +174,11 @@ export function createView(
       );
     } else if (ownName === undefined) select(expression, names.ofColumn(column));
     else selected.push(`${expression} AS ${dialect.quote(ownName)}`);
+    const meant = column.signedBy === undefined ? meantKey(column.place, expression) : null;
+    if (meant !== null) {
+      const end = `_${structureWord('key', nameMode)}`;
+      select(meant, ownName === undefined ? names.ofColumn(column, end) : `${ownName}${end}`);
+    }
   }
   if (!isKeyTold) selected.push(keyColumn);
   for (const [at, text] of content.texts.entries()) {
@@ -179,6 +189,17 @@ export function createView(
   }
 
   for (const column of further) select(`e.${dialect.quote(column)}`, column);
+
+  /** The key of the row that a reference means; null where it may be one of several tables. */
+  function meantKey({ table, column }: RowColumn, expression: string): string | null {
+    const meant = column.sourceType === 'IDREF' ? meantIds(model.tables[table]!, column) : null;
+    if (meant === null || documentKey === null) return null;
+    const { name: meantTable, columns } = model.tables[meant.table]!;
+    const document = columns.find(({ role }) => role === 'document');
+    if (document === undefined) return null;
+    // documents may have an id twice
+    return `(SELECT min(r.${quoted(keyOf(meant.table))}) FROM ${relation(meantTable)} r WHERE r.${quoted(document.name)} = ${documentKey} AND r.${quoted(columns[meant.column]!.name)} = ${expression})`;
+  }
 
   /** Texts of all rows under one key as one; null where the dialect cannot put them together in their order. */
   function textJoin(texts: JoinedTexts, alias: string): string | null {

@@ -2,6 +2,7 @@
 import { mapInSlices } from '../in-slices.ts';
 import type { Enumeration } from '../metadata/enumerations.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
+import { meantIdsOf } from '../model/references.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { commentLine } from '../sql/comment-text.ts';
 import { dialectOf } from '../sql/dialects/every-dialect.ts';
@@ -50,6 +51,8 @@ export async function entityViews(
   const room = Math.min(model.nameMaxLength, dialect.identifierMaxBytes) - byteLength(end);
   const cut = (table: string): string => truncateToBytes(table, room).replace(/_+$/, '');
   const cutNames = Map.groupBy(model.tables, ({ name }) => cut(name));
+  const meantIds = meantIdsOf(model);
+  const hasColumn = options.hasColumn ?? (() => true);
   const views = await mapInSlices(entities, (content) => {
     const table = model.tables[content.table]!.name;
     // a name that two tables would have is closed with a hash of the whole
@@ -66,6 +69,10 @@ export async function entityViews(
       sqlSchema: options.sqlSchema ?? null,
       name,
       further: options.further?.(content.table) ?? [],
+      meantIds: (of, column) => {
+        const meant = meantIds(of, column);
+        return meant !== null && has(meant.table) && hasColumn(meant.table, meant.column) ? meant : null;
+      },
     });
   });
   const ids = taken.has(idsViewName)
@@ -74,7 +81,7 @@ export async function entityViews(
         dialect,
         sqlSchema: options.sqlSchema ?? null,
         has,
-        hasColumn: options.hasColumn ?? (() => true),
+        hasColumn,
       });
   return ids === null ? views : [...views, ids];
 }

@@ -55,6 +55,7 @@ function withColumns(table: DescribedTable, names: readonly string[]): Described
           documentation: '',
           xpath: null,
           constraint: '',
+          meaning: '',
           enumeration: null,
           saidOfValues: new Map(),
           codeLists: [],

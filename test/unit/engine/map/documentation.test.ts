@@ -260,3 +260,37 @@ describe('a value that the XSD says beforehand', () => {
     });
   });
 });
+
+const attributeOf = (name: string, type: string): string =>
+  `<xs:attribute name="${name}" type="xs:${type}"/>`;
+const partOf = (name: string, attributes: string, more = ''): string =>
+  `<xs:element name="${name}" maxOccurs="unbounded">${complex('<xs:element name="title" type="xs:string"/>', attributes)}${more}</xs:element>`;
+const planOf = (parts: string, rules = ''): string =>
+  xs(`<xs:element name="plan">${complex(parts)}${rules}</xs:element>`);
+const taskUses = partOf('task', attributeOf('uses', 'IDREF') + attributeOf('needs', 'IDREFS'));
+const toldOf = async (xsd: string): Promise<readonly (string | undefined)[]> => {
+  const { tables } = await describeModel({ name: 'plans', version: 1 }, modelOf(compiled(xsd), 3), null);
+  const { columns } = tables.find(({ name }) => name === 'task')!;
+  return ['uses', 'needs'].map((wanted) => columns.find(({ name }) => name === wanted)!.description);
+};
+
+describe('a reference by id', () => {
+  it('says whose ids it means, where one table alone has ids', async () => {
+    expect(await toldOf(planOf(partOf('machine', attributeOf('id', 'ID')) + taskUses))).toEqual([
+      '/plan/task/@uses; means machine.id of the same document',
+      '/plan/task/@needs; means machine.id of the same document',
+    ]);
+  });
+
+  it('says what a keyref says, where several have ids, and nothing where none does', async () => {
+    const parts =
+      partOf('machine', attributeOf('id', 'ID')) + partOf('person', attributeOf('id', 'ID')) + taskUses;
+    const rules = `<xs:key name="people"><xs:selector xpath="person"/><xs:field xpath="@id"/></xs:key>
+      <xs:keyref name="uses" refer="people"><xs:selector xpath="task"/><xs:field xpath="@uses"/></xs:keyref>`;
+    expect(await toldOf(planOf(parts, rules))).toEqual([
+      '/plan/task/@uses; means person.id of the same document',
+      '/plan/task/@needs',
+    ]);
+    expect(await toldOf(planOf(parts))).toEqual(['/plan/task/@uses', '/plan/task/@needs']);
+  });
+});

@@ -1,6 +1,7 @@
 /** What views tell of rows that hang from theirs, what they call it, and how many tables they join. */
 import { describe, expect, it } from 'vitest';
 import type { MapLevel } from '../../../../src/engine/model/relational-model.ts';
+import { idsViewName } from '../../../../src/engine/views/ids.ts';
 import { entityViews } from '../../../../src/engine/views/statements.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
@@ -26,10 +27,11 @@ async function viewsOf(components: string, level: MapLevel = 3): Promise<Readonl
   const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${components}</xs:schema>`);
   const views = await entityViews(modelOf(source, level), { dialect: 'postgresql' });
   return new Map(
-    views.map(({ name, query }) => {
+    views.flatMap(({ name, query }) => {
+      if (name === idsViewName) return [];
       const [select, from] = query.split('\nFROM ', 2) as [string, string];
       const columns = [...select.matchAll(/ AS "([^"]*)",?$/gm)].map((match) => match[1]!);
-      return [name, { columns, joins: from.split('LEFT JOIN ').length - 1 }];
+      return [[name, { columns, joins: from.split('LEFT JOIN ').length - 1 }] as const];
     }),
   );
 }
@@ -152,5 +154,27 @@ describe('names of columns', () => {
       'boarding_stop_name_text',
       'alighting_stop_name_text',
     ]);
+  });
+});
+
+const attributeOf = (name: string, of: string): string => `<xs:attribute name="${name}" type="${of}"/>`;
+const elementOf = (name: string, of: string): string =>
+  `<xs:element name="${name}" maxOccurs="unbounded"><xs:complexType><xs:sequence>${text('title')}${text('place')}${group('step', text('told'), repeated)}</xs:sequence>${of}</xs:complexType></xs:element>`;
+const planOf = (machine: string): string =>
+  `<xs:element name="plan"><xs:complexType><xs:sequence>${elementOf('machine', machine)}${elementOf('task', attributeOf('uses', 'xs:IDREF'))}</xs:sequence></xs:complexType></xs:element>`;
+
+describe('a reference by id', () => {
+  it('has the key of the row beside it, where ids are of one table alone', async () => {
+    const views = await viewsOf(planOf(attributeOf('id', 'xs:ID')));
+    expect(views.get('task_view')!.columns).toEqual(expect.arrayContaining(['uses', 'uses_key']));
+    expect(views.get('machine_view')!.columns).not.toContain('id_key');
+  });
+
+  it('has none where it may mean rows of several tables, or where there are no ids', async () => {
+    for (const schema of [
+      `${planOf(attributeOf('id', 'xs:ID'))}<xs:element name="other"><xs:complexType>${attributeOf('id', 'xs:ID')}</xs:complexType></xs:element>`,
+      planOf(''),
+    ])
+      expect((await viewsOf(schema)).get('task_view')!.columns).not.toContain('uses_key');
   });
 });

@@ -1,0 +1,51 @@
+/** What references by `xs:IDREF` and `xs:IDREFS` mean: ids of one table, where they can be of no other. */
+import type { Column, RelationalModel, Table } from './relational-model.ts';
+
+/** Indexes of a table and of its column with the ids. */
+export interface MeantIds {
+  readonly table: number;
+  readonly column: number;
+}
+
+/** Asked of each reference of a model: its tables are looked through once, when the first is asked for. */
+export type MeantIdsOf = (table: Table, column: Column) => MeantIds | null;
+
+/** Null: the column is no reference, or may be one to rows of several tables. */
+export function meantIdsOf(model: RelationalModel): MeantIdsOf {
+  let only: MeantIds | null | undefined;
+  return (table, column) => {
+    if (column.sourceType !== 'IDREF' && column.sourceType !== 'IDREFS') return null;
+    const declared = declaredIds(model, table, column);
+    if (declared.length > 0) return declared.length === 1 ? declared[0]! : null;
+    return only === undefined ? (only = onlyIds(model)) : only;
+  };
+}
+
+/** The columns that keyrefs of the XSD name for it. */
+function declaredIds(model: RelationalModel, table: Table, column: Column): MeantIds[] {
+  const found = new Map<string, MeantIds>();
+  const rules = model.identityRules ?? [];
+  for (const { kind, refers, tables } of rules) {
+    if (kind !== 'keyref' || refers === null) continue;
+    const refersHere = tables.some(
+      (one) =>
+        one.columns.length === 1 &&
+        model.tables[one.table]!.name === table.name &&
+        table.columns[one.columns[0]!]?.name === column.name,
+    );
+    if (!refersHere) continue;
+    for (const { table: meant, columns } of rules[refers]!.tables)
+      if (columns.length === 1) found.set(`${meant}:${columns[0]}`, { table: meant, column: columns[0]! });
+  }
+  return [...found.values()];
+}
+
+/** The one column of the model that has ids. */
+function onlyIds({ tables }: RelationalModel): MeantIds | null {
+  const found = tables.flatMap(({ columns }, table) =>
+    columns.flatMap(({ role, sourceType, type }, column) =>
+      role === 'value' && sourceType === 'ID' && type.list !== true ? [{ table, column }] : [],
+    ),
+  );
+  return found.length === 1 ? found[0]! : null;
+}
