@@ -51,7 +51,8 @@ export interface MappingOptions {
 
 /** Same input, same model: names and order depend on the source model and options alone. */
 export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
-  const naming = options.naming ?? defaultNaming;
+  const splitsAcronyms = !keepsAcronyms(options);
+  const naming = { ...(options.naming ?? defaultNaming), splitsAcronyms };
   const valueTypes = valueTypesOf(given, options);
   // what documents never had beside values is left out with all else that they never had
   const plain = options.met === undefined && valueTypes !== null ? valueTypes.source : given;
@@ -69,7 +70,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     // rows that lie in targets cannot say what they were not told
     namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
     sharesRoots: sharesRoots(options.previous),
-    typeNames: rememberedTypeNames(options.met?.declared ?? source),
+    typeNames: rememberedTypeNames(options.met?.declared ?? source, splitsAcronyms),
     decimalTexts: readsDecimalTexts(options.previous),
     textsByPlace: drawsTextsByPlace(options),
   };
@@ -99,6 +100,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(sharesRoots(options.previous) ? { sharesRoots: true as const } : {}),
     ...(readsDecimalTexts(options.previous) ? { decimalTexts: true as const } : {}),
     ...(drawsTextsByPlace(options) ? { textsByPlace: true as const } : {}),
+    ...(splitsAcronyms ? {} : { wholeAcronyms: true as const }),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   if (options.keepsDefaultNames === true) return { ...model, keepsDefaultNames: true };
@@ -118,6 +120,11 @@ function sharesRoots(previous: RelationalModel | undefined): boolean {
 /** What was text stays so. */
 function readsDecimalTexts(previous: RelationalModel | undefined): boolean {
   return previous === undefined || previous.decimalTexts === true;
+}
+
+/** What is new in a model is called in words like those of its other names. */
+function keepsAcronyms({ previous, keepNames = true }: MappingOptions): boolean {
+  return previous === undefined || !keepNames || previous.wholeAcronyms === true;
 }
 
 /** Text that lies in rows of its own goes on to lie there. A target of its own has none yet. */

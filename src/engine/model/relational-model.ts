@@ -311,6 +311,8 @@ export interface RelationalModel {
    * decided
    */
   readonly textsByPlace?: true;
+  /** an acronym is one word of a name (`NFe` is `nfe`, `IDs` are `ids`); absent: its last letters are of another (`n_fe`, `i_ds`) */
+  readonly wholeAcronyms?: true;
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];

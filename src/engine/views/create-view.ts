@@ -49,6 +49,7 @@ export function createView(
 
   const names = columnNames(content, {
     nameMode,
+    splitsAcronyms: model.wholeAcronyms !== true,
     longest: Math.min(model.nameMaxLength, dialect.identifierMaxBytes),
     tableName,
   });

@@ -28,7 +28,8 @@ function hasWord(words: ReadonlySet<string>, { steps, qualifies }: RowValue): bo
 }
 
 function wordsOf(step: string): readonly string[] {
-  return identifierOf(step, 'l').split('_');
+  // a reference (`IDref`) identifies nothing
+  return identifierOf(step, 'l', true).split('_');
 }
 
 export function identifies(value: RowValue, { sourceType }: Column): boolean {

@@ -185,6 +185,7 @@ const shape = object<RelationalModel>(
     sharesRoots: oneOf(true),
     decimalTexts: oneOf(true),
     textsByPlace: oneOf(true),
+    wholeAcronyms: oneOf(true),
     typesApart: array(text(/./)),
     foldedPlaces: array(text(/./)),
     foldedTables: array(text(/./)),

@@ -9,6 +9,8 @@ export interface NamingOptions {
   readonly maxBytes: number;
   /** OLD -> NEW, applied to table and column names as they would have been */
   readonly rename: ReadonlyMap<string, string>;
+  /** where RelationalModel.wholeAcronyms is absent */
+  readonly splitsAcronyms?: boolean;
 }
 
 export const defaultNaming: NamingOptions = {
@@ -20,12 +22,16 @@ export const defaultNaming: NamingOptions = {
 };
 
 /**
- * `shipTo` -> `ship_to`, `HTTPStatus-Code` -> `http_status_code`, `IBAN` -> `iban`. Letters of any script are kept;
- * everything else becomes an underscore. Never empty.
+ * `shipTo` -> `ship_to`, `HTTPStatus-Code` -> `http_status_code`, `IBAN` -> `iban`, `NFeProc` -> `nfe_proc`. Letters of any script are kept;
+ * everything else becomes an underscore. Never empty. `splitsAcronyms`: as `NamingOptions` has it.
  */
-export function identifierOf(localName: string, mode: NamingOptions['nameMode']): string {
+export function identifierOf(
+  localName: string,
+  mode: NamingOptions['nameMode'],
+  splitsAcronyms = false,
+): string {
   if (mode === 'c') return localName;
-  const words = localName
+  const words = (splitsAcronyms ? localName : withWholeAcronyms(localName))
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1_$2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1_$2')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
@@ -34,15 +40,33 @@ export function identifierOf(localName: string, mode: NamingOptions['nameMode'])
   return mode === 'u' ? name.toUpperCase() : name.toLowerCase();
 }
 
+/** Names of formats and units that are written in letters of both cases. */
+const mixedWords = /(?:mzML|FpML|[kMGT]Wh|[kMG]Hz|(?<![\p{L}\p{N}])pH(?=$|\P{L}|\p{Lu}\p{Ll}))(?!\p{Ll})/gu;
+
+/** The same name with each acronym in letters of one case, so that no word begins or ends within it. */
+function withWholeAcronyms(localName: string): string {
+  return (
+    localName
+      .replace(mixedWords, (word) => `_${word.toLowerCase()}_`)
+      .replace(/(?<!\p{Lu})IDref(s|erences?)?(?!\p{Ll})/gu, '_id_ref$1_')
+      // the plural `IDs`, and the e for what is electronic: `NFe`
+      .replace(/\p{Lu}{2,}[es](?!\p{Ll})/gu, (word) => `${word.toUpperCase()}_`)
+      .replace(/(?<=\p{N})\p{Lu}(?=$|[^\p{L}\p{N}]|\p{Lu}\p{Ll})/gu, (letter) => letter.toLowerCase())
+  );
+}
+
 export type Identifiers = (localName: string) => string;
 
 /** `identifierOf`, worked out once for each name: a model says the same few thousand in hundreds of thousands of places. */
-export function rememberedIdentifiers(mode: NamingOptions['nameMode']): Identifiers {
+export function rememberedIdentifiers({
+  nameMode,
+  splitsAcronyms,
+}: Pick<NamingOptions, 'nameMode' | 'splitsAcronyms'>): Identifiers {
   const known = new Map<string, string>();
   return (localName) => {
     let identifier = known.get(localName);
     if (identifier === undefined) {
-      identifier = identifierOf(localName, mode);
+      identifier = identifierOf(localName, nameMode, splitsAcronyms);
       known.set(localName, identifier);
     }
     return identifier;

@@ -35,7 +35,7 @@ export function finishTables(
   extras: readonly AddedColumn[],
   previous: PreviousNames = noPreviousNames,
 ): void {
-  const identifiers = rememberedIdentifiers(naming.nameMode);
+  const identifiers = rememberedIdentifiers(naming);
   const roles = createRoles(drawing.prunedOf ?? source, identifiers);
   nameTables(drawing.tables, {
     naming,

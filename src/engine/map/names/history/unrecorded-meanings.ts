@@ -96,7 +96,7 @@ class PlanPairs {
 
   #isNamed(table: number, ownName: string): boolean {
     const name = this.#model.tables[table]!.name.toLowerCase();
-    return name.includes(ownName.toLowerCase()) || name.includes(identifierOf(ownName, 'l'));
+    return name.includes(ownName.toLowerCase()) || name.includes(identifierOf(ownName, 'l', true));
   }
 
   columnOf(table: number, column: Column, draft: TableDraft): ColumnDraft | undefined {
