@@ -12,7 +12,8 @@ import {
   writeAttributes,
   writeCell,
 } from './attributes.ts';
-import { childAtHead, hangsFrom, positionOf, type ChildAtHead } from './rows/children.ts';
+import { hangsFrom, positionOf, type ChildAtHead } from './rows/children.ts';
+import { NextChild } from './rows/next-child.ts';
 import type { KeptElement, KeptItem } from './kept-content.ts';
 import type { OwnDeclarations } from './output-namespaces.ts';
 import { cellIs, cellNumber, cellText, isNull, textOf, utf8Of } from './rows/values.ts';
@@ -56,6 +57,7 @@ class Frame {
   expected = 1;
   /** of the row that came last */
   last = 0;
+  readonly next = new NextChild();
 
   constructor(node: WritingNode, row: TakenRow) {
     this.node = node;
@@ -222,25 +224,17 @@ export class ElementWalk {
     frame.nextItem = frame.nextPlaced = frame.nextFree = 0;
     frame.expected = 1;
     frame.last = 0;
+    frame.next.begin(node.groups);
   }
 
   /** Writes what comes next in an element: children by position; folded ones that have none fill the places between, in the order of the plan. */
   #goOn(frame: Frame): Wait {
     const reader = this.#reader;
     const { node, row, items, placed } = frame;
-    let position = Infinity;
-    let group: RowGroup | null = null;
-    let child: RowChild | null = null;
+    frame.next.find(reader, node.groups, row);
+    const { child } = frame.next;
+    let { position, group } = frame.next;
     let content: ContentTable | null = null;
-    for (const candidate of node.groups) {
-      const found = childAtHead(reader, candidate, row, row);
-      if (found === null) continue;
-      const at = positionOf(reader.head(candidate.table)!, candidate.positionColumn);
-      if (child !== null && at >= position) continue;
-      position = at;
-      group = candidate;
-      child = found;
-    }
     for (const candidate of node.contents) {
       const head = reader.head(candidate.table);
       if (head === null || !hangsFrom(head, candidate.parentKeyColumn, row)) continue;

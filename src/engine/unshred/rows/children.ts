@@ -8,7 +8,7 @@ export interface ChildAtHead {
 }
 
 /** Where tables stand: at their next rows. */
-interface TableHeads {
+export interface TableHeads {
   head(table: number): RowBytes | null;
 }
 

@@ -30,6 +30,8 @@ interface OpenTable {
   readonly lexical: readonly RowStream<LexicalRow>[];
   readonly unmapped: RowStream<UnmappedRow> | null;
   taken: number;
+  /** how often the next row has become another one */
+  moves: number;
   /** the next row comes too late in its table: it is a stray, with all rows after it */
   isBlocked: boolean;
   /** the row taken last, which has the highest key */
@@ -73,6 +75,11 @@ export class RowReader {
     return this.strays !== null && open.taken >= this.strays.inPlace[table]! ? null : open.cursor;
   }
 
+  /** How often the head of the table has become another one. */
+  moves(table: number): number {
+    return this.#tables[table]?.moves ?? 0;
+  }
+
   /** The head of a table, with its entries of the tables beside. `depth`: of the element that it is the row of, the root's is 1. */
   take(table: number, depth: number): TakenRow | Promise<TakenRow> {
     const open = this.#tables[table]!;
@@ -81,6 +88,7 @@ export class RowReader {
     const keyTo = cells[at + open.keyCell + 1]!;
     const row = { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null, unmapped: null };
     open.taken += 1;
+    open.moves += 1;
     open.last = row;
     const wait = open.cursor.advance();
     const taken =
@@ -140,7 +148,9 @@ export class RowReader {
 
   /** The head of the table ought to have come earlier: there are no more rows where they are to be written. */
   block(table: number): void {
-    this.#tables[table]!.isBlocked = true;
+    const open = this.#tables[table]!;
+    open.isBlocked = true;
+    open.moves += 1;
   }
 
   /** As `take`, of a row that lies elsewhere. */
@@ -229,7 +239,11 @@ export class RowReader {
   }
 
   #unblock(): void {
-    for (const table of this.#tables) if (table !== null && table !== undefined) table.isBlocked = false;
+    for (const table of this.#tables) {
+      if (table === null || table === undefined) continue;
+      table.isBlocked = false;
+      table.moves += 1;
+    }
   }
 
   async #openAll(tables: readonly number[]): Promise<void> {
@@ -256,6 +270,7 @@ export class RowReader {
       lexical,
       unmapped: unmapped?.head == null ? null : unmapped,
       taken: 0,
+      moves: 0,
       isBlocked: false,
       last: null,
     };
