@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { LogAppender } from '../../ports/files/log-appender.ts';
-import type { ProcessRunner } from '../../ports/processes/runner.ts';
+import type { ProcessRunner, ToolProcess } from '../../ports/processes/runner.ts';
 import { createProcessGuard } from './process-guard.ts';
 import type { LogMask } from './log-pump.ts';
 import { watchMemory } from './out-of-memory.ts';
@@ -43,6 +43,13 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   const guard = createProcessGuard();
   const { most = 0, waitMs = 0 } = options.waiting ?? {};
   const waiting = createWaitingTools(most, waitMs);
+  let running = 0;
+  const counted = (run: ToolProcess): ToolProcess => {
+    running += 1;
+    const end = (): void => void (running -= 1);
+    run.ended.then(end, end);
+    return run;
+  };
   const heapBytes = options.heapBytes ?? null;
   const memoryBytes = (options.memoryBytes ?? Infinity) + (heapBytes ?? 0);
   const nodeOptions = [youngSpace];
@@ -68,7 +75,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       // what one organisation has left in a process is never another's
       const kind = idOrg === undefined ? null : `${idOrg} ${tool}`;
       const ready = kind === null ? null : waiting.take(kind);
-      if (ready !== null) return ready.next({ argv, environment }, watch);
+      if (ready !== null) return counted(ready.next({ argv, environment }, watch));
+      waiting.makeRoom(running);
       const command = [
         ...bothStreams,
         ...tie,
@@ -95,12 +103,13 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
           shell: false,
         });
         await spawned(child);
-        return watchTool(child, {
+        const tool = watchTool(child, {
           guard,
           mark,
           onWaiting: (waits) => kind !== null && waiting.offer(kind, waits),
           onGone: waiting.forget,
-        }).first(watch);
+        });
+        return counted(tool.first(watch));
       } catch (error) {
         // why the process did not start is the fault to tell
         await log.close().catch(() => undefined);

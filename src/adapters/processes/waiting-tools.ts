@@ -7,6 +7,8 @@ export interface WaitingTools {
   /** False: it is to leave. */
   offer(kind: string, tool: RunningTool): boolean;
   forget(tool: RunningTool): void;
+  /** One more is begun beside so many that run: those that wait, the oldest first, leave until all of them are no more than may wait. */
+  makeRoom(running: number): void;
   /** None waits from now on. Resolves when those that did are gone. */
   close(): Promise<void>;
 }
@@ -35,6 +37,9 @@ export function createWaitingTools(most: number, waitMs: number): WaitingTools {
       return true;
     },
     forget: (tool) => void remove(indexOf(tool)),
+    makeRoom(running) {
+      while (waiting.length > 0 && waiting.length + running >= most) void remove(0)!.leave();
+    },
     async close() {
       isClosed = true;
       const left: Promise<void>[] = [];

@@ -146,6 +146,18 @@ describe('successive runs', () => {
     await isGone((await shown(test, 2)).pid);
   });
 
+  it('wait only as long as there is room beside those that run', async () => {
+    const test = await waitingRunner();
+    await end(test, 1, { idOrg: 7 });
+    const { pid } = await shown(test, 1);
+    const first = await start(test, 2, { idOrg: 8, argv: ['sleeps'] });
+    expect(await runs(pid)).toBe(true);
+    const second = await start(test, 3, { idOrg: 8, argv: ['sleeps'] });
+    await isGone(pid);
+    for (const run of [first, second]) run.stop(0);
+    await Promise.all([first.ended, second.ended]);
+  });
+
   it('begin anew where the process that waited was killed', async () => {
     const test = await waitingRunner();
     await end(test, 1, { idOrg: 7 });
