@@ -20,6 +20,8 @@ export function splitOutput(output: Readable, ending: Buffer, onEnd: () => void)
   const end = (): void => {
     current?.end();
     current = null;
+    // what has ended tells of no room any more, and the next run is not to wait for it
+    output.resume();
   };
   output.on('data', (chunk: Buffer) => {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
