@@ -32,7 +32,7 @@ type Kind = (typeof all)[number];
 const kinds = some(all, 3);
 const isLake = (kind: Kind) => kind === 'delta' || kind === 'iceberg' || kind === 'delta,iceberg';
 
-const weight = 6;
+const [weight, pages] = [6, 7];
 
 let folders = '';
 let number = 0;
@@ -108,6 +108,35 @@ test.each(kinds.filter((kind) => kind === 'parquet' || isLake(kind)))(
       const types = await typesIn(pathOf(`${name} units`));
       expect(types).toEqual(await typesIn(pathOf(`${name} here`)));
       expect(types['book']).toHaveLength(1);
+    }
+  },
+);
+
+test.each(kinds)(
+  '%s: a whole number of one unit makes its column wider in all, text of another one text',
+  async (kind) => {
+    const many = '12345678901234567890123456789012345678';
+    for (const [name, others, type] of [
+      ['wide', [], 'numeric'],
+      ['text', [{ unit: 2, text: `+${many}`, table: at.book, column: pages }], 'text'],
+    ] as const) {
+      const units = unitsOf(1, 3);
+      units[1]!.tables.get(at.book)![0]![pages] = many;
+      for (const { unit, text } of others) units[unit]!.tables.get(at.book)![0]![pages] = text;
+      const odd = [{ unit: 1, text: many, table: at.book, column: pages }, ...others];
+      const plan = libraryPlan(1, { keys: 'hash' });
+      const { published } = await loadUnits(
+        pathOf('work'),
+        createSink(kind, `${name} units`),
+        plan,
+        units,
+        odd,
+      );
+      expect(published).toEqual(await loadHere(createSink(kind, `${name} here`), plan, units, odd));
+      expect(published.changes).toEqual([`book.pages: widened to ${type}`]);
+      const read = await contents(kind, `${name} units`);
+      expect(JSON.stringify(read)).toContain(many);
+      expect(read).toEqual(await contents(kind, `${name} here`));
     }
   },
 );

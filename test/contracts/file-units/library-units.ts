@@ -102,7 +102,8 @@ export async function loadHere(
 ) {
   expect(await sink.open(plan)).toBe('load');
   for (const rows of units) await writeLibrary(sink, rows);
-  for (const { text } of odd) await sink.unconverted({ table: at.library, column: founded, rowKey: 1, text });
+  for (const { text, table = at.library, column = founded } of odd)
+    await sink.unconverted({ table, column, rowKey: 1, text });
   const published = await sink.publish(async () => true, units.at(-1)!.lastKeys);
   await sink.close();
   return published;

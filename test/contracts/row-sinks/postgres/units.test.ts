@@ -298,6 +298,29 @@ test('a value that does not fit, and a missing one, told by units', async () => 
   expect(Object.values(row!)).toContain('many\tof them');
 });
 
+test('whole numbers beyond their column, told by units', async () => {
+  const { sink, token } = await begun(libraryPlan(1), 1);
+  const into = await openPostgresUnit(token, 0);
+  const rows = libraryRows(1);
+  const [first] = rows.tables.get(at.book)!;
+  first![7] = null;
+  await into.writeSide('documents', encodeRows('copy-text', rows.documents), 1);
+  await into.write(at.library, encodeRows('copy-text', rows.tables.get(at.library)!), 1);
+  await into.unconverted({ table: at.book, column: 7, rowKey: 1, text: '98765432109876543210' });
+  await into.write(at.book, encodeRows('copy-text', rows.tables.get(at.book)!), 2);
+  const receipt = JSON.parse(await into.commit((made) => JSON.stringify(made))) as UnitReceipt;
+  await into.close();
+  const { changes } = await publish(sink, [receipt]);
+  expect(changes).toContain('book.pages: widened to numeric');
+  const read = await database.sql.unsafe(
+    `SELECT pages, pg_typeof(pages)::text AS type FROM "${schema}"."book" ORDER BY book_key`,
+  );
+  expect(read.map(({ pages, type }) => [pages, type])).toEqual([
+    ['98765432109876543210', 'numeric'],
+    ['320', 'numeric'],
+  ]);
+});
+
 test('a login that may make no role: the rows come by the sink', async () => {
   const login = `units_${schema}`;
   await database.sql.unsafe(
