@@ -14,6 +14,10 @@ const pieceBytes = 256 * 1024;
 const allPiecesBytes = 8 * 1024 * 1024;
 /** a model may have more tables than a process may have open files */
 const mostOpenFiles = 64;
+/** files whose bytes are made durable at the same time */
+const syncedAtOnce = 16;
+/** A large file goes to the disk while more of it is made: what is left is little when it ends. */
+const syncEachBytes = 32 * 1024 * 1024;
 
 export interface FinishedFile {
   readonly name: string;
@@ -42,6 +46,10 @@ class StagedFile {
   longestWriteBytes = 0;
   exists = false;
   handle: FileHandle | null = null;
+  /** written since a sync was begun */
+  unsyncedBytes = 0;
+  /** settles when that sync has ended, with its fault where it failed */
+  syncing: Promise<{ readonly fault: unknown } | null> | null = null;
 
   constructor(name: string, isScratch: boolean) {
     this.name = name;
@@ -87,23 +95,35 @@ export class StagedFiles {
     file.rows += rows;
     file.longestWriteBytes = Math.max(file.longestWriteBytes, bytes.length);
     this.#buffered += bytes.length;
-    if (file.pendingBytes >= pieceBytes) await this.#flush(file);
-    else if (this.#buffered >= allPiecesBytes)
+    // one piece is written while the next is made
+    const before = this.#last;
+    if (file.pendingBytes >= pieceBytes) {
+      this.#flush(file);
+      await before;
+    } else if (this.#buffered >= allPiecesBytes)
       for (const other of this.#files.values()) await this.#flush(other);
   }
 
   /** Everything on the disk, durably unless it is scratch: what was written here. */
   async finish(): Promise<FinishedFile[]> {
-    const finished: FinishedFile[] = [];
-    for (const file of this.#files.values()) {
-      await this.#flush(file);
-      if (!this.#isScratch) await (await this.#handleOf(file)).sync();
-      await this.#close(file);
-      const { name, rows, bytes, longestWriteBytes } = file;
-      finished.push({ name, rows, bytes, sha256: file.hash?.digest('hex') ?? '', longestWriteBytes });
+    const all = [...this.#files.values()];
+    for (let at = 0; at < all.length; at += syncedAtOnce) {
+      const files = all.slice(at, at + syncedAtOnce);
+      for (const file of files) {
+        await this.#flush(file);
+        await this.#handleOf(file);
+      }
+      if (!this.#isScratch) await Promise.all(files.map(makeDurable));
+      for (const file of files) await this.#close(file);
     }
-    if (this.#adopted.size > 0 || (finished.length > 0 && !this.#isScratch)) await syncPath(this.#directory);
-    return finished;
+    if (this.#adopted.size > 0 || (all.length > 0 && !this.#isScratch)) await syncPath(this.#directory);
+    return all.map(({ name, rows, bytes, hash, longestWriteBytes }) => ({
+      name,
+      rows,
+      bytes,
+      sha256: hash?.digest('hex') ?? '',
+      longestWriteBytes,
+    }));
   }
 
   /** Waits for what is being written; nothing is written afterwards. */
@@ -114,20 +134,20 @@ export class StagedFiles {
   }
 
   #flush(file: StagedFile): Promise<void> {
-    this.#last = this.#last.then(() => this.#append(file));
+    const pieces = file.pending;
+    const bytes = file.pendingBytes;
+    file.pending = [];
+    file.pendingBytes = 0;
+    for (const piece of pieces) file.hash?.update(piece.bytes);
+    this.#last = this.#last.then(() => this.#append(file, pieces, bytes));
     // who awaits it hears of a failure; the chain itself must not be an unhandled one
     this.#last.catch(() => undefined);
     return this.#last;
   }
 
-  async #append(file: StagedFile): Promise<void> {
-    if (file.pendingBytes === 0 && file.exists) return;
-    const pieces = file.pending;
-    const bytes = file.pendingBytes;
-    file.pending = [];
-    file.pendingBytes = 0;
+  async #append(file: StagedFile, pieces: readonly Piece[], bytes: number): Promise<void> {
+    if (bytes === 0 && file.exists) return;
     const handle = await this.#handleOf(file);
-    for (const piece of pieces) file.hash?.update(piece.bytes);
     await writeWhole(
       handle,
       pieces.map((piece) => piece.bytes),
@@ -135,6 +155,9 @@ export class StagedFiles {
     for (const piece of pieces) piece.release?.(piece.bytes);
     file.bytes += bytes;
     this.#buffered -= bytes;
+    file.unsyncedBytes += bytes;
+    if (!this.#isScratch && file.syncing === null && file.unsyncedBytes >= syncEachBytes)
+      beginSync(file, handle);
   }
 
   async #handleOf(file: StagedFile): Promise<FileHandle> {
@@ -153,6 +176,26 @@ export class StagedFiles {
     const { handle } = file;
     file.handle = null;
     this.#open.delete(file);
+    await file.syncing;
     await handle?.close();
   }
+}
+
+/** Makes what the file has by now durable, beside what comes. */
+function beginSync(file: StagedFile, handle: FileHandle): void {
+  file.unsyncedBytes = 0;
+  file.syncing = handle.datasync().then(
+    () => {
+      file.syncing = null;
+      return null;
+    },
+    // told when all of the file is to be durable
+    (fault: unknown) => ({ fault }),
+  );
+}
+
+async function makeDurable({ syncing, handle }: StagedFile): Promise<void> {
+  const failed = await syncing;
+  if (failed !== null) throw failed.fault;
+  await handle!.sync();
 }

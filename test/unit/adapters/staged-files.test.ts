@@ -1,5 +1,6 @@
-/** Files of one job: more of them than are held open at once, and writes that a system takes in parts. */
-import { mkdtemp, open, readFile, rm, type FileHandle } from 'node:fs/promises';
+/** Files of one job: more of them than are held open at once, writes that a system takes in parts, and what happens beside them. */
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -27,6 +28,45 @@ test('files are closed and opened again where there are many', async () => {
     const expected = Buffer.concat([piece(name, 0), piece(name, 1)]);
     expect(Buffer.compare(await readFile(join(directory, name)), expected), name).toBe(0);
   }
+});
+
+test('buffers are given back when they are written, those of small pieces at the end', async () => {
+  const files = new StagedFiles(directory);
+  const released: number[] = [];
+  const write = (at: number, bytes: number) =>
+    files.write('table.tsv', new Uint8Array(bytes).fill(97), 1, () => released.push(at));
+  // large enough to be written at once; what it holds must not change before
+  for (let at = 0; at < 4; at += 1) await write(at, 300_000);
+  expect(released).toEqual([0, 1, 2]);
+  await write(4, 10);
+  const finished = await files.finish();
+  expect(released).toEqual([0, 1, 2, 3, 4]);
+  expect(finished.map(({ bytes, rows }) => [bytes, rows])).toEqual([[1_200_010, 5]]);
+});
+
+test('a large file goes to the disk before it ends, and is whole', async () => {
+  const files = new StagedFiles(directory);
+  const part = new Uint8Array(4 * 1024 * 1024);
+  const hash = createHash('sha256');
+  for (let at = 0; at < 18; at += 1) {
+    const bytes = part.fill(at).slice();
+    hash.update(bytes);
+    await files.write('large', bytes, 1);
+  }
+  const finished = await files.finish();
+  expect(finished.map(({ sha256 }) => sha256)).toEqual([hash.digest('hex')]);
+  const written = await readFile(join(directory, 'large'));
+  expect(createHash('sha256').update(written).digest('hex')).toBe(finished[0]!.sha256);
+});
+
+test('a piece that cannot be written fails what follows, and the end', async () => {
+  await mkdir(join(directory, 'table.tsv'));
+  const files = new StagedFiles(directory);
+  // nobody has waited for it yet
+  await files.write('table.tsv', new Uint8Array(300_000), 1);
+  await expect(files.write('table.tsv', new Uint8Array(300_000), 1)).rejects.toThrow('EISDIR');
+  await expect(files.finish()).rejects.toThrow('EISDIR');
+  await files.settle();
 });
 
 test('what is written in part is written on', async () => {
