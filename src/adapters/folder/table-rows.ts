@@ -1,7 +1,12 @@
 /** Rows of tables as the files of a folder's format have them: below a header line, JSON Lines made of COPY text. */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { createJsonLinesEncoder } from '../../engine/shred/json-lines/encoder.ts';
-import { createLinesKernel, type LinesKernel } from '../../engine/shred/json-lines/kernel.ts';
+import {
+  createLinesKernel,
+  type LinesEncoder,
+  type LinesKernel,
+} from '../../engine/shred/json-lines/kernel.ts';
+import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import type { HandedRows, StagedFiles } from '../file-staging/staged-files.ts';
 import { headerLine, tableColumns, type FolderFormat } from './contents/formats.ts';
 
@@ -9,7 +14,9 @@ export class TableRows {
   readonly #format: FolderFormat;
   readonly #model: RelationalModel;
   readonly #files: StagedFiles;
-  readonly #encoders = new Map<string, (rows: Uint8Array) => Uint8Array>();
+  readonly #encoders = new Map<string, LinesEncoder>();
+  /** for JSON Lines until they are written */
+  readonly #buffers = new SpareBuffers();
   /** of all tables; made when rows come */
   #lines: LinesKernel | null | undefined = undefined;
 
@@ -28,15 +35,15 @@ export class TableRows {
     if (this.#format === 'jsonl') {
       const lines = this.#jsonLines(table)(rows);
       release?.(rows);
-      await this.#files.write(name, lines, rowCount);
+      await this.#files.write(name, lines, rowCount, () => this.#buffers.giveBack(lines));
     } else await this.#files.write(name, rows, rowCount, release);
   }
 
-  #jsonLines(table: string): (rows: Uint8Array) => Uint8Array {
+  #jsonLines(table: string): LinesEncoder {
     let encoder = this.#encoders.get(table);
     if (encoder === undefined) {
       this.#lines = this.#lines === undefined ? createLinesKernel() : this.#lines;
-      encoder = createJsonLinesEncoder(tableColumns(this.#model, table), this.#lines);
+      encoder = createJsonLinesEncoder(tableColumns(this.#model, table), this.#lines, this.#buffers);
       this.#encoders.set(table, encoder);
     }
     return encoder;

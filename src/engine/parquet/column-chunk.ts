@@ -1,7 +1,7 @@
 /** One column of a row group: its pages, each in the encoding that takes the least room, and what is told of its values. */
+import type { SpareBuffers } from '../spare-buffers.ts';
 import * as layout from './kernel/layout.ts';
 import type { ColumnsKernel, Span } from './kernel/instance.ts';
-import type { PageBuffers } from './page-buffers.ts';
 import { boundsOf, widest, type Bounds } from './values/bounds.ts';
 import { isWholeNumber, PHYSICAL, type ParquetType } from './values/column-types.ts';
 import { readFloat } from './values/floats.ts';
@@ -34,7 +34,7 @@ export interface ChunkOptions {
   readonly type: ParquetType;
   /** gives what it compressed back to `buffers` */
   readonly compress: Compress;
-  readonly buffers: PageBuffers;
+  readonly buffers: SpareBuffers;
   /** up to which what a column begins with is not compressed, nor is what follows */
   readonly plainBytes: number;
   /** whether whole numbers may be written as differences */

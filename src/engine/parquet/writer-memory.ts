@@ -1,9 +1,9 @@
 /** Memory of writers of files that follow one another: what is new for each file keeps the garbage collector at work. */
+import { SpareBuffers } from '../spare-buffers.ts';
 import { ColumnsMemory } from './kernel/instance.ts';
-import { PageBuffers } from './page-buffers.ts';
 
 export class WriterMemory {
-  readonly buffers = new PageBuffers();
+  readonly buffers = new SpareBuffers();
   #rows: ColumnsMemory | null = null;
   #items: ColumnsMemory | null = null;
 

@@ -3,7 +3,8 @@
  * lists are arrays, NULL is null; a value that its column's type cannot hold is a string.
  */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { WRITE_BOOLEAN, WRITE_NUMBER, WRITE_TEXT, type LinesKernel } from './kernel.ts';
+import { SpareBuffers } from '../../spare-buffers.ts';
+import { WRITE_BOOLEAN, WRITE_NUMBER, WRITE_TEXT, type LinesEncoder, type LinesKernel } from './kernel.ts';
 
 const TAB = 9;
 const LF = 10;
@@ -37,19 +38,21 @@ interface LineColumn {
 }
 
 /**
- * Takes whole rows in COPY text, `columns` in their order; answers the same rows as JSON Lines, in a buffer of their own. `kernel`: does it
- * for tables without lists.
+ * Takes whole rows in COPY text, `columns` in their order; answers the same rows as JSON Lines, in a buffer that is taken of `buffers`.
+ * `kernel`: does it for tables without lists.
  */
 export function createJsonLinesEncoder(
   columns: readonly LineColumn[],
   kernel: LinesKernel | null = null,
-): (rows: Uint8Array) => Uint8Array {
+  buffers: SpareBuffers = new SpareBuffers(),
+): LinesEncoder {
   const prefixes = columns.map(({ name }, index) =>
     new TextEncoder().encode(`${index === 0 ? '{' : ','}${memberName(name)}:`),
   );
   if (kernel !== null && columns.every(({ type }) => type.list !== true))
     return kernel.encoder(
       columns.map(({ type }, at) => ({ prefix: prefixes[at]!, write: kernelWriter(type.kind) })),
+      buffers,
     );
   const members = columns.map(({ type }, at): Member => ({
     prefix: prefixes[at]!,
@@ -74,7 +77,9 @@ export function createJsonLinesEncoder(
       length = writeAscii('}\n', target, length);
     }
     buffer = target;
-    return target.slice(0, length);
+    const lines = buffers.take(length);
+    lines.set(target.subarray(0, length));
+    return lines;
   };
 }
 

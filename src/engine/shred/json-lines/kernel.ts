@@ -1,4 +1,5 @@
 /** JSON Lines in WebAssembly: rows of tables without lists, in the memory of one instance. */
+import type { SpareBuffers } from '../../spare-buffers.ts';
 import { writeLinesWasm } from './rows-wasm.ts';
 
 export const WRITE_TEXT = 0;
@@ -10,6 +11,9 @@ export interface LineMember {
   readonly prefix: Uint8Array;
   readonly write: number;
 }
+
+/** Rows in COPY text to JSON Lines. */
+export type LinesEncoder = (rows: Uint8Array) => Uint8Array<ArrayBuffer>;
 
 interface Exports {
   writeLines(from: number, to: number, members: number, count: number, out: number, limit: number): number;
@@ -50,8 +54,8 @@ export class LinesKernel {
     this.#exports = exports as unknown as Exports;
   }
 
-  /** Takes whole rows in COPY text of a table with these columns; answers the same rows as JSON Lines, in a buffer of their own. */
-  encoder(members: readonly LineMember[]): (rows: Uint8Array) => Uint8Array {
+  /** Takes whole rows in COPY text of a table with these columns; answers the same rows as JSON Lines, in a buffer that is taken of `buffers`. */
+  encoder(members: readonly LineMember[], buffers: SpareBuffers): LinesEncoder {
     const starts: number[] = [];
     for (const { prefix } of members) {
       const at = this.#used;
@@ -66,37 +70,27 @@ export class LinesKernel {
     const ints = new Int32Array(this.#memory.buffer, table, members.length * 3);
     for (const [at, { prefix, write }] of members.entries())
       ints.set([starts[at]!, prefix.length, write], at * 3);
-    return (rows) => this.#encode(rows, table, members.length);
+    return (rows) => this.#encode(rows, table, members.length, buffers);
   }
 
-  #encode(rows: Uint8Array, table: number, count: number): Uint8Array {
+  #encode(rows: Uint8Array, table: number, count: number, buffers: SpareBuffers): Uint8Array<ArrayBuffer> {
     const start = this.#used;
     const end = start + rows.length;
     const out = end + MARGIN_BYTES;
     let room = LEAST_OUT_BYTES;
     this.#reach(out + room);
     new Uint8Array(this.#memory.buffer).set(rows, start);
-    const pieces: Uint8Array[] = [];
+    let at = out;
     for (let from = start; from < end;) {
-      const limit = out + room - MARGIN_BYTES;
-      const next = this.#exports.writeLines(from, end, table, count, out, limit);
-      if (next === from) {
-        // a row alone is longer
-        room *= 2;
-        this.#reach(out + room);
-        continue;
-      }
-      pieces.push(new Uint8Array(this.#memory.buffer).slice(out, this.#exports.endOfWritten()));
-      from = next;
+      from = this.#exports.writeLines(from, end, table, count, at, out + room - MARGIN_BYTES);
+      at = this.#exports.endOfWritten();
+      if (from === end) break;
+      room *= 2;
+      this.#reach(out + room);
     }
-    if (pieces.length === 1) return pieces[0]!;
-    const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const piece of pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole;
+    const lines = buffers.take(at - out);
+    lines.set(new Uint8Array(this.#memory.buffer, out, at - out));
+    return lines;
   }
 
   #reach(end: number): void {

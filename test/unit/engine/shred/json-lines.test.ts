@@ -5,6 +5,7 @@ import type { ColumnType } from '../../../../src/engine/model/relational-model.t
 import { ByteBuffer } from '../../../../src/engine/shred/rows/byte-buffer.ts';
 import { createJsonLinesEncoder } from '../../../../src/engine/shred/json-lines/encoder.ts';
 import { createLinesKernel } from '../../../../src/engine/shred/json-lines/kernel.ts';
+import { SpareBuffers } from '../../../../src/engine/spare-buffers.ts';
 import { copyTextEncoder } from '../../../../src/engine/shred/rows/encoding.ts';
 
 const utf8 = new TextEncoder();
@@ -128,6 +129,33 @@ test('rows are lines, members in the order of the columns, names escaped', () =>
   expect(JSON.parse(text(encode(copyText([['3', long]]))))).toEqual({ 'a"b': 3, 'c\\d': long });
 });
 
+test.each(['kernel', 'TypeScript'])('lines of %s stay while their buffer is not given back', (by) => {
+  const buffers = new SpareBuffers();
+  const kernel = by === 'kernel' ? createLinesKernel()! : null;
+  const encode = createJsonLinesEncoder([{ name: 'v', type: { kind: 'bigint' } }], kernel, buffers);
+  const first = encode(copyText([['1']]));
+  const second = encode(copyText([['2']]));
+  expect([text(first), text(second)]).toEqual(['{"v":1}\n', '{"v":2}\n']);
+  buffers.giveBack(first);
+  const third = encode(copyText([['3']]));
+  expect([third.buffer === first.buffer, text(second), text(third)]).toEqual([
+    true,
+    '{"v":2}\n',
+    '{"v":3}\n',
+  ]);
+});
+
+test('the kernel writes many members of few bytes, more than it has room for at first', () => {
+  const columns = Array.from({ length: 40 }, (_, at) => ({
+    name: `a column with a name of some length ${at}`,
+    type: { kind: 'text' } as ColumnType,
+  }));
+  const rows = copyText(Array.from({ length: 2000 }, () => columns.map(() => null)));
+  const lines = createJsonLinesEncoder(columns, createLinesKernel())(rows);
+  expect(lines.length).toBeGreaterThan(3_000_000);
+  expect(Buffer.compare(lines, createJsonLinesEncoder(columns)(rows))).toBe(0);
+});
+
 test('the kernel writes what TypeScript writes, rows of any length, over and over', () => {
   const kinds = ['text', 'bigint', 'numeric', 'double', 'boolean', 'timestamptz'] as const;
   const columns = kinds.map((kind, at) => ({ name: `${kind}"${at}`, type: { kind } as ColumnType }));
@@ -141,6 +169,13 @@ test('the kernel writes what TypeScript writes, rows of any length, over and ove
       'f',
       '0',
       '-1.50',
+      '1.50',
+      '0.5',
+      '00.5',
+      '7.',
+      '1.2.3',
+      '12345678901234',
+      '1234567890123456',
       '+.5',
       '1e-5',
       'NaN',

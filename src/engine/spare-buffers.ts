@@ -1,10 +1,10 @@
-/** Memory in which pages wait to be compressed, used again: pages that are new each time keep the garbage collector at work. */
+/** Memory that is used again, for what waits to be written or compressed: buffers that are new each time keep the garbage collector at work. */
 
 const mostFreeBytes = 16 * 1024 * 1024;
-/** buffers are multiples of it, so that pages of about the same size share them */
+/** buffers are multiples of it, so that those of about the same size are shared */
 const unitBytes = 16 * 1024;
 
-export class PageBuffers {
+export class SpareBuffers {
   /** the smallest first */
   readonly #free: ArrayBuffer[] = [];
   #freeBytes = 0;
