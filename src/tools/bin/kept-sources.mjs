@@ -23,17 +23,21 @@ const head = `1 ${process.version}`;
 const settledMs = 100;
 
 /**
- * `file`: where they are kept; `root`: URL of the folder that they are below, by whose paths they are named. Answers what gives the
- * source of a module, at the time of its file; undefined: Node loads it itself. What was missing is added when this process or thread ends.
+ * `file`: where they are kept; `root`: URL of the folder that they are below, by whose paths they are named. `sourceOf` gives the source of
+ * a module, at the time of its file; undefined: Node loads it itself. What was missing is added when this process or thread ends by itself,
+ * and by `keep`.
  */
 export function openKeptSources(file, root) {
-  if (nodeModule.stripTypeScriptTypes === undefined) return () => undefined;
+  if (nodeModule.stripTypeScriptTypes === undefined)
+    return { sourceOf: () => undefined, keep: () => undefined };
   const kept = open(file);
   const made = new Map();
-  process.once('exit', () => {
-    if (made.size > 0) keep(file, root, made);
-  });
-  return (url) => {
+  const keep = () => {
+    if (made.size > 0) add(file, root, made);
+    made.clear();
+  };
+  process.once('exit', keep);
+  const sourceOf = (url) => {
     const name = url.slice(root.length);
     const path = fileURLToPath(url);
     const stamp = stampOf(path);
@@ -50,6 +54,7 @@ export function openKeptSources(file, root) {
       return undefined;
     }
   };
+  return { sourceOf, keep };
 }
 
 /** null: there are none yet, or they cannot be read. */
@@ -96,12 +101,12 @@ function stripped(source) {
 }
 
 /** Beside those that others have kept meanwhile, of which what is no longer there is left out. */
-function keep(file, root, made) {
+function add(file, root, made) {
   const others = open(file);
   const index = {};
   const pieces = [];
   let at = 0;
-  const add = (name, stamp, source) => {
+  const put = (name, stamp, source) => {
     const piece = Buffer.from(source);
     index[name] = { stamp, at, bytes: piece.length };
     pieces.push(piece);
@@ -112,9 +117,9 @@ function keep(file, root, made) {
     for (const [name, entry] of Object.entries(others?.index ?? {})) {
       if (made.has(name) || stampOf(fileURLToPath(root + name)) !== entry.stamp) continue;
       const piece = readPiece(others, entry);
-      if (piece !== null) add(name, entry.stamp, piece);
+      if (piece !== null) put(name, entry.stamp, piece);
     }
-    for (const [name, { stamp, source }] of made) add(name, stamp, source);
+    for (const [name, { stamp, source }] of made) put(name, stamp, source);
     const bytes = Buffer.from(JSON.stringify(index));
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(own, Buffer.concat([Buffer.from(`${head}\n${bytes.length}\n`), bytes, ...pieces]), {

@@ -29,15 +29,16 @@ function isNewEnough(version) {
 /**
  * @param {string} entry absolute path of a module that does its work when imported (its `import.meta.main` is false)
  * @param {readonly string[]} args what the entry finds in `process.argv` from index 2 on
+ * @returns {Promise<(() => void) | undefined>} keeps what was compiled for the next start, as the end of a process does; undefined: it ran in another process
  */
 export async function launch(entry, args) {
   // the published package holds JavaScript, so that any Node of its engines runs it
   if (!existsSync(entry)) entry = entry.replace(/\.ts$/, '.js');
   if (isNewEnough(process.versions.node)) {
-    quickStart();
+    const keep = quickStart();
     process.argv.splice(1, process.argv.length, entry, ...args);
     await import(pathToFileURL(entry).href);
-    return;
+    return keep;
   }
   const bundled = bundledNodes
     .map((path) => fileURLToPath(new URL(path, root)))

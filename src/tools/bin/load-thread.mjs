@@ -2,4 +2,6 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
-await launch(fileURLToPath(new URL('../load/threads/load-thread.ts', import.meta.url)), []);
+const keep = await launch(fileURLToPath(new URL('../load/threads/load-thread.ts', import.meta.url)), []);
+// it is ended from outside
+keep?.();

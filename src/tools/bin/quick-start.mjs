@@ -11,11 +11,14 @@ const sources = new URL('src/', root).href;
 /** Beside the dependencies, where only who may install can write. */
 const cache = fileURLToPath(new URL('node_modules/.cache/compile', root));
 
-/** Holds for what this thread imports from now on. A Node that lacks something of it goes without. */
+/**
+ * Holds for what this thread imports from now on. A Node that lacks something of it goes without. Answers what keeps by then all that was
+ * imported: for threads, which others end.
+ */
 export function quickStart() {
   nodeModule.enableCompileCache?.(cache);
-  if (nodeModule.registerHooks === undefined) return;
-  const sourceOf = openKeptSources(`${cache}/sources`, sources);
+  if (nodeModule.registerHooks === undefined) return () => undefined;
+  const { sourceOf, keep } = openKeptSources(`${cache}/sources`, sources);
   nodeModule.registerHooks({
     resolve,
     load: (url, context, next) => {
@@ -23,6 +26,10 @@ export function quickStart() {
       return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true };
     },
   });
+  return () => {
+    nodeModule.flushCompileCache?.();
+    keep();
+  };
 }
 
 function resolve(specifier, context, next) {

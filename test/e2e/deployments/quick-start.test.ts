@@ -71,6 +71,25 @@ describe('a quick start', () => {
     expect(ofThread).toBe(ofProcess);
   });
 
+  it('keeps sources of threads, which others end', async () => {
+    await writeFile(
+      join(folder, 'src/tools/load/threads/load-thread.ts'),
+      `import { parentPort } from 'node:worker_threads'; const only: string = 'in the thread'; parentPort!.on('message', () => parentPort!.postMessage(only));`,
+    );
+    await writeFile(
+      join(folder, 'src/tools/commands/xml2er.ts'),
+      `import { Worker } from 'node:worker_threads';
+       const thread = new Worker(new URL('../bin/load-thread.mjs', import.meta.url), { env: {} });
+       thread.once('message', (word: string) => { console.log(word); void thread.terminate(); });
+       thread.postMessage('begin');`,
+    );
+    // what has just changed is not kept
+    await eventually('the module of the thread is kept', async () => {
+      expect(await run([join(folder, 'src/tools/bin/xml2er.mjs')])).toBe('in the thread\n');
+      return (await readFile(kept(), 'utf8').catch(() => '')).includes(`'in the thread'`) ? true : null;
+    });
+  });
+
   describe('keeps sources without their types', () => {
     beforeAll(async () => {
       await writeFile(word(), saying('first'));
