@@ -1,7 +1,7 @@
 /** Staged rows to Parquet: columns typed as in DuckDB's dialect, decimals exact or text. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   MisfitError,
@@ -61,6 +61,7 @@ export interface ParquetSettings {
 
 interface WriteSettings extends ParquetSettings {
   readonly frames: ZstdFrames;
+  readonly closing: ClosingFiles;
   readonly memory: WriterMemory;
   /** what is read at once */
   readonly piece: Uint8Array;
@@ -76,14 +77,33 @@ export async function writeParquet(
   const frames = openZstdFrames();
   const memory = new WriterMemory();
   const piece = new Uint8Array(pieceBytes);
+  const closing = new ClosingFiles();
   try {
     for (const table of tables)
-      written.push(await writeTable(directory, table, { ...settings, frames, memory, piece }));
+      written.push(await writeTable(directory, table, { ...settings, frames, closing, memory, piece }));
+    await closing.settle();
   } finally {
     frames.close();
   }
   if (written.length > 0) await syncPath(directory);
   return written;
+}
+
+/** Files that are whole become durable while the next one is made. */
+class ClosingFiles {
+  #last: Promise<void>[] = [];
+
+  async add(file: FileHandle): Promise<void> {
+    const closed = file.sync().finally(() => file.close());
+    // who waits for all of them hears of a failure
+    closed.catch(() => undefined);
+    this.#last.push(closed);
+    if (this.#last.length > mostClosing) await this.#last.shift();
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.#last);
+  }
 }
 
 /** pandas' types of columns that it reads as floats, or as objects, where a row has none. */
@@ -119,6 +139,7 @@ export function fieldIdsOption(numbers: ColumnNumbers | null): string {
 }
 
 const pieceBytes = 512 * 1024;
+const mostClosing = 8;
 
 async function writeTable(
   directory: string,
@@ -184,7 +205,7 @@ async function writeFile(
   path: string,
   { columns, fieldIdsOf, file }: ParquetTable,
   types: readonly string[],
-  { deltas, frames, memory, piece }: WriteSettings,
+  { deltas, frames, closing, memory, piece }: WriteSettings,
 ): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts' | 'fieldIds'>> {
   const numbers = (await fieldIdsOf?.(types)) ?? null;
   const hash = createHash('sha256');
@@ -237,10 +258,11 @@ async function writeFile(
       }
       const facts = await writer.finish();
       await flush();
-      await target.sync();
+      await closing.add(target);
       return { bytes, sha256: hash.digest('hex'), facts, fieldIds: numbers };
-    } finally {
+    } catch (error) {
       await target.close();
+      throw error;
     }
   } finally {
     closeSync(source);

@@ -88,6 +88,7 @@ function readOrdered(kind: i32): void {
   const rows = load<i32>(ROWS);
   const stride = load<usize>(STRIDE);
   const isSmall = kind == READ_INT32 || kind == READ_DATE;
+  const isWhole = (kind == READ_INT32 || kind == READ_INT64) && scale <= 0;
   let at = load<usize>(FIRST);
   let levels = load<usize>(LEVELS);
   let out = load<usize>(VALUES);
@@ -101,8 +102,11 @@ function readOrdered(kind: i32): void {
       store<u32>(levels, 0);
       continue;
     }
-    if (to == from || !readValue(kind, from, to, scale)) return misfit(row);
-    const value = instant;
+    let value: i64 = isWhole && to - from - 1 < 8 ? wholeOfFew(<i32>(to - from), to) : -1;
+    if (value < 0) {
+      if (to == from || !readValue(kind, from, to, scale)) return misfit(row);
+      value = instant;
+    }
     if (value < least) least = value;
     if (value > greatest) greatest = value;
     store<u32>(levels, 1);

@@ -32,6 +32,17 @@ function fewDigits(length: i32, to: usize): u64 {
   return length == 0 ? 0 : eightDigits(((load<u64>(to - 8) >> shift) << shift) | (ZEROS & (((<u64>1) << shift) - 1)));
 }
 
+/** One to eight bytes before `to`, of digits alone; -1: others are among them. */
+// @ts-ignore: decorator
+@inline
+function wholeOfFew(length: i32, to: usize): i64 {
+  const shift = <u64>((8 - length) << 3);
+  let v = (load<u64>(to - 8) ^ ZEROS) >> shift << shift;
+  if (((v + 0x7676767676767676) | v) & 0x8080808080808080) return -1;
+  v = v * 10 + (v >> 8);
+  return <i64>(((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32);
+}
+
 /** Up to 19 digits: what they are worth may be more than 64 bits hold only where the first of 20 would. */
 // @ts-ignore: decorator
 @inline
