@@ -77,6 +77,27 @@ test('values of a widened column read as XML Schema writes them', async () => {
   expect((await reader.read('book'))!.map((row) => row.keywords)).toEqual(['a b', 'a b', 'a b \\ c', 'a b']);
 });
 
+test('a column that is widened is told once, with its type before where it was there', async () => {
+  const told: string[][] = [];
+  for (const idJob of [1, 2, 3]) {
+    const sink = createSink();
+    await sink.open(libraryPlan(idJob));
+    const rows = libraryRows(idJob);
+    await writeLibrary(sink, rows);
+    // in job 1 the table is new, by job 3 its column is text already
+    const column = idJob === 1 ? 4 : 3;
+    await sink.unconverted({ table: at.library, column, rowKey: 1, text: 'long ago' });
+    const { changes } = await sink.publish(async () => true, rows.lastKeys);
+    await sink.close();
+    told.push(changes.filter((change) => change.includes('widened')));
+  }
+  expect(told).toEqual([
+    ['library.opened_at: widened to text'],
+    ['library.founded: date widened to text'],
+    [],
+  ]);
+});
+
 test('a natural key that its values break is left out, or given up', async () => {
   const { changes } = await load(libraryPlan(1), 2);
   expect(changes).toEqual(['book: unique key book_title left out, its values do not allow it']);

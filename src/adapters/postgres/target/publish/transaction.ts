@@ -153,7 +153,9 @@ async function widenStaged(publication: Publication): Promise<void> {
        UPDATE ${staged.relation} s SET ${column} = m.content::${wider} FROM ${source.relation} m
         WHERE m.table_index = ${index} AND m.column_index = ${at} AND m.row_key = s.${doubleQuoted(key)}`,
     );
-    publication.changes.push(`${tables[index]!.name}.${name}: ${widenedWords(type)}`);
+    // of a table that is there, its own change is told
+    if (!publication.present.has(tables[index]!.name))
+      publication.changes.push(`${tables[index]!.name}.${name}: ${widenedWords(type)}`);
     // the column was empty until now where the value had no place
     if (nullAllowed.has(id) && !(await hasNulls(tx, staged.relation, column))) nullAllowed.delete(id);
   }
