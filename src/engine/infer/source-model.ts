@@ -118,6 +118,9 @@ function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
   return { variety: 'atomic', base, facets: {}, guessed: true, ...more };
 }
 
+/** of the exact numbers of most databases */
+const mostDigits = 38;
+
 /** The narrowest type that all values have and that gives their text back; empty ones aside. */
 export function inferValue(value: ValueStatistics): ValueType {
   const type = inferFilled(value);
@@ -131,7 +134,10 @@ function inferFilled(value: ValueStatistics): ValueType {
   if ((classes & CLASS_INTEGER) !== 0) {
     // one digit less than the widest of the type: documents to come may count further
     if (value.wholeDigits <= 9) return atomic('int');
-    return value.wholeDigits <= 18 ? atomic('long') : atomic('decimal');
+    if (value.wholeDigits <= 18) return atomic('long');
+    // without a scale, most databases would add zeros behind a point
+    const isBounded = value.wholeDigits <= mostDigits;
+    return atomic('decimal', isBounded ? { facets: { totalDigits: mostDigits, fractionDigits: 0 } } : {});
   }
   if ((classes & CLASS_DECIMAL) !== 0) {
     const uniform = value.minFraction === value.maxFraction && value.maxFraction > 0;

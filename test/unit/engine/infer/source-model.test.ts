@@ -17,7 +17,8 @@ describe('types are the narrowest that give the text back', () => {
   it.each([
     ['integer', ['1', '-20', '0']],
     ['bigint', ['12345678901']],
-    ['numeric', ['1234567890123456789']],
+    ['numeric(38,0)', ['1234567890123456789']],
+    ['numeric', ['123456789012345678901234567890123456789']],
     ['text', ['1', '01']],
     ['text', ['+1']],
     ['text', ['-0']],
