@@ -36,7 +36,7 @@ export function limitMemory(
 }
 
 /** What the process itself has filled: files that it has mapped are the system's to drop. 0 once it is gone. */
-async function residentBytes(pid: number): Promise<number> {
+export async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
 }

@@ -5,7 +5,7 @@ import type { LogAppender } from '../../ports/files/log-appender.ts';
 import type { ProcessEnd, ToolProcess } from '../../ports/processes/runner.ts';
 import { copyToLog } from './log-pump.ts';
 import type { LogMask } from './log-pump.ts';
-import { limitMemory, type MemoryWatch } from './out-of-memory.ts';
+import { limitMemory, residentBytes, type MemoryWatch } from './out-of-memory.ts';
 import { endGroup, hasCompany, signalGroup } from './process-group.ts';
 import type { ProcessGuard } from './process-guard.ts';
 import { splitOutput } from './run-output.ts';
@@ -17,6 +17,8 @@ const disappearMs = 5000;
 const lastOutputMs = 2000;
 /** How long a process that is to do no more may take to end by itself. */
 const leaveMs = 1000;
+/** Of the memory that a run may have, what the runs before it may have left filled: else it would be ended for theirs. */
+const mostLeft = 1 / 4;
 
 /** What one run is watched with. */
 export interface RunWatch {
@@ -103,7 +105,12 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
   async function completed(run: Run): Promise<ProcessEnd> {
     const logFault = await run.logged;
     const mayWait =
-      run.stopped === 'no' && logFault === null && !exited && !(await hasCompany(groupId, mark)) && !exited;
+      run.stopped === 'no' &&
+      logFault === null &&
+      !exited &&
+      (await residentBytes(groupId)) <= run.watch.memoryBytes * mostLeft &&
+      !(await hasCompany(groupId, mark)) &&
+      !exited;
     if (!mayWait || !options.onWaiting(tool)) await tool.leave();
     return { code: 0, signal: null, logFault, outOfMemory: null, overLimit: null };
   }

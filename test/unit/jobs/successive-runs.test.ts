@@ -122,6 +122,17 @@ describe('successive runs', () => {
     await isGone((await shown(test, 1)).pid);
   });
 
+  it('do not go on where too little of the memory that each may have would be left', async () => {
+    const memoryBytes = 100 * 1024 ** 2;
+    const waiting = { most: 2, waitMs: 60_000 };
+    const test = await createTestRunner({}, undefined, null, memoryBytes, waiting);
+    onTestFinished(() => test.runner.close());
+    expect(await end(test, 1, { idOrg: 7 })).toEqual(well);
+    await isGone((await shown(test, 1)).pid);
+    expect(await end(test, 2, { idOrg: 7 })).toEqual(well);
+    expect((await shown(test, 2)).run).toBe(1);
+  });
+
   it('have their output told apart to the byte, and masked as each is to be', async () => {
     const test = await waitingRunner({ most: 1, waitMs: 60_000 }, (idJob) =>
       Promise.resolve((text) => text.replaceAll(`secret${idJob}`, '***')),
