@@ -58,6 +58,7 @@ export class ColumnChunk {
   /** of all pages; null where one does not tell */
   bounds: Bounds | null = null;
   #isBounded = true;
+  #told = 0;
   readonly #kernel: ColumnsKernel;
   readonly #options: ChunkOptions;
   /** ENCODING of further pages; null: not decided */
@@ -98,6 +99,14 @@ export class ColumnChunk {
       compressed: this.#compressed(bytes),
     });
     return true;
+  }
+
+  /** Bytes of the pages before the last one that were not told yet, once they are compressed: however long that takes, they are the same. */
+  async toldBytes(): Promise<number> {
+    let bytes = 0;
+    for (; this.#told < this.pages.length - 1; this.#told += 1)
+      bytes += (await this.pages[this.#told]!.compressed).length;
+    return bytes;
   }
 
   #compressed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {

@@ -112,9 +112,7 @@ export class ParquetWriter {
     this.#kernel = new ColumnsKernel(room, options.memory.rows);
     this.#zstd = async (bytes) => {
       try {
-        const compressed = await options.compress(bytes);
-        this.#groupBytes += compressed.length;
-        return compressed;
+        return await options.compress(bytes);
       } catch (error) {
         // told when the row group is written: nobody waits for it now
         this.#fault ??= error;
@@ -236,7 +234,7 @@ export class ParquetWriter {
     this.#found = 0;
     const dictionaryBytes = kernel.dictionaryBytes + (this.#items?.dictionaryBytes ?? 0);
     // pages of a few rows are compressed while the next ones are read
-    await Promise.all(this.#chunks.map((chunk) => chunk.pages.at(-2)?.compressed));
+    for (const chunk of this.#chunks) this.#groupBytes += await chunk.toldBytes();
     if (this.#fault !== null) throw this.#fault;
     if (
       this.#groupRows + kernel.room.rows > mostRowsOfGroup ||
