@@ -48,6 +48,8 @@ export interface RunningToolOptions {
 
 interface Run {
   readonly watch: RunWatch;
+  /** the process has done others before */
+  readonly follows: boolean;
   readonly logged: Promise<string | null>;
   readonly limit: ReturnType<typeof limitMemory>;
   readonly settled: PromiseWithResolvers<ProcessEnd>;
@@ -123,11 +125,14 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
     const late = setTimeout(() => stdout.destroy(), lastOutputMs);
     const logFault = await run.logged;
     clearTimeout(late);
+    const over = run.limit.over();
+    // part of it may be what the runs before have left: in a process of its own it may have room
+    if (over !== null && run.follows) return { ...end, logFault, outOfMemory: over, overLimit: null };
     const outOfMemory = run.stopped === 'killed' ? null : await run.watch.memory.cause(end);
-    return { ...end, logFault, outOfMemory, overLimit: run.limit.over() };
+    return { ...end, logFault, outOfMemory, overLimit: over };
   }
 
-  function begin(watch: RunWatch): ToolProcess {
+  function begin(watch: RunWatch, follows: boolean): ToolProcess {
     const stop = (graceMs: number): void => {
       // after its end the process may do another run, and after its exit the number may belong to someone else
       if (exited || current !== run) return;
@@ -146,6 +151,7 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
     };
     const run: Run = {
       watch,
+      follows,
       logged: copyToLog(output.begin(), watch.log, seen, () => stop(0)),
       limit: limitMemory(groupId, watch.memoryBytes, () => stop(0)),
       settled: Promise.withResolvers(),
@@ -157,9 +163,9 @@ export function watchTool(child: ChildProcess, options: RunningToolOptions): Run
   }
 
   const tool: RunningTool = {
-    first: begin,
+    first: (watch) => begin(watch, false),
     next(run, watch) {
-      const begun = begin(watch);
+      const begun = begin(watch, true);
       stdin.write(`${JSON.stringify(run)}\n`);
       return begun;
     },

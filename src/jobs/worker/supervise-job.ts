@@ -60,7 +60,8 @@ async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortS
     environment: { SVC_JOB_EPOCH: String(claim.epoch) },
     idJob: claim.idJob,
     epoch: claim.epoch,
-    idOrg: claim.idOrg,
+    // what is tried again gets a process of its own
+    ...(claim.attempt === 1 ? { idOrg: claim.idOrg } : {}),
   });
   const ended = new AbortController();
   const reason = keepLease(options, claim, child, ended.signal, handBack);

@@ -122,6 +122,26 @@ describe('successive runs', () => {
     await isGone((await shown(test, 1)).pid);
   });
 
+  it('are not called too large where they followed others, as those may have left it', async () => {
+    const test = await createTestRunner({}, undefined, null, 500 * 1024 ** 2, { most: 2, waitMs: 60_000 });
+    onTestFinished(() => test.runner.close());
+    const over = expect.stringMatching(/^it held \d+ MB of memory/) as string;
+    const killed = { code: null, signal: 'SIGKILL' };
+    const argv = ['hoards'];
+    expect(await end(test, 1, { idOrg: 7, argv })).toMatchObject({
+      ...killed,
+      outOfMemory: null,
+      overLimit: over,
+    });
+    await end(test, 2, { idOrg: 7 });
+    expect(await end(test, 3, { idOrg: 7, argv })).toMatchObject({
+      ...killed,
+      outOfMemory: over,
+      overLimit: null,
+    });
+    expect((await shown(test, 3)).run).toBe(2);
+  });
+
   it('do not go on where too little of the memory that each may have would be left', async () => {
     const memoryBytes = 100 * 1024 ** 2;
     const waiting = { most: 2, waitMs: 60_000 };
