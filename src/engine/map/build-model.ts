@@ -82,7 +82,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   finishTables(drawing, source, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables, keyedIds(options.previous), naming.maxBytes),
-    nodes: plainNodes(drawing),
+    nodes: plainNodes(drawing, checksWildcards(options.previous) ? source.types : null),
     roots: drawing.roots.map(plainEdge),
   };
   const model: RelationalModel = {
@@ -101,6 +101,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(readsDecimalTexts(options.previous) ? { decimalTexts: true as const } : {}),
     ...(drawsTextsByPlace(options) ? { textsByPlace: true as const } : {}),
     ...(splitsAcronyms ? {} : { wholeAcronyms: true as const }),
+    ...(checksWildcards(options.previous) ? { checksWildcards: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   if (options.keepsDefaultNames === true) return { ...model, keepsDefaultNames: true };
@@ -120,6 +121,11 @@ function sharesRoots(previous: RelationalModel | undefined): boolean {
 /** What was text stays so. */
 function readsDecimalTexts(previous: RelationalModel | undefined): boolean {
   return previous === undefined || previous.decimalTexts === true;
+}
+
+/** What lay with the content of wildcards goes on to lie there. */
+function checksWildcards(previous: RelationalModel | undefined): boolean {
+  return previous === undefined || previous.checksWildcards === true;
 }
 
 /** What is new in a model is called in words like those of its other names. */

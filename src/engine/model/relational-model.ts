@@ -2,6 +2,7 @@
  * The relational model (logical schema): tables, columns, keys, and the plan that leads from source paths to them.
  * Plain JSON; references are indexes. The same plan serves shredding (XML -> rows) and writing back (rows -> XML).
  */
+import type { WildcardNamespaces } from './wildcard-namespaces.ts';
 import type { BuiltInType, QName } from './source-model.ts';
 
 export type MapLevel = 0 | 1 | 2 | 3;
@@ -170,6 +171,9 @@ export interface PlanNode {
   readonly wildcardTable: number;
   /** column (of the row) with attributes that matched an anyAttribute; -1 for none */
   readonly anyAttributeColumn: number;
+  /** what those wildcards let in, where RelationalModel.checksWildcards; absent: any namespace */
+  readonly anyElementNamespaces?: WildcardNamespaces;
+  readonly anyAttributeNamespaces?: WildcardNamespaces;
   /** by xsi:type (an expanded type name): the node that takes over, and the parent key its row fills (-1: as the edge that led here) */
   readonly typeEdges: readonly {
     readonly name: QName;
@@ -313,6 +317,8 @@ export interface RelationalModel {
   readonly textsByPlace?: true;
   /** an acronym is one word of a name (`NFe` is `nfe`, `IDs` are `ids`); absent: its last letters are of another (`n_fe`, `i_ds`) */
   readonly wholeAcronyms?: true;
+  /** content that no wildcard of its parent lets in is unmapped; in models of earlier releases it lies with what one lets in */
+  readonly checksWildcards?: true;
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];

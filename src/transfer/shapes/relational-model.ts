@@ -20,7 +20,7 @@ import type {
 import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text } from './json-shape.ts';
 import type { Shape } from './json-shape.ts';
 import { checkFolding, checkNames } from './table-rules.ts';
-import { builtInType, qualifiedName } from './source-model.ts';
+import { builtInType, qualifiedName, wildcardNamespaces } from './source-model.ts';
 
 const count = integer(0);
 const columnIndex = integer(-1);
@@ -116,6 +116,8 @@ const node = object<PlanNode>(
       anyElement: flag,
       anyAttribute: flag,
     }),
+    anyElementNamespaces: wildcardNamespaces,
+    anyAttributeNamespaces: wildcardNamespaces,
   },
 );
 
@@ -186,6 +188,7 @@ const shape = object<RelationalModel>(
     decimalTexts: oneOf(true),
     textsByPlace: oneOf(true),
     wholeAcronyms: oneOf(true),
+    checksWildcards: oneOf(true),
     typesApart: array(text(/./)),
     foldedPlaces: array(text(/./)),
     foldedTables: array(text(/./)),

@@ -55,12 +55,14 @@ const valueTypeShape = object<ValueType>(
   },
 );
 
+export const wildcardNamespaces: Shape = (value, at) => {
+  if (value === '##any') return;
+  if (Array.isArray(value)) array(text())(value, at);
+  else object({ not: text() })(value, at);
+};
+
 const wildcard: Shape = object<SourceWildcard>({
-  namespaces: (value, at) => {
-    if (value === '##any') return;
-    if (Array.isArray(value)) array(text())(value, at);
-    else object({ not: text() })(value, at);
-  },
+  namespaces: wildcardNamespaces,
   processContents: oneOf('strict', 'lax', 'skip'),
   minOccurs: count,
   maxOccurs: nullable(count),

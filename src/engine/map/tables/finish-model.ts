@@ -1,6 +1,6 @@
 /** Settles names, order and indexes of a drawn model and writes it as plain data. */
 import type { Column, PlanEdge, PlanNode, RelationalModel, Table } from '../../model/relational-model.ts';
-import type { SourceModel } from '../../model/source-model.ts';
+import type { SourceModel, SourceWildcard } from '../../model/source-model.ts';
 
 import {
   finishedColumn,
@@ -129,7 +129,8 @@ function at(column: ColumnDraft | null): number {
   return column === null ? -1 : column.index;
 }
 
-export function plainNodes(drawing: Drawing): PlanNode[] {
+/** `types`: of the source; null: wildcards let in whatever comes. */
+export function plainNodes(drawing: Drawing, types: SourceModel['types'] | null): PlanNode[] {
   return drawing.nodes.map((node) => ({
     name: node.name,
     table: node.table.index,
@@ -146,6 +147,11 @@ export function plainNodes(drawing: Drawing): PlanNode[] {
     textTable: node.textTable === null ? -1 : node.textTable.index,
     wildcardTable: node.wildcardTable === null ? -1 : node.wildcardTable.index,
     anyAttributeColumn: at(node.anyAttribute),
+    ...narrowed('anyElementNamespaces', node.wildcardTable === null ? null : types?.[node.type]?.anyElement),
+    ...narrowed(
+      'anyAttributeNamespaces',
+      node.anyAttribute === null ? null : types?.[node.type]?.anyAttribute,
+    ),
     typeEdges: node.typeEdges.map((edge) => ({
       name: edge.name,
       node: edge.node.index,
@@ -155,6 +161,15 @@ export function plainNodes(drawing: Drawing): PlanNode[] {
     sourceType: node.type,
     ...(node.keptBeside === null ? {} : { keptBeside: node.keptBeside }),
   }));
+}
+
+/** Nothing of a wildcard that lets in every namespace. */
+function narrowed<Name extends 'anyElementNamespaces' | 'anyAttributeNamespaces'>(
+  name: Name,
+  wildcard: SourceWildcard | null | undefined,
+): Pick<PlanNode, Name> | null {
+  if (wildcard == null || wildcard.namespaces === '##any') return null;
+  return { [name]: wildcard.namespaces } as Pick<PlanNode, Name>;
 }
 
 export function plainEdge(edge: EdgeDraft): PlanEdge {

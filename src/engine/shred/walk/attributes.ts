@@ -1,5 +1,6 @@
 /** Attributes: in their columns, as what XSD lets every element say of itself (XSD Part 1 §2.6), or beside the data. */
 import { clarkName, isSameName, type QName } from '../../model/source-model.ts';
+import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
 import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
 import type { CompiledNode, CompiledPlan } from '../compiled-plan.ts';
 import {
@@ -135,14 +136,17 @@ export class Attributes {
   #addOther(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const { names } = this.#context;
     const nameId = batch.events[at * RECORD_INTS + 1]!;
-    const { nilColumn, anyAttributeColumn } = node.plan;
+    const { nilColumn, anyAttributeColumn, anyAttributeNamespaces = '##any' } = node.plan;
     if (nameId === this.#xsi.nil) {
       const nil = { true: true, 1: true, false: false, 0: false }[trimmed(rangeText(batch, at))];
       if (nilColumn < 0 || nil === undefined) this.#unmapped.addAttribute(batch, at, row);
       else this.#rows.setBoolean(row, nilColumn, nil);
       if (nil === true) this.#state.setFrame(this.#state.depth - 1, FRAME_NIL, 1);
-    } else if (anyAttributeColumn >= 0 && !this.#unmapped.isIgnored(node, 'attributes', nameId)) {
-      const uri = names.namespaceUri(nameId);
+      return;
+    }
+    const uri = names.namespaceUri(nameId);
+    const isLetIn = anyAttributeColumn >= 0 && allowsNamespace(anyAttributeNamespaces, uri);
+    if (isLetIn && !this.#unmapped.isIgnored(node, 'attributes', nameId)) {
       const name = uri === '' ? names.localName(nameId) : `{${uri}}${names.localName(nameId)}`;
       this.#rows.appendAnyAttribute(row, anyAttributeColumn, name, rangeText(batch, at));
     } else this.#unmapped.addAttribute(batch, at, row);

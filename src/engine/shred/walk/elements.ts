@@ -1,5 +1,6 @@
 /** Elements that the plan knows: their start opens rows or marks folded columns, their end closes both. */
 import type { PlanEdge } from '../../model/relational-model.ts';
+import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
 import {
   KIND_ATTRIBUTE,
   KIND_MASK,
@@ -93,7 +94,7 @@ export class Elements {
     const edge = this.#plan.childEdge(parent.index, nameId);
     if (edge === null) {
       const left = this.#unmapped.isIgnored(parent, 'elements', nameId);
-      return this.#captured.begin(batch, at, left ? -1 : parent.plan.wildcardTable, position);
+      return this.#captured.begin(batch, at, left ? -1 : this.#wildcardTable(parent, nameId), position);
     }
     const target = this.#plan.nodes[edge.node]!;
     const { kernel } = this.#turns;
@@ -107,8 +108,15 @@ export class Elements {
       edge.childKeyColumn === undefined
         ? target.seenSlot >= 0 && !this.#rows.mark(row, target.seenSlot)
         : this.#rows.isSet(row, edge.childKeyColumn);
-    if (hasOne) return this.#captured.begin(batch, at, parent.plan.wildcardTable, position);
+    if (hasOne) return this.#captured.begin(batch, at, this.#wildcardTable(parent, nameId), position);
     return this.#open(batch, at, edge, parentFrame, position);
+  }
+
+  /** -1: none that lets in an element of that name. */
+  #wildcardTable({ plan }: CompiledNode, nameId: number): number {
+    const { wildcardTable, anyElementNamespaces: namespaces } = plan;
+    if (wildcardTable < 0 || namespaces === undefined) return wildcardTable;
+    return allowsNamespace(namespaces, this.#names.namespaceUri(nameId)) ? wildcardTable : -1;
   }
 
   /** Handles the END of the innermost open element. */

@@ -4,7 +4,8 @@ import type { ComplexType, ElementDeclaration } from '../components/terms.ts';
 import type { ChildSummary, ContentSummarizer, ContentSummary } from '../derive/content-summary.ts';
 import type { XsdReading } from '../components/context.ts';
 import { derivationMethods, type SubstitutionGroups } from '../derive/substitution-group.ts';
-import { allowsNamespace, isNamespaceSubset } from '../components/wildcard.ts';
+import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
+import { isNamespaceSubset } from '../components/wildcard.ts';
 
 /**
  * Checks that a restricted content model allows no more than that of its base (cos-particle-restrict), by what both say of each element

@@ -3,7 +3,8 @@ import { groupOf, type ModelGroup, type Particle, type Wildcard } from '../compo
 import { isEmptiable } from '../derive/complex-type-derivation.ts';
 import type { XsdReading } from '../components/context.ts';
 import type { SubstitutionGroups } from '../derive/substitution-group.ts';
-import { allowsNamespace, overlaps } from '../components/wildcard.ts';
+import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
+import { overlaps } from '../components/wildcard.ts';
 
 /** A particle whose term is an element or a wildcard. */
 type Leaf = Particle;

@@ -2,6 +2,7 @@
  * The components of an XSD set as the compiler holds them, in the terms of XSD Part 1 §2.2. They form a graph and are
  * filled in phases: shells for every global component, then what the documents say (`read…`), then what follows from it (`derive…`).
  */
+import type { WildcardNamespaces } from '../../model/wildcard-namespaces.ts';
 import type { BuiltInType, Facets, QName, SourceAttribute, ValueType } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import type { SchemaFile } from '../read/file.ts';
@@ -163,7 +164,7 @@ export interface AttributeGroup {
 }
 
 /** A namespace constraint: any, any but one (and but none), or those listed ('' = absent). */
-export type NamespaceConstraint = '##any' | { readonly not: string } | readonly string[];
+export type NamespaceConstraint = WildcardNamespaces;
 
 export interface Wildcard {
   readonly kind: 'wildcard';

@@ -1,4 +1,5 @@
 /** Wildcards, and the operations on their namespace constraints. */
+import { allowsNamespace, isListed } from '../../model/wildcard-namespaces.ts';
 import type { NamespaceConstraint, Origin, Wildcard } from './terms.ts';
 import { attributeOf } from '../read/file.ts';
 import { collapse } from '../read/white-space.ts';
@@ -21,17 +22,6 @@ export function readWildcard(origin: Origin): Wildcard {
     namespaces = [...listed];
   }
   return { kind: 'wildcard', namespaces, processContents, origin };
-}
-
-/** `not` allows neither its namespace nor unqualified names (XSD Part 1 §3.10.4, cvc-wildcard-namespace). */
-export function allowsNamespace(constraint: NamespaceConstraint, namespaceUri: string): boolean {
-  if (constraint === '##any') return true;
-  if (isListed(constraint)) return constraint.includes(namespaceUri);
-  return namespaceUri !== '' && namespaceUri !== constraint.not;
-}
-
-function isListed(constraint: NamespaceConstraint): constraint is readonly string[] {
-  return Array.isArray(constraint);
 }
 
 /** Union (cos-aw-union). What XSD 1.0 calls not expressible becomes the next wider constraint. */

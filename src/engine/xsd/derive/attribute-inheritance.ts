@@ -2,7 +2,8 @@
 import type { AttributeUse, ComplexType, Origin, Wildcard } from '../components/terms.ts';
 import type { XsdReading } from '../components/context.ts';
 import { isDerivedSimpleType } from '../components/simple-type.ts';
-import { allowsNamespace, isNamespaceSubset } from '../components/wildcard.ts';
+import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
+import { isNamespaceSubset } from '../components/wildcard.ts';
 
 /** Those of the base, then the ones written (ct-props-correct, clause 4). */
 export function extendAttributes(
