@@ -30,23 +30,21 @@ export async function endGroup(groupId: number, mark: string, timeoutMs: number)
 /** Whether the leader of a group has started something that still runs, in the group or out of it. */
 export async function hasCompany(leaderId: number, mark: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
-  if ((await marked(mark)).some((pid) => pid !== leaderId)) return true;
-  for (const pid of await processIds()) {
-    if (pid === leaderId) continue;
-    const { state, group } = await stateOf(pid);
-    if (group === leaderId && state !== 'Z' && state !== 'X') return true;
-  }
-  return false;
+  return [...(await marked(mark)), ...(await liveMembers(leaderId))].some((pid) => pid !== leaderId);
 }
 
 /** A dead process that its parent has not collected still counts for the kernel, where init collects nothing for ever. */
 async function hasLiveMember(groupId: number): Promise<boolean> {
-  if (process.platform !== 'linux') return true;
+  return process.platform !== 'linux' || (await liveMembers(groupId)).length > 0;
+}
+
+async function liveMembers(groupId: number): Promise<number[]> {
+  const found: number[] = [];
   for (const pid of await processIds()) {
     const { state, group } = await stateOf(pid);
-    if (group === groupId && state !== 'Z' && state !== 'X') return true;
+    if (group === groupId && state !== 'Z' && state !== 'X') found.push(pid);
   }
-  return false;
+  return found;
 }
 
 /** Live processes whose environment holds the mark: sessions of their own, daemons. */
