@@ -37,19 +37,28 @@ export async function runSuccessively(
 ): Promise<void> {
   let argv: readonly string[] = process.argv.slice(2);
   let begun: ProcessTime | undefined;
+  let lines: NodeJS.AsyncIterator<string> | undefined;
   for (let runs = 1; ; runs += 1) {
     process.exitCode = await run(argv, begun);
     if (!mayWait(runs)) break;
     call('waits');
     process.stdout.write(waitingLine(process.env[markVariable]!));
-    const next = await nextRun();
-    if (next === null) break;
+    lines ??= await linesOfInput();
+    const line = await lines.next();
+    if (line.done === true) break;
+    const next = JSON.parse(line.value) as NextRun;
     begun = processTime();
     Object.assign(process.env, next.environment);
     argv = next.argv;
     call(argv.join(' '));
   }
   if (process.env[waitsVariable] !== undefined) process.stdin.destroy();
+}
+
+/** Where runs are waited for alone: other starts do without the module. */
+async function linesOfInput(): Promise<NodeJS.AsyncIterator<string>> {
+  const { createInterface } = await import('node:readline');
+  return createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 }
 
 /** What those are told who look at the processes of the machine. */
@@ -67,24 +76,4 @@ function mayWait(runs: number): boolean {
     process.listenerCount('SIGTERM') === 0 &&
     process.memoryUsage.rss() < mostBytes
   );
-}
-
-/** null: there is none. */
-async function nextRun(): Promise<NextRun | null> {
-  let text = '';
-  const { stdin } = process;
-  stdin.setEncoding('utf8');
-  while (!text.endsWith('\n')) {
-    const piece = await new Promise<string | null>((resolve) => {
-      const take = (chunk: string | null): void => {
-        stdin.off('data', take).off('end', end).off('error', end).pause();
-        resolve(chunk);
-      };
-      const end = (): void => take(null);
-      stdin.on('data', take).on('end', end).on('error', end).resume();
-    });
-    if (piece === null) return null;
-    text += piece;
-  }
-  return JSON.parse(text) as NextRun;
 }
