@@ -3,7 +3,6 @@
  * what came out, and stops. `-- --serve` stays up; `-- --home FOLDER` keeps the demo's data elsewhere.
  */
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import postgres from 'postgres';
 import { createApiClient } from './demo/api-client.ts';
 import type { ApiClient, CommandItem, Job } from './demo/api-client.ts';
@@ -12,12 +11,14 @@ import { countTables } from './demo/result.ts';
 import { freePort, chooseHomeFolder, startService } from './demo/service-process.ts';
 import type { ServiceProcess } from './demo/service-process.ts';
 import { formatTable } from './demo/text-table.ts';
+import { scriptOptions } from './options.ts';
 
 const sqlSchema = 'demo';
 const servePort = Number(process.env['PORT'] ?? 8080);
 
-const { values: options } = parseArgs({
-  options: { serve: { type: 'boolean', default: false }, home: { type: 'string' } },
+const options = scriptOptions(import.meta.filename, {
+  serve: { type: 'boolean', default: false },
+  home: { type: 'string' },
 });
 
 const title = (text: string): void => console.log(`\n${text}`);

@@ -11,22 +11,20 @@
  *
  * Exit code 1 when something is found. A step that takes minutes ends the run.
  */
-import { parseArgs } from 'node:util';
 import { fuzz } from '../test/fuzz/fuzzer.ts';
 import { createHangWatch } from '../test/fuzz/hang-watch.ts';
 import { fuzzTargets } from '../test/fuzz/targets/all.ts';
+import { scriptOptions } from './options.ts';
 
 const hangMs = 180_000;
 
-const { values } = parseArgs({
-  options: {
-    target: { type: 'string', multiple: true, default: Object.keys(fuzzTargets) },
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
-    step: { type: 'string' },
-    keep: { type: 'string', default: 'fuzz-findings' },
-    'go-on': { type: 'boolean', default: false },
-  },
+const values = scriptOptions(import.meta.filename, {
+  target: { type: 'string', multiple: true, default: Object.keys(fuzzTargets) },
+  seconds: { type: 'string', default: '60' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
+  step: { type: 'string' },
+  keep: { type: 'string', default: 'fuzz-findings' },
+  'go-on': { type: 'boolean', default: false },
 });
 
 for (const name of values.target) {

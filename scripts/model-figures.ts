@@ -9,7 +9,6 @@
  *
  * The corpus lies beside the project (CORPUS_DIR). Exit code 1 when a goal is missed.
  */
-import { parseArgs } from 'node:util';
 import type { MapLevel } from '../src/engine/model/relational-model.ts';
 import {
   counted,
@@ -19,14 +18,13 @@ import {
   type SetFigures,
 } from '../test/support/models/corpus-figures.ts';
 import { formatTable } from './demo/text-table.ts';
+import { scriptOptions } from './options.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    corpus: { type: 'string' },
-    levels: { type: 'string', default: '3' },
-    documents: { type: 'string', default: '4' },
-    list: { type: 'string' },
-  },
+const options = scriptOptions(import.meta.filename, {
+  corpus: { type: 'string' },
+  levels: { type: 'string', default: '3' },
+  documents: { type: 'string', default: '4' },
+  list: { type: 'string' },
 });
 
 if (options.list !== undefined && !Object.hasOwn(goals, options.list))

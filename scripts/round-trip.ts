@@ -12,7 +12,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { joinEmbeddedPostgres, stopEmbeddedPostgres } from '../src/adapters/embedded-postgres/server.ts';
 import { connectPostgres } from '../src/adapters/postgres/client/connect.ts';
 import type { MapLevel, RelationalModel } from '../src/engine/model/relational-model.ts';
@@ -29,6 +28,7 @@ import {
 } from '../test/support/round-trip/corpus.ts';
 import { roundTrip } from '../test/support/round-trip/in-memory.ts';
 import { formatTable } from './demo/text-table.ts';
+import { scriptOptions } from './options.ts';
 
 /** Documents to rows and back, in their order. */
 type Conveyance = (model: RelationalModel, documents: readonly Uint8Array[]) => Promise<Uint8Array[]>;
@@ -43,20 +43,21 @@ interface Outcome {
   readonly reasons: Map<string, { first: string; count: number }>;
 }
 
-const { values: options } = parseArgs({
-  args: process.argv
-    .slice(2)
-    .map((argument, at, all) =>
-      argument === '--postgres' && !(all[at + 1] ?? '').startsWith('postgres') ? '--postgres=' : argument,
-    ),
-  options: {
+const options = scriptOptions(
+  import.meta.filename,
+  {
     levels: { type: 'string', default: '0,1,3' },
     corpus: { type: 'string' },
     inferred: { type: 'boolean', default: false },
     mutate: { type: 'string', default: '0' },
     postgres: { type: 'string' },
   },
-});
+  process.argv
+    .slice(2)
+    .map((argument, at, all) =>
+      argument === '--postgres' && !(all[at + 1] ?? '').startsWith('postgres') ? '--postgres=' : argument,
+    ),
+);
 
 const levels = options.levels.split(',').map((level) => Number(level) as MapLevel);
 const groups = corpusGroups()

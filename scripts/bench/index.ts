@@ -18,7 +18,6 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
 import { openBenchDatabase, type BenchDatabase } from './database.ts';
 import { goalsOf } from './goals.ts';
@@ -38,31 +37,30 @@ import { putIntoPage } from './measured-page.ts';
 import { benchSpark } from './spark/index.ts';
 import { Results, renderGoals, renderMachine, renderProcessor, renderRates } from './report.ts';
 import { benchWriteBack } from './write-back.ts';
+import { scriptOptions } from '../options.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    megabytes: { type: 'string', default: '50' },
-    'slow-megabytes': { type: 'string', default: '2' },
-    rounds: { type: 'string', default: '3' },
-    only: { type: 'string', default: 'parse,load,back,workers,databases,other' },
-    cpu: { type: 'boolean', default: false },
-    api: { type: 'boolean', default: false },
-    'api-seconds': { type: 'string', default: '2' },
-    growth: { type: 'boolean', default: false },
-    'growth-megabytes': { type: 'string', default: '10,100,1000' },
-    'growth-files': { type: 'string', default: '1,100,1000,10000' },
-    'growth-tables': { type: 'string', default: '10,100,1000,5000' },
-    spark: { type: 'boolean', default: false },
-    lakehouse: { type: 'boolean', default: false },
-    standards: { type: 'boolean', default: false },
-    'standards-only': { type: 'string', default: '' },
-    'spark-files': { type: 'string', default: '1,100,10000' },
-    'spark-ranges': { type: 'string', default: '8,64' },
-    'spark-megabytes': { type: 'string', default: '512' },
-    'spark-rounds': { type: 'string', default: '1' },
-    readme: { type: 'boolean', default: false },
-    'install-peers': { type: 'boolean', default: false },
-  },
+const options = scriptOptions(import.meta.filename, {
+  megabytes: { type: 'string', default: '50' },
+  'slow-megabytes': { type: 'string', default: '2' },
+  rounds: { type: 'string', default: '3' },
+  only: { type: 'string', default: 'parse,load,back,workers,databases,other' },
+  cpu: { type: 'boolean', default: false },
+  api: { type: 'boolean', default: false },
+  'api-seconds': { type: 'string', default: '2' },
+  growth: { type: 'boolean', default: false },
+  'growth-megabytes': { type: 'string', default: '10,100,1000' },
+  'growth-files': { type: 'string', default: '1,100,1000,10000' },
+  'growth-tables': { type: 'string', default: '10,100,1000,5000' },
+  spark: { type: 'boolean', default: false },
+  lakehouse: { type: 'boolean', default: false },
+  standards: { type: 'boolean', default: false },
+  'standards-only': { type: 'string', default: '' },
+  'spark-files': { type: 'string', default: '1,100,10000' },
+  'spark-ranges': { type: 'string', default: '8,64' },
+  'spark-megabytes': { type: 'string', default: '512' },
+  'spark-rounds': { type: 'string', default: '1' },
+  readme: { type: 'boolean', default: false },
+  'install-peers': { type: 'boolean', default: false },
 });
 
 const results = new Results();

@@ -9,32 +9,30 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { isHere } from '../../test/support/needs.ts';
 import { mariadbParts } from '../../test/support/servers/mariadb.ts';
 import { measureFigures } from './figures.ts';
 import { lakeParts } from './lake/places.ts';
 import { runFaults } from './run.ts';
+import { scriptOptions } from '../options.ts';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '200' },
-    'database-rounds': { type: 'string', default: '50' },
-    'mariadb-rounds': { type: 'string', default: '50' },
-    'sqlite-rounds': { type: 'string', default: '50' },
-    'lake-rounds': { type: 'string', default: '50' },
-    megabytes: { type: 'string', default: '4' },
-    figures: { type: 'boolean', default: false },
-    kills: { type: 'string', default: '100' },
-    followed: { type: 'string', default: '10' },
-    takeovers: { type: 'string', default: '5' },
-    variety: { type: 'string', default: '20' },
-    flood: { type: 'string', default: '10000' },
-    database: { type: 'string', default: 'embedded' },
-    xsd: { type: 'string' },
-    document: { type: 'string' },
-    verbose: { type: 'boolean', default: false },
-  },
+const values = scriptOptions(import.meta.filename, {
+  rounds: { type: 'string', default: '200' },
+  'database-rounds': { type: 'string', default: '50' },
+  'mariadb-rounds': { type: 'string', default: '50' },
+  'sqlite-rounds': { type: 'string', default: '50' },
+  'lake-rounds': { type: 'string', default: '50' },
+  megabytes: { type: 'string', default: '4' },
+  figures: { type: 'boolean', default: false },
+  kills: { type: 'string', default: '100' },
+  followed: { type: 'string', default: '10' },
+  takeovers: { type: 'string', default: '5' },
+  variety: { type: 'string', default: '20' },
+  flood: { type: 'string', default: '10000' },
+  database: { type: 'string', default: 'embedded' },
+  xsd: { type: 'string' },
+  document: { type: 'string' },
+  verbose: { type: 'boolean', default: false },
 });
 
 const folder = await mkdtemp(join(tmpdir(), 'faults-'));

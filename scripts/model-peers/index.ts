@@ -16,7 +16,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres, stopEmbeddedPostgres } from '../../src/adapters/embedded-postgres/server.ts';
 import { connectPostgres } from '../../src/adapters/postgres/client/connect.ts';
 import { isHere } from '../../test/support/needs.ts';
@@ -27,16 +26,15 @@ import { figuresOf, loadedTables, type LoadedTable } from './figures.ts';
 import { ownSets } from './own-sets.ts';
 import { ask, type Answered } from './questions.ts';
 import { gmlas, ours, xml2db, type Place, type Tool } from './tools.ts';
+import { scriptOptions } from '../options.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    standard: { type: 'string' },
-    questions: { type: 'string' },
-    tools: { type: 'string' },
-    seconds: { type: 'string', default: '600' },
-    columns: { type: 'boolean', default: false },
-    markdown: { type: 'boolean', default: false },
-  },
+const options = scriptOptions(import.meta.filename, {
+  standard: { type: 'string' },
+  questions: { type: 'string' },
+  tools: { type: 'string' },
+  seconds: { type: 'string', default: '600' },
+  columns: { type: 'boolean', default: false },
+  markdown: { type: 'boolean', default: false },
 });
 
 const here = [ours, ...(isHere('xml2db') ? [xml2db] : []), ...(isHere('ogr2ogr') ? [gmlas] : [])];
