@@ -2,6 +2,8 @@
 import { hashStep } from '../names/byte-interner.ts';
 import { checkNameCount } from '../names/count-limits.ts';
 import {
+  AMPERSAND,
+  LESS,
   NAME_NONE,
   NAME_START,
   NAME_WIDE,
@@ -74,5 +76,12 @@ export function scanNameEnd(
 
 function failName(s: TokenizerState, bytes: Uint8Array, at: number, end: number, faultOffset: number): never {
   const shown = s.shown(bytes, at, end);
-  return s.fail(faultOffset, 'xml_syntax', `expected a name, found ${shown}`);
+  const before = at > 0 ? bytes[at - 1] : undefined;
+  const advice =
+    before === AMPERSAND
+      ? '; an "&" that is meant as text is written &amp;'
+      : before === LESS
+        ? '; a "<" that is meant as text is written &lt;'
+        : '';
+  return s.fail(faultOffset, 'xml_syntax', `expected a name, found ${shown}${advice}`);
 }

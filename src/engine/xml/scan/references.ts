@@ -50,7 +50,7 @@ export function scanReference(
     s.fail(
       faultOffset,
       'xml_syntax',
-      `expected ";" at the end of a reference, found ${s.shown(bytes, nameEnd, end)}`,
+      `expected ";" at the end of a reference, found ${s.shown(bytes, nameEnd, end)}; an "&" that is meant as text is written &amp;`,
     );
   const name = utf8Text(bytes.subarray(at + 1, nameEnd));
   s.scanEnd = nameEnd + 1;
@@ -100,7 +100,10 @@ function digitValue(byte: number): number {
 function findEntity(s: TokenizerState, name: string, faultOffset: number): Entity {
   const entity = s.documentType?.generalEntities.get(name);
   if (entity !== undefined) return entity;
-  const where = s.documentType?.incomplete === true ? '; external parts of the DTD are not read' : '';
+  const where =
+    s.documentType?.incomplete === true
+      ? '; external parts of the DTD are not read'
+      : '; write the character itself, or its number as in &#160;, or declare the entity in a DTD';
   return s.fail(faultOffset, 'xml_undeclared_entity', `the entity "${name}" is not declared${where}`);
 }
 

@@ -6,6 +6,7 @@ import type { DocumentType, Entity } from '../dtd/document-type.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
 import { RawNames } from '../names/raw-names.ts';
 import { LocationCounter } from '../text-location.ts';
+import { openElementPath } from './element-path.ts';
 import type { TokenizerMemory } from './memory.ts';
 import { textRunAtEnd } from '../text-runs.ts';
 import { RECORD_INTS } from '../tokens.ts';
@@ -295,7 +296,8 @@ export class TokenizerState {
   /** Opens room for one more level of the element stack. */
   growStack(at: number): void {
     const max = this.limits.xmlMaxDepth;
-    if (this.depth > max) this.fail(at, 'xml_depth_limit', `elements are nested deeper than ${max} levels`);
+    if (this.depth > max)
+      this.fail(at, 'xml_depth_limit', `elements are nested deeper than ${max} levels`, this.depth - 1);
     if (this.depth < this.stackRaw.length) return;
     this.stackRaw = grown(this.stackRaw);
     this.stackName = grown(this.stackName);
@@ -372,10 +374,12 @@ export class TokenizerState {
     );
   }
 
-  fail(at: number, code: string, message: string): never {
+  /** `depth`: of the element that it is in */
+  fail(at: number, code: string, message: string, depth = this.depth): never {
     const entity = this.suspended.at(-1)?.entity;
     const within = entity === undefined ? '' : ` (in the replacement text of the entity "${entity.name}")`;
     const { line, column } = this.locate(at);
+    const path = openElementPath(this.raw, this.stackRaw, depth);
     throw new InputError({
       code,
       severity: 'error',
@@ -383,6 +387,7 @@ export class TokenizerState {
       ...(this.settings.fileName === undefined ? {} : { file: this.settings.fileName }),
       line,
       column,
+      ...(path === undefined ? {} : { path }),
     });
   }
 }

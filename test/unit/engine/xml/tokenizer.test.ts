@@ -5,6 +5,7 @@ import { describeRecord } from '../../../../src/engine/xml/tape-text.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { KIND_MASK, KIND_START, RECORD_INTS } from '../../../../src/engine/xml/tokens.ts';
 import { bytesOf, failureAt, readFailure, readTokens } from './read-tokens.ts';
+import { defaultEngineLimits } from '../../../../src/engine/limits.ts';
 
 describe('content', () => {
   test('elements, text and empty elements', () => {
@@ -103,7 +104,39 @@ describe('content', () => {
       file: 'x.xml',
       line: 2,
       column: 6,
+      path: '/a/b',
     });
+  });
+
+  test.each([
+    ['<a>b & c</a>', 'expected a name, found U+0020; an "&" that is meant as text is written &amp;'],
+    [
+      '<a>b&c d</a>',
+      'expected ";" at the end of a reference, found U+0020; an "&" that is meant as text is written &amp;',
+    ],
+    ['<a>b < c</a>', 'expected a name, found U+0020; a "<" that is meant as text is written &lt;'],
+    ['<a>< /a>', 'expected a name, found U+0020; a "<" that is meant as text is written &lt;'],
+    [
+      '<a>&nbsp;</a>',
+      'the entity "nbsp" is not declared; write the character itself, or its number as in &#160;, or declare the entity in a DTD',
+    ],
+  ])('%j is refused with what to write instead', (document, message) => {
+    expect(readFailure(document)).toMatchObject({ message, path: '/a' });
+  });
+
+  test.each([
+    ['<p:a xmlns:p="u"><b/><c><p:d>\u0001', '/p:a/c/p:d'],
+    ['<a><b></b>&#0;</a>', '/a'],
+    ['<a/><b', undefined],
+    [`${'<a>'.repeat(20)}<b>&`, `…/${'a/'.repeat(11)}b`],
+    ['<!DOCTYPE a [<!ENTITY e "<b>&#60;</b>">]><a><c>&e;</c></a>', '/a/c/b'],
+  ])('%j is refused with the elements that are open', (document, path) => {
+    expect(readFailure(document).path).toBe(path);
+  });
+
+  test('an element too deep is refused with those around it', () => {
+    const limits = { ...defaultEngineLimits, xmlMaxDepth: 3 };
+    expect(readFailure('<a><b><c><d/></c></b></a>', { limits }).path).toBe('/a/b/c');
   });
 });
 
