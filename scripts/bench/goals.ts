@@ -107,6 +107,28 @@ export function goalsOf(results: Results, parser: string): Goal[] {
     ),
     atLeast('XML to Parquet', 0.8, 'XML to TSV', ratio([names.parquet, element], [names.tsv, element])),
     atLeast('XML to JSON Lines', 0.8, 'XML to TSV', ratio([names.jsonLines, element], [names.tsv, element])),
+    atMost('size of Parquet files', 1, '×', results.parquetSize, ' of what DuckDB writes of the same rows'),
+    atMost(
+      'statistics of a load into PostgreSQL',
+      1.1,
+      '×',
+      ratio([names.statisticsToo, element], [names.load, element], 'seconds'),
+      ' of one without',
+    ),
+    atMost(
+      'SHA-256 of a document',
+      0.1,
+      '×',
+      ratio([names.sha256, element], [names.load, element], 'seconds'),
+      ' of its load into PostgreSQL',
+    ),
+    atLeast(
+      'statistics of a document',
+      1,
+      'libexpat alone',
+      ratio([names.statistics, element], [parser, element]),
+    ),
+    atLeast('--row-tag', 0.7, 'the document whole', ratio([names.rowTag, element], [names.tsv, element])),
     atLeast('--row-tag, two workers', 1.8, 'one', ratio([names.rowTagTwo, element], [names.rowTag, element])),
     atLeast(
       'Parquet to XML',

@@ -143,6 +143,11 @@ async function load({ inputs, small, peers, database }: LoadStage, round: number
     await database.dropTarget(schema);
     await contest(names.load, input, database.tool(...known, ...bare));
     if (round === 0) expectSame(names.load, 'rows', await database.countRows(schema), input.counts.rows + 1);
+    await contest(names.sha256, input, script('sha256.ts', input.path));
+    await database.dropTarget('bench_statistics');
+    const both = [...known.slice(0, 3), '-e', 'a', '-o', 'metadb:bench_statistics', '--indexes', 'none'];
+    await contest(names.statisticsToo, input, database.tool(...both));
+    await database.dropTarget('bench_statistics');
     const copyAlone = await database.prepareCopyAlone(schema);
     for (const [name, connections] of [
       [names.copyAlone, 'one'],
@@ -208,7 +213,8 @@ async function main(): Promise<void> {
       if (database === null) continue;
       const stage = { inputs, small, onePage, peers, database };
       if (parts.includes('load')) await load(stage, round);
-      if (parts.includes('back')) await benchWriteBack(contest, inputs[0]!, database, directory);
+      if (parts.includes('back'))
+        results.parquetSize = await benchWriteBack(contest, inputs[0]!, database, directory);
       if (parts.includes('workers')) await benchWorkers(contest, inputs[0]!, database, directory);
       await others?.round();
       if (parts.includes('other')) await other(stage);
@@ -232,7 +238,9 @@ function print(peers: Peers): void {
     names.plainStatistics,
     names.load,
     names.indexed,
+    names.statisticsToo,
     names.infer,
+    names.sha256,
     names.copyAlone,
     names.copyAtOnce,
     names.writeBack,
@@ -242,6 +250,7 @@ function print(peers: Peers): void {
     names.sqliteImport,
     names.tsv,
     names.parquet,
+    names.duckdbParquet,
     names.jsonLines,
     names.writeBackParquet,
     names.rowTag,

@@ -18,6 +18,8 @@ export interface Result {
 
 export class Results {
   readonly #results = new Map<string, Result>();
+  /** what our Parquet files have of the size of DuckDB's, in the last round; null: not measured */
+  parquetSize: number | null = null;
 
   add(name: string, column: string, bytes: number, run: Run): void {
     const key = `${name} ${column}`;
