@@ -1,4 +1,4 @@
-/** What references by `xs:IDREF` and `xs:IDREFS` mean: ids of one table, where they can be of no other. */
+/** What references by `xs:IDREF` and `xs:IDREFS` mean: ids, of which several tables may have some. */
 import type { Column, RelationalModel, Table } from './relational-model.ts';
 
 /** Indexes of a table and of its column with the ids. */
@@ -8,16 +8,15 @@ export interface MeantIds {
 }
 
 /** Asked of each reference of a model: its tables are looked through once, when the first is asked for. */
-export type MeantIdsOf = (table: Table, column: Column) => MeantIds | null;
+export type MeantIdsOf = (table: Table, column: Column) => readonly MeantIds[];
 
-/** Null: the column is no reference, or may be one to rows of several tables. */
+/** All that it may mean; none: the column is no reference, or nothing has ids. */
 export function meantIdsOf(model: RelationalModel): MeantIdsOf {
-  let only: MeantIds | null | undefined;
+  let all: readonly MeantIds[] | undefined;
   return (table, column) => {
-    if (column.sourceType !== 'IDREF' && column.sourceType !== 'IDREFS') return null;
+    if (column.sourceType !== 'IDREF' && column.sourceType !== 'IDREFS') return [];
     const declared = declaredIds(model, table, column);
-    if (declared.length > 0) return declared.length === 1 ? declared[0]! : null;
-    return only === undefined ? (only = onlyIds(model)) : only;
+    return declared.length > 0 ? declared : (all ??= allIds(model));
   };
 }
 
@@ -40,12 +39,11 @@ function declaredIds(model: RelationalModel, table: Table, column: Column): Mean
   return [...found.values()];
 }
 
-/** The one column of the model that has ids. */
-function onlyIds({ tables }: RelationalModel): MeantIds | null {
-  const found = tables.flatMap(({ columns }, table) =>
+/** The columns of the model that have ids. */
+export function allIds({ tables }: RelationalModel): readonly MeantIds[] {
+  return tables.flatMap(({ columns }, table) =>
     columns.flatMap(({ role, sourceType, type }, column) =>
       role === 'value' && sourceType === 'ID' && type.list !== true ? [{ table, column }] : [],
     ),
   );
-  return found.length === 1 ? found[0]! : null;
 }

@@ -103,8 +103,8 @@ export function referenceWords(
   column: Column,
   { meantIds }: PlacesOfRows,
 ): string[] {
-  const meant = meantIds(table, column);
-  if (meant === null) return [];
+  const [meant, ...others] = meantIds(table, column);
+  if (meant === undefined || others.length > 0) return [];
   const { name, columns } = tables[meant.table]!;
   return [`means ${name}.${columns[meant.column]!.name} of the same document`];
 }

@@ -9,6 +9,8 @@ const leastShare = { below: 0.1, alone: 0.25, inRow: 0.1 } as const;
 const leastColumns = 2;
 const fewestAlternatives = 2;
 const mostEntities = 40;
+/** further tables that have a view for what their rows refer to */
+const mostReferring = 40;
 
 /**
  * Tables of which a row holds one or the other (the resource in an entry of FHIR's Bundle): each says much more than the row itself does. They are what
@@ -30,7 +32,8 @@ function alternatives(contents: ViewContents, own: readonly number[], table: num
 /**
  * In the order of the tables. A table that is reached once for each row above is part of that; one that repeats is an entity when at least
  * a tenth of all that a document can say lies below it, when its rows say a quarter of what the richest say, or when they wrap what others are about.
- * Rows of root elements repeat from document to document. `has`: the tables that there are.
+ * Rows of root elements repeat from document to document. Tables that repeat and refer to others by ids come behind them, those with most references
+ * first. `has`: the tables that there are.
  */
 export async function businessEntities(
   model: RelationalModel,
@@ -65,7 +68,7 @@ export async function businessEntities(
   const views = await mapInSlices(candidates, (table) => contents.of(table));
   const richest = Math.max(...views.map(({ weight }) => weight), 1);
   const wrappers = new Set(views.filter(({ table }) => contents.isWrapper(table)));
-  return views
+  const entities = views
     .filter(
       (view) =>
         wrappers.has(view) ||
@@ -74,6 +77,11 @@ export async function businessEntities(
           (below[view.table]! >= whole * leastShare.below || view.weight >= richest * leastShare.alone)),
     )
     .toSorted((a, b) => Number(wrappers.has(b)) - Number(wrappers.has(a)) || b.weight - a.weight)
-    .slice(0, mostEntities)
-    .toSorted((a, b) => a.table - b.table);
+    .slice(0, mostEntities);
+  const chosen = new Set(entities);
+  const referring = views
+    .filter((view) => view.references > 0 && !chosen.has(view))
+    .toSorted((a, b) => b.references - a.references || b.weight - a.weight)
+    .slice(0, mostReferring);
+  return [...entities, ...referring].toSorted((a, b) => a.table - b.table);
 }

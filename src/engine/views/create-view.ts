@@ -1,6 +1,6 @@
 /** One view in SQL: what it selects, how its tables are joined, and what is said of it. */
 import { structureWord } from '../map/names/identifiers.ts';
-import type { MeantIdsOf } from '../model/references.ts';
+import type { MeantIds, MeantIdsOf } from '../model/references.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
@@ -8,9 +8,10 @@ import { commentLine } from '../sql/comment-text.ts';
 import { qualified, type Dialect } from '../sql/dialect.ts';
 import { modelName, physicalName } from '../sql/physical-names.ts';
 import { columnNames } from './column-names.ts';
-import type { JoinedTexts, ViewContent } from './entity-columns.ts';
+import type { JoinedTexts, ViewColumn, ViewContent } from './entity-columns.ts';
 import { rowAboveOf, type JoinedRows } from './joined-rows.ts';
 import { joinedText, orderedRows } from './joined-text.ts';
+import { meantRows } from './meant-rows.ts';
 
 export interface CreateViewOptions {
   readonly dialect: Dialect;
@@ -19,8 +20,9 @@ export interface CreateViewOptions {
   readonly name: string;
   /** columns, as the database names them, that the table has beside those of the model */
   readonly further: readonly string[];
-  /** ids in tables that are there */
+  /** ids of the model, and those of them that are in tables that are there */
   readonly meantIds: MeantIdsOf;
+  readonly isThere: (ids: MeantIds) => boolean;
 }
 
 export interface CreatedView {
@@ -36,7 +38,7 @@ export interface CreatedView {
 export function createView(
   model: RelationalModel,
   content: ViewContent,
-  { dialect, sqlSchema, name, further, meantIds }: CreateViewOptions,
+  { dialect, sqlSchema, name, further, meantIds, isThere }: CreateViewOptions,
 ): CreatedView {
   const nameMode = model.options?.nameMode ?? 'l';
   const quoted = (text: string): string => dialect.quote(physicalName(dialect, text));
@@ -58,6 +60,7 @@ export function createView(
   const joins: string[] = [];
   const selected: string[] = [];
   const taken = new Set<string>();
+  const meant = meantRows(model, { dialect, sqlSchema });
 
   const limited = (text: string): string => physicalName(dialect, modelName(model, text));
   const isFree = (name: string): boolean => !taken.has(name.toLowerCase());
@@ -175,9 +178,8 @@ export function createView(
       );
     } else if (ownName === undefined) select(expression, names.ofColumn(column));
     else selected.push(`${expression} AS ${dialect.quote(ownName)}`);
-    const meant = column.signedBy === undefined ? meantKey(column.place, expression) : null;
-    if (meant !== null) {
-      const end = `_${structureWord('key', nameMode)}`;
+    for (const [of, meant] of Object.entries(meantRow(column, expression))) {
+      const end = `_${structureWord(of, nameMode)}`;
       select(meant, ownName === undefined ? names.ofColumn(column, end) : `${ownName}${end}`);
     }
   }
@@ -191,15 +193,30 @@ export function createView(
 
   for (const column of further) select(`e.${dialect.quote(column)}`, column);
 
-  /** The key of the row that a reference means; null where it may be one of several tables. */
-  function meantKey({ table, column }: RowColumn, expression: string): string | null {
-    const meant = column.sourceType === 'IDREF' ? meantIds(model.tables[table]!, column) : null;
-    if (meant === null || documentKey === null) return null;
-    const { name: meantTable, columns } = model.tables[meant.table]!;
+  /** The row that a reference means: its key, and its table where that may be one of several. */
+  function meantRow(of: ViewColumn, expression: string): { readonly table?: string; readonly key?: string } {
+    const { table, column } = of.place;
+    if (of.signedBy !== undefined || column.sourceType !== 'IDREF' || documentKey === null) return {};
+    const ids = meantIds(model.tables[table]!, column);
+    const there = ids.filter(isThere);
+    if (ids.length === 1) {
+      const key = there.length === 1 ? meantKey(there[0]!, expression, documentKey) : null;
+      return key === null ? {} : { key };
+    }
+    if (there.length === 0 || !content.followed.has(of)) return {};
+    const row = meant.joined(there, [documentKey, expression]);
+    if (row === null) return {};
+    joins.push(row.join);
+    return { table: row.table, key: row.key };
+  }
+
+  /** Null where rows of that table do not tell their documents. */
+  function meantKey(ids: MeantIds, expression: string, ofDocument: string): string | null {
+    const { name: meantTable, columns } = model.tables[ids.table]!;
     const document = columns.find(({ role }) => role === 'document');
     if (document === undefined) return null;
     // documents may have an id twice
-    return `(SELECT min(r.${quoted(keyOf(meant.table))}) FROM ${relation(meantTable)} r WHERE r.${quoted(document.name)} = ${documentKey} AND r.${quoted(columns[meant.column]!.name)} = ${expression})`;
+    return `(SELECT min(r.${quoted(keyOf(ids.table))}) FROM ${relation(meantTable)} r WHERE r.${quoted(document.name)} = ${ofDocument} AND r.${quoted(columns[ids.column]!.name)} = ${expression})`;
   }
 
   /** Texts of all rows under one key as one; null where the dialect cannot put them together in their order. */
@@ -226,7 +243,7 @@ export function createView(
   const said = documentation === undefined ? '' : ` ${documentation}`;
   const comment = `One row for each row of ${tableName(content.table)} (${xpath}).${repeated}${said}`;
   const view = { sqlSchema, table: name };
-  const query = `SELECT\n  ${selected.join(',\n  ')}\nFROM ${relation(tableName(content.table))} e\n${joins.join('\n')}`;
+  const query = `${meant.clause}SELECT\n  ${selected.join(',\n  ')}\nFROM ${relation(tableName(content.table))} e\n${joins.join('\n')}`;
   const create = `CREATE VIEW ${qualified(dialect, view)} AS\n${query}`;
   return { name, comment, query, statements: [create, ...commentStatement(dialect, view, comment)] };
 }

@@ -1,6 +1,7 @@
 /** What a view of one table holds: columns of its rows, of the rows above them, and of those that hang from them once. */
 import type { Enumeration } from '../metadata/enumerations.ts';
 import { tellsRole } from '../model/key-roles.ts';
+import type { MeantIdsOf } from '../model/references.ts';
 import type { Column, RelationalModel } from '../model/relational-model.ts';
 import type { RowColumn } from '../model/wide-rows.ts';
 import type { RoleOfRows, RowContent, RowValue } from './hanging-rows.ts';
@@ -11,6 +12,8 @@ import { isCalled, nearest, toldOnce, weighedValues } from './told-once.ts';
 
 /** Databases that take the fewest tables in one query take 61: those of the rows and of the documents are two more. */
 const mostJoinedTables = 58;
+/** references that are followed where what they mean lies in several tables; those of the rows themselves first */
+const mostFollowed = 12;
 
 export interface ViewColumn {
   /** null: the rows that the view is of */
@@ -43,6 +46,10 @@ export interface ViewContent {
   readonly keyed: readonly JoinedRows[];
   readonly columns: readonly ViewColumn[];
   readonly texts: readonly JoinedTexts[];
+  /** of the columns, references to ids of several tables which there is room to look for */
+  readonly followed: ReadonlySet<ViewColumn>;
+  /** single references among the values of the rows themselves */
+  readonly references: number;
   /** columns and texts that say what a row is, not how much or when something that hangs from it was */
   readonly weight: number;
 }
@@ -50,6 +57,7 @@ export interface ViewContent {
 export interface ViewContentsOptions extends WhatIsThere {
   /** values that a column can have, by indexes of table and column; null where that is not told */
   readonly enumeration: (table: number, column: number) => Enumeration | null;
+  readonly meantIds: MeantIdsOf;
 }
 
 export interface ViewContents {
@@ -61,7 +69,7 @@ export interface ViewContents {
 
 export function viewContents(
   model: RelationalModel,
-  { enumeration, ...there }: ViewContentsOptions,
+  { enumeration, meantIds, ...there }: ViewContentsOptions,
 ): ViewContents {
   const rowsOf = rowsOfModel(model, there);
   const { content, columnsOf, valuesOf, isShared } = rowsOf;
@@ -130,6 +138,14 @@ export function viewContents(
     });
   }
 
+  function isReference({ place: { table, column } }: ViewColumn, fewest: number): boolean {
+    return (
+      column.sourceType === 'IDREF' &&
+      column.type.list !== true &&
+      meantIds(model.tables[table]!, column).length >= fewest
+    );
+  }
+
   return {
     content,
     isWrapper: (table) => rowsOf.wrappedBy(table) !== null,
@@ -174,12 +190,23 @@ export function viewContents(
           rows.isAside ? isCalled(rows, value, 'text') : namesOrIdentifies(value, column),
         ),
       );
+      const columns = [...repeated, ...own];
+      const joinedTexts = [...texts, ...names.slice(0, mostJoins.names)].filter(({ of }) =>
+        joins.takeOther(of),
+      );
+      const followed = columns
+        .filter((column) => isReference(column, 2))
+        .toSorted((a, b) => Number(a.of !== null) - Number(b.of !== null))
+        .slice(0, mostFollowed)
+        .filter(({ of }) => joins.takeOther(of));
       return {
         table,
         above: above.toReversed(),
         keyed,
-        columns: [...repeated, ...own],
-        texts: [...texts, ...names.slice(0, mostJoins.names)].filter(({ of }) => joins.takeTexts(of)),
+        columns,
+        texts: joinedTexts,
+        followed: new Set(followed),
+        references: own.filter((column) => column.of === null && isReference(column, 1)).length,
         weight: own.length - (told.length - weighty) + texts.length,
       };
     },

@@ -4,8 +4,8 @@ import type { JoinedRows } from './joined-rows.ts';
 export interface RoomForJoins {
   /** Whether there is room for a column of those rows that lies in a table, which is another one where it continues the first. */
   take(of: JoinedRows | null, table: number, first: number): boolean;
-  /** For texts that repeat below those rows. */
-  takeTexts(of: JoinedRows | null): boolean;
+  /** For one more that is joined to those rows: texts that repeat below them, or a row that they refer to. */
+  takeOther(of: JoinedRows | null): boolean;
 }
 
 /** `most`: tables that there is room for. */
@@ -26,6 +26,6 @@ export function roomForJoins(most: number): RoomForJoins {
   };
   return {
     take: (of, table, first) => take(of, table === first ? [] : [table], 0),
-    takeTexts: (of) => take(of, [], 1),
+    takeOther: (of) => take(of, [], 1),
   };
 }

@@ -36,10 +36,13 @@ export async function entityViews(
 ): Promise<readonly CreatedView[]> {
   const dialect = dialectOf(options.dialect);
   const has = (table: number): boolean => options.tables?.has(table) ?? true;
+  const hasColumn = options.hasColumn ?? (() => true);
+  const meantIds = meantIdsOf(model);
   const contents = viewContents(model, {
     enumeration: options.enumeration ?? (() => null),
     has,
-    hasColumn: options.hasColumn ?? (() => true),
+    hasColumn,
+    meantIds,
   });
   const entities = await businessEntities(model, contents, has);
   const taken = new Set(
@@ -51,8 +54,6 @@ export async function entityViews(
   const room = Math.min(model.nameMaxLength, dialect.identifierMaxBytes) - byteLength(end);
   const cut = (table: string): string => truncateToBytes(table, room).replace(/_+$/, '');
   const cutNames = Map.groupBy(model.tables, ({ name }) => cut(name));
-  const meantIds = meantIdsOf(model);
-  const hasColumn = options.hasColumn ?? (() => true);
   const views = await mapInSlices(entities, (content) => {
     const table = model.tables[content.table]!.name;
     // a name that two tables would have is closed with a hash of the whole
@@ -69,10 +70,8 @@ export async function entityViews(
       sqlSchema: options.sqlSchema ?? null,
       name,
       further: options.further?.(content.table) ?? [],
-      meantIds: (of, column) => {
-        const meant = meantIds(of, column);
-        return meant !== null && has(meant.table) && hasColumn(meant.table, meant.column) ? meant : null;
-      },
+      meantIds,
+      isThere: (ids) => has(ids.table) && hasColumn(ids.table, ids.column),
     });
   });
   const ids = taken.has(idsViewName)

@@ -170,11 +170,38 @@ describe('a reference by id', () => {
     expect(views.get('machine_view')!.columns).not.toContain('id_key');
   });
 
-  it('has none where it may mean rows of several tables, or where there are no ids', async () => {
-    for (const schema of [
-      `${planOf(attributeOf('id', 'xs:ID'))}<xs:element name="other"><xs:complexType>${attributeOf('id', 'xs:ID')}</xs:complexType></xs:element>`,
-      planOf(''),
-    ])
-      expect((await viewsOf(schema)).get('task_view')!.columns).not.toContain('uses_key');
+  it('has the table and the key, where it may mean rows of several tables; nothing where there are no ids', async () => {
+    const other = `<xs:element name="other"><xs:complexType>${attributeOf('id', 'xs:ID')}</xs:complexType></xs:element>`;
+    const several = (await viewsOf(`${planOf(attributeOf('id', 'xs:ID'))}${other}`)).get('task_view')!;
+    const at = several.columns.indexOf('uses');
+    expect(several.columns.slice(at, at + 3)).toEqual(['uses', 'uses_table', 'uses_key']);
+    const none = (await viewsOf(planOf(''))).get('task_view')!;
+    expect(none.columns.filter((name) => name.startsWith('uses_'))).toEqual([]);
+    expect(several.joins).toBe(none.joins + 1);
+  });
+
+  it('is followed as far as there is room for joins, those of the rows themselves first', async () => {
+    const references = Array.from({ length: 20 }, (_, at) => attributeOf(`r${at}`, 'xs:IDREF')).join('');
+    const told = group(
+      'told',
+      `<xs:element name="of"><xs:complexType>${attributeOf('ref', 'xs:IDREF')}</xs:complexType></xs:element>${many('n')}`,
+    );
+    const task = `<xs:element name="task" maxOccurs="unbounded"><xs:complexType><xs:sequence>${told}${text('place')}</xs:sequence>${attributeOf('id', 'xs:ID')}${references}</xs:complexType></xs:element>`;
+    const { columns, joins } = (
+      await viewsOf(
+        `${group('plan', task)}<xs:element name="other"><xs:complexType>${attributeOf('id', 'xs:ID')}</xs:complexType></xs:element>`,
+      )
+    ).get('task_view')!;
+    expect(columns.filter((name) => name.endsWith('_table'))).toEqual(
+      Array.from({ length: 12 }, (_, at) => `r${at}_table`),
+    );
+    expect(joins).toBeLessThan(60);
+  });
+
+  it('gives a view to tables that say little but what they refer to', async () => {
+    const edge = `<xs:element name="edge" ${repeated}><xs:complexType>${attributeOf('from', 'xs:IDREF')}</xs:complexType></xs:element>`;
+    const node = `<xs:element name="node" ${repeated}><xs:complexType><xs:sequence>${many('n', 40)}${group('step', text('told'), repeated)}</xs:sequence>${attributeOf('id', 'xs:ID')}</xs:complexType></xs:element>`;
+    const views = await viewsOf(group('net', `${node}${edge}`));
+    expect(views.get('edge_view')!.columns).toEqual(expect.arrayContaining(['from', 'from_key']));
   });
 });
