@@ -8,6 +8,11 @@ const parts = {
     start: '<!-- measured: npm run bench -- --readme -->',
     end: '<!-- end of measured -->',
   },
+  standards: {
+    page: 'docs/performance.md',
+    start: '<!-- measured: npm run bench -- --standards --readme -->',
+    end: '<!-- end of measured on standards -->',
+  },
   spark: {
     page: 'docs/spark.md',
     start: '<!-- measured: npm run bench -- --spark --readme -->',

@@ -37,6 +37,8 @@ const ways = ['tsv', 'jsonl', 'parquet', 'delta', 'postgresql', 'duckdb', 'sqlit
 const waysBack = ['tsv', 'parquet', 'postgresql', 'duckdb', 'sqlite'] as const;
 type Way = (typeof ways)[number];
 
+/** bytes; of smaller ones the file that each is written into costs more than its text */
+const smallDocument = 65_536;
 /** of a standard's largest documents, so many are copied in turn */
 const documentsOfStandard = 4;
 
@@ -130,8 +132,20 @@ async function benchStandard(
     row: [name, String(standard.documents), String(tables), ...keys.map((key) => significant(pace(key)))],
     slow: keys
       .filter((key) => pace(key) < pace('tsv') / 2)
-      .map((key) => `${name}, ${key}: ${significant(pace(key) / pace('tsv'))} × tsv`),
+      .map((key) => {
+        const more = median(spent.get(key)!) - median(spent.get('tsv')!);
+        return `- ${name}, ${key}: ${significant(pace(key) / pace('tsv'))} × tsv${reasonOf(key, more, standard, tables)}`;
+      }),
   };
+}
+
+/** What the seconds that a way takes more than TSV go with, where it is more than the bytes. */
+function reasonOf(key: string, more: number, { bytes, documents }: Standard, tables: number): string {
+  if (key.endsWith(' back') && bytes / documents < smallDocument)
+    return `; ${significant((more * 1000) / documents)} ms more for each document, which is a file that is brought to the disk`;
+  if (key === 'delta' || key === 'duckdb')
+    return `; ${significant((more * 1000) / tables)} ms more for each table: ${key === 'delta' ? 'a version of it in the log' : 'DuckDB reads and writes each'}`;
+  return '';
 }
 
 function secondsOf({ processCpuSeconds, wallSeconds }: Measured): number {
