@@ -39,7 +39,7 @@ export interface SqliteOptions {
 }
 
 const pollMs = 100;
-const cacheBytes = 64 * 1024 * 1024;
+const cacheBytes = 16 * 1024 * 1024;
 
 /** Codes of SQLite: the lower byte tells the kind. */
 const codes = {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { isText } from './types.ts';
 
-const pieceBytes = 1024 * 1024;
+const pieceBytes = 64 * 1024;
 
 /** Pieces of a file, each of them whole rows. */
 export async function* stagedRows(path: string): AsyncIterable<string> {
