@@ -183,7 +183,7 @@ function isOther({ fault }: SchemaFile): boolean {
 
 /**
  * XSD files that no other file includes, imports or redefines; and, of files that are referred to only in a circle, the first of each
- * circle.
+ * circle that no file outside of it leads to.
  */
 export function defaultEntries(files: readonly SchemaFile[], locator: SchemaLocator): readonly SchemaFile[] {
   const targets = new Map<SchemaFile, SchemaFile[]>();
@@ -198,10 +198,9 @@ export function defaultEntries(files: readonly SchemaFile[], locator: SchemaLoca
     }
     targets.set(file, found);
   }
-  const entries = files.filter((file) => !referred.has(file) && !isOther(file));
-  const reached = new Set(entries);
-  const pending = [...entries];
-  const reachAll = () => {
+  const reach = (from: SchemaFile, reached: Set<SchemaFile>) => {
+    reached.add(from);
+    const pending = [from];
     for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
       for (const target of targets.get(file) ?? []) {
         if (reached.has(target)) continue;
@@ -210,13 +209,22 @@ export function defaultEntries(files: readonly SchemaFile[], locator: SchemaLoca
       }
     }
   };
-  reachAll();
+  const entries = files.filter((file) => !referred.has(file) && !isOther(file));
+  const reached = new Set<SchemaFile>();
+  for (const entry of entries) reach(entry, reached);
+  const candidates: SchemaFile[] = [];
   for (const file of files) {
     if (reached.has(file) || isOther(file)) continue;
-    entries.push(file);
-    reached.add(file);
-    pending.push(file);
-    reachAll();
+    candidates.push(file);
+    reach(file, reached);
   }
-  return entries;
+  // a circle may lead to candidates before it, and to none behind it
+  const led = new Set<SchemaFile>();
+  const circles: SchemaFile[] = [];
+  for (const file of candidates.toReversed()) {
+    if (led.has(file)) continue;
+    circles.push(file);
+    reach(file, led);
+  }
+  return [...entries, ...circles.toReversed()];
 }

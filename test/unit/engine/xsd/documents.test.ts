@@ -1,5 +1,6 @@
 /** Sets of several schema documents. */
 import { describe, expect, it } from 'vitest';
+import { compileXsdSet } from '../../../../src/engine/xsd/compile-set.ts';
 import { compileFixture, diagnose, schemaFile } from './fixture-sets.ts';
 
 /** A document's only component: the simple type T. */
@@ -126,6 +127,24 @@ describe('references between documents', () => {
     const { model, diagnostics } = diagnose(files);
     expect(diagnostics).toEqual([]);
     expect(model!.elements.map(({ name }) => name.localName).toSorted()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('does not start from what a circle brings in, in whatever order the files come', () => {
+    const files = [
+      schemaFile('lib.xsd', '<xs:element name="lib"/>'),
+      schemaFile('part.xsd', '<xs:include schemaLocation="lib.xsd"/><xs:element name="part"/>'),
+      schemaFile(
+        'a.xsd',
+        '<xs:include schemaLocation="b.xsd"/><xs:include schemaLocation="part.xsd"/><xs:element name="a"/>',
+      ),
+      schemaFile('b.xsd', '<xs:include schemaLocation="a.xsd"/><xs:element name="b"/>'),
+    ];
+    for (const order of [files, files.toReversed()]) {
+      const { entries } = compileXsdSet(order);
+      expect(entries, order.map(({ name }) => name).join()).toEqual([
+        order.find(({ name }) => /^[ab]/.test(name))!.name,
+      ]);
+    }
   });
 
   it('takes an entry that declares nothing for what it brings in', () => {
