@@ -41,7 +41,7 @@ import {
 import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
-import { columnsIn, inWords, typesIn, widenedInWords, widestDecimal } from './contents/noted-columns.ts';
+import { columnsIn, inWords, typesIn, widenedInWords } from './contents/noted-columns.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
@@ -69,7 +69,6 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   readonly encoding: 'csv' | 'tsv' | 'words';
   readonly widensInPlace = false;
   readonly scalesDecimals: boolean;
-  protected readonly widestNumber = widestDecimal;
   readonly label: string;
   readonly #options: FolderRowSinkOptions;
   /** where it is worked: the folder itself, held open once it is there */

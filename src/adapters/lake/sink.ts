@@ -20,7 +20,6 @@ import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';
 import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { columnId } from '../row-sinks/unfit-columns.ts';
-import { widestDecimal } from '../folder/contents/noted-columns.ts';
 import { currentLakeDocuments } from './documents/current-documents.ts';
 import { planMerge } from './documents/merged-documents.ts';
 import { finishStep } from './commit/finish-step.ts';
@@ -54,7 +53,6 @@ export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
 class LakeRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'words';
   readonly widensInPlace = false;
-  protected readonly widestNumber = widestDecimal;
   readonly scalesDecimals = true;
   readonly label: string;
   readonly #options: LakeRowSinkOptions;

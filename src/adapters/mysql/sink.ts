@@ -51,7 +51,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'tsv';
   readonly widensInPlace = false;
   readonly scalesDecimals = true;
-  protected readonly widestNumber = { kind: 'numeric', precision: 65, scale: 0 } as const;
+  protected override readonly decimalRoom = { digits: 65, fraction: 30 };
   readonly label: string;
   readonly #address: MysqlAddress;
   #database: Mysql | null = null;

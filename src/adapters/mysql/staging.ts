@@ -134,8 +134,8 @@ export class Staging {
 
   widen(table: MysqlStagedTable, at: number, to: ColumnType): void {
     const column = table.columns[at]!;
-    if (column.wider?.kind === to.kind) return;
     const before = table.sqlType(at);
+    if (column.wider !== null && columnSqlType(to) === before) return;
     column.wider = to;
     if (!table.isMade) return;
     if (to.kind !== 'text') {

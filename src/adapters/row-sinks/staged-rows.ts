@@ -1,10 +1,16 @@
 /** What sinks that stage rows have in common: save modes, what opening led to, and faults in the words of the target. */
-import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan, UnconvertedValue } from '../../ports/rows/sink.ts';
 import type { UnitTarget } from '../../ports/rows/units.ts';
-import { columnId, UnfitColumns, wholeDigits, type WidenedTypes } from './unfit-columns.ts';
+import {
+  columnId,
+  plainDigits,
+  UnfitColumns,
+  usualRoom,
+  type DecimalRoom,
+  type WidenedTypes,
+} from './unfit-columns.ts';
 
 /** The last question before rows are committed. AppError `conflict` where the job is another worker's by now. */
 export async function passFence(fence: Fence, merged?: MergeCounts): Promise<void> {
@@ -21,8 +27,8 @@ export abstract class StagedRowSink {
   /** by `columnId`: NOT NULL goes when the job publishes */
   protected readonly nullAllowed = new Set<string>();
   protected readonly unfit = new UnfitColumns();
-  /** the type of the target that holds whole numbers of most digits */
-  protected abstract readonly widestNumber: ColumnType;
+  /** of the target */
+  protected readonly decimalRoom: DecimalRoom = usualRoom;
 
   /** Of most targets, rows are written by the process that publishes them. */
   get units(): UnitTarget | null {
@@ -46,12 +52,12 @@ export abstract class StagedRowSink {
   }
 
   async unconverted({ table, column, text }: UnconvertedValue): Promise<void> {
-    this.unfit.add(table, column, wholeDigits(text));
+    this.unfit.add(table, column, plainDigits(text));
   }
 
   /** Columns that become of other types when the job publishes, for values that came so far. */
   protected get widened(): WidenedTypes {
-    return this.unfit.types(this.plan.model, this.widestNumber);
+    return this.unfit.types(this.plan.model, this.decimalRoom);
   }
 
   allowNull(table: number, column: number): void {

@@ -1,13 +1,25 @@
 /** Columns with values that their types cannot hold, and the types that they get instead when the job publishes. */
-import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
-import type { UnfitColumn } from '../../ports/rows/units.ts';
+import {
+  mostDecimalDigits,
+  type ColumnType,
+  type RelationalModel,
+} from '../../engine/model/relational-model.ts';
+import type { UnfitColumn, UnfitDigits } from '../../ports/rows/units.ts';
 
 /** By `columnId`. */
 export type WidenedTypes = ReadonlyMap<string, ColumnType>;
 
+/** Digits that exact numbers of a target have at most, and how many of them behind the point. */
+export interface DecimalRoom {
+  readonly digits: number;
+  readonly fraction: number;
+}
+
+export const usualRoom: DecimalRoom = { digits: mostDecimalDigits, fraction: mostDecimalDigits };
+
 const text: ColumnType = { kind: 'text' };
-/** as every database prints it */
-const wholeNumber = /^-?[1-9]\d*$/;
+/** without zeros before it, as every database prints it */
+const plainNumber = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/;
 const wholeKinds: ReadonlySet<ColumnType['kind']> = new Set(['smallint', 'integer', 'bigint']);
 
 function holdsWholeNumbers({ kind, scale, list }: ColumnType): boolean {
@@ -23,11 +35,10 @@ export class UnfitColumns {
   readonly #columns = new Map<string, UnfitColumn>();
 
   /** `digits`: as in `UnfitColumn` */
-  add(table: number, column: number, digits: number | null): void {
+  add(table: number, column: number, digits: UnfitDigits | null): void {
     const id = columnId(table, column);
     const known = this.#columns.get(id)?.[2];
-    const most = known === null || digits === null ? null : Math.max(known ?? 0, digits);
-    this.#columns.set(id, [table, column, most]);
+    this.#columns.set(id, [table, column, known === undefined ? digits : mostOf(known, digits)]);
   }
 
   addAll(columns: readonly UnfitColumn[]): this {
@@ -39,20 +50,65 @@ export class UnfitColumns {
     return [...this.#columns.values()];
   }
 
-  /** `widest`: the type of the target that holds most digits of whole numbers; where values have more, they are text. */
-  types({ tables }: RelationalModel, widest: ColumnType): WidenedTypes {
+  /** Numbers with as many digits as the values need, where the target has room for them; else text. */
+  types({ tables }: RelationalModel, room: DecimalRoom): WidenedTypes {
     return new Map(
       [...this.#columns].map(([id, [table, column, digits]]) => {
-        const isWhole = digits !== null && holdsWholeNumbers(tables[table]!.columns[column]!.type);
-        return [id, isWhole && digits <= (widest.precision ?? Infinity) ? widest : text] as const;
+        const { type, keepsForm = false } = tables[table]!.columns[column]!;
+        return [
+          id,
+          (digits === null ? null : widerNumber(type, digits, { room, keepsForm })) ?? text,
+        ] as const;
       }),
     );
   }
 }
 
-/** Digits of a whole number, written as every database prints it; null: the text is nothing of the kind. */
-export function wholeDigits(value: string): number | null {
-  return wholeNumber.test(value) ? value.replace('-', '').length : null;
+function mostOf(a: UnfitDigits | null, b: UnfitDigits | null): UnfitDigits | null {
+  if (a === null || b === null) return null;
+  return {
+    whole: Math.max(a.whole, b.whole),
+    fraction: Math.max(a.fraction, b.fraction),
+    fewest: Math.min(a.fewest, b.fewest),
+    padded: Math.max(a.padded, b.padded),
+  };
+}
+
+/** Null: there is none in the target, or it would not give the values back in their form, where that counts. */
+function widerNumber(
+  type: ColumnType,
+  { whole, fraction, fewest, padded }: UnfitDigits,
+  { room, keepsForm }: { readonly room: DecimalRoom; readonly keepsForm: boolean },
+): ColumnType | null {
+  if (holdsWholeNumbers(type)) {
+    if (fraction + padded > 0 || whole > room.digits) return null;
+    return room.digits === Infinity
+      ? { kind: 'numeric' }
+      : { kind: 'numeric', precision: room.digits, scale: 0 };
+  }
+  const { kind, precision, scale = 0, list } = type;
+  if (kind !== 'numeric' || precision === undefined || list === true) return null;
+  // without a scale, each value is read back as it came
+  if (room.digits === Infinity) return { kind: 'numeric' };
+  const behind = Math.max(scale, fraction);
+  if (keepsForm && (fewest < scale || Math.max(behind, padded) > scale)) return null;
+  const digits = Math.max(precision - scale, whole) + behind;
+  if (digits > room.digits || behind > room.fraction) return null;
+  return { kind: 'numeric', precision: digits, scale: behind };
+}
+
+/** Of a number without exponent, sign of plus, or zeros before it; null: the text is nothing of the kind. */
+export function plainDigits(value: string): UnfitDigits | null {
+  const parts = plainNumber.exec(value);
+  if (parts === null) return null;
+  const [, whole = '', fraction = ''] = parts;
+  const counted = fraction.replace(/0+$/, '').length;
+  return {
+    whole: whole === '0' ? 0 : whole.length,
+    fraction: counted,
+    fewest: fraction.length,
+    padded: counted === fraction.length ? 0 : fraction.length,
+  };
 }
 
 export function widenedWords({ kind }: ColumnType): string {

@@ -1,4 +1,5 @@
 /** From statistics to a source model: what documents like these may hold. */
+import { mostDecimalDigits } from '../model/relational-model.ts';
 import type {
   BuiltInType,
   SourceAttribute,
@@ -118,9 +119,6 @@ function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
   return { variety: 'atomic', base, facets: {}, guessed: true, ...more };
 }
 
-/** of the exact numbers of most databases */
-const mostDigits = 38;
-
 /** The narrowest type that all values have and that gives their text back; empty ones aside. */
 export function inferValue(value: ValueStatistics): ValueType {
   const type = inferFilled(value);
@@ -136,8 +134,11 @@ function inferFilled(value: ValueStatistics): ValueType {
     if (value.wholeDigits <= 9) return atomic('int');
     if (value.wholeDigits <= 18) return atomic('long');
     // without a scale, most databases would add zeros behind a point
-    const isBounded = value.wholeDigits <= mostDigits;
-    return atomic('decimal', isBounded ? { facets: { totalDigits: mostDigits, fractionDigits: 0 } } : {});
+    const isBounded = value.wholeDigits <= mostDecimalDigits;
+    return atomic(
+      'decimal',
+      isBounded ? { facets: { totalDigits: mostDecimalDigits, fractionDigits: 0 } } : {},
+    );
   }
   if ((classes & CLASS_DECIMAL) !== 0) {
     const uniform = value.minFraction === value.maxFraction && value.maxFraction > 0;

@@ -34,6 +34,9 @@ export interface ColumnType {
   readonly list?: boolean;
 }
 
+/** Digits that exact numbers of most databases and formats have. */
+export const mostDecimalDigits = 38;
+
 /** What a column is for. Only `value` columns hold source values; the others describe structure. */
 export type ColumnRole =
   | 'row_key'

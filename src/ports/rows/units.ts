@@ -30,11 +30,19 @@ export interface UnitFile {
   readonly partition?: readonly (string | null)[];
 }
 
-/**
- * A column with values that its type cannot hold, by indexes of table and column. `digits`: the most that these have, where all of them are
- * whole numbers; else null.
- */
-export type UnfitColumn = readonly [table: number, column: number, digits: number | null];
+/** Of numbers that a column's type cannot hold. */
+export interface UnfitDigits {
+  /** most digits before the point, and behind it, zeros at the end aside */
+  readonly whole: number;
+  readonly fraction: number;
+  /** fewest digits behind the point, as they are written */
+  readonly fewest: number;
+  /** most digits behind the point of those that end with a zero there; 0: none does */
+  readonly padded: number;
+}
+
+/** A column with values that its type cannot hold, by indexes of table and column. `digits`: null where not all of them are plain numbers. */
+export type UnfitColumn = readonly [table: number, column: number, digits: UnfitDigits | null];
 
 /** What is in the target of one unit. */
 export interface UnitReceipt {

@@ -38,7 +38,6 @@ export function createDuckDbRowSink(options: DuckDbRowSinkOptions): RowSink {
 
 class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   readonly encoding = 'csv';
-  protected readonly widestNumber = { kind: 'numeric', precision: 38, scale: 0 } as const;
   readonly scalesDecimals = true;
   protected readonly sidecars = ['.wal'];
   protected readonly begin = 'BEGIN';

@@ -87,6 +87,8 @@ export interface ManifestTable {
   readonly text_columns: readonly string[];
   /** columns of whole numbers with values beyond their type: load.sql makes them decimals; absent: none */
   readonly decimal_columns?: readonly string[];
+  /** digits before and behind the point of columns of decimals with values beyond their type; absent: none */
+  readonly decimal_digits?: Readonly<Record<string, readonly [whole: number, fraction: number]>>;
   /** NOT NULL columns that some row left empty */
   readonly nullable_columns: readonly string[];
   /** of the columns of dates with times those whose values are instants; absent in manifests of earlier versions */

@@ -118,13 +118,23 @@ export function nextManifest(step: ManifestStep): TargetManifest {
 function widenedColumns(
   known: ManifestTable | undefined,
   widened: ReadonlyMap<string, ColumnType>,
-): Pick<ManifestTable, 'text_columns' | 'decimal_columns'> {
+): Pick<ManifestTable, 'text_columns' | 'decimal_columns' | 'decimal_digits'> {
   const texts = [...widened].flatMap(([name, { kind }]) => (kind === 'text' ? [name] : []));
   const text = union(known?.text_columns, new Set(texts));
-  const decimal = union(known?.decimal_columns, new Set(widened.keys())).filter(
-    (name) => !text.includes(name),
-  );
-  return { text_columns: text, ...(decimal.length === 0 ? {} : { decimal_columns: decimal }) };
+  const numbers = [...widened].filter(([name]) => !text.includes(name));
+  const wholes = numbers.flatMap(([name, { scale }]) => (scale === 0 ? [name] : []));
+  const decimal = union(known?.decimal_columns, new Set(wholes)).filter((name) => !text.includes(name));
+  const digits = { ...known?.decimal_digits };
+  for (const name of text) delete digits[name];
+  for (const [name, { precision = 0, scale = 0 }] of numbers) {
+    const [whole, fraction] = digits[name] ?? [0, 0];
+    if (scale > 0) digits[name] = [Math.max(whole, precision - scale), Math.max(fraction, scale)];
+  }
+  return {
+    text_columns: text,
+    ...(decimal.length === 0 ? {} : { decimal_columns: decimal }),
+    ...(Object.keys(digits).length === 0 ? {} : { decimal_digits: digits }),
+  };
 }
 
 function zonedColumns(

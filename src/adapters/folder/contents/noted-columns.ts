@@ -19,9 +19,6 @@ export function columnsIn({ tables }: RelationalModel, ids: ReadonlySet<string>)
 /** Types of columns by their names, by table name. */
 export type NotedTypes = ReadonlyMap<string, ReadonlyMap<string, ColumnType>>;
 
-/** What most readers of files have for whole numbers. */
-export const widestDecimal = { kind: 'numeric', precision: 38, scale: 0 } as const satisfies ColumnType;
-
 /** In the order of the model. */
 export function typesIn({ tables }: RelationalModel, widened: WidenedTypes): NotedTypes {
   if (widened.size === 0) return new Map();

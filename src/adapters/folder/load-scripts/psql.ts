@@ -3,11 +3,16 @@ import { ddlParts } from '../../../engine/sql/ddl.ts';
 import { standardLiteral, type Dialect } from '../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
-import type { Column, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
+import {
+  mostDecimalDigits,
+  type Column,
+  type ColumnType,
+  type RelationalModel,
+  type Table,
+} from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { jsonLinesCommands } from './psql-json-lines.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
-import { widestDecimal } from '../contents/noted-columns.ts';
 
 /** A command of psql is one line, and ends where a name has a line end: such a name gets another one, as those that are too long do. */
 const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
@@ -103,9 +108,14 @@ export function adaptedModel(
   };
 }
 
-function widenedType({ text_columns: texts, decimal_columns: decimals = [] }: ManifestTable, name: string) {
-  if (texts.includes(name)) return { kind: 'text' } as const;
-  return decimals.includes(name) ? widestDecimal : null;
+function widenedType(table: ManifestTable, name: string): ColumnType | null {
+  if (table.text_columns.includes(name)) return { kind: 'text' };
+  if (table.decimal_columns?.includes(name) === true)
+    return { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
+  const digits = table.decimal_digits?.[name];
+  return digits === undefined
+    ? null
+    : { kind: 'numeric', precision: digits[0] + digits[1], scale: digits[1] };
 }
 
 /** Files that another logical schema wrote may not have the column. */

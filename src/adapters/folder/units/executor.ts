@@ -1,5 +1,5 @@
 /** One attempt at a unit, written into files of its own folder, as the target will have them: which attempt counts is for others to say. */
-import { columnId, UnfitColumns, wholeDigits } from '../../row-sinks/unfit-columns.ts';
+import { columnId, UnfitColumns, plainDigits } from '../../row-sinks/unfit-columns.ts';
 import { StagedFiles, type FinishedFile } from '../../file-staging/staged-files.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
@@ -64,7 +64,7 @@ class FileUnitSink implements UnitSink {
   }
 
   async unconverted({ table, column, text }: UnconvertedValue): Promise<void> {
-    this.#unfit.add(table, column, wholeDigits(text));
+    this.#unfit.add(table, column, plainDigits(text));
   }
 
   allowNull(table: number, column: number): void {

@@ -3,9 +3,9 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { SideTable } from '../../../ports/rows/sink.ts';
 import type { UnfitColumn, UnitToken } from '../../../ports/rows/units.ts';
-import { UnfitColumns } from '../../row-sinks/unfit-columns.ts';
+import { UnfitColumns, usualRoom } from '../../row-sinks/unfit-columns.ts';
 import { tableColumns, type FolderFormat } from '../contents/formats.ts';
-import { typesIn, widestDecimal } from '../contents/noted-columns.ts';
+import { typesIn } from '../contents/noted-columns.ts';
 import type { ColumnDigits, ColumnTyping } from '../parquet.ts';
 
 /** What values in units have decided for the files of all of them. */
@@ -41,7 +41,7 @@ export function typingOf(
   const unfit = new UnfitColumns().addAll(settled.unfit.filter(([table]) => table === key));
   return {
     columns: tableColumns(model, name),
-    widened: typesIn(model, unfit.types(model, widestDecimal)).get(name) ?? new Map(),
+    widened: typesIn(model, unfit.types(model, usualRoom)).get(name) ?? new Map(),
   };
 }
 

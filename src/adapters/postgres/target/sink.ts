@@ -80,7 +80,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   readonly encoding = 'copy-text';
   readonly widensInPlace = true;
   readonly scalesDecimals = false;
-  protected readonly widestNumber = { kind: 'numeric' } as const;
+  protected override readonly decimalRoom = { digits: Infinity, fraction: Infinity };
   readonly label: string;
   readonly #options: PostgresRowSinkOptions;
   #tables: readonly PhysicalTable[] = [];

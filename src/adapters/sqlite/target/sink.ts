@@ -33,7 +33,7 @@ export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
 class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   readonly encoding = 'copy-text';
   // decimals of more than 15 digits are text there
-  protected readonly widestNumber = { kind: 'text' } as const;
+  protected override readonly decimalRoom = { digits: 0, fraction: 0 };
   readonly scalesDecimals = false;
   protected readonly sidecars = ['-wal', '-shm', '-journal'];
   protected readonly begin = 'BEGIN IMMEDIATE';

@@ -1,5 +1,5 @@
 /** From the simple types of XSD (Part 2) to logical column types. */
-import type { ColumnType } from '../../model/relational-model.ts';
+import { mostDecimalDigits, type ColumnType } from '../../model/relational-model.ts';
 import { holdsNames, type BuiltInType, type Facets, type ValueType } from '../../model/source-model.ts';
 import { collapses } from '../../model/white-space.ts';
 import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
@@ -66,7 +66,7 @@ const kinds: Readonly<Record<BuiltInType, ColumnType>> = {
 export const longDigits = 18;
 
 /** For whole numbers that `bigint` cannot hold, and those to come. */
-export const widestInteger: ColumnType = { kind: 'numeric', precision: 38, scale: 0 };
+export const widestInteger: ColumnType = { kind: 'numeric', precision: mostDecimalDigits, scale: 0 };
 
 const unboundedIntegers: ReadonlySet<BuiltInType | null> = new Set<BuiltInType>([
   'integer',
@@ -155,7 +155,7 @@ function decimalTypeOfText({ patterns, enumeration }: Facets): ColumnType | null
   if (texts === null) return null;
   // a fixed scale prints every value as it came; a varying one only a column without scale does
   const precision = texts.whole + texts.fraction;
-  return texts.isUniform && precision <= mostDigits
+  return texts.isUniform && precision <= mostDecimalDigits
     ? { kind: 'numeric', precision, scale: texts.fraction }
     : { kind: 'numeric' };
 }
@@ -256,11 +256,8 @@ function boundedNumeric(base: ColumnType, facets: Facets): ColumnType {
   // be 19.5: where the fraction may take most of them, all may stand before the point as well.
   const isSmall = totalDigits - fractionDigits < fractionDigits;
   const precision = isSmall ? totalDigits + fractionDigits : totalDigits;
-  return precision > mostDigits ? base : { kind: 'numeric', precision, scale: fractionDigits };
+  return precision > mostDecimalDigits ? base : { kind: 'numeric', precision, scale: fractionDigits };
 }
-
-/** Digits of the exact numbers of most databases; what may have more is unbounded. */
-const mostDigits = 38;
 
 function integerOfDigits(digits: number): ColumnType {
   if (digits <= 4) return { kind: 'smallint' };

@@ -8,7 +8,7 @@ import type { SideTable, UnconvertedValue } from '../../../../ports/rows/sink.ts
 import type { UnitReceipt } from '../../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { columnId, UnfitColumns, wholeDigits } from '../../../row-sinks/unfit-columns.ts';
+import { columnId, UnfitColumns, plainDigits } from '../../../row-sinks/unfit-columns.ts';
 import type { Sql } from '../../client/connect.ts';
 import { targetFault } from '../connection/open.ts';
 import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
@@ -96,7 +96,7 @@ class PostgresUnitSink implements UnitSink {
   }
 
   async unconverted(value: UnconvertedValue): Promise<void> {
-    this.#unfit.add(value.table, value.column, wholeDigits(value.text));
+    this.#unfit.add(value.table, value.column, plainDigits(value.text));
     this.#push(unconvertedValues, unconvertedRow(value), 1, undefined);
   }
 
