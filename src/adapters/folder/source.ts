@@ -19,7 +19,7 @@ import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
-import { infinity, valueDecoder } from './value-decoders.ts';
+import { infinity, typeDecoder, valueDecoder } from './value-decoders.ts';
 import { finishJournal, readManifest, type ManifestFile, type ManifestTable } from './contents/manifest.ts';
 import { pinFolder } from '../local-files/open-folder.ts';
 
@@ -213,7 +213,7 @@ function textRows(
     files: files.map(({ name: file, columns }) => ({
       path: join(directory, file),
       columns: columns.map((name) => places.get(name) ?? -1),
-      decoders: columns.map((name) => valueDecoder(format, types.get(name))),
+      decoders: columns.map((name) => typeDecoder(types.get(name))),
     })),
     format,
     width: wanted.length,

@@ -25,7 +25,10 @@ export interface TextRowsOptions {
   readonly label: string;
 }
 
-const [newline, tab, comma, quote, backslash, letterN] = [0x0a, 0x09, 0x2c, 0x22, 0x5c, 0x4e];
+const [newline, tab, carriageReturn, comma, quote, backslash] = [0x0a, 0x09, 0x0d, 0x2c, 0x22, 0x5c];
+const [letterN, smallN, smallR, smallT] = [0x4e, 0x6e, 0x72, 0x74];
+/** rows of the first piece that there is room for at first */
+const fewRows = 64;
 
 export function openTextRows(options: TextRowsOptions): ClosableBlocks {
   return new TextRows(options);
@@ -80,6 +83,8 @@ class OpenFile {
   readonly #options: TextRowsOptions;
   #records = 0;
   #atEnd = false;
+  /** rows of the piece before */
+  #rows = fewRows;
   /** the beginning of a record whose rest is not read yet */
   #rest: Uint8Array = new Uint8Array(0);
 
@@ -96,7 +101,7 @@ class OpenFile {
   async next(): Promise<RowBlock | null> {
     while (!this.#atEnd || this.#rest.length > 0) {
       const bytes = await this.#read();
-      const records = new Records(bytes, this.#file.columns, this.#options);
+      const records = new Records(bytes, this.#file.columns, this.#options, this.#rows);
       if (this.#records === 0) records.skipHeader();
       const fault = records.take();
       if (fault !== null) throw this.#damaged(this.#records + records.count + 1, fault);
@@ -105,6 +110,8 @@ class OpenFile {
       if (this.#atEnd && this.#rest.length > 0)
         throw this.#damaged(this.#records + 1, 'a quote is never closed');
       const block = records.block();
+      // pieces of a table mostly have as many
+      this.#rows = Math.max(fewRows, Math.ceil(block.rows * 1.1));
       const { columns, decoders } = this.#file;
       if (block.rows > 0) return decodedFields(block, columns, decoders, this.#options.width);
     }
@@ -155,18 +162,23 @@ class Records {
   readonly #delimiter: number;
   #cells: Int32Array;
   #rows = 0;
-  /** values that stand in the piece otherwise than they are */
-  readonly #added: Uint8Array[] = [];
-  #addedEnd: number;
+  /** values that stand in the piece otherwise than they are, one behind the other */
+  #added = new Uint8Array(0);
+  #addedBytes = 0;
 
-  constructor(bytes: Uint8Array, columns: readonly number[], { format, width }: TextRowsOptions) {
+  /** `rows`: how many there may be. */
+  constructor(
+    bytes: Uint8Array,
+    columns: readonly number[],
+    { format, width }: TextRowsOptions,
+    rows: number,
+  ) {
     this.#bytes = bytes;
     this.#columns = columns;
     this.#width = width;
     this.#isCsv = format === 'csv';
     this.#delimiter = this.#isCsv ? comma : tab;
-    this.#cells = new Int32Array(2 * width * 64).fill(-1);
-    this.#addedEnd = bytes.length;
+    this.#cells = new Int32Array(2 * width * rows).fill(-1);
   }
 
   skipHeader(): void {
@@ -186,14 +198,10 @@ class Records {
 
   block(): RowBlock {
     const cells = this.#cells.subarray(0, this.#rows * this.#width * 2);
-    if (this.#added.length === 0) return { bytes: this.#bytes, cells, rows: this.#rows };
-    const bytes = new Uint8Array(this.#addedEnd);
+    if (this.#addedBytes === 0) return { bytes: this.#bytes, cells, rows: this.#rows };
+    const bytes = new Uint8Array(this.#bytes.length + this.#addedBytes);
     bytes.set(this.#bytes);
-    let at = this.#bytes.length;
-    for (const value of this.#added) {
-      bytes.set(value, at);
-      at += value.length;
-    }
+    bytes.set(this.#added.subarray(0, this.#addedBytes), this.#bytes.length);
     return { bytes, cells, rows: this.#rows };
   }
 
@@ -225,18 +233,35 @@ class Records {
     const bytes = this.#bytes;
     const delimiter = this.#delimiter;
     let at = from;
+    let isEscaped = false;
     for (; at < bytes.length; at += 1) {
       const byte = bytes[at]!;
       if (byte === delimiter || byte === newline) break;
+      if (byte === backslash) isEscaped = true;
     }
     if (at === bytes.length) return -1;
     if (cell < 0) return at;
-    const isNull = this.#isCsv
-      ? at === from
-      : at - from === 2 && bytes[from] === backslash && bytes[from + 1] === letterN;
-    this.#cells[cell] = isNull ? -1 : from;
+    if (isEscaped && !this.#isCsv) return this.#escaped(from, at, cell);
+    this.#cells[cell] = this.#isCsv && at === from ? -1 : from;
     this.#cells[cell + 1] = at;
     return at;
+  }
+
+  /** A value with escapes of PostgreSQL's COPY text, or NULL. */
+  #escaped(from: number, to: number, cell: number): number {
+    const bytes = this.#bytes;
+    if (to - from === 2 && bytes[from + 1] === letterN) {
+      this.#cells[cell] = -1;
+      return to;
+    }
+    const added = this.#roomFor(to - from);
+    const start = this.#addedBytes;
+    for (let at = from; at < to; at += 1) {
+      const byte = bytes[at]!;
+      added[this.#addedBytes++] = byte === backslash && at + 1 < to ? unescaped(bytes[++at]!) : byte;
+    }
+    this.#fillAdded(cell, start);
+    return to;
   }
 
   /** As `#plain`, of a value in quotes (RFC 4180 §2). */
@@ -252,13 +277,28 @@ class Records {
       this.#cells[cell + 1] = end;
       return end + 1;
     }
-    const value = new Uint8Array(end - from - 1 - doubled);
-    for (let at = from + 1, to = 0; at < end; at += bytes[at] === quote ? 2 : 1) value[to++] = bytes[at]!;
-    this.#cells[cell] = this.#addedEnd;
-    this.#added.push(value);
-    this.#addedEnd += value.length;
-    this.#cells[cell + 1] = this.#addedEnd;
+    const added = this.#roomFor(end - from - 1 - doubled);
+    const start = this.#addedBytes;
+    for (let at = from + 1; at < end; at += bytes[at] === quote ? 2 : 1)
+      added[this.#addedBytes++] = bytes[at]!;
+    this.#fillAdded(cell, start);
     return end + 1;
+  }
+
+  #roomFor(bytes: number): Uint8Array {
+    const needed = this.#addedBytes + bytes;
+    if (needed > this.#added.length) {
+      const more = new Uint8Array(Math.max(1024, needed * 2));
+      more.set(this.#added.subarray(0, this.#addedBytes));
+      this.#added = more;
+    }
+    return this.#added;
+  }
+
+  /** The cell has what was added from `start` on, which lies behind the piece. */
+  #fillAdded(cell: number, start: number): void {
+    this.#cells[cell] = this.#bytes.length + start;
+    this.#cells[cell + 1] = this.#bytes.length + this.#addedBytes;
   }
 
   #grow(): void {
@@ -266,4 +306,11 @@ class Records {
     cells.set(this.#cells);
     this.#cells = cells;
   }
+}
+
+/** What the letter behind a backslash stands for in PostgreSQL's COPY text (PostgreSQL manual, COPY, Text Format). */
+function unescaped(letter: number): number {
+  if (letter === smallT) return tab;
+  if (letter === smallN) return newline;
+  return letter === smallR ? carriageReturn : letter;
 }

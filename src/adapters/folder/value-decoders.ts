@@ -7,16 +7,17 @@ import type { FolderFormat } from './contents/formats.ts';
 const [yes, no] = [utf8Of('true'), utf8Of('false')];
 const [letterF, letterI, letterT, openBrace, backslash] = [0x66, 0x49, 0x74, 0x7b, 0x5c];
 
-/** Null where the format's values are those of XSD. */
+/** As `typeDecoder`, of values whose escapes are those of the file; null where the format's values are those of XSD. */
 export function valueDecoder(format: FolderFormat, type: ColumnType | undefined): ValueDecoder | null {
   if (format === 'parquet' || type === undefined) return null;
   const plain = typeDecoder(type);
   return format === 'tsv' ? copyDecoder(plain) : plain;
 }
 
-function typeDecoder({ kind, list }: ColumnType): ValueDecoder | null {
-  if (list === true) return listDecoder(kind);
-  switch (kind) {
+/** Null where values of the type are those of XSD. */
+export function typeDecoder(type: ColumnType | undefined): ValueDecoder | null {
+  if (type?.list === true) return listDecoder(type.kind);
+  switch (type?.kind) {
     case 'boolean':
       return (bytes, from, to) => {
         if (to - from !== 1) return null;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTextRows, type TextFile } from '../../../src/adapters/folder/text-rows.ts';
-import { valueDecoder } from '../../../src/adapters/folder/value-decoders.ts';
+import { typeDecoder } from '../../../src/adapters/folder/value-decoders.ts';
 import { textOf } from '../../../src/engine/unshred/rows/values.ts';
 
 let folder: string;
@@ -42,7 +42,7 @@ async function file(
 ): Promise<TextFile> {
   const path = join(folder, name);
   await writeFile(path, text);
-  return { path, columns, decoders: columns.map(() => valueDecoder(format, { kind: 'text' })) };
+  return { path, columns, decoders: columns.map(() => typeDecoder({ kind: 'text' })) };
 }
 
 const values = [
@@ -51,6 +51,7 @@ const values = [
   'a,b',
   'tab\there',
   'line\nbreak',
+  'return\rhere\r\n',
   '"quoted"',
   '"',
   '""',
@@ -64,7 +65,9 @@ const rows: Row[] = values.map((value, at) => [String(at + 1), value, values[(at
 const csvField = (value: string | null): string =>
   value === null ? '' : /^$|[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 const tsvField = (value: string | null): string =>
-  value === null ? '\\N' : value.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
+  value === null
+    ? '\\N'
+    : value.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
 const textIn = (format: 'csv' | 'tsv', given: readonly Row[]): string =>
   [['key', 'one', 'two'], ...given]
     .map((row) => row.map(format === 'csv' ? csvField : tsvField).join(format === 'csv' ? ',' : '\t'))
@@ -94,12 +97,12 @@ describe.each(['csv', 'tsv'] as const)('%s', (format) => {
     [
       'fewer values',
       (text: string) => `${text}13${format === 'csv' ? ',' : '\t'}x\n`,
-      'record 14: it has other than 3 values',
+      'record 15: it has other than 3 values',
     ],
     [
       'more values',
       (text: string) => `${text}${format === 'csv' ? '13,a,b,c' : '13\ta\tb\tc'}\n`,
-      'record 14: it has other than 3 values',
+      'record 15: it has other than 3 values',
     ],
   ])('tells of a record with %s', async (_, change, message) => {
     const changed = await file(format, change(textIn(format, rows)), [0, 1, 2]);
@@ -112,8 +115,8 @@ describe.each(['csv', 'tsv'] as const)('%s', (format) => {
 
 it('tells of a quote that is never closed, and of text behind one', async () => {
   for (const [line, message] of [
-    ['13,"x,y\n', 'record 14: a quote is never closed'],
-    ['13,"x"y,z\n', 'record 14: it has other than 3 values'],
+    ['13,"x,y\n', 'record 15: a quote is never closed'],
+    ['13,"x"y,z\n', 'record 15: it has other than 3 values'],
   ] as const) {
     const changed = await file('csv', textIn('csv', rows) + line, [0, 1, 2]);
     await expect(rowsOf([changed], 'csv', 3, 40)).rejects.toThrow(message);
