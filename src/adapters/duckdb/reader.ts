@@ -29,6 +29,8 @@ export interface SourceTable extends ReadTable {
   readonly lines?: SourceLines;
   /** all rows in the order of a column's whole numbers, read without DuckDB; null where they do not lie so */
   readonly allInOrder?: (key: string, columns: readonly string[]) => Promise<ClosableBlocks | null>;
+  /** all rows as they lie, read without DuckDB; null: there are too many to be held */
+  readonly fewAsTheyLie?: (columns: readonly string[]) => Promise<ClosableBlocks | null>;
 }
 
 export interface SourceText {
@@ -154,6 +156,10 @@ class FileTables implements ReadTables<SourceTable> {
       },
       close: () => chunks.close(),
     };
+  }
+
+  async fewRows(table: SourceTable, columns: readonly string[]): Promise<ClosableBlocks | null> {
+    return (await table.fewAsTheyLie?.(columns)) ?? null;
   }
 
   /** One pass over the keys alone, in no more memory than a piece of them takes. */

@@ -6,6 +6,7 @@ import { CellsKernel } from '../../engine/parquet/reading/kernel/instance.ts';
 import { ParquetFileReader, type ParquetRows } from '../../engine/parquet/reading/file-reader.ts';
 import { storedForm, type ChunkSource, type StoredForm } from '../../engine/parquet/reading/stored-column.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
+import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
 
@@ -17,42 +18,51 @@ export interface StoredRowsFile {
 
 export interface StoredRowsOptions {
   readonly files: readonly StoredRowsFile[];
-  /** the row key's column */
-  readonly key: string;
+  /** the row key's column; null: the rows may lie in any order */
+  readonly key: string | null;
   /** columns of a row, by their names */
   readonly wanted: readonly string[];
   /** bytes of a block, as far as its rows are shorter */
   readonly blockBytes: number;
   /** what messages call the folder */
   readonly label: string;
-  readonly kernel: CellsKernel;
+  readonly memory: StoredRowsMemory;
 }
 
 const rowsAtOnce = 2048;
 
-/** For all tables of a folder. */
-export function createCellsKernel(): CellsKernel {
-  return new CellsKernel(rowsAtOnce);
+/** What all tables of a folder are read with. */
+export interface StoredRowsMemory {
+  readonly kernel: CellsKernel;
+  /** for pages as they lie in the files */
+  readonly buffers: SpareBuffers;
 }
 
-/** Null where a file has another writer or columns of lists, or the rows do not lie in the order of their keys. */
+export function createStoredRowsMemory(): StoredRowsMemory {
+  return { kernel: new CellsKernel(rowsAtOnce), buffers: new SpareBuffers() };
+}
+
+/** Null where a file has another writer, or the rows do not lie in the order of their keys. */
 export async function openStoredRows(options: StoredRowsOptions): Promise<ClosableBlocks | null> {
   const formed = options.files.map((file) => ({ file, forms: formsOf(file) }));
   let last: bigint | null = 0n;
   for (const { file, forms } of formed) {
-    const key = forms?.get(options.key);
-    if (forms === null || key === undefined) return null;
     const opened = await OpenFile.open(file.path, options);
     try {
       const reader = await opened.reader();
       if (reader === null || !reader.holds(forms)) return null;
-      last = await opened.told(() => reader.lastAscending(options.key, key, last!));
+      if (options.key !== null) {
+        const { key } = options;
+        const form = forms.get(key);
+        if (form === undefined) return null;
+        last = await opened.told(() => reader.lastAscending(key, form, last!));
+        if (last === null) return null;
+      }
     } finally {
       await opened.close();
     }
-    if (last === null) return null;
   }
-  return new StoredRows(options, formed as readonly FormedFile[]);
+  return new StoredRows(options, formed);
 }
 
 interface FormedFile {
@@ -60,13 +70,8 @@ interface FormedFile {
   readonly forms: ReadonlyMap<string, StoredForm>;
 }
 
-function formsOf({ columns }: StoredRowsFile): ReadonlyMap<string, StoredForm> | null {
-  const forms = new Map<string, StoredForm>();
-  for (const [name, { sqlType, fraction }] of columns) {
-    if (sqlType.endsWith('[]')) return null;
-    forms.set(name, storedForm(sqlType, fraction));
-  }
-  return forms;
+function formsOf({ columns }: StoredRowsFile): ReadonlyMap<string, StoredForm> {
+  return new Map([...columns].map(([name, { sqlType, fraction }]) => [name, storedForm(sqlType, fraction)]));
 }
 
 class StoredRows implements ClosableBlocks {
@@ -155,9 +160,14 @@ class OpenFile {
 
   /** Null where the file is not of our writer. */
   async reader(): Promise<ParquetFileReader | null> {
-    const source: ChunkSource = { read: (at, length) => this.#read(at, length), decompress };
+    const { kernel, buffers } = this.#options.memory;
+    const source: ChunkSource = {
+      read: (at, length) => this.#read(at, length),
+      release: (bytes) => buffers.giveBack(bytes),
+      decompress,
+    };
     const { size } = await this.#handle.stat();
-    return this.told(() => ParquetFileReader.open(size, source, this.#options.kernel));
+    return this.told(() => ParquetFileReader.open(size, source, kernel));
   }
 
   /** What is damaged is told in the words of the folder. */
@@ -174,8 +184,8 @@ class OpenFile {
     }
   }
 
-  async #read(at: number, length: number): Promise<Uint8Array> {
-    const bytes = Buffer.allocUnsafe(length);
+  async #read(at: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = this.#options.memory.buffers.take(length);
     for (let filled = 0; filled < length;) {
       const { bytesRead } = await this.#handle.read(bytes, filled, length - filled, at + filled);
       if (bytesRead === 0) throw new RangeError('it ends too early');
@@ -188,7 +198,10 @@ class OpenFile {
 function decompress(bytes: Uint8Array, length: number): Uint8Array {
   let plain: Uint8Array;
   try {
-    plain = zstdDecompressSync(bytes, { maxOutputLength: Math.max(1, length) });
+    plain = zstdDecompressSync(bytes, {
+      maxOutputLength: Math.max(1, length),
+      chunkSize: Math.max(64, length),
+    });
   } catch (error) {
     throw new RangeError('a page cannot be decompressed', { cause: error });
   }

@@ -7,14 +7,15 @@ import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import type { CellsKernel } from '../../engine/parquet/reading/kernel/instance.ts';
 import { openDuckDbReader, pathLiteral, type DuckDbReader } from '../duckdb/database.ts';
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
 import { surveyRecords, type RecordSurvey } from './survey-records.ts';
-import { createCellsKernel, openStoredRows } from './parquet-rows.ts';
+import { HeldRoom } from './held-room.ts';
+import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
+import { sortedRows } from '../row-sinks/sorted-rows.ts';
 import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
@@ -67,7 +68,8 @@ async function openTables(
       for (const { name } of files) await refuseLink(join(directory, name));
     const spillFolder = spill;
     let database: Promise<DuckDbReader> | null = null;
-    const kernel = manifest.format === 'parquet' ? createCellsKernel() : null;
+    const memory = manifest.format === 'parquet' ? createStoredRowsMemory() : null;
+    const room = new HeldRoom();
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     const records = await surveyFiles(directory, manifest);
     const pieceBytes = pieceBytesOf(manifest.tables.length);
@@ -75,7 +77,7 @@ async function openTables(
       table: (name) => {
         const table = tables.get(name);
         if (table === undefined || table.files.length === 0) return null;
-        const rowFiles = { directory, label, records, pieceBytes, kernel };
+        const rowFiles = { directory, label, records, pieceBytes, memory, room };
         return sourceTable(rowFiles, manifest.format, table, tableColumns(model, name));
       },
       // most folders are read without it
@@ -104,7 +106,8 @@ interface RowFiles {
   readonly records: ReadonlyMap<string, RecordSurvey>;
   readonly pieceBytes: number;
   /** of Parquet */
-  readonly kernel: CellsKernel | null;
+  readonly memory: StoredRowsMemory | null;
+  readonly room: HeldRoom;
 }
 
 /** DuckDB's buffer for this much is no burden, though there is one for each table */
@@ -140,6 +143,10 @@ function sourceTable(
   const { directory } = rowFiles;
   if (format === 'jsonl') return jsonLinesTable(rowFiles, files, types);
   const names = new Set(files.flatMap((file) => file.columns));
+  const asTheyLie = async (wanted: readonly string[]): Promise<ClosableBlocks | null> =>
+    format === 'parquet'
+      ? storedRows(rowFiles, files, types, null, wanted)
+      : textRows(rowFiles, { format, files, types }, wanted);
   const read = {
     csv: (path: string, file: ManifestFile) => csvFile(path, file, rowFiles),
     tsv: (path: string, file: ManifestFile) => tsvFile(path, file, rowFiles),
@@ -155,17 +162,23 @@ function sourceTable(
         ? { expression: doubleQuoted(name), decode: valueDecoder(format, types.get(name)) }
         : null,
     allInOrder: async (key, wanted) => {
-      if (format === 'parquet') return storedRows(rowFiles, files, types, key, wanted);
-      return lieInOrder(files, rowFiles) ? textRows(rowFiles, { format, files, types }, wanted) : null;
+      if (format === 'parquet') {
+        const stored = await storedRows(rowFiles, files, types, key, wanted);
+        if (stored !== null) return stored;
+      } else if (lieInOrder(files, rowFiles)) return textRows(rowFiles, { format, files, types }, wanted);
+      const at = wanted.indexOf(key);
+      const few = at < 0 || !rowFiles.room.take(files, wanted.length) ? null : await asTheyLie(wanted);
+      return few === null ? null : sortedRows(few, at, wanted.length);
     },
+    fewAsTheyLie: async (wanted) => (rowFiles.room.take(files, wanted.length) ? asTheyLie(wanted) : null),
   };
 }
 
 function storedRows(
-  { directory, label, pieceBytes, kernel }: RowFiles,
+  { directory, label, pieceBytes, memory }: RowFiles,
   files: readonly ManifestFile[],
   known: ReadonlyMap<string, ColumnType>,
-  key: string,
+  key: string | null,
   wanted: readonly string[],
 ): Promise<ClosableBlocks | null> {
   return openStoredRows({
@@ -182,7 +195,7 @@ function storedRows(
     wanted,
     blockBytes: pieceBytes,
     label,
-    kernel: kernel!,
+    memory: memory!,
   });
 }
 

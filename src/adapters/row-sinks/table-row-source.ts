@@ -12,6 +12,7 @@ import type {
 } from '../../engine/unshred/rows/document-rows.ts';
 import { decodedRows, type TextRow } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
+import { heldRows, inOrderOf, listedRows, type HeldRows } from './held-rows.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 
@@ -53,6 +54,8 @@ export interface ReadTables<Known extends ReadTable> {
   least(table: Known, expression: string, condition: string): Promise<string | null>;
   /** Rows of those columns, by the model's names: a column that is not there is empty. */
   blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<ClosableBlocks>;
+  /** All rows of a table that has few, in any order; null: it has too many to be held. Absent: to ask for some costs less. */
+  fewRows?(table: Known, columns: readonly string[]): Promise<ClosableBlocks | null>;
   /** logical schema of a job, where its number stands for one job alone */
   logicalSchemaOf(job: number): Promise<number | null>;
   close(): Promise<void>;
@@ -65,6 +68,26 @@ export interface TableRowSourceOptions<Known extends ReadTable> {
   readonly loads: () => Promise<readonly TargetLoad[]>;
   /** a fault of the place as an AppError that names it; others as they are */
   readonly faultOf: (error: unknown) => unknown;
+}
+
+/** Rows of a table beside the data that tell of one table of it. */
+interface BesideQuery {
+  /** the table that they lie in */
+  readonly in: string;
+  /** its column with the name of the table that they tell of, and that name */
+  readonly nameColumn: string;
+  readonly name: string;
+  /** of `columns`: whole numbers that they are in the order of */
+  readonly by: readonly string[];
+  readonly columns: readonly string[];
+  /** what the order is known by */
+  readonly orderName: string;
+}
+
+/** Rows of that document, or of it and those after it. */
+interface DocumentRange {
+  readonly from: '=' | '>=';
+  readonly documentKey: string;
 }
 
 /** What is asked of a document. */
@@ -83,6 +106,8 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   #tables: ReadTables<Known> | null = null;
   #streams: ClosableBlocks[] = [];
   readonly #named = new Map<string, Promise<ReadonlySet<string>>>();
+  /** by table beside the data; null: it has too many rows to be held */
+  readonly #held = new Map<string, Promise<HeldRows | null>>();
 
   constructor(options: TableRowSourceOptions<Known>) {
     this.#options = options;
@@ -149,6 +174,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
       documentKey === null || isTold ? null : await this.#guarded(() => this.#firstKeys(documentKey));
     const ofDocument = (table: Known, column: string): string =>
       documentKey === null ? '' : ` WHERE ${table.whole(column)!} ${from} ${documentKey}`;
+    const range = { from, documentKey: documentKey ?? '0' };
     return {
       table: async (index) => {
         const table = this.#tables!.table(tables[index]!.name);
@@ -165,41 +191,35 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
         const order = { name: tables[index]!.name, by: [key], key: keyColumn };
         return this.#blocks(table, { rest, order }, columns);
       },
-      lexical: async (index) => {
-        const table = this.#tables!.table(sideTableNames.lexical);
-        const { name } = tables[index]!;
-        if (table === null || !(await this.#namesIn(table, 'table_name')).has(name)) return null;
-        const [key, document] = [table.whole('row_key')!, table.whole('document_key')!];
-        return this.#rowsBeside<LexicalRow>(
-          table,
+      lexical: (index) =>
+        this.#rowsBeside<LexicalRow>(
           {
-            rest: ` WHERE ${table.holds('table_name', name)} AND ${document} ${from} ${documentKey ?? 0}`,
-            order: { name: `${sideTableNames.lexical} ${index}`, by: [key] },
+            in: sideTableNames.lexical,
+            nameColumn: 'table_name',
+            name: tables[index]!.name,
+            by: ['row_key'],
+            columns: ['row_key', 'column_name', 'content'],
+            orderName: `${sideTableNames.lexical} ${index}`,
           },
-          ['row_key', 'column_name', 'content'],
+          range,
           ([rowKey, columnName, content]) => ({
             rowKey: rowKey!,
             columnName: columnName!,
             content: content ?? '',
           }),
-        );
-      },
-      unmapped: async (index) => {
-        const table = this.#tables!.table(sideTableNames.unmapped);
-        if (table === null) return null;
+        ),
+      unmapped: (index) => {
         const name = index === null ? sideTableNames.documents : tables[index]!.name;
-        if (!(await this.#namesIn(table, 'parent_table')).has(name)) return null;
-        const [key, document] = [table.whole('parent_key')!, table.whole('document_key')!];
         return this.#rowsBeside<UnmappedRow>(
-          table,
           {
-            rest: ` WHERE ${table.holds('parent_table', name)} AND ${document} ${from} ${documentKey ?? 0}`,
-            order: {
-              name: `${sideTableNames.unmapped} ${name}`,
-              by: [key, table.whole('position')!],
-            },
+            in: sideTableNames.unmapped,
+            nameColumn: 'parent_table',
+            name,
+            by: ['parent_key', 'position'],
+            columns: ['parent_key', 'position', 'xpath', 'kind', 'content'],
+            orderName: `${sideTableNames.unmapped} ${name}`,
           },
-          ['parent_key', 'position', 'xpath', 'kind', 'content'],
+          range,
           ([parentKey, position, xpath, kind, content]) => ({
             parentKey: parentKey!,
             position: Number(position),
@@ -280,14 +300,48 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     return names;
   }
 
+  /** Null: there are none of any document. */
   async #rowsBeside<Row>(
-    table: Known,
-    query: RowQuery,
-    columns: readonly string[],
+    query: BesideQuery,
+    range: DocumentRange,
     toRow: (row: TextRow) => Row,
-  ): Promise<RowStream<Row>> {
-    const blocks = await this.#blocks(table, query, columns);
+  ): Promise<RowStream<Row> | null> {
+    const table = this.#tables!.table(query.in);
+    if (table === null) return null;
+    const { name, by, columns } = query;
+    const held = await this.#heldRows(table, query);
+    if (held !== null) {
+      const rows = held.get(name)?.filter(([, document]) => isWithin(document!, range));
+      if (rows === undefined) return null;
+      const asked = rows.map((row) => row.slice(2));
+      const order = by.map((column) => columns.indexOf(column));
+      return listedRows(inOrderOf(asked, order), toRow);
+    }
+    if (!(await this.#namesIn(table, query.nameColumn)).has(name)) return null;
+    const { from, documentKey } = range;
+    const blocks = await this.#blocks(
+      table,
+      {
+        rest: ` WHERE ${table.holds(query.nameColumn, name)} AND ${table.whole('document_key')!} ${from} ${documentKey}`,
+        order: { name: query.orderName, by: by.map((column) => table.whole(column)!) },
+      },
+      columns,
+    );
     return decodedRows(blocks, columns.length, toRow);
+  }
+
+  /** All rows, each with the name of the table that it tells of and the key of its document before its columns. */
+  #heldRows(table: Known, { in: beside, nameColumn, columns }: BesideQuery): Promise<HeldRows | null> {
+    let held = this.#held.get(beside);
+    if (held === undefined) {
+      const asked = [nameColumn, 'document_key', ...columns];
+      held = this.#guarded(async () => {
+        const blocks = (await this.#tables!.fewRows?.(table, asked)) ?? null;
+        return blocks === null ? null : heldRows(blocks, asked.length);
+      });
+      this.#held.set(beside, held);
+    }
+    return held;
   }
 
   /** Blocks that are closed with the source, whose faults are told as the place's. */
@@ -308,6 +362,10 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
       throw this.#options.faultOf(error);
     }
   }
+}
+
+function isWithin(document: string, { from, documentKey }: DocumentRange): boolean {
+  return from === '=' ? document === documentKey : BigInt(document) >= BigInt(documentKey);
 }
 
 function columnOf(table: Table, role: 'row_key' | 'document'): string {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDuckDb, type DuckDb } from '../../../src/adapters/duckdb/database.ts';
 import { lexicalText } from '../../../src/adapters/duckdb/types.ts';
-import { createCellsKernel, openStoredRows } from '../../../src/adapters/folder/parquet-rows.ts';
+import { createStoredRowsMemory, openStoredRows } from '../../../src/adapters/folder/parquet-rows.ts';
 import type { ParquetFile } from '../../../src/adapters/folder/parquet.ts';
 import type { ClosableBlocks } from '../../../src/adapters/row-sinks/table-row-source.ts';
 import { cellText } from '../../../src/engine/unshred/rows/values.ts';
@@ -64,7 +64,7 @@ function openRows(
     wanted,
     blockBytes,
     label: directory,
-    kernel: createCellsKernel(),
+    memory: createStoredRowsMemory(),
   });
 }
 
@@ -101,13 +101,18 @@ async function rowsOfDuckDb(
 /** Floating-point numbers by what they are worth, as both write them in forms of their own; decimals below 1 with their zero. */
 function comparable(rows: readonly (string | null)[][], types: readonly string[]): (string | null)[][] {
   return rows.map((row) =>
-    row.map((value, at) => {
-      if (value === null) return null;
-      if (types[at] === 'FLOAT') return `${Math.fround(numberOf(value))}`;
-      if (types[at] === 'DOUBLE') return `${numberOf(value)}`;
-      return types[at]!.startsWith('DECIMAL') ? value.replace(/^(-?)\./, '$10.') : value;
-    }),
+    row.map((value, at) => (value === null ? null : comparableText(value, types[at]!))),
   );
+}
+
+function comparableText(value: string, type: string): string {
+  if (type.endsWith('[]')) {
+    const items = value === '' ? [] : value.split(' ');
+    return items.map((item) => comparableText(item, type.slice(0, -2))).join(' ');
+  }
+  if (type === 'FLOAT') return `${Math.fround(numberOf(value))}`;
+  if (type === 'DOUBLE') return `${numberOf(value)}`;
+  return type.startsWith('DECIMAL') ? value.replace(/^(-?)\./, '$10.') : value;
 }
 
 function numberOf(text: string): number {
@@ -177,6 +182,61 @@ it('texts of 16 MB', async () => {
   ]);
 });
 
+function listColumn(
+  kind: 'text' | 'integer' | 'double' | 'boolean' | 'date',
+  values: (string | null)[],
+): StagedColumn {
+  return { name: `of_${kind}`, type: { kind, list: true }, values };
+}
+
+describe('lists', () => {
+  const counts = [0, 1, 2, 7, 300];
+
+  /** Lists of all lengths in turn, every seventh NULL. */
+  function listsOf(rows: number, item: (number: number) => string): (string | null)[] {
+    return Array.from({ length: rows }, (_, row) => {
+      if (row % 7 === 3) return null;
+      const count = counts[row % counts.length]!;
+      return `{${Array.from({ length: count }, (__, at) => item(row + at)).join(',')}}`;
+    });
+  }
+
+  it('are the items of a row with a blank between them, whatever their type', async () => {
+    const rows = 4000;
+    const columns = [
+      keyColumn(rows),
+      listColumn(
+        'text',
+        listsOf(rows, (number) => `"w${number % 2000}é"`),
+      ),
+      listColumn(
+        'integer',
+        listsOf(rows, (number) => `${number * 7}`),
+      ),
+      listColumn(
+        'double',
+        listsOf(rows, (number) => `${number / 8}`),
+      ),
+      listColumn(
+        'boolean',
+        listsOf(rows, (number) => (number % 3 === 0 ? 't' : 'f')),
+      ),
+      listColumn(
+        'date',
+        listsOf(rows, (number) => `2024-01-${String((number % 28) + 1).padStart(2, '0')}`),
+      ),
+    ];
+    await expectSame('listed', columns);
+    await expectSame('listed-differently', columns, { deltas: false });
+  });
+
+  it('may be longer than rows that are taken at once, or none', async () => {
+    const long = `{${Array.from({ length: 9000 }, (_, at) => at % 5000).join(',')}}`;
+    await expectSame('long', [keyColumn(4), listColumn('integer', [long, null, '{}', long])]);
+    await expectSame('empty', [keyColumn(3), listColumn('integer', ['{}', null, '{}'])]);
+  });
+});
+
 describe('several files', () => {
   it('are read one after the other, each with its own columns', async () => {
     const first = [keyColumn(3), { name: 'a', type: { kind: 'text' } as const, values: ['1', null, '3'] }];
@@ -194,16 +254,10 @@ describe('several files', () => {
     expect(await openRows(files.toReversed(), ['row_key'])).toBeNull();
   });
 
-  it('are left to DuckDB where keys do not go up, a column is a list, or another program wrote them', async () => {
+  it('are left to DuckDB where keys do not go up, or another program wrote them', async () => {
     const unordered: StagedColumn = { name: 'row_key', type: { kind: 'bigint' }, values: ['2', '1'] };
     const wrong = await writeColumns(directory, 'unordered', [unordered]);
     expect(await openRows([storedFile('unordered', [unordered], wrong.file)], ['row_key'])).toBeNull();
-    const lists = [
-      keyColumn(1),
-      { name: 'l', type: { kind: 'integer', list: true } as const, values: ['{1}'] },
-    ];
-    const listed = await writeColumns(directory, 'listed', lists);
-    expect(await openRows([storedFile('listed', lists, listed.file)], ['row_key', 'l'])).toBeNull();
     await database.run(`COPY (SELECT 1::BIGINT AS row_key) TO '${join(directory, 'theirs.parquet')}'`);
     const columns = new Map([['row_key', { sqlType: 'BIGINT', fraction: null }]]);
     const theirs = { path: join(directory, 'theirs.parquet'), columns };

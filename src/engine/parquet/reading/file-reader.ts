@@ -5,14 +5,15 @@
 import type { RowBlock } from '../../unshred/rows/document-rows.ts';
 import type { CellsKernel } from './kernel/instance.ts';
 import { readFooter, type FileLayout } from './footer.ts';
-import { StoredColumn, type ChunkSource, type StoredForm } from './stored-column.ts';
+import { StoredLists } from './stored-lists.ts';
+import { StoredColumn, type ChunkSource, type ColumnRows, type StoredForm } from './stored-column.ts';
 
 export interface RowsWanted {
   /** of columns of the file, by their names: how they become text, and which column of the rows they are */
   readonly columns: ReadonlyMap<string, { readonly form: StoredForm; readonly at: number }>;
   /** how many columns a row has; those that the file does not fill are empty */
   readonly width: number;
-  /** bytes of a block, as far as its rows are shorter */
+  /** bytes of a block, as far as its rows are shorter; of its cells twice as many */
   readonly blockBytes: number;
 }
 
@@ -39,8 +40,11 @@ export class ParquetFileReader {
 
   /** Whether the file has these columns, of just these types. */
   holds(columns: ReadonlyMap<string, StoredForm>): boolean {
-    const physical = new Map(this.#file.columns.map((column) => [column.name, column.physical]));
-    return [...columns].every(([name, form]) => physical.get(name) === form.physical);
+    const known = new Map(this.#file.columns.map((column) => [column.name, column]));
+    return [...columns].every(([name, { physical, isList }]) => {
+      const column = known.get(name);
+      return column?.physical === physical && column.isList === isList;
+    });
   }
 
   /** The whole numbers of a column that go up from row to row, the first of them above `last`; answers the last one. Null: they do not. */
@@ -70,12 +74,15 @@ export class ParquetFileReader {
   }
 }
 
+/** of a block whose cells have more bytes than its texts may have twice */
+const leastRows = 64;
+
 export class ParquetRows {
   readonly #file: FileLayout;
   readonly #kernel: CellsKernel;
   readonly #wanted: RowsWanted;
   readonly #columns: readonly {
-    readonly stored: StoredColumn;
+    readonly stored: ColumnRows;
     readonly chunk: number;
     readonly at: number;
   }[];
@@ -89,7 +96,8 @@ export class ParquetRows {
     this.#columns = file.columns.flatMap(({ name }, chunk) => {
       const found = wanted.columns.get(name);
       if (found === undefined) return [];
-      return [{ stored: new StoredColumn(kernel, found.form, source), chunk, at: found.at }];
+      const Column = found.form.isList ? StoredLists : StoredColumn;
+      return [{ stored: new Column(kernel, found.form, source), chunk, at: found.at }];
     });
   }
 
@@ -108,8 +116,9 @@ export class ParquetRows {
       rows = Math.min(rows, stored.rowsLeft);
     }
     const usual = this.#columns.reduce((sum, { stored }) => sum + stored.usualBytes(rows), 0);
-    if (usual > this.#wanted.blockBytes)
-      rows = Math.max(1, Math.floor((rows * this.#wanted.blockBytes) / usual));
+    const { blockBytes, width } = this.#wanted;
+    if (usual > blockBytes) rows = Math.max(1, Math.floor((rows * blockBytes) / usual));
+    rows = Math.min(rows, Math.max(leastRows, Math.floor((blockBytes * 2) / (width * 8))));
     this.#rowsLeft -= rows;
     return this.#block(rows);
   }

@@ -24,8 +24,12 @@ export interface StoredGroup {
 }
 
 export interface FileLayout {
-  /** PHYSICAL; null: a list */
-  readonly columns: readonly { readonly name: string; readonly physical: number | null }[];
+  /** PHYSICAL; of a list, that of its items */
+  readonly columns: readonly {
+    readonly name: string;
+    readonly physical: number | null;
+    readonly isList: boolean;
+  }[];
   readonly groups: readonly StoredGroup[];
 }
 
@@ -58,9 +62,10 @@ function fileLayout(fields: ThriftFields, size: number): FileLayout {
   const nodes = structsOf(fields.get(2));
   for (let node = 1; node < nodes.length; node += 1) {
     const name = textOf(nodes[node]!.get(4)) ?? '';
-    columns.push({ name, physical: numberOf(nodes[node]!, 1) });
-    // a list has two nodes below its own
-    if (numberOf(nodes[node]!, 5) !== null) node += 2;
+    // a list has two nodes below its own, the second of which are its items
+    const isList = numberOf(nodes[node]!, 5) !== null;
+    if (isList) node += 2;
+    columns.push({ name, physical: numberOf(nodes[node] ?? new Map(), 1), isList });
   }
   return {
     columns,

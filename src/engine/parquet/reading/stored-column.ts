@@ -8,7 +8,9 @@ import { floatText } from './float-text.ts';
 import * as layout from './kernel/layout.ts';
 
 export interface ChunkSource {
-  readonly read: (at: number, length: number) => Promise<Uint8Array>;
+  readonly read: (at: number, length: number) => Promise<Uint8Array<ArrayBuffer>>;
+  /** what was read is needed no more: its memory may be used again */
+  readonly release: (bytes: Uint8Array<ArrayBuffer>) => void;
   /** of zstd; RangeError where it is none, or not of so many bytes */
   readonly decompress: (bytes: Uint8Array, length: number) => Uint8Array;
 }
@@ -23,7 +25,28 @@ export interface StoredForm {
   /** digits after the point, and how many of them stay where they are zeros */
   readonly scale: number;
   readonly kept: number;
+  /** of lists of such values */
+  readonly isList: boolean;
 }
+
+/** A column as blocks of rows take it. */
+export interface ColumnRows {
+  /** of the page, not taken yet */
+  readonly rowsLeft: number;
+  beginChunk(chunk: StoredChunk): void;
+  /** The next page with rows. RangeError where the file is damaged. */
+  nextPage(): Promise<void>;
+  /** Bytes that the texts of the page's next rows may have. */
+  mostBytes(rows: number): number;
+  /** As far as can be told, of so many rows. */
+  usualBytes(rows: number): number;
+  /** Texts of the next rows of the page at `out`, and their cells; answers where the texts end. */
+  take(rows: number, cells: number, stride: number, out: number): number;
+  close(): void;
+}
+
+/** A page of other values than those that are read, as one of these: `rows` of them. */
+type PageOf = (page: Uint8Array, entries: number) => { readonly page: Uint8Array; readonly rows: number };
 
 const forms: Readonly<Record<string, number>> = {
   BOOLEAN: layout.FORM_BOOLEAN,
@@ -36,12 +59,14 @@ const forms: Readonly<Record<string, number>> = {
   VARCHAR: layout.FORM_TEXT,
 };
 
-/** `sqlType`: of DuckDB, no list. `fraction`: digits after the point that the model gives the column; null: it does not say. */
+/** `sqlType`: of DuckDB. `fraction`: digits after the point that the model gives the column; null: it does not say. */
 export function storedForm(sqlType: string, fraction: number | null): StoredForm {
+  const isList = sqlType.endsWith('[]');
+  if (isList) return { ...storedForm(sqlType.slice(0, -2), fraction), isList };
   const { physical, width, scale } = valueTypeOf(sqlType);
   const decimal = physical === PHYSICAL.fixed ? layout.FORM_WIDE_DECIMAL : layout.FORM_DECIMAL;
   const form = forms[sqlType] ?? (sqlType.startsWith('DECIMAL') ? decimal : layout.FORM_INTEGER);
-  return { form, physical, width, scale, kept: Math.min(scale, fraction ?? scale) };
+  return { form, physical, width, scale, kept: Math.min(scale, fraction ?? scale), isList };
 }
 
 const encodings: Readonly<Record<number, number>> = {
@@ -54,9 +79,9 @@ const encodings: Readonly<Record<number, number>> = {
 const usualPageBytes = 16 * 1024;
 const mostHeaderBytes = 256;
 
-export class StoredColumn {
-  /** of the page, not taken yet */
+export class StoredColumn implements ColumnRows {
   rowsLeft = 0;
+  readonly #pageOf: PageOf | null;
   readonly #kernel: CellsKernel;
   readonly #form: StoredForm;
   readonly #source: ChunkSource;
@@ -68,8 +93,9 @@ export class StoredColumn {
   #chunk: StoredChunk | null = null;
   #at = 0;
 
-  constructor(kernel: CellsKernel, form: StoredForm, source: ChunkSource) {
+  constructor(kernel: CellsKernel, form: StoredForm, source: ChunkSource, pageOf: PageOf | null = null) {
     this.#kernel = kernel;
+    this.#pageOf = pageOf;
     this.#form = form;
     this.#source = source;
     this.#record = kernel.take(layout.COLUMN_INTS * 4);
@@ -85,10 +111,9 @@ export class StoredColumn {
     this.rowsLeft = 0;
   }
 
-  /** The next page with rows. RangeError where the file is damaged. */
   async nextPage(): Promise<void> {
     for (;;) {
-      const { header, body } = await this.#read();
+      const { header, body, read } = await this.#read();
       const data = structOf(header.get(5));
       const facts = data ?? structOf(header.get(7));
       if (facts === null) throw damaged();
@@ -96,27 +121,26 @@ export class StoredColumn {
       const bytes = this.#plain(body, countOf(header, 2));
       if (data === null) this.#beginDictionary(bytes, count);
       else {
-        this.#beginPage(bytes, encodings[countOf(facts, 2)]);
-        this.rowsLeft = count;
-        if (count > 0) return;
+        const { page, rows } = this.#pageOf?.(bytes, count) ?? { page: bytes, rows: count };
+        this.#beginPage(page, encodings[countOf(facts, 2)]);
+        this.rowsLeft = rows;
       }
+      this.#source.release(read);
+      if (data !== null && count > 0) return;
     }
   }
 
-  /** Bytes that the texts of the page's next rows may have. */
   mostBytes(rows: number): number {
     if (this.#encoding === layout.IN_DICTIONARY) return rows * this.#get(layout.COLUMN_LONGEST);
     return this.#form.form === layout.FORM_TEXT ? this.#plainLeft() : rows * layout.LONGEST_VALUE;
   }
 
-  /** As far as can be told, of so many rows. */
   usualBytes(rows: number): number {
     if (this.#encoding === layout.IN_DICTIONARY || this.#form.form !== layout.FORM_TEXT)
       return this.mostBytes(rows);
     return this.#plainLeft() * (rows / Math.max(1, this.rowsLeft));
   }
 
-  /** Texts of the next rows of the page at `out`, and their cells; answers where the texts end. */
   take(rows: number, cells: number, stride: number, out: number): number {
     const end = this.#kernel.exports.takeRows(this.#record.at, rows, cells, stride, out);
     if (end === 0) throw damaged();
@@ -153,7 +177,12 @@ export class StoredColumn {
     return this.#get(layout.COLUMN_END) - this.#get(layout.COLUMN_AT);
   }
 
-  async #read(): Promise<{ readonly header: ThriftFields; readonly body: Uint8Array }> {
+  async #read(): Promise<{
+    readonly header: ThriftFields;
+    readonly body: Uint8Array;
+    /** what both lie in */
+    readonly read: Uint8Array<ArrayBuffer>;
+  }> {
     const { end } = this.#chunk!;
     if (this.#at >= end) throw damaged();
     const expected = Math.max(usualPageBytes, this.#pageBytes + mostHeaderBytes);
@@ -161,10 +190,13 @@ export class StoredColumn {
     const { fields: header, end: from } = readThrift(bytes);
     const to = from + countOf(header, 3);
     if (this.#at + to > end) throw damaged();
-    if (to > bytes.length) bytes = await this.#source.read(this.#at, to);
+    if (to > bytes.length) {
+      this.#source.release(bytes);
+      bytes = await this.#source.read(this.#at, to);
+    }
     this.#pageBytes = to;
     this.#at += to;
-    return { header, body: bytes.subarray(from, to) };
+    return { header, body: bytes.subarray(from, to), read: bytes };
   }
 
   #plain(body: Uint8Array, length: number): Uint8Array {
@@ -228,6 +260,6 @@ export class StoredColumn {
   }
 }
 
-function damaged(): RangeError {
+export function damaged(): RangeError {
   return new RangeError('a page is damaged');
 }

@@ -97,13 +97,14 @@ export class CellsKernel {
 
   /** Where texts of so many bytes may lie, and the cells of so many values, until the next block; the texts from ORIGIN on. */
   blockRoom(textBytes: number, values: number): { readonly texts: number; readonly cells: number } {
-    this.#texts = this.#grown(this.#texts, textBytes);
-    this.#cells = this.#grown(this.#cells, values * 8);
+    this.#texts = this.grown(this.#texts, textBytes);
+    this.#cells = this.grown(this.#cells, values * 8);
     this.#view.setUint32(layout.CONTROL_AT + layout.ORIGIN * 4, this.#texts.at, true);
     return { texts: this.#texts.at, cells: this.#cells.at };
   }
 
-  #grown(region: Region, bytes: number): Region {
+  /** The region, or a larger one in its place, without what it holds. */
+  grown(region: Region, bytes: number): Region {
     if (region.bytes >= bytes + layout.MARGIN_BYTES) return region;
     this.giveBack(region);
     return this.take(bytes);

@@ -1,0 +1,62 @@
+/** Rows of small tables that are held: sorted by their keys, and no more of them than there is room for. */
+import { expect, test } from 'vitest';
+import { HeldRoom } from '../../../../src/adapters/folder/held-room.ts';
+import { inOrderOf, listedRows } from '../../../../src/adapters/row-sinks/held-rows.ts';
+import { sortedRows } from '../../../../src/adapters/row-sinks/sorted-rows.ts';
+import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';
+import { cellText, textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
+
+function blocksOf(...blocks: readonly (readonly TextRow[])[]) {
+  const left = blocks.map((rows) => textBlock(rows, 2));
+  let closed = 0;
+  return {
+    next: (): Promise<RowBlock | null> => Promise.resolve(left.shift() ?? null),
+    close: (): Promise<void> => {
+      closed += 1;
+      return Promise.resolve();
+    },
+    closed: () => closed,
+  };
+}
+
+test('rows of several blocks come in the order of their keys', async () => {
+  const many = Array.from({ length: 700 }, (_, at): TextRow => [
+    `${7000 - at * 10}`,
+    at % 3 === 0 ? null : `é${at}`,
+  ]);
+  const given = blocksOf(
+    [
+      ['9007199254740993', 'last'],
+      ['3', 'three'],
+    ],
+    many,
+  );
+  const sorted = await sortedRows(given, 0, 2);
+  expect(given.closed()).toBe(1);
+  const rows: TextRow[] = [];
+  for (let block = await sorted.next(); block !== null; block = await sorted.next())
+    for (let row = 0; row < block.rows; row += 1)
+      rows.push([0, 1].map((column) => cellText({ ...block, at: row * 4 }, column)));
+  expect(rows).toEqual([['3', 'three'], ...many.toReversed(), ['9007199254740993', 'last']]);
+});
+
+test('entries are listed in the order of several whole numbers', () => {
+  const rows = [
+    ['10', '1', 'c'],
+    ['9', '2', 'b'],
+    ['9', '1', 'a'],
+  ];
+  const stream = listedRows(inOrderOf(rows, [0, 1]), ([, , content]) => content);
+  const contents: unknown[] = [];
+  for (; stream.head !== null; void stream.advance()) contents.push(stream.head);
+  expect(contents).toEqual(['a', 'b', 'c']);
+});
+
+test('tables share the room for rows that are held: beyond it they are read another way', () => {
+  const room = new HeldRoom();
+  const files = [{ rows: 10_000, bytes: 100_000 }];
+  const taken = Array.from({ length: 1000 }, () => room.take(files, 20)).filter(Boolean);
+  expect(taken).toHaveLength(10);
+  expect(room.take([{ rows: 1, bytes: 1 }], 1)).toBe(false);
+  expect(new HeldRoom().take([{ rows: 1, bytes: 5 * 1024 * 1024 }], 1)).toBe(false);
+});
