@@ -29,7 +29,8 @@ const fullAt = 128 * 1024;
 /** all buffers of a model with thousands of tables together */
 const allBuffersBytes = 24 * 1024 * 1024;
 
-const spareBuffers = 32;
+/** what a sink gathers before it writes comes back at once */
+const spareBytes = 8 * 1024 * 1024;
 
 const utf8 = new TextEncoder();
 /** characters of a text that is encoded in place: names, hashes and times are shorter */
@@ -197,13 +198,16 @@ export class RowOutput {
 
   /** The buffer of a chunk is needed no more: rows are copied into it again. */
   recycle(bytes: Uint8Array): void {
-    if (bytes.buffer.byteLength === this.bufferBytes && this.#spare.length < spareBuffers)
+    const { bufferBytes } = this;
+    if (bytes.buffer.byteLength === bufferBytes && (this.#spare.length + 1) * bufferBytes <= spareBytes)
       this.#spare.push(bytes.buffer as ArrayBuffer);
   }
 
   #copy(bytes: Uint8Array, length: number): Uint8Array {
-    // a buffer of its own: it may travel to another thread
-    const copy = new Uint8Array(this.#spare.pop() ?? new ArrayBuffer(this.bufferBytes), 0, length);
+    // a buffer of its own: it may travel to another thread; few rows of a table have one of their length
+    const isFew = length < this.bufferBytes >> 1;
+    const spare = isFew ? undefined : this.#spare.pop();
+    const copy = new Uint8Array(spare ?? new ArrayBuffer(isFew ? length : this.bufferBytes), 0, length);
     copy.set(bytes.subarray(0, length));
     return copy;
   }
