@@ -17,7 +17,7 @@ import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type FinishedFile, type HandedRows } from '../file-staging/staged-files.ts';
 import { encodingOf, tableColumns, type FolderFormat } from './contents/formats.ts';
-import { renderScripts } from './load-scripts/every-script.ts';
+import { writeScripts } from './load-scripts/every-script.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
 import {
@@ -167,18 +167,18 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const names = new Set(manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
     const before = this.#manifest.tables.flatMap((table) => table.files);
     await this.#checkForeignFiles(manifest, names);
+    const scripts = await writeScripts(join(this.#directory, this.#staging), this.plan, manifest);
     if (!(await this.#lock!.isHeld())) {
       throw new AppError('service_unavailable', `${this.label}: another job has taken the folder over.`);
     }
     await passFence(fence);
     await commitJournal(this.#directory, {
       staging: this.#staging,
-      files: [...names].filter((name) => this.#files!.has(name)),
+      files: [...[...names].filter((name) => this.#files!.has(name)), ...scripts],
       remove: [
         ...before.map((file) => file.name).filter((name) => !names.has(name)),
         ...this.#ownScripts().filter((name) => !scriptNames(manifest).includes(name)),
       ],
-      ...(await renderScripts(this.plan, manifest)),
       manifest,
     });
     // the journal needs the staged files now, whatever happens to this process

@@ -5,6 +5,8 @@
  * go to, and the targets that rows are written to and read from have arrays. So neither plans, nor mappings, nor rows know of it.
  */
 import { defaultNaming, shortenName, structureWord } from '../map/names/identifiers.ts';
+import { withOtherParts } from '../model/packed/models.ts';
+import { heldKey } from '../model/packed/reader.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
 import { hasOwnPrefix, sideTableNames } from '../model/side-tables.ts';
 import type { Dialect } from './dialect.ts';
@@ -40,6 +42,10 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
   const own: Table[] = [];
   const lists: ListTable[] = [];
   for (const [owner, table] of model.tables.entries()) {
+    if (heldKey(table, 'columns', 'list') === false) {
+      tables.push(table);
+      continue;
+    }
     const counted = table.columns.flatMap(({ type, nullable }, at) =>
       type.list === true && (!arrays || nullable) ? [at] : [],
     );
@@ -67,7 +73,7 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
       : table.uniqueKeys.filter((key) => !key.columns.some((at) => counted.includes(at)));
     tables.push({ ...table, columns, uniqueKeys });
   }
-  return { model: { ...model, tables: [...tables, ...own] }, lists };
+  return { model: withOtherParts(model, { tables: [...tables, ...own] }), lists };
 }
 
 /** How the comment of a list's table begins, before the column: which table has the list. */

@@ -1,4 +1,6 @@
 /** Prefixes of a written document: every namespace has one, declared at the root; there is no default namespace. */
+import { passing } from '../model/packed/lazy-array.ts';
+import { lookedAt } from '../model/packed/reader.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { xmlNamespace, xsdNamespace, xsiNamespace } from '../model/name-labels.ts';
 import { holdsNames, type QName } from '../model/source-model.ts';
@@ -19,14 +21,14 @@ export interface OutputNamespaces {
 export function createOutputNamespaces(model: RelationalModel): OutputNamespaces {
   const used = new Set([xsiNamespace]);
   for (const root of model.roots) used.add(root.name.namespaceUri);
-  for (const node of model.nodes) {
+  for (const node of passing(model.nodes)) {
     for (const { name } of node.edges) used.add(name.namespaceUri);
     for (const { name } of node.attributes) used.add(name.namespaceUri);
     for (const { name } of node.typeEdges) used.add(name.namespaceUri);
   }
   const known = Object.entries(model.namespaces).filter(([prefix]) => prefix !== 'xml' && prefix !== 'xmlns');
-  const anyHoldsNames = model.tables.some(({ columns }) =>
-    columns.some(({ sourceType }) => holdsNames(sourceType)),
+  const anyHoldsNames = passing(model.tables).some((table) =>
+    lookedAt(table, 'columns').some(({ sourceType }) => holdsNames(sourceType)),
   );
   const prefixes = new Map<string, string>();
   const declared: [string, string][] = [];

@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { originFamily } from '../../catalog/schemas/origin.ts';
+import { factsOf } from '../../engine/model/facts.ts';
 import { AppError } from '../../errors.ts';
 import { saveModeLetters } from '../../jobs/options/mode-letters.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
@@ -177,7 +178,7 @@ function conversionOf({ stored, why }: ChosenSchema, written: readonly WrittenBa
     unknownRoots: 0,
     kept: nothingKept,
     tables: Object.fromEntries(tables),
-    mapped: new Set(stored.model.mappings.map((mapping) => mapping.xpath)).size,
+    mapped: factsOf(stored.model).mappedPaths,
     unknown: 0,
     bytes: sum('bytes'),
     details: { ...noDetails, rejects },

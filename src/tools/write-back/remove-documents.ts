@@ -1,4 +1,5 @@
 /** unload: the rows of a document leave a target. */
+import { factsOf } from '../../engine/model/facts.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
 import { chooseRowRemover } from './open-source.ts';
 import { namedLogicalSchema } from '../schemas/logical-schema.ts';
@@ -55,7 +56,7 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
       unknownRoots: 0,
       kept: nothingKept,
       tables: removed.rows,
-      mapped: new Set(model.mappings.map(({ xpath }) => xpath)).size,
+      mapped: factsOf(model).mappedPaths,
       unknown: 0,
       bytes: 0,
       details: noDetails,

@@ -134,11 +134,12 @@ export interface TargetManifest {
 export interface Journal {
   /** folder that the new files wait in */
   readonly staging: string;
-  /** names of new files: they move from the staging folder, over older ones of that name */
+  /** names of new files, scripts among them: they move from the staging folder, over older ones of that name */
   readonly files: readonly string[];
   readonly remove: readonly string[];
-  readonly loadScript: string;
-  /** text by name (`otherScriptNames`); absent in journals of earlier versions */
+  /** `load.sql` in journals of earlier versions, which had the texts of scripts */
+  readonly loadScript?: string;
+  /** text by name (`otherScriptNames`) there */
   readonly otherScripts?: Readonly<Record<string, string>>;
   readonly manifest: TargetManifest;
 }
@@ -226,7 +227,7 @@ export async function finishJournal(directory: string): Promise<void> {
   for (const name of journal.files)
     await renameIfThere(join(directory, journal.staging, name), join(directory, name));
   for (const name of journal.remove) await rm(join(directory, name), { force: true });
-  await writeDurably(directory, loadScriptName, journal.loadScript);
+  if (journal.loadScript !== undefined) await writeDurably(directory, loadScriptName, journal.loadScript);
   for (const name of otherScriptNames(journal.manifest)) {
     const text = journal.otherScripts?.[name];
     if (typeof text === 'string') await writeDurably(directory, name, text);
@@ -245,7 +246,7 @@ function isJournal({ staging, files, remove, loadScript, manifest }: Partial<Jou
     isOwnName(staging.slice(stagingPrefix.length)) &&
     isList(files, isOwnName) &&
     isList(remove, isOwnName) &&
-    typeof loadScript === 'string' &&
+    (loadScript === undefined || typeof loadScript === 'string') &&
     isObject(manifest) &&
     isManifest(manifest)
   );

@@ -4,24 +4,26 @@ import {
   dataPackageName,
   mysqlScriptName,
   sqliteScriptName,
+  loadScriptName,
   viewScriptNames,
-  type Journal,
+  writeDurably,
   type TargetManifest,
 } from '../contents/manifest.ts';
 
-export async function renderScripts(
+/** Writes them into the folder; answers their names. One at a time, as scripts of many tables are long. */
+export async function writeScripts(
+  directory: string,
   plan: SinkPlan,
   manifest: TargetManifest,
-): Promise<Required<Pick<Journal, 'loadScript' | 'otherScripts'>>> {
-  return {
-    loadScript: await loadScript(plan, manifest),
-    otherScripts: {
-      ...(await viewScripts(plan, manifest)),
-      ...(await scriptsOfFormat(plan, manifest)),
-      ...(await warehouseScripts(plan, manifest)),
-      ...(await dataPackage(plan, manifest)),
-    },
-  };
+): Promise<string[]> {
+  const names: string[] = [];
+  for (const render of [loadScript, viewScripts, scriptsOfFormat, warehouseScripts, dataPackage]) {
+    for (const [name, text] of Object.entries(await render(plan, manifest))) {
+      await writeDurably(directory, name, text);
+      names.push(name);
+    }
+  }
+  return names;
 }
 
 // what a folder has none of is not loaded
@@ -65,11 +67,11 @@ async function warehouseScripts(
   return renderWarehouseScripts(model, manifest, manifest.location);
 }
 
-async function loadScript({ model }: SinkPlan, manifest: TargetManifest): Promise<string> {
+async function loadScript({ model }: SinkPlan, manifest: TargetManifest): Promise<Record<string, string>> {
   if (manifest.format !== 'parquet') {
     const { renderLoadScript } = await import('./psql.ts');
-    return renderLoadScript(model, manifest);
+    return { [loadScriptName]: renderLoadScript(model, manifest) };
   }
   const { renderParquetScript } = await import('./duckdb.ts');
-  return renderParquetScript(model, manifest);
+  return { [loadScriptName]: renderParquetScript(model, manifest) };
 }

@@ -9,6 +9,7 @@ import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { inlineCommentLimit } from '../../../engine/sql/statements.ts';
+import { withColumns } from '../../../engine/model/packed/models.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
 import { convertedText as converted, doubleForReal } from '../../../engine/sql/mysql-values.ts';
@@ -24,10 +25,7 @@ const check =
 
 export function renderMysqlScript(model: RelationalModel, manifest: TargetManifest): string {
   const typed = adaptedModel(model, manifest);
-  const adapted: RelationalModel = {
-    ...typed,
-    tables: typed.tables.map((table) => ({ ...table, columns: table.columns.map(doubleForReal) })),
-  };
+  const adapted = withColumns(typed, doubleForReal);
   const { lists } = withListTables(adapted, mysql);
   const tables = tablesOfFolder(adapted, manifest);
   const { before, after } = ddlParts(withTextForNumbers(adapted), mysql, {
@@ -76,16 +74,10 @@ function heldBy({ role, type }: Column): string | null {
 
 /** Decimals without bounds, NaN and infinities come in as text: what they need is seen when they are there. */
 function withTextForNumbers(model: RelationalModel): RelationalModel {
-  return {
-    ...model,
-    tables: model.tables.map((table) => ({
-      ...table,
-      columns: table.columns.map((column): Column => {
-        if (heldBy(column) === null) return column;
-        return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
-      }),
-    })),
-  };
+  return withColumns(model, (column) => {
+    if (heldBy(column) === null) return column;
+    return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
+  });
 }
 
 interface ListNames {

@@ -3,6 +3,7 @@ import { ddlParts } from '../../../engine/sql/ddl.ts';
 import { standardLiteral, type Dialect } from '../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { withOtherColumns, withOtherParts } from '../../../engine/model/packed/models.ts';
 import {
   mostDecimalDigits,
   type Column,
@@ -85,27 +86,21 @@ export function adaptedModel(
   typeOf: (column: Column, table: ManifestTable) => Column['type'] = (column) => column.type,
 ): RelationalModel {
   const byName = new Map(manifest.tables.map((table) => [table.name, table]));
-  return {
-    ...model,
-    tables: model.tables.map((table) => {
-      const known = byName.get(table.name);
-      if (known === undefined) return table;
-      return {
-        ...table,
-        // natural keys are wanted, not demanded
-        uniqueKeys: [],
-        columns: [
-          ...table.columns.map((column) => ({
-            ...column,
-            type: widenedType(known, column.name) ?? typeOf(column, known),
-            nullable:
-              column.nullable || known.nullable_columns.includes(column.name) || isLacking(known, column),
-          })),
-          ...columnsOfOthers(table, known),
-        ],
-      };
-    }),
-  };
+  const tables = model.tables.map((table) => {
+    const known = byName.get(table.name);
+    if (known === undefined) return table;
+    const adapted = withOtherColumns(table, () => [
+      ...table.columns.map((column) => ({
+        ...column,
+        type: widenedType(known, column.name) ?? typeOf(column, known),
+        nullable: column.nullable || known.nullable_columns.includes(column.name) || isLacking(known, column),
+      })),
+      ...columnsOfOthers(table, known),
+    ]);
+    // natural keys are wanted, not demanded
+    return Object.defineProperty(adapted, 'uniqueKeys', { value: [], enumerable: true });
+  });
+  return withOtherParts(model, { tables });
 }
 
 function widenedType(table: ManifestTable, name: string): ColumnType | null {

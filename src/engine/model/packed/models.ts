@@ -2,8 +2,8 @@
 import { factsOf, withFacts, type ModelFacts } from '../facts.ts';
 import { mapInSlices } from '../../in-slices.ts';
 import { packJson, unpackElements, unpackJson } from './json.ts';
-import { heldKey } from './reader.ts';
-import type { MappingEntry, RelationalModel, Table } from '../relational-model.ts';
+import { heldKey, withHeldKeys } from './reader.ts';
+import type { Column, MappingEntry, RelationalModel, Table } from '../relational-model.ts';
 import type { SourceModel } from '../source-model.ts';
 
 export interface PackedRelationalModel {
@@ -38,16 +38,23 @@ export function withOtherParts(model: RelationalModel, parts: Partial<Relational
   return Object.defineProperties({}, { ...own, ...Object.fromEntries(others) }) as RelationalModel;
 }
 
-/** The table with these columns, made when they are looked at. */
+/** The table with these columns, made when they are looked at; those that are lists are lists before, too. */
 export function withOtherColumns(table: Table, columns: () => Table['columns']): Table {
   let made: Table['columns'] | null = null;
+  const get = withHeldKeys(() => (made ??= columns()), table, 'columns');
   return Object.defineProperties(
     {},
     {
       ...Object.getOwnPropertyDescriptors(table),
-      columns: { enumerable: true, get: () => (made ??= columns()) },
+      columns: { enumerable: true, get },
     },
   ) as Table;
+}
+
+/** The model with other columns in the place of its own, made when they are looked at. */
+export function withColumns(model: RelationalModel, other: (column: Column) => Column): RelationalModel {
+  const tables = model.tables.map((table) => withOtherColumns(table, () => table.columns.map(other)));
+  return withOtherParts(model, { tables });
 }
 
 /** Whether columns of the table are lists; of one that was unpacked, without decoding them. */

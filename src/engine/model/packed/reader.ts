@@ -7,12 +7,26 @@ interface HeldMember {
   (): unknown;
   /** whether an object in it has that key */
   holdsKey(key: string): boolean;
+  /** the member, which is not kept */
+  look(): unknown;
 }
 
 /** Whether an object in that member of an unpacked object has a key; null: not known without looking at it, or it was looked at. */
 export function heldKey(object: object, member: string, key: string): boolean | null {
   const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
   return get?.holdsKey?.(key) ?? null;
+}
+
+/** A member of an unpacked object for one look: what has to be decoded for it is not kept. */
+export function lookedAt<T extends object, Member extends keyof T>(object: T, member: Member): T[Member] {
+  const get = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
+  return get?.look === undefined ? object[member] : (get.look() as T[Member]);
+}
+
+/** The getter of a member in the place of one of `object` which holds the same keys: what `heldKey` answers of that, it answers of this. */
+export function withHeldKeys<Value>(get: () => Value, object: object, member: string): () => Value {
+  const held = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
+  return held?.holdsKey === undefined ? get : Object.assign(get, { holdsKey: held.holdsKey });
 }
 
 const plainMember = { configurable: true, enumerable: true, writable: true } as const;
@@ -107,13 +121,17 @@ export class PackedReader {
     const size = this.#varint();
     const start = this.#at;
     this.#at += size;
-    const get = (): unknown => {
+    const look = (): unknown => {
       this.#at = start;
-      const value = this.value();
+      return this.value();
+    };
+    const get = (): unknown => {
+      const value = look();
       Object.defineProperty(object, key, { ...plainMember, value });
       return value;
     };
-    const held: HeldMember = Object.assign(get, { holdsKey: (name: string) => this.#holdsKey(start, name) });
+    const holdsKey = (name: string): boolean => this.#holdsKey(start, name);
+    const held: HeldMember = Object.assign(get, { holdsKey, look });
     Object.defineProperty(object, key, { configurable: true, enumerable: true, get: held });
   }
 

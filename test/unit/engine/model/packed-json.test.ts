@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LazyParts } from '../../../../src/engine/model/packed/writer.ts';
 import { packJson, unpackJson } from '../../../../src/engine/model/packed/json.ts';
-import { heldKey } from '../../../../src/engine/model/packed/reader.ts';
+import { passing } from '../../../../src/engine/model/packed/lazy-array.ts';
+import { heldKey, lookedAt } from '../../../../src/engine/model/packed/reader.ts';
 
 const again = (value: unknown, lazy?: LazyParts): unknown => unpackJson(packJson(value, lazy));
 /** Members that are still to be decoded. */
@@ -104,6 +105,21 @@ describe('packed JSON', () => {
     expect({ ...(again({ tables }, { held: ['columns'] }) as { tables: typeof tables }).tables[1] }).toEqual(
       tables[1],
     );
+  });
+
+  test('what is looked at in passing is not kept, and what was kept is the same', () => {
+    const tables = Array.from({ length: 400 }, (_, index) => ({
+      index,
+      columns: Array.from({ length: 300 }, (__, at) => ({ at })),
+    }));
+    const read = again({ tables }, { indexed: ['tables'], held: ['columns'] }) as { tables: typeof tables };
+    const kept = read.tables[7];
+    const seen = [...passing(read.tables)];
+    expect(seen.map(({ index }) => index)).toEqual(tables.map(({ index }) => index));
+    expect(seen[7]).toBe(kept);
+    expect(pending(read.tables)).toBe(tables.length - 1);
+    expect(lookedAt(kept!, 'columns')).toEqual(tables[7]!.columns);
+    expect(pending(kept!)).toBe(1);
   });
 
   test('whether an object in what is held has a key is known before it is decoded', () => {
