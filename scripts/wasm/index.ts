@@ -62,7 +62,7 @@ const modules: readonly Module[] = [
   {
     folder: 'parquet/kernel',
     source: 'columns',
-    parts: ['fields', 'numbers', 'calendar', 'dictionary', 'encodings'],
+    parts: ['fields', 'numbers', 'calendar', 'dictionary', 'encodings', 'texts'],
     prelude: columnsPrelude,
     constant: 'readColumnsWasm',
     memoryBase: HEAP_AT / 2,

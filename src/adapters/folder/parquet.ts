@@ -63,8 +63,6 @@ interface WriteSettings extends ParquetSettings {
   readonly frames: ZstdFrames;
   readonly closing: ClosingFiles;
   readonly memory: WriterMemory;
-  /** what is read at once */
-  readonly piece: Uint8Array;
 }
 
 /** Turns each file into Parquet, in place and durably. */
@@ -76,11 +74,10 @@ export async function writeParquet(
   const written: ParquetFile[] = [];
   const frames = openZstdFrames();
   const memory = new WriterMemory();
-  const piece = new Uint8Array(pieceBytes);
   const closing = new ClosingFiles();
   try {
     for (const table of tables)
-      written.push(await writeTable(directory, table, { ...settings, frames, closing, memory, piece }));
+      written.push(await writeTable(directory, table, { ...settings, frames, closing, memory }));
     await closing.settle();
   } finally {
     frames.close();
@@ -205,7 +202,7 @@ async function writeFile(
   path: string,
   { columns, fieldIdsOf, file }: ParquetTable,
   types: readonly string[],
-  { deltas, frames, closing, memory, piece }: WriteSettings,
+  { deltas, frames, closing, memory }: WriteSettings,
 ): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts' | 'fieldIds'>> {
   const numbers = (await fieldIdsOf?.(types)) ?? null;
   const hash = createHash('sha256');
@@ -251,11 +248,7 @@ async function writeFile(
           if (pendingBytes >= pieceBytes) await flush();
         },
       });
-      for (;;) {
-        const bytesRead = readSync(source, piece);
-        if (bytesRead === 0) break;
-        await writer.rows(piece.subarray(0, bytesRead));
-      }
+      await writer.rows((piece) => readSync(source, piece));
       const facts = await writer.finish();
       await flush();
       await closing.add(target);

@@ -20,7 +20,8 @@ export interface ColumnPage {
   /** null: not told, or there is no value */
   readonly bounds: Bounds | null;
   readonly bytes: number;
-  readonly compressed: Promise<Uint8Array>;
+  /** as it is written */
+  compressed: Promise<Uint8Array>;
 }
 
 /** Levels of a page whose entries are not simply its rows. */
@@ -35,7 +36,7 @@ export interface ChunkOptions {
   /** gives what it compressed back to `buffers` */
   readonly compress: Compress;
   readonly buffers: SpareBuffers;
-  /** up to which what a column begins with is not compressed, nor is what follows */
+  /** of a page: a column none of whose pages is longer, nor its dictionary, is not compressed */
   readonly plainBytes: number;
   /** whether whole numbers may be written as differences */
   readonly deltas: boolean;
@@ -43,6 +44,8 @@ export interface ChunkOptions {
   readonly dictionaryBytes: number;
   /** what the column's last row group was written in, if that was decided */
   readonly habit: number | null;
+  /** entries of the dictionary that it had there */
+  readonly entries: number;
 }
 
 const mostEntries = 65_536;
@@ -54,7 +57,10 @@ const worthwhile = 0.8;
 export class ColumnChunk {
   readonly pages: ColumnPage[] = [];
   nulls = 0;
-  isCompressed = true;
+  /** whether a page or the dictionary is too long to stay as it is */
+  isCompressed = false;
+  /** short pages, which are compressed only if others are */
+  readonly #short: { readonly page: ColumnPage; readonly bytes: Uint8Array<ArrayBuffer> }[] = [];
   /** of all pages; null where one does not tell */
   bounds: Bounds | null = null;
   #isBounded = true;
@@ -81,27 +87,26 @@ export class ColumnChunk {
     const { encoding, body, count, bounds } = encoded;
     const entries = levels?.entries ?? rows;
     const bytes = this.#pageOf(levels?.bytes ?? encoded.presence ?? sameLevels(rows, count), body);
-    if (this.pages.length === 0) {
-      const { plainBytes } = this.#options;
-      const dictionary =
-        encoding === ENCODING.dictionary ? this.#kernel.dictionary(this.#dictionary).length : 0;
-      this.isCompressed = bytes.length + dictionary > plainBytes;
-    }
     this.nulls += entries - count;
     if (count > 0) this.#note(bounds);
-    this.pages.push({
+    const page = this.#placed(bytes, {
       encoding,
       entries,
       rows: levels?.rows ?? rows,
       nulls: entries - count,
       bounds: count > 0 ? bounds : null,
-      bytes: bytes.length,
-      compressed: this.#compressed(bytes),
     });
+    this.pages.push(page);
     return true;
   }
 
-  /** Bytes of the pages before the last one that were not told yet, once they are compressed: however long that takes, they are the same. */
+  /** All pages are there: now it is known whether they are compressed. */
+  finish(): void {
+    if (!this.isCompressed) return;
+    for (const { page, bytes } of this.#short) page.compressed = this.#options.compress(bytes);
+  }
+
+  /** Bytes of the pages before the last one that were not told yet, once long ones are compressed: however long that takes, they are the same. */
   async toldBytes(): Promise<number> {
     let bytes = 0;
     for (; this.#told < this.pages.length - 1; this.#told += 1)
@@ -109,12 +114,18 @@ export class ColumnChunk {
     return bytes;
   }
 
-  #compressed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    const { compress, buffers } = this.#options;
-    if (this.isCompressed) return compress(bytes);
+  #placed(bytes: Uint8Array<ArrayBuffer>, page: Omit<ColumnPage, 'bytes' | 'compressed'>): ColumnPage {
+    const { compress, buffers, plainBytes } = this.#options;
+    const { length } = bytes;
+    if (length > plainBytes) {
+      this.isCompressed = true;
+      return { ...page, bytes: length, compressed: compress(bytes) };
+    }
     const own = bytes.slice();
     buffers.giveBack(bytes);
-    return Promise.resolve(own);
+    const placed = { ...page, bytes: length, compressed: Promise.resolve(own) };
+    this.#short.push({ page: placed, bytes: own });
+    return placed;
   }
 
   /** `levels`: as bytes with their length before them, or without. */
@@ -139,9 +150,7 @@ export class ColumnChunk {
     this.keepDictionary();
     if (this.#kept === null) return null;
     const { bytes, entries } = this.#kept;
-    const compressed = this.#compressed(bytes);
-    const { length } = bytes;
-    return { encoding: ENCODING.plain, entries, rows: 0, nulls: 0, bounds: null, bytes: length, compressed };
+    return this.#placed(bytes, { encoding: ENCODING.plain, entries, rows: 0, nulls: 0, bounds: null });
   }
 
   /** Takes the dictionary out of the kernel's memory: no further page is encoded by it. */
@@ -160,8 +169,13 @@ export class ColumnChunk {
 
   #makeDictionary(): void {
     if (this.#dictionary > 0) return;
-    const { type, dictionaryBytes } = this.#options;
-    this.#dictionary = this.#kernel.makeDictionary(type.width, mostEntries, dictionaryBytes);
+    const { type, dictionaryBytes, entries } = this.#options;
+    this.#dictionary = this.#kernel.makeDictionary(type.width, mostEntries, dictionaryBytes, entries);
+  }
+
+  /** Of its dictionary; 0: it has none. */
+  get entries(): number {
+    return this.#kept?.entries ?? 0;
   }
 
   /** Whether a dictionary may be used: there is at most one for all pages. */

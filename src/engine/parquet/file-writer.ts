@@ -67,12 +67,16 @@ const mostRowsOfPage = 20_480;
 const mostRowsOfGroup = 6 * mostRowsOfPage;
 const mostCells = 2 * 1024 * 1024;
 const usualTextBytes = 4 * 1024 * 1024;
+/** at once: what is read beyond the end of a batch is moved */
+const readBytes = 128 * 1024;
 /** compressed, and in dictionaries */
 const mostGroupBytes = 16 * 1024 * 1024;
 const mostDictionaryBytes = 48 * 1024 * 1024;
-/** In files of so few rows, columns of so few bytes stay as they are: compressed, they take hardly less room, and each its time. */
+/** In files of so few rows, columns whose pages have so few bytes stay as they are: compressed, they take hardly less room, and each its time. */
 const smallFileBytes = 256 * 1024;
 const mostPlainBytes = 256;
+/** In others, pages that are hardly more than one run. */
+const fewPlainBytes = 64;
 const utf8 = new TextEncoder();
 
 export class ParquetWriter {
@@ -82,7 +86,8 @@ export class ParquetWriter {
   /** of items of lists; made when there is one */
   #items: ColumnsKernel | null = null;
   #chunks: ColumnChunk[];
-  readonly #habits: (number | null)[];
+  /** how the columns of the last row group were written */
+  readonly #habits: Pick<ColumnChunk, 'habit' | 'entries'>[];
   readonly #facts: { nulls: number; least: bigint | null; greatest: bigint | null; isTold: boolean }[];
   #textLength = 0;
   /** bytes of the text whose delimiters are known, and how many those are */
@@ -121,20 +126,23 @@ export class ParquetWriter {
         options.memory.buffers.giveBack(bytes);
       }
     };
-    this.#habits = this.#columns.map(() => null);
+    this.#habits = this.#columns.map(() => ({ habit: null, entries: 0 }));
     this.#facts = this.#columns.map(() => ({ nulls: 0, least: null, greatest: null, isTold: true }));
     this.#chunks = this.#newChunks();
   }
 
-  /** Takes rows, or parts of them, in their order. MisfitError: the file is to be written anew, with another type. */
-  async rows(bytes: Uint8Array): Promise<void> {
+  /**
+   * Takes rows in their order, as far as `read` gives any: it fills what it is given from its start on, and answers by how many bytes, 0
+   * at the end. MisfitError: the file is to be written anew, with another type.
+   */
+  async rows(read: (target: Uint8Array<ArrayBuffer>) => number): Promise<void> {
     const kernel = this.#kernel;
     const { rows, columns, textBytes } = kernel.room;
-    for (let from = 0; from < bytes.length;) {
-      const length = Math.min(bytes.length - from, textBytes - this.#textLength);
+    for (;;) {
+      const end = Math.min(this.#textLength + readBytes, textBytes);
       // the memory may have moved
-      kernel.text.set(bytes.subarray(from, from + length), this.#textLength);
-      from += length;
+      const length = read(kernel.text.subarray(this.#textLength, end));
+      if (length === 0) break;
       this.#textLength += length;
       for (;;) {
         this.#found = kernel.split(this.#scanned, this.#textLength, this.#found);
@@ -191,10 +199,10 @@ export class ParquetWriter {
         type,
         compress: this.#zstd,
         buffers: memory.buffers,
-        plainBytes: rowsBytes <= smallFileBytes ? mostPlainBytes : 0,
+        plainBytes: rowsBytes <= smallFileBytes ? mostPlainBytes : fewPlainBytes,
         deltas,
         dictionaryBytes,
-        habit: this.#habits[at]!,
+        ...this.#habits[at]!,
       });
     });
   }
@@ -249,6 +257,7 @@ export class ParquetWriter {
     const columns: PlacedColumn[] = [];
     for (const [at, chunk] of this.#chunks.entries()) {
       const dictionaryPage = chunk.dictionaryPage();
+      chunk.finish();
       let plainBytes = 0;
       const start = this.#at;
       const place = async (page: ColumnPage, isDictionary: boolean): Promise<PlacedPage> => {
@@ -275,7 +284,7 @@ export class ParquetWriter {
         bounds,
       });
       this.#noteFacts(at, chunk);
-      this.#habits[at] = chunk.habit;
+      this.#habits[at] = { habit: chunk.habit, entries: chunk.entries };
     }
     this.#groups.push({ rows: this.#groupRows, columns });
     this.#groupRows = 0;

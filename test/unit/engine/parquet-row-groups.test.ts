@@ -33,8 +33,13 @@ async function written(wait: (bytes: number) => Promise<unknown>): Promise<Buffe
     },
     memory: new WriterMemory(),
   });
-  for (let from = 0; from < text.length; from += 512 * 1024)
-    await writer.rows(text.subarray(from, from + 512 * 1024));
+  let from = 0;
+  await writer.rows((target) => {
+    const piece = text.subarray(from, from + target.length);
+    target.set(piece);
+    from += piece.length;
+    return piece.length;
+  });
   await writer.finish();
   return Buffer.concat(pieces);
 }

@@ -76,45 +76,121 @@ export function encodeRuns(from: usize, count: i32, width: i32, out: usize): usi
   return out;
 }
 
+/** Differences of up to 128 whole numbers of 4 bytes from those before them, which go round at the ends of 32 bits; answers the least. */
+function differencesOf32(from: usize, count: i32, out: usize): i64 {
+  let least = i32x4.splat(i32.MAX_VALUE);
+  let i = 0;
+  for (; i + 4 <= count; i += 4, from += 16, out += 16) {
+    const delta = i32x4.sub(v128.load(from), v128.load(from - 4));
+    v128.store(out, delta);
+    least = i32x4.min_s(least, delta);
+  }
+  let smallest = min(
+    min(i32x4.extract_lane(least, 0), i32x4.extract_lane(least, 1)),
+    min(i32x4.extract_lane(least, 2), i32x4.extract_lane(least, 3)),
+  );
+  for (; i < count; i++, from += 4, out += 4) {
+    const delta = load<i32>(from) - load<i32>(from - 4);
+    store<i32>(out, delta);
+    smallest = min(smallest, delta);
+  }
+  return smallest;
+}
+
+/** The same of 8 bytes. */
+function differencesOf64(from: usize, count: i32, out: usize): i64 {
+  let least = i64x2.splat(i64.MAX_VALUE);
+  let i = 0;
+  for (; i + 2 <= count; i += 2, from += 16, out += 16) {
+    const delta = i64x2.sub(v128.load(from), v128.load(from - 8));
+    v128.store(out, delta);
+    least = v128.bitselect(delta, least, i64x2.lt_s(delta, least));
+  }
+  let smallest = min(i64x2.extract_lane(least, 0), i64x2.extract_lane(least, 1));
+  if (i < count) {
+    const delta = load<i64>(from) - load<i64>(from - 8);
+    store<i64>(out, delta);
+    smallest = min(smallest, delta);
+  }
+  return smallest;
+}
+
+/** 32 differences, less the least of their block, in as few bits each as all of them need; answers where they end. `widthAt`: takes how many. */
 // @ts-ignore: decorator
 @inline
-function valueAt(from: usize, index: i32, width: i32): i64 {
-  return width == 4 ? <i64>load<i32>(from + ((<usize>index) << 2)) : load<i64>(from + ((<usize>index) << 3));
+function packOf32(mini: usize, count: i32, least: i64, widthAt: usize, out: usize): usize {
+  const base = i32x4.splat(<i32>least);
+  let all = i32x4.splat(0);
+  let i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const at = mini + ((<usize>i) << 2);
+    const v = i32x4.sub(v128.load(at), base);
+    v128.store(at, v);
+    all = v128.or(all, v);
+  }
+  let bits = <u32>(i32x4.extract_lane(all, 0) | i32x4.extract_lane(all, 1) | i32x4.extract_lane(all, 2) | i32x4.extract_lane(all, 3));
+  for (; i < count; i++) {
+    const at = mini + ((<usize>i) << 2);
+    const v = load<u32>(at) - <u32>least;
+    store<u32>(at, v);
+    bits |= v;
+  }
+  for (; i < MINI_VALUES; i++) store<u32>(mini + ((<usize>i) << 2), 0);
+  const width = 32 - <i32>clz(bits);
+  store<u8>(widthAt, <u8>width);
+  return width == 0 ? out : packBits(mini, MINI_VALUES, width, out);
+}
+
+// @ts-ignore: decorator
+@inline
+function packOf64(mini: usize, count: i32, least: i64, widthAt: usize, out: usize): usize {
+  let all: u64 = 0;
+  for (let i = 0; i < count; i++) all |= load<u64>(mini + ((<usize>i) << 3)) - <u64>least;
+  const width = 64 - <i32>clz(all);
+  store<u8>(widthAt, <u8>width);
+  if (width == 0) return out;
+  if (width > 32) return packMini(mini, count, <u64>least, width, out);
+  // what is read lies behind what is written
+  for (let i = 0; i < MINI_VALUES; i++) {
+    const value: u32 = i < count ? <u32>(load<u64>(mini + ((<usize>i) << 3)) - <u64>least) : 0;
+    store<u32>(mini + ((<usize>i) << 2), value);
+  }
+  return packBits(mini, MINI_VALUES, width, out);
 }
 
 /** Differences of whole numbers of 4 or 8 bytes from one to the next ("DELTA_BINARY_PACKED"). `scratch`: room for 128 int64. */
-export function encodeDeltas(from: usize, count: i32, width: i32, scratch: usize, out: usize): usize {
+// @ts-ignore: decorator
+@inline
+function encodeDeltas(from: usize, count: i32, width: i32, scratch: usize, out: usize): usize {
+  const shift: usize = width == 4 ? 2 : 3;
   out = writeVarint(BLOCK_VALUES, out);
   out = writeVarint(BLOCK_VALUES / MINI_VALUES, out);
   out = writeVarint(<u64>count, out);
-  let last = count > 0 ? valueAt(from, 0, width) : 0;
-  out = writeVarint(zigzag(last), out);
+  out = writeVarint(zigzag(count == 0 ? 0 : width == 4 ? <i64>load<i32>(from) : load<i64>(from)), out);
   for (let at = 1; at < count; at += BLOCK_VALUES) {
     const inBlock = min(BLOCK_VALUES, count - at);
-    let least = i64.MAX_VALUE;
-    for (let i = 0; i < inBlock; i++) {
-      const value = valueAt(from, at + i, width);
-      // differences of 32 bits go round at their end, as those of 64 bits do
-      const delta = width == 4 ? <i64>(<i32>value - <i32>last) : value - last;
-      last = value;
-      if (delta < least) least = delta;
-      store<i64>(scratch + ((<usize>i) << 3), delta);
-    }
+    const values = from + (<usize>at << shift);
+    const least = width == 4 ? differencesOf32(values, inBlock, scratch) : differencesOf64(values, inBlock, scratch);
     out = writeVarint(zigzag(least), out);
     const widths = out;
     store<u32>(widths, 0);
     out += 4;
     for (let first = 0; first < inBlock; first += MINI_VALUES) {
       const inMini = min(MINI_VALUES, inBlock - first);
-      const mini = scratch + ((<usize>first) << 3);
-      let all: u64 = 0;
-      for (let i = 0; i < inMini; i++) all |= load<u64>(mini + ((<usize>i) << 3)) - <u64>least;
-      const bits = 64 - <i32>clz(all);
-      store<u8>(widths + first / MINI_VALUES, <u8>bits);
-      if (bits > 0) out = packMini(mini, inMini, <u64>least, bits, out);
+      const mini = scratch + (<usize>first << shift);
+      const widthAt = widths + first / MINI_VALUES;
+      out = width == 4 ? packOf32(mini, inMini, least, widthAt, out) : packOf64(mini, inMini, least, widthAt, out);
     }
   }
   return out;
+}
+
+export function encodeDeltas32(from: usize, count: i32, scratch: usize, out: usize): usize {
+  return encodeDeltas(from, count, 4, scratch, out);
+}
+
+export function encodeDeltas64(from: usize, count: i32, scratch: usize, out: usize): usize {
+  return encodeDeltas(from, count, 8, scratch, out);
 }
 
 /** 32 differences, those that are missing as zeros. */

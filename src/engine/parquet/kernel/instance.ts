@@ -5,14 +5,46 @@ import * as layout from './layout.ts';
 interface Exports {
   prepare(): void;
   split(from: number, to: number, out: number, most: number): number;
-  readColumn(kind: number): void;
-  makeDictionary(width: number, limit: number, bytesLimit: number): number;
-  lookUp(values: number, count: number, width: number, out: number, dictionary: number): number;
+  readInt32(): void;
+  readInt64(): void;
+  readInt128(): void;
+  readBooleans(): void;
+  readDates(): void;
+  readTimes(): void;
+  readTimestamps(): void;
+  readFloats32(): void;
+  readFloats64(): void;
+  readWholeTexts(): void;
+  readNumberedTexts(): void;
+  makeDictionary(width: number, limit: number, bytesLimit: number, expected: number): number;
+  lookUp32: LookUp;
+  lookUp64: LookUp;
+  lookUp128: LookUp;
   expandTexts(numbers: number, count: number, dictionary: number, out: number): number;
   packBits(from: number, count: number, width: number, out: number): number;
   encodeRuns(from: number, count: number, width: number, out: number): number;
-  encodeDeltas(from: number, count: number, width: number, scratch: number, out: number): number;
+  encodeDeltas32: EncodeDeltas;
+  encodeDeltas64: EncodeDeltas;
 }
+
+type LookUp = (values: number, count: number, out: number, dictionary: number) => number;
+type EncodeDeltas = (from: number, count: number, scratch: number, out: number) => number;
+
+/** By READ_…; of texts those that are kept whole. */
+const readers = {
+  [layout.READ_INT32]: 'readInt32',
+  [layout.READ_INT64]: 'readInt64',
+  [layout.READ_INT128]: 'readInt128',
+  [layout.READ_BOOLEAN]: 'readBooleans',
+  [layout.READ_DATE]: 'readDates',
+  [layout.READ_TIME]: 'readTimes',
+  [layout.READ_TIMESTAMP]: 'readTimestamps',
+  [layout.READ_FLOAT]: 'readFloats32',
+  [layout.READ_DOUBLE]: 'readFloats64',
+  [layout.READ_TEXT]: 'readWholeTexts',
+} as const satisfies Readonly<Record<number, keyof Exports>>;
+
+export type ReadKind = keyof typeof readers;
 
 /** What fits at once. */
 export interface Room {
@@ -160,7 +192,7 @@ export class ColumnsKernel {
   }
 
   /** Reads a column of the first rows; results are in the control block. False where a value does not fit. */
-  read(column: number, rows: number, kind: number, scale: number, dictionary: number): boolean {
+  read(column: number, rows: number, kind: ReadKind, scale: number, dictionary: number): boolean {
     const control = this.#control;
     control[layout.FIRST] = this.#delimiters + column * 4;
     control[layout.STRIDE] = this.room.columns * 4;
@@ -171,7 +203,9 @@ export class ColumnsKernel {
     control[layout.DICTIONARY] = dictionary;
     control[layout.SCALE] = scale;
     control[layout.LEFT] = this.#left;
-    this.#exports.readColumn(kind);
+    control[layout.MISFIT] = 0;
+    control[layout.LEFT_COUNT] = 0;
+    this.#exports[dictionary > 0 ? 'readNumberedTexts' : readers[kind]]();
     this.#look();
     return this.#control[layout.MISFIT] === 0;
   }
@@ -186,9 +220,9 @@ export class ColumnsKernel {
     }
   }
 
-  /** `width`: bytes of a value; 0: text. */
-  makeDictionary(width: number, limit: number, bytesLimit: number): number {
-    const dictionary = this.#exports.makeDictionary(width, limit, bytesLimit);
+  /** `width`: bytes of a value; 0: text. `expected`: entries that there may be. */
+  makeDictionary(width: number, limit: number, bytesLimit: number, expected: number): number {
+    const dictionary = this.#exports.makeDictionary(width, limit, bytesLimit, expected);
     this.#look();
     return dictionary;
   }
@@ -205,7 +239,9 @@ export class ColumnsKernel {
 
   /** Numbers in the dictionary of the values that were read; false where it has no room for all of them. */
   lookUp(count: number, width: number, dictionary: number): boolean {
-    const isWhole = this.#exports.lookUp(this.values, count, width, this.#numbers, dictionary);
+    const { lookUp32, lookUp64, lookUp128 } = this.#exports;
+    const lookUp = width === 4 ? lookUp32 : width === 8 ? lookUp64 : lookUp128;
+    const isWhole = lookUp(this.values, count, this.#numbers, dictionary);
     this.#look();
     return isWhole !== 0;
   }
@@ -239,6 +275,8 @@ export class ColumnsKernel {
   encodeDeltas(count: number, width: number): Span {
     const scratch = this.#encodedDeltas;
     const out = scratch + deltasScratchBytes;
-    return [out, this.#exports.encodeDeltas(this.values, count, width, scratch, out)];
+    const { encodeDeltas32, encodeDeltas64 } = this.#exports;
+    const encode = width === 4 ? encodeDeltas32 : encodeDeltas64;
+    return [out, encode(this.values, count, scratch, out)];
   }
 }

@@ -45,7 +45,7 @@ export const CONTROL_SLOTS = 32;
 export const POWERS_AT: number = CONTROL_AT + CONTROL_SLOTS * 4;
 
 // a dictionary, int32 fields
-/** slots that lead from a hash to an entry: int64 for text (its hash above its number), int32 for the others; 0: free */
+/** slots that lead from a hash to an entry, int32: its number, from 1, above which those of text have bits of the hash; 0: free */
 export const DICTIONARY_TABLE = 0;
 /** slots, less one */
 export const DICTIONARY_MASK = 1;
@@ -54,13 +54,26 @@ export const DICTIONARY_COUNT = 2;
 export const DICTIONARY_VALUES = 3;
 export const DICTIONARY_USED = 4;
 export const DICTIONARY_CAPACITY = 5;
-/** where each entry of text starts, from the first */
-export const DICTIONARY_STARTS = 6;
+/** what is known of each entry of text */
+export const DICTIONARY_TEXTS = 6;
 /** most entries */
 export const DICTIONARY_LIMIT = 7;
 /** most bytes of entries */
 export const DICTIONARY_BYTES_LIMIT = 8;
+/** pages that were read by it, this one included */
+export const DICTIONARY_PAGE = 9;
+/** the last page that each entry of text was on, as far as that was looked at */
+export const DICTIONARY_PAGES = 10;
+/** of whole numbers: int16 for those near the first one */
+export const DICTIONARY_NEAR = 11;
 export const DICTIONARY_INTS = 16;
+
+// what is known of a text in a dictionary: its first eight bytes, then int32 fields
+export const TEXT_PREFIX = 0;
+export const TEXT_LENGTH = 2;
+/** from the first entry */
+export const TEXT_START = 3;
+export const TEXT_INTS = 4;
 
 /** How fields become values. */
 export const READ_INT32 = 1;

@@ -43,6 +43,38 @@ function wholeOfFew(length: i32, to: usize): i64 {
   return <i64>(((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32);
 }
 
+const POINTS: u64 = 0x2e2e2e2e2e2e2e2e;
+const LOW_BITS: u64 = 0x0101010101010101;
+const HIGH_BITS: u64 = 0x8080808080808080;
+
+/** Of the last decimal of few digits: how many stand behind its point. */
+let fewFraction = 0;
+
+/** One to eight bytes before `to`, of digits and at most one point, without it; -1: they are no number, or have a sign. */
+// @ts-ignore: decorator
+@inline
+function decimalOfFew(length: i32, to: usize): i64 {
+  const shift = <u64>((8 - length) << 3);
+  let text = (load<u64>(to - 8) >> shift << shift) | (ZEROS & (((<u64>1) << shift) - 1));
+  const other = text ^ POINTS;
+  const found = (other - LOW_BITS) & ~other & HIGH_BITS;
+  let fraction = 0;
+  if (found != 0) {
+    // the first byte is lowest: what stands before the point moves up by one
+    const at = ctz(found) & ~7;
+    const before = ((<u64>1) << at) - 1;
+    fraction = 7 - <i32>(at >> 3);
+    // bytes behind the point, then those before it, then a zero
+    text = (text & ~((before << 8) | 0xff)) | ((text & before) << 8) | 0x30;
+    if (length == 1) return -1;
+  }
+  fewFraction = fraction;
+  let v = text ^ ZEROS;
+  if (((v + 0x7676767676767676) | v) & HIGH_BITS) return -1;
+  v = v * 10 + (v >> 8);
+  return <i64>(((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32);
+}
+
 /** Up to 19 digits: what they are worth may be more than 64 bits hold only where the first of 20 would. */
 // @ts-ignore: decorator
 @inline

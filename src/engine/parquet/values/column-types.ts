@@ -1,4 +1,5 @@
 /** Columns of a file: types of DuckDB's names, and what Parquet has for them. */
+import type { ReadKind } from '../kernel/instance.ts';
 import * as layout from '../kernel/layout.ts';
 
 export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, float: 4, double: 5, bytes: 6, fixed: 7 } as const;
@@ -6,7 +7,7 @@ export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, float: 4, double: 5, b
 /** How a column's values are read and kept. */
 export interface ParquetType {
   /** READ_… of the kernel */
-  readonly read: number;
+  readonly read: ReadKind;
   readonly physical: number;
   /** bytes of a value; 0: text, 1: a bit */
   readonly width: number;
@@ -36,7 +37,7 @@ const named: Readonly<Record<string, ParquetType>> = {
   VARCHAR: of(layout.READ_TEXT, bytes, 0, { kind: 'text' }),
 };
 
-function of(read: number, physical: number, width: number, logical: LogicalType): ParquetType {
+function of(read: ReadKind, physical: number, width: number, logical: LogicalType): ParquetType {
   return { read, physical, width, logical, scale: logical.kind === 'decimal' ? logical.scale : 0 };
 }
 

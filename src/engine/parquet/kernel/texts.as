@@ -1,0 +1,112 @@
+// Part of src/engine/parquet/kernel/columns.as: columns of text.
+
+let leastPrefix: u64 = 0;
+let greatestPrefix: u64 = 0;
+
+/** The first eight bytes of a text, zeros behind its end; with the first byte highest they compare as the text. */
+// @ts-ignore: decorator
+@inline
+function prefixOf(from: usize, length: usize): u64 {
+  const bytes = load<u64>(from);
+  return length >= 8 ? bytes : length == 0 ? 0 : bytes & (<u64>-1 >> <u64>((8 - length) << 3));
+}
+
+/** Less than 0, 0 or more than 0, as texts compare by their bytes. */
+function compareTexts(a: usize, aLength: usize, b: usize, bLength: usize): i32 {
+  const order = memory.compare(a, b, min(aLength, bLength));
+  return order != 0 ? order : <i32>aLength - <i32>bLength;
+}
+
+function noteText(from: usize, length: usize, prefix: u64, isFirst: bool): void {
+  if (isFirst || prefix < leastPrefix || compareTexts(from, length, load<usize>(LEAST_AT), load<usize>(LEAST_LENGTH)) < 0) {
+    leastPrefix = prefix;
+    store<usize>(LEAST_AT, from);
+    store<usize>(LEAST_LENGTH, length);
+  }
+  if (isFirst || prefix > greatestPrefix || compareTexts(from, length, load<usize>(GREATEST_AT), load<usize>(GREATEST_LENGTH)) > 0) {
+    greatestPrefix = prefix;
+    store<usize>(GREATEST_AT, from);
+    store<usize>(GREATEST_LENGTH, length);
+  }
+}
+
+/** Texts as numbers of a dictionary, or whole, each behind its length. A text that the dictionary has no room for is a misfit. */
+// @ts-ignore: decorator
+@inline
+function readTextsBy(dictionary: usize): void {
+  const rows = load<i32>(ROWS);
+  const stride = load<usize>(STRIDE);
+  let at = load<usize>(FIRST);
+  let out = load<usize>(VALUES);
+  let plain = load<usize>(PLAIN_TEXT);
+  let page: u32 = 0;
+  if (dictionary != 0) {
+    page = load<u32>(dictionary, DICTIONARY_PAGE) + 1;
+    store<u32>(dictionary, page, DICTIONARY_PAGE);
+  }
+  let count = 0;
+  let number = 0;
+  let lastPrefix: u64 = 0;
+  let lastLength: usize = -1;
+  for (let row = 0; row < rows; row++, at += stride) {
+    let from = <usize>load<u32>(at - 4) + 1;
+    let length = <usize>load<u32>(at) - from;
+    const isEscaped = hasEscape(from, length);
+    if (isEscaped && isNull(from, length)) {
+      noteNull(row, count);
+      continue;
+    }
+    noteValue(row, count);
+    if (isEscaped) {
+      const end = unescape(from, from + length, plain);
+      from = plain;
+      length = end - plain;
+      plain = end;
+    }
+    const prefix = prefixOf(from, length);
+    if (dictionary != 0) {
+      if (length > 8 || prefix != lastPrefix || length != lastLength) {
+        number = findText(dictionary, from, length, prefix);
+        if (number < 0) return misfit(row);
+        lastPrefix = prefix;
+        lastLength = length;
+      }
+      const order = bswap<u64>(prefix);
+      if (count == 0 || ((order <= leastPrefix || order >= greatestPrefix) && isFirstOfPage(dictionary, number, page)))
+        noteText(from, length, order, count == 0);
+      store<i32>(out, number);
+      out += 4;
+    } else {
+      const order = bswap<u64>(prefix);
+      if (count == 0 || order <= leastPrefix || order >= greatestPrefix) noteText(from, length, order, count == 0);
+      store<u32>(out, <u32>length);
+      out += 4;
+      copyText(out, from, length);
+      out += length;
+    }
+    count++;
+  }
+  store<i32>(COUNT, count);
+  store<usize>(VALUES_END, out);
+}
+
+export function readWholeTexts(): void {
+  readTextsBy(0);
+}
+
+export function readNumberedTexts(): void {
+  readTextsBy(load<usize>(DICTIONARY));
+}
+
+/** Texts of a dictionary, whole, each behind its length; answers the end. */
+export function expandTexts(numbers: usize, count: i32, dictionary: usize, out: usize): usize {
+  const values = load<usize>(dictionary, DICTIONARY_VALUES);
+  const texts = load<usize>(dictionary, DICTIONARY_TEXTS);
+  for (let i = 0; i < count; i++, numbers += 4) {
+    const entry = values + load<u32>(texts + <usize>load<u32>(numbers) * TEXT_BYTES, TEXT_START);
+    const length = <usize>load<u32>(entry) + 4;
+    copyText(out, entry, length);
+    out += length;
+  }
+  return out;
+}
