@@ -121,6 +121,95 @@ it('random values of many digits, and few that come again', async () => {
   expect(await differences('random', columns, file.types)).toEqual([]);
 });
 
+/** All numbers of up to so many characters, of some digits and at most one point. */
+function shortNumbers(characters: number): string[] {
+  let texts = [''];
+  const numbers: string[] = [];
+  for (let length = 1; length <= characters; length += 1) {
+    texts = texts.flatMap((text) =>
+      [...(length > 4 ? '07' : '0179'), ...(text.includes('.') ? '' : '.')].map(
+        (character) => `${text}${character}`,
+      ),
+    );
+    numbers.push(...texts.filter((text) => /\d/.test(text)));
+  }
+  return numbers;
+}
+
+it('numbers of few characters, in every form', async () => {
+  const numbers = shortNumbers(9).filter((text) => text.length > 7 || text.length < 5);
+  const values = numbers.flatMap((text, at) => (at % 9 === 0 ? [text, null, `-${text}`] : [text]));
+  const within = (most: RegExp): (string | null)[] =>
+    values.map((text) => (text === null || most.test(text) ? text : '0'));
+  const column = (name: string, type: StagedColumn['type'], most = /./): StagedColumn => ({
+    name,
+    type,
+    values: within(most),
+  });
+  const columns = [
+    column('scaled', { kind: 'numeric', precision: 18, scale: 4 }, /^-?\d*\.?\d{0,4}$/),
+    column('small', { kind: 'numeric', precision: 9, scale: 2 }, /^-?\d{0,7}(\.\d{0,2})?$/),
+    column('fraction', { kind: 'numeric', precision: 9, scale: 9 }, /^-?0*\.\d+$/),
+    column('wide', { kind: 'numeric', precision: 38, scale: 12 }),
+    column('open', { kind: 'numeric' }),
+    column('integer', { kind: 'integer' }, /^-?\d+$/),
+    column('bigint', { kind: 'bigint' }, /^-?\d+$/),
+    column('real', { kind: 'real' }),
+    column('double', { kind: 'double' }),
+  ];
+  const { file } = await writeColumns(directory, 'short', columns);
+  expect(await differences('short', columns, file.types)).toEqual([]);
+});
+
+/** Columns whose values meet one another in the tables of a dictionary, or nearly. */
+function alikeColumns(rows: number): StagedColumn[] {
+  const column = (
+    name: string,
+    type: StagedColumn['type'],
+    make: (row: number) => string | null,
+  ): StagedColumn => ({
+    name,
+    type,
+    values: Array.from({ length: rows }, (_, row) => make(row)),
+  });
+  return [
+    column('last', { kind: 'text' }, (row) => `AB-${1000 + ((row * 7919) % 9000)}`),
+    column('prefixed', { kind: 'text' }, (row) => `urn:example:${'x'.repeat(row % 40)}${(row * 31) % 400}`),
+    column('lengths', { kind: 'text' }, (row) => 'a'.repeat(row % 37)),
+    column('constant', { kind: 'text' }, () => 'piece'),
+    column('late', { kind: 'text' }, (row) => (row < 25_000 ? null : `t${row % 5}`)),
+    column('unique', { kind: 'text' }, (row) => `${row * 2_654_435_761}`),
+    column('near', { kind: 'integer' }, (row) => String(((row * 37) % 1400) - 700)),
+    column('far', { kind: 'bigint' }, (row) => String(BigInt(row % 300) << BigInt(row % 55))),
+    column('floats', { kind: 'double' }, (row) => String((row % 512) / 8)),
+    column('wide', { kind: 'numeric', precision: 38, scale: 2 }, (row) => `${row % 90}.5`),
+    column('days', { kind: 'date' }, (row) => `2026-0${1 + (row % 9)}-1${row % 10}`),
+    column('flags', { kind: 'boolean' }, (row) => (row % 3 === 0 ? null : row % 2 === 0 ? 'true' : 'false')),
+  ];
+}
+
+it('values that are alike, and what the file tells of their bounds', async () => {
+  const columns = alikeColumns(70_000);
+  const { file } = await writeColumns(directory, 'alike', columns);
+  expect(await differences('alike', columns, file.types)).toEqual([]);
+  const path = join(directory, 'alike.parquet');
+  const told = await database.read<Record<'column' | 'least' | 'greatest' | 'nulls', string>>(
+    `SELECT path_in_schema AS "column", stats_min_value AS least, stats_max_value AS greatest, stats_null_count::VARCHAR AS nulls
+     FROM parquet_metadata('${path}') WHERE row_group_id = 0 AND path_in_schema <> 'floats' ORDER BY column_id`,
+  );
+  const rows = `(SELECT * FROM '${path}' LIMIT 70000)`;
+  const found = await Promise.all(
+    told.map(async ({ column }) => {
+      const [bounds] = await database.read<object>(
+        `SELECT min("${column}")::VARCHAR AS least, max("${column}")::VARCHAR AS greatest,
+         (count(*) - count("${column}"))::VARCHAR AS nulls FROM ${rows}`,
+      );
+      return { column, ...bounds };
+    }),
+  );
+  expect(told).toEqual(found);
+});
+
 it('decimals beyond their usual type get the digits that they need, or are text', async () => {
   const columns: StagedColumn[] = [
     { name: 'deep', type: { kind: 'numeric' }, values: ['0.0000000000000000000000001', '12', null] },
