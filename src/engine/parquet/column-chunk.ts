@@ -36,7 +36,7 @@ export interface ChunkOptions {
   /** gives what it compressed back to `buffers` */
   readonly compress: Compress;
   readonly buffers: SpareBuffers;
-  /** of a page: a column none of whose pages is longer, nor its dictionary, is not compressed */
+  /** of a page: a column whose pages are no longer than that, its dictionary among them, is not compressed */
   readonly plainBytes: number;
   /** whether whole numbers may be written as differences */
   readonly deltas: boolean;
@@ -57,8 +57,9 @@ const worthwhile = 0.8;
 export class ColumnChunk {
   readonly pages: ColumnPage[] = [];
   nulls = 0;
-  /** whether a page or the dictionary is too long to stay as it is */
+  /** decided when all pages are there */
   isCompressed = false;
+  #hasLong = false;
   /** short pages, which are compressed only if others are */
   readonly #short: { readonly page: ColumnPage; readonly bytes: Uint8Array<ArrayBuffer> }[] = [];
   /** of all pages; null where one does not tell */
@@ -102,8 +103,11 @@ export class ColumnChunk {
 
   /** All pages are there: now it is known whether they are compressed. */
   finish(): void {
+    const { compress, plainBytes } = this.#options;
+    const shortBytes = this.#short.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.isCompressed = this.#hasLong || shortBytes > plainBytes * this.pages.length;
     if (!this.isCompressed) return;
-    for (const { page, bytes } of this.#short) page.compressed = this.#options.compress(bytes);
+    for (const { page, bytes } of this.#short) page.compressed = compress(bytes);
   }
 
   /** Bytes of the pages before the last one that were not told yet, once long ones are compressed: however long that takes, they are the same. */
@@ -118,7 +122,7 @@ export class ColumnChunk {
     const { compress, buffers, plainBytes } = this.#options;
     const { length } = bytes;
     if (length > plainBytes) {
-      this.isCompressed = true;
+      this.#hasLong = true;
       return { ...page, bytes: length, compressed: compress(bytes) };
     }
     const own = bytes.slice();

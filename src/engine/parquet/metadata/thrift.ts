@@ -45,19 +45,19 @@ export class ThriftWriter {
 
   i16(field: number, value: number): void {
     this.#field(field, I16);
-    this.#varint(BigInt(value) * 2n);
+    this.#varint(value * 2);
   }
 
   /** not negative, as all numbers of Parquet's metadata */
   i32(field: number, value: number): void {
     this.#field(field, I32);
-    this.#varint(BigInt(value) * 2n);
+    this.#varint(value * 2);
   }
 
   /** not negative */
   i64(field: number, value: number): void {
     this.#field(field, I64);
-    this.#varint(BigInt(value) * 2n);
+    this.#varint(value * 2);
   }
 
   binary(field: number, value: Uint8Array | string): void {
@@ -76,12 +76,12 @@ export class ThriftWriter {
     if (items.length < 15) this.#out.pushByte((items.length << 4) | code);
     else {
       this.#out.pushByte(0xf0 | code);
-      this.#varint(BigInt(items.length));
+      this.#varint(items.length);
     }
     for (const item of items) {
       if (kind === 'struct') this.#inner(() => write!(item));
       else if (kind === 'boolean') this.#out.pushByte(item === true ? TRUE : FALSE);
-      else if (typeof item === 'number') this.#varint(BigInt(item) * 2n);
+      else if (typeof item === 'number') this.#varint(item * 2);
       else this.#bytes(typeof item === 'string' ? utf8.encode(item) : (item as Uint8Array));
     }
   }
@@ -100,13 +100,14 @@ export class ThriftWriter {
   }
 
   #bytes(bytes: Uint8Array): void {
-    this.#varint(BigInt(bytes.length));
+    this.#varint(bytes.length);
     this.#out.push(bytes, 0, bytes.length);
   }
 
-  #varint(value: bigint): void {
+  /** below 2^53 */
+  #varint(value: number): void {
     let rest = value;
-    for (; rest >= 128n; rest >>= 7n) this.#out.pushByte(Number(rest & 127n) | 128);
-    this.#out.pushByte(Number(rest));
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.#out.pushByte((rest % 128) | 128);
+    this.#out.pushByte(rest);
   }
 }
