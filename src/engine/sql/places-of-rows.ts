@@ -7,13 +7,13 @@ import { rowColumnsOf } from '../model/wide-rows.ts';
 
 /** further places of a shared table that its own comment names, and that of each of its columns */
 const mostPlaces = { table: 8, column: 2 } as const;
-/** further elements that the comment of a column names */
+/** further elements that a comment names */
 const mostElements = 4;
 
 export interface PlacesOfRows {
   /**
-   * Where else than at its first path rows of a table stand: the other elements that are rows of it, each by its first path, and, where a
-   * table above is shared itself, that it has other places, too.
+   * Where else than at its first path rows of a table stand: the other elements that are rows of it, each by its first path; the other
+   * members of a substitution group that have the same child; and, where a table above is shared itself, that it has other places, too.
    */
   further(table: Table, of: keyof typeof mostPlaces): readonly string[];
   /**
@@ -33,6 +33,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     return [...ownUses(model, first), ...((inRowsAbove ??= heldUses(model)).get(first) ?? [])];
   };
   let elementsOfColumns: ReadonlyMap<Column, ReadonlySet<string>> | null = null;
+  let membersOfTables: ReadonlyMap<Table, ReadonlySet<string>> | null = null;
   const otherUses = new Map<Table, readonly string[]>();
   const sharedAbove = new Map<Table, Table | null>();
 
@@ -40,12 +41,16 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
   function otherUsesOf(table: Table): readonly string[] {
     const known = otherUses.get(table);
     if (known !== undefined) return known;
-    const uses = usesOf(table).map(({ path, parent }) =>
-      parent.path === undefined
-        ? toldPath(path)
-        : `${parent.xpath}${toldPath(path.slice(parent.path.length))}`,
-    );
-    const found = [...new Set(uses)].filter((path) => path !== firstOfRow(model, table).xpath);
+    const first = firstOfRow(model, table);
+    // what a table stands for is where its first path leads, also where that has a member of a group in place of its head
+    const uses = usesOf(table)
+      .filter(({ path }) => path !== first.path)
+      .map(({ path, parent }) =>
+        parent.path === undefined
+          ? toldPath(path)
+          : `${parent.xpath}${toldPath(path.slice(parent.path.length))}`,
+      );
+    const found = [...new Set(uses)].filter((path) => path !== first.xpath);
     otherUses.set(table, found);
     return found;
   }
@@ -82,6 +87,9 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
       const more = places.length - shown.length;
       const rest = more > 0 ? ` and ${more} more` : '';
       const further = shown.length === 0 ? [] : [`also ${below}${shown.join(', ')}${rest}`];
+      const members =
+        of === 'table' ? (membersOfTables ??= membersByTable(model)).get(firstOfRow(model, table)) : null;
+      if (members != null) further.push(`also of ${listedElements([...members])}`);
       const above = sharedAboveOf(table);
       return above === null ? further : [...further, `also below other places of ${above.name}`];
     },
@@ -90,11 +98,35 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
       if (elements === undefined || column.xpath === null) return [];
       const own = column.xpath.split('/')[firstOfRow(model, table).xpath.split('/').length - 1];
       const others = [...elements].filter((name) => name !== own?.replace(/^.*:/, ''));
-      const more = others.length - mostElements;
-      const rest = more > 0 ? ` and ${more} more` : '';
-      return others.length === 0 ? [] : [`also of ${others.slice(0, mostElements).join(', ')}${rest}`];
+      return others.length === 0 ? [] : [`also of ${listedElements(others)}`];
     },
   };
+}
+
+function listedElements(names: readonly string[]): string {
+  const more = names.length - mostElements;
+  return `${names.slice(0, mostElements).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/**
+ * Of tables whose rows are the same child of several members of a substitution group: local names of the members beside that of the table's
+ * first path.
+ */
+function membersByTable(model: RelationalModel): ReadonlyMap<Table, ReadonlySet<string>> {
+  const found = new Map<Table, Set<string>>();
+  for (const { name, edges } of model.nodes) {
+    for (const { node: at } of edges) {
+      const child = model.nodes[at]!;
+      const table = firstOfRow(model, model.tables[child.table]!);
+      if (!child.opensRow || !ownUses(model, table).some(({ path }) => path === table.path)) continue;
+      const member = table.xpath.split('/').at(-2)!.replace(/^.*:/, '');
+      if (member === name.localName) continue;
+      const known = found.get(table);
+      if (known === undefined) found.set(table, new Set([name.localName]));
+      else known.add(name.localName);
+    }
+  }
+  return found;
 }
 
 /** Local names of the elements whose rows fill a column, in tables with a column that names the element of a row. */

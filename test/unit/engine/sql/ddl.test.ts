@@ -256,6 +256,9 @@ const keyComments = (model: RelationalModel): (readonly [string, string])[] =>
     ),
   ].map(([, column, text]) => [column!.replace('"."', '.'), text!]);
 
+const slice = (of: string) =>
+  `<xs:element name="slice" maxOccurs="9"><xs:complexType><xs:sequence><xs:element name="${of}" type="xs:int"/></xs:sequence></xs:complexType></xs:element>`;
+
 describe('comments', () => {
   const book = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
         <xs:complexType name="Person"><xs:sequence><xs:element name="name" type="xs:string" maxOccurs="unbounded"/></xs:sequence></xs:complexType>
@@ -363,6 +366,22 @@ describe('comments', () => {
     );
     expect(comments.get('item.row')).toBe('/offer/seat/row');
     expect(comments.get('item.no')).toBe('/offer/seat/no; also of flight, bag');
+  });
+
+  test('of a child that members of a substitution group have alike say where what each holds stands', () => {
+    const set = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+        <xs:complexType name="Item" abstract="true"/><xs:element name="item" type="Item" abstract="true"/>
+        ${member('port', slice('city'))}${member('runway', slice('length'))}
+        <xs:element name="msg"><xs:complexType><xs:sequence><xs:element ref="item" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
+      </xs:schema>`);
+    const comments = [...renderDdl(modelOf(set, 3)).matchAll(/ IS '([^']*slice[^']*)'/g)].map(
+      ([, text]) => text,
+    );
+    expect(comments).toEqual([
+      '/msg/port/slice; also of runway',
+      '/msg/port/slice/city',
+      '/msg/runway/slice/length',
+    ]);
   });
 
   test('of attributes that a wildcard allows tell whose they are and how they are written', () => {

@@ -58,6 +58,6 @@ export function drawChild(
     );
     const keys = keysBetween(drawing, row, child, table, element.name, false);
     drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
-    addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, false), keys);
+    addEdge(drawing, parent, child, variant, drawRow(drawing, table, variant, false, xpath), keys);
   }
 }

@@ -6,7 +6,8 @@ import { plainText, type RowContext } from './row-context.ts';
 
 /**
  * The node that opens a row of `table` for an element; drawn once per type and kind of element, so recursion closes. `xpath`: of the element,
- * where that of its table is another's: the head of a substitution group may be abstract, so that no document has its path.
+ * where that of its table is another's: the head of a substitution group may be abstract, so that no document has its path, and its members
+ * may have a child of one name and different types.
  */
 export function drawRow(
   drawing: DrawingContext,
