@@ -10,7 +10,7 @@ import { moveFile, writeWhole } from './durable-file.ts';
 /** As a sink is given them (src/ports/rows/sink.ts). */
 export type HandedRows = readonly [rows: Uint8Array, rowCount: number, release?: ReleaseRows];
 
-const pieceBytes = 256 * 1024;
+const pieceBytes = 1024 * 1024;
 const allPiecesBytes = 8 * 1024 * 1024;
 /** a model may have more tables than a process may have open files */
 const mostOpenFiles = 64;

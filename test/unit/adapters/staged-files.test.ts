@@ -36,12 +36,12 @@ test('buffers are given back when they are written, those of small pieces at the
   const write = (at: number, bytes: number) =>
     files.write('table.tsv', new Uint8Array(bytes).fill(97), 1, () => released.push(at));
   // large enough to be written at once; what it holds must not change before
-  for (let at = 0; at < 4; at += 1) await write(at, 300_000);
+  for (let at = 0; at < 4; at += 1) await write(at, 1_100_000);
   expect(released).toEqual([0, 1, 2]);
   await write(4, 10);
   const finished = await files.finish();
   expect(released).toEqual([0, 1, 2, 3, 4]);
-  expect(finished.map(({ bytes, rows }) => [bytes, rows])).toEqual([[1_200_010, 5]]);
+  expect(finished.map(({ bytes, rows }) => [bytes, rows])).toEqual([[4_400_010, 5]]);
 });
 
 test('a large file goes to the disk before it ends, and is whole', async () => {
@@ -63,8 +63,8 @@ test('a piece that cannot be written fails what follows, and the end', async () 
   await mkdir(join(directory, 'table.tsv'));
   const files = new StagedFiles(directory);
   // nobody has waited for it yet
-  await files.write('table.tsv', new Uint8Array(300_000), 1);
-  await expect(files.write('table.tsv', new Uint8Array(300_000), 1)).rejects.toThrow('EISDIR');
+  await files.write('table.tsv', new Uint8Array(1_100_000), 1);
+  await expect(files.write('table.tsv', new Uint8Array(1_100_000), 1)).rejects.toThrow('EISDIR');
   await expect(files.finish()).rejects.toThrow('EISDIR');
   await files.settle();
 });
