@@ -11,7 +11,6 @@ import { SCAN_KERNEL_BYTES } from '../../src/engine/xml/kernel/layout.ts';
 import { cellsPrelude } from './cells-kernel.ts';
 import { collectPrelude } from './collect-kernel.ts';
 import { columnsPrelude } from './columns-kernel.ts';
-import { linesPrelude } from './lines-kernel.ts';
 import { preludeText, type Prelude } from './prelude.ts';
 import { rowsPrelude } from './rows-kernel.ts';
 import { scanPrelude } from './scan-kernel.ts';
@@ -46,7 +45,7 @@ const modules: readonly Module[] = [
   {
     folder: 'shred/kernel',
     source: 'shred',
-    parts: ['text', 'conversions', 'rows'],
+    parts: ['text', 'conversions', 'json-members', 'rows'],
     prelude: shredPrelude,
     constant: 'shredTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,
@@ -74,14 +73,6 @@ const modules: readonly Module[] = [
     prelude: cellsPrelude,
     constant: 'readCellsWasm',
     memoryBase: CELLS_HEAP_AT / 2,
-  },
-  {
-    folder: 'shred/json-lines',
-    source: 'rows',
-    parts: [],
-    prelude: linesPrelude,
-    constant: 'writeLinesWasm',
-    memoryBase: 64,
   },
   {
     folder: 'shred/row-tag/kernel',

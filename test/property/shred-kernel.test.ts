@@ -23,7 +23,7 @@ describe('rows by WebAssembly', { timeout: propertyTimeoutMs }, () => {
         );
         const hashes = documents.map((_, index) => `${index}`.repeat(64));
         const common = {
-          encoding: choices.below(2) === 0 ? 'copy-text' : 'csv',
+          encoding: (['copy-text', 'csv', 'json-lines'] as const)[choices.below(3)]!,
           widensInPlace: choices.below(2) === 0,
           ...(choices.below(2) === 0 ? {} : { hashes }),
         } as const;

@@ -16,7 +16,7 @@ import { documentsIn } from './loaded-documents.ts';
 import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type FinishedFile, type HandedRows } from '../file-staging/staged-files.ts';
-import { encodingOf, tableColumns, type FolderFormat } from './contents/formats.ts';
+import { encodingOf, tableColumns, type FolderEncoding, type FolderFormat } from './contents/formats.ts';
 import { writeScripts } from './load-scripts/every-script.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
 import { makeFolders, type CreatedFolders } from '../file-staging/created-folders.ts';
@@ -66,7 +66,7 @@ export function createFolderRowSink(options: FolderRowSinkOptions): RowSink {
 }
 
 class FolderRowSink extends StagedRowSink implements RowSink {
-  readonly encoding: 'csv' | 'tsv' | 'words';
+  readonly encoding: FolderEncoding;
   readonly widensInPlace = false;
   readonly scalesDecimals: boolean;
   readonly label: string;
@@ -308,7 +308,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
     if (kept.rows === null) return kept;
     this.#kept = this.#kept.filter(({ name }) => name !== codesTable.name);
-    await this.#write(codesTable.name, encodedRows(kept.rows, this.encoding), kept.rows.length);
+    await this.#write(codesTable.name, ...encodedRows(kept.rows, this.encoding, codesTable.columns));
     return kept;
   }
 

@@ -41,7 +41,7 @@ export async function loadsStep(
     rows: job.rows,
   };
   const row = columns.map((column) => values[column.name]?.toString() ?? null);
-  const rows = encodedRows([row], 'words');
+  const [rows] = encodedRows([row], 'words', typed);
   const fileName = dataFileName(job.job);
   await writeFile(join(staging, fileName), rows, { flag: 'wx' });
   const [written] = await writeParquet(

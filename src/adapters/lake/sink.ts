@@ -294,7 +294,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
     if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))
       return { ...kept, rows: null };
-    await this.#write(codesTable.name, encodedRows(kept.rows, this.encoding), kept.rows.length);
+    await this.#write(codesTable.name, ...encodedRows(kept.rows, this.encoding, codesTable.columns));
     return kept;
   }
 

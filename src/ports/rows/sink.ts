@@ -105,6 +105,7 @@ export type Fence = (merged?: MergeCounts) => Promise<boolean>;
 export type ReleaseRows = (rows: Uint8Array) => void;
 
 export interface RowSink {
+  /** How rows of tables and side tables come; `json-lines`: as lines with all members of their table. */
   readonly encoding: RowEncoding;
   /** Address without secrets, for logs and the job record. */
   readonly label: string;

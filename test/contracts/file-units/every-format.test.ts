@@ -243,7 +243,7 @@ test.each(kinds)('%s: attempts of which nothing is told leave nothing', async (k
   const half = pathOf('work/half');
   await mkdir(half, { recursive: true });
   const dead = await openUnit(token, { unit: 0, model: libraryModel, folder: half });
-  await dead.writeSide('documents', encodeRows(sink.encoding, units[0]!.documents), 1);
+  await dead.writeSide('documents', encodeRows(sink.encoding, units[0]!.documents, 'documents'), 1);
   const done: DoneUnit[] = [];
   for (const [unit, rows] of units.entries()) {
     await writeUnit(pathOf('work'), token, rows, unit);

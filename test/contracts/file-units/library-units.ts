@@ -62,7 +62,8 @@ function bound(into: Pick<RowSink, 'write' | 'writeSide'>): Pick<RowSink, 'write
 
 function encodingOf(token: UnitToken): RowSink['encoding'] {
   const { format } = token as unknown as { readonly format: string };
-  return format === 'parquet' ? 'words' : format === 'csv' ? 'csv' : 'tsv';
+  if (format === 'parquet') return 'words';
+  return format === 'jsonl' ? 'json-lines' : format === 'csv' ? 'csv' : 'tsv';
 }
 
 /** Units by executors, again as long as the target wants any; answers the number of passes, what was published, and what was told of the units. */

@@ -141,8 +141,12 @@ export function everyRowSink(targetOf: (name: string) => TestTarget): void {
   test('without --tables all only tables with rows are made', async () => {
     const sink = target.createSink();
     await sink.open(libraryPlan(1));
-    await sink.writeSide('documents', encodeRows(sink.encoding, libraryRows(1).documents), 1);
-    await sink.write(at.library, encodeRows(sink.encoding, libraryRows(1).tables.get(at.library)!), 1);
+    await sink.writeSide('documents', encodeRows(sink.encoding, libraryRows(1).documents, 'documents'), 1);
+    await sink.write(
+      at.library,
+      encodeRows(sink.encoding, libraryRows(1).tables.get(at.library)!, at.library),
+      1,
+    );
     await sink.publish(async () => true, libraryRows(1).lastKeys);
     await sink.close();
     expect(await target.reader.read('library')).toHaveLength(1);
@@ -175,8 +179,8 @@ export function everyRowSink(targetOf: (name: string) => TestTarget): void {
     const otherRows = libraryRows(1);
     const sink = target.createSink();
     await sink.open(libraryPlan(1, { model: other, idLschma: 9 }));
-    await sink.writeSide('documents', encodeRows(sink.encoding, otherRows.documents), 1);
-    await sink.write(0, encodeRows(sink.encoding, otherRows.tables.get(at.library)!), 1);
+    await sink.writeSide('documents', encodeRows(sink.encoding, otherRows.documents, 'documents'), 1);
+    await sink.write(0, encodeRows(sink.encoding, otherRows.tables.get(at.library)!, 0, other), 1);
     await sink.publish(
       async () => true,
       new Map([
@@ -315,14 +319,16 @@ export function everyRowSink(targetOf: (name: string) => TestTarget): void {
       ];
       await sink.writeSide(
         'unmapped',
-        encodeRows(sink.encoding, [
-          [document, 'book', book, 3, '/library/book/x', 'element', '<x a="1">\n</x>'],
-        ]),
+        encodeRows(
+          sink.encoding,
+          [[document, 'book', book, 3, '/library/book/x', 'element', '<x a="1">\n</x>']],
+          'unmapped',
+        ),
         1,
       );
       await sink.writeSide(
         'lexical',
-        encodeRows(sink.encoding, [[document, oddTable, odd, 'select', ' 1 ']]),
+        encodeRows(sink.encoding, [[document, oddTable, odd, 'select', ' 1 ']], 'lexical'),
         1,
       );
       await sink.publish(async () => true, rows.lastKeys);
@@ -349,12 +355,17 @@ export function everyRowSink(targetOf: (name: string) => TestTarget): void {
     await sink.open(libraryPlan(1));
     const offsets = await sink.keyOffsets();
     const rows = libraryRows(1, 2000, offsets);
-    await sink.writeSide('documents', encodeRows(sink.encoding, rows.documents), rows.documents.length);
+    await sink.writeSide(
+      'documents',
+      encodeRows(sink.encoding, rows.documents, 'documents'),
+      rows.documents.length,
+    );
     const writes: Promise<void>[] = [];
     for (let from = 0; from < 20_000; from += 500) {
       for (const [table, values] of rows.tables) {
         const part = values.slice(from, from + 500);
-        if (part.length > 0) writes.push(sink.write(table, encodeRows(sink.encoding, part), part.length));
+        if (part.length > 0)
+          writes.push(sink.write(table, encodeRows(sink.encoding, part, table), part.length));
       }
     }
     await Promise.all(writes);

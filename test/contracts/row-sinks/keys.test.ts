@@ -77,8 +77,8 @@ describe.each(
     await few.open(libraryPlan(5, { saveMode: 'overwrite' }));
     const offsets = await few.keyOffsets();
     const rows = libraryRows(5, 1, offsets);
-    await few.writeSide('documents', encodeRows(few.encoding, rows.documents), 1);
-    await few.write(at.library, encodeRows(few.encoding, rows.tables.get(at.library)!), 1);
+    await few.writeSide('documents', encodeRows(few.encoding, rows.documents, 'documents'), 1);
+    await few.write(at.library, encodeRows(few.encoding, rows.tables.get(at.library)!, at.library), 1);
     await few.publish(
       async () => true,
       new Map(['library', '_documents'].map((name) => [name, (offsets.get(name) ?? 0) + 1])),

@@ -1,7 +1,11 @@
 /** Rows of the hand-written library model, encoded as the shredder does, and written into a sink. */
+import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
+import { sideTableDefinitions } from '../../../src/engine/model/side-tables.ts';
 import { ByteBuffer } from '../../../src/engine/shred/rows/byte-buffer.ts';
 import { rowEncoderFor } from '../../../src/engine/shred/rows/encoding.ts';
-import type { RowEncoding, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import type { NamedType } from '../../../src/engine/shred/json-lines/members.ts';
+import { rowFormFor } from '../../../src/engine/shred/rows/forms.ts';
+import type { RowEncoding, RowSink, SideTable, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { at, libraryModel, oddColumns } from '../../unit/engine/sql/library-model.ts';
 
 export type Value = string | number | boolean | null;
@@ -20,22 +24,31 @@ export const awkwardValues = [
   ',;',
 ];
 
-export function encodeRows(encoding: RowEncoding, rows: readonly (readonly Value[])[]): Uint8Array {
-  const encoder = rowEncoderFor(encoding);
+/** `table`: one of `model`, or a side table, of which all values of a row are given; what separates values needs none. */
+export function encodeRows(
+  encoding: RowEncoding,
+  rows: readonly (readonly Value[])[],
+  table?: number | SideTable,
+  model: RelationalModel = libraryModel,
+): Uint8Array {
+  const columns = table === undefined ? [] : columnsOf(table, model);
+  const { trueText, falseText } = rowEncoderFor(encoding);
+  const form = rowFormFor(encoding, columns);
   const out = new ByteBuffer(1024);
   for (const row of rows) {
     for (const [index, value] of row.entries()) {
-      if (index > 0) out.pushByte(encoder.separator);
-      if (value === null) encoder.pushNull(out);
-      else if (typeof value === 'boolean') out.pushAscii(value ? encoder.trueText : encoder.falseText);
-      else {
-        const bytes = new TextEncoder().encode(String(value));
-        encoder.pushText(out, bytes, 0, bytes.length);
-      }
+      const text = value === true ? trueText : value === false ? falseText : String(value);
+      const bytes = new TextEncoder().encode(text);
+      if (value === null) form.nothing(out, index);
+      else form.text(out, index, bytes, 0, bytes.length);
     }
-    out.pushByte(10);
+    form.end(out);
   }
   return out.take();
+}
+
+function columnsOf(table: number | SideTable, model: RelationalModel): readonly NamedType[] {
+  return typeof table === 'number' ? model.tables[table]!.columns : sideTableDefinitions[table].columns;
 }
 
 export function libraryPlan(idJob: number, more: Partial<SinkPlan> = {}): SinkPlan {
@@ -140,10 +153,11 @@ export function libraryRows(
 }
 
 /** Writes everything, each table in one buffer. */
-export async function writeLibrary(sink: RowSink, rows: LibraryRows): Promise<void> {
-  await sink.writeSide('documents', encodeRows(sink.encoding, rows.documents), rows.documents.length);
+export async function writeLibrary(sink: RowSink, rows: LibraryRows, model = libraryModel): Promise<void> {
+  const { documents } = rows;
+  await sink.writeSide('documents', encodeRows(sink.encoding, documents, 'documents'), documents.length);
   for (const [table, values] of rows.tables)
-    await sink.write(table, encodeRows(sink.encoding, values), values.length);
+    await sink.write(table, encodeRows(sink.encoding, values, table, model), values.length);
 }
 
 /** Opens, writes `count` documents and publishes them. */
@@ -157,6 +171,6 @@ export async function loadLibrary(
     (await sink.open(plan)) === 'load' ? count : 0,
     await sink.keyOffsets(),
   );
-  if (rows.documents.length > 0) await writeLibrary(sink, rows);
+  if (rows.documents.length > 0) await writeLibrary(sink, rows, plan.model);
   return sink.publish(async () => true, rows.lastKeys);
 }

@@ -5,10 +5,11 @@ import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tab
 export const folderFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const;
 export type FolderFormat = (typeof folderFormats)[number];
 
-/** JSON Lines are made of `tsv`. */
-export function encodingOf(format: FolderFormat): 'csv' | 'tsv' | 'words' {
-  if (format === 'parquet') return 'words';
-  return format === 'csv' ? 'csv' : 'tsv';
+const encodings = { csv: 'csv', tsv: 'tsv', jsonl: 'json-lines', parquet: 'words' } as const;
+export type FolderEncoding = (typeof encodings)[FolderFormat];
+
+export function encodingOf(format: FolderFormat): FolderEncoding {
+  return encodings[format];
 }
 
 export interface NamedColumn {

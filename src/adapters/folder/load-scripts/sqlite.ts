@@ -6,7 +6,7 @@
 import { ddlParts } from '../../../engine/sql/ddl.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
-import { memberName } from '../../../engine/shred/json-lines/encoder.ts';
+import { memberName } from '../../../engine/shred/json-lines/members.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';

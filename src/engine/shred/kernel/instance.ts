@@ -12,8 +12,9 @@ import type { CompiledPlan } from '../compiled-plan.ts';
 import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
 import type { RowOutput } from '../rows/output.ts';
 import { FRAME_INTS, ROW_INTS, type ShredState } from '../open-elements.ts';
-import { LearnedPlan, type KernelMemory } from './learned-plan.ts';
+import { LearnedPlan } from './learned-plan.ts';
 import * as layout from './layout.ts';
+import type { KernelMemory } from './layout.ts';
 import { shredTapeWasm } from './shred-wasm.ts';
 
 const FRAME_COUNT = 1024;
@@ -27,6 +28,13 @@ const FIXED_BYTES =
   TEXT_BYTES +
   TAPE_BYTES +
   32 * layout.MARGIN_BYTES;
+const modes: Readonly<Record<EncodingName, number>> = {
+  'copy-text': layout.MODE_COPY,
+  tsv: layout.MODE_COPY,
+  csv: layout.MODE_CSV,
+  words: layout.MODE_WORDS,
+  'json-lines': layout.MODE_JSON_LINES,
+};
 /** A plan that needs more is walked without the kernel. */
 const MAX_PAGES = 4096;
 
@@ -71,7 +79,7 @@ export interface ShredKernel {
 export function createShredKernel(options: ShredKernelOptions): ShredKernel | null {
   const { plan, output } = options;
   const perTable = 64 + output.bufferBytes + 2 * layout.MARGIN_BYTES;
-  const bytes = FIXED_BYTES + LearnedPlan.bytesFor(plan) + plan.tables.length * perTable;
+  const bytes = FIXED_BYTES + LearnedPlan.bytesFor(plan, options.encoding) + plan.tables.length * perTable;
   const pages = 1 + Math.ceil((layout.CONTROL_AT + bytes) / layout.PAGE_BYTES);
   const scanModule = pages > MAX_PAGES ? null : compileKernel();
   if (scanModule === null) return null;
@@ -134,7 +142,7 @@ class SharedKernel implements ShredKernel {
     this.#arena = area.bytes(ARENA_BYTES);
     this.#text = area.bytes(TEXT_BYTES);
     this.#tape = new TapeInMemory({ ...area, buffer });
-    this.#plan = new LearnedPlan(plan, encoder, area);
+    this.#plan = new LearnedPlan(plan, { encoder, encoding }, area);
     const tableCount = plan.tables.length;
     const lastNumbers = new Float64Array(buffer, this.#allocate(tableCount * 8), tableCount);
     lastNumbers.set(state.lastNumbers);
@@ -163,8 +171,7 @@ class SharedKernel implements ShredKernel {
     control[layout.OUT_LENGTHS] = lengths.byteOffset;
     control[layout.OUT_PENDING] = pending.byteOffset;
     control[layout.OUT_CAPACITY] = output.bufferBytes;
-    control[layout.MODE] =
-      encoding === 'csv' ? layout.MODE_CSV : encoding === 'words' ? layout.MODE_WORDS : layout.MODE_COPY;
+    control[layout.MODE] = modes[encoding];
     control[layout.SEPARATOR] = encoder.separator;
     control[layout.XSI_TYPE] = xsiType;
     this.tokenizerKernels = kernelsAround(scanKernel);

@@ -7,6 +7,14 @@ export const CONTROL_AT: number = SCAN_KERNEL_BYTES;
 /** Vectors are read and written beyond the end of an array. */
 export const MARGIN_BYTES = 64;
 
+export interface KernelMemory {
+  readonly control: Int32Array;
+  /** zeroed */
+  ints(length: number): Int32Array<ArrayBuffer>;
+  /** zeroed */
+  bytes(length: number): Uint8Array<ArrayBuffer>;
+}
+
 // control block, int32 slots
 export const EVENTS = 0;
 export const BYTES = 1;
@@ -47,6 +55,7 @@ export const XSI_TYPE = 35;
 /** int64 */
 export const KEY_BASE = 36;
 export const KEY_TEXTS = 38;
+export const MEMBERS = 39;
 export const CONTROL_SLOTS = 64;
 
 // what is known of the plan, int32 fields
@@ -59,6 +68,8 @@ export const TABLE_BASE_BYTES = 9;
 export const COLUMN_INTS = 8;
 export const COLUMN_DEFAULT = 4;
 export const COLUMN_RELAXED = 6;
+/** of a column, in JSON Lines: where what stands before its values is, its length, and MEMBER_… */
+export const MEMBER_INTS = 4;
 export const EDGE_INTS = 8;
 export const EDGE_NODE = 0;
 export const EDGE_NAME = 1;
@@ -77,6 +88,7 @@ export const LEAF = 8;
 export const MODE_COPY = 0;
 export const MODE_CSV = 1;
 export const MODE_WORDS = 2;
+export const MODE_JSON_LINES = 3;
 
 /** Why the kernel returned. */
 export const EXIT_DONE = 0;
@@ -94,6 +106,15 @@ export const CONVERT_DATE = 6;
 export const CONVERT_TIME = 7;
 export const CONVERT_TIMESTAMP = 8;
 export const CONVERT_TIMESTAMP_UTC = 9;
+
+// how values are written as members of JSON
+export const MEMBER_TEXT = 0;
+export const MEMBER_NUMBER = 1;
+export const MEMBER_BOOLEAN = 2;
+/** a number that is written by us: digits alone */
+export const MEMBER_DIGITS = 3;
+/** added to what its items are */
+export const MEMBER_LIST = 4;
 
 // flags of a column
 export const COLLAPSES = 1;

@@ -1,10 +1,13 @@
 /** What the kernel knows of a plan: the elements and attributes that documents have used so far, and their nodes, tables, columns. */
 import type { PlanEdge, PlanNode } from '../../model/relational-model.ts';
 import { ByteBuffer } from '../rows/byte-buffer.ts';
+import { jsonRoom } from '../json-lines/members.ts';
 import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
-import type { RowEncoder } from '../rows/encoding.ts';
+import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
 import { columnForm } from './column-forms.ts';
+import { LearnedMembers } from './learned-members.ts';
 import * as layout from './layout.ts';
+import type { KernelMemory } from './layout.ts';
 
 /** Elements and attributes that can be learned: three quarters of it. */
 const EDGE_COUNT = 16 * 1024;
@@ -17,14 +20,6 @@ const KEY_BYTES = 20;
 /** In place of a size: rows of the table are left to others. */
 const NEVER = 0x20000000;
 
-export interface KernelMemory {
-  readonly control: Int32Array;
-  /** zeroed */
-  ints(length: number): Int32Array<ArrayBuffer>;
-  /** zeroed */
-  bytes(length: number): Uint8Array<ArrayBuffer>;
-}
-
 /** Start and length of a constant value. */
 type ByteRange = readonly [at: number, length: number];
 
@@ -33,6 +28,8 @@ const noBytes: ByteRange = [0, 0];
 export class LearnedPlan {
   readonly #plan: CompiledPlan;
   readonly #encoder: RowEncoder;
+  /** null: rows are no lines of JSON */
+  readonly #members: LearnedMembers | null;
   readonly #nodes: Int32Array;
   readonly #knownNodes: Uint8Array;
   readonly #tables: Int32Array;
@@ -59,16 +56,21 @@ export class LearnedPlan {
   #extraRanges: readonly ByteRange[] = [];
 
   /** Bytes that a plan takes at most. */
-  static bytesFor(plan: CompiledPlan): number {
+  static bytesFor(plan: CompiledPlan, encoding: EncodingName): number {
     const ints =
       plan.nodes.length * layout.NODE_INTS +
       plan.tables.length * layout.TABLE_INTS +
       COLUMN_COUNT * (layout.COLUMN_INTS + 1) +
       EDGE_COUNT * layout.EDGE_INTS;
-    return ints * 4 + LABEL_BYTES + CONSTANT_BYTES + 16 * layout.MARGIN_BYTES;
+    const members = encoding === 'json-lines' ? LearnedMembers.bytesFor(COLUMN_COUNT) : 0;
+    return ints * 4 + LABEL_BYTES + CONSTANT_BYTES + members + 16 * layout.MARGIN_BYTES;
   }
 
-  constructor(plan: CompiledPlan, encoder: RowEncoder, memory: KernelMemory) {
+  constructor(
+    plan: CompiledPlan,
+    { encoder, encoding }: { readonly encoder: RowEncoder; readonly encoding: EncodingName },
+    memory: KernelMemory,
+  ) {
     this.#plan = plan;
     this.#encoder = encoder;
     this.#nodes = memory.ints(plan.nodes.length * layout.NODE_INTS);
@@ -84,6 +86,7 @@ export class LearnedPlan {
     }
     this.#labels = memory.bytes(LABEL_BYTES);
     this.#constants = memory.bytes(CONSTANT_BYTES);
+    this.#members = encoding === 'json-lines' ? new LearnedMembers(COLUMN_COUNT, memory) : null;
     const none = this.#encoded(null);
     this.#constants.set(none);
     this.#nullLength = none.length;
@@ -158,6 +161,10 @@ export class LearnedPlan {
       this.#isFull = true;
       return;
     }
+    if (this.#members?.learn(index, this.#columnsUsed, table.columns) === false) {
+      this.#isFull = true;
+      return;
+    }
     this.#learnedTables.push(table);
     this.#tables.set(
       [
@@ -218,7 +225,7 @@ export class LearnedPlan {
   #setConstants(table: CompiledTable): void {
     const at = table.index * layout.TABLE_INTS;
     const first = this.#tables[at + layout.TABLE_FIRST_COLUMN]!;
-    let bytes = isWide(table) ? NEVER : table.columns.length;
+    let bytes = isWide(table) ? NEVER : (this.#members?.rowBytes(table.index) ?? table.columns.length);
     let extraAt = 0;
     const { byteOffset } = this.#constants;
     for (const [index, { role }] of table.columns.entries()) {
@@ -227,10 +234,16 @@ export class LearnedPlan {
       else if (role === 'document' && table.namesDocument)
         range = [byteOffset + this.#documentAt, this.#documentLength];
       const [start, length] = range;
-      bytes = Math.min(NEVER, bytes + length);
+      bytes = Math.min(NEVER, bytes + (this.#members === null ? length : this.#jsonBytes(range)));
       this.#columns.set([start, length], (first + index) * layout.COLUMN_INTS + layout.COLUMN_DEFAULT);
     }
     this.#tables[at + layout.TABLE_BASE_BYTES] = bytes;
+  }
+
+  #jsonBytes([at, length]: ByteRange): number {
+    if (length === NEVER) return NEVER;
+    const start = at - this.#constants.byteOffset;
+    return jsonRoom(this.#constants, start, start + length);
   }
 
   #learnEdge(edge: readonly [node: number, nameId: number, ...rest: number[]], childKey: number): void {

@@ -128,12 +128,19 @@ function hasRoomForRow(table: usize, out: usize): bool {
   );
 }
 
-/** Whether a row of so many bytes of values, its key maybe aside, fits; else sets FULL_TABLE, to -1 where it would not even fit an empty buffer. */
+/**
+ * Whether a row of so many bytes of values, its key maybe aside, fits, which are made of those from `from` to `to`; else sets FULL_TABLE,
+ * to -1 where it would not even fit an empty buffer.
+ */
 // @ts-ignore: decorator
 @inline
-function fits(table: usize, index: i32, bytes: usize): bool {
+function fits(table: usize, index: i32, from: usize, to: usize, bytes: usize): bool {
   const length = load<usize>(load<usize>(OUT_LENGTHS) + ((<usize>index) << 2));
-  if (length + bytes + load<usize>(table, TABLE_BASE_BYTES) + 96 <= load<usize>(OUT_CAPACITY)) return true;
+  const room = load<usize>(OUT_CAPACITY) - 96;
+  const others = length + load<usize>(table, TABLE_BASE_BYTES);
+  if (load<i32>(MODE) == MODE_JSON_LINES && others + bytes * MOST_JSON_BYTES > room)
+    bytes += specialsOf(from, to) * (MOST_JSON_BYTES - 1);
+  if (others + bytes <= room) return true;
   store<i32>(FULL_TABLE, length > 0 ? index : -1);
   return false;
 }
@@ -163,6 +170,25 @@ function closeRow(): usize {
   let slot = slots;
   let column = columnAt(table, 0);
   const last = slots + ((<usize>load<i32>(table, TABLE_COLUMN_COUNT)) << 3);
+  if (load<i32>(MODE) == MODE_JSON_LINES) {
+    let member = load<usize>(MEMBERS) + ((<usize>load<i32>(table, TABLE_FIRST_COLUMN)) << 4);
+    for (; slot < last; slot += 8) {
+      const start = load<i32>(slot);
+      if (start >= 0) {
+        out = writeMember(member, arena + start, <usize>(load<i32>(slot, 4) - start), out);
+      } else {
+        const from = load<usize>(column, COLUMN_DEFAULT);
+        const length = load<usize>(column, COLUMN_DEFAULT_LENGTH);
+        if (length == 2 && load<u16>(from) == NULL_TEXT) out = writeNullMember(member, out);
+        else out = writeMember(member, from, length, out);
+      }
+      column += 32;
+      member += 16;
+    }
+    // }, and a line feed for a separator
+    store<u8>(out, CLOSE_BRACE);
+    out += 2;
+  }
   for (; slot < last; slot += 8) {
     const start = load<i32>(slot);
     if (start >= 0) out = copy(out, arena + start, <usize>(load<i32>(slot, 4) - start));
@@ -187,7 +213,7 @@ function writeTextRow(frame: usize, index: i32, out: usize): usize {
   const table = tableAt(index);
   const length = load<usize>(TEXT_LENGTH);
   store<i32>(FULL_TABLE, -1);
-  if (!hasRoomForRow(table, out + 2 * length + 64) || !fits(table, index, 2 * length + 192)) return 0;
+  if (!hasRoomForRow(table, out + 2 * length + 64) || !fits(table, index, load<usize>(TEXT), load<usize>(TEXT) + length, 2 * length + 192)) return 0;
   const position = load<i32>(frame, FRAME_POSITION) + 1;
   store<i32>(frame, position, FRAME_POSITION);
   store<i32>(frame, 1, FRAME_SHOWN);

@@ -242,7 +242,7 @@ export function shred(from: i32, count: i32): i32 {
         const written = convert(rowColumns + ((<usize>textColumn) << 5), start, end, out);
         if (written == 0) return leave(EXIT_EVENT, event, depth, out);
         const index = load<i32>(row);
-        if (rowCount > 0 && !fits(tableAt(index), index, written - arena - load<i32>(row, ROW_MARK)))
+        if (rowCount > 0 && !fits(tableAt(index), index, arena + load<i32>(row, ROW_MARK), written, written - arena - load<i32>(row, ROW_MARK)))
           return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
         setSlot(row, textColumn, out, written);
         out = written;
@@ -266,7 +266,7 @@ export function shred(from: i32, count: i32): i32 {
       return leave(EXIT_EVENT, event, depth, out);
     if (rowCount > 0) {
       const index = load<i32>(row);
-      if (!fits(tableAt(index), index, out - arena - load<i32>(row, ROW_MARK)))
+      if (!fits(tableAt(index), index, arena + load<i32>(row, ROW_MARK), out, out - arena - load<i32>(row, ROW_MARK)))
         return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
       out = closeRow();
     }

@@ -165,7 +165,8 @@ function convertText(column: usize, from: usize, to: usize, out: usize): usize {
 }
 
 function writeBoolean(value: bool, out: usize): usize {
-  if (load<i32>(MODE) == MODE_COPY) {
+  const mode = load<i32>(MODE);
+  if (mode == MODE_COPY || mode == MODE_JSON_LINES) {
     store<u8>(out, value ? 0x74 : 0x66);
     return out + 1;
   }

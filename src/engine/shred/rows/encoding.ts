@@ -1,4 +1,4 @@
-/** How rows become bytes: PostgreSQL COPY text format (also `-f tsv`), and RFC 4180 CSV. */
+/** How values become bytes: PostgreSQL COPY text format (also `-f tsv`), and RFC 4180 CSV. */
 import type { ByteBuffer } from './byte-buffer.ts';
 
 const TAB = 9;
@@ -81,7 +81,8 @@ export const csvEncoder: RowEncoder = {
   },
 };
 
-export type EncodingName = 'copy-text' | 'csv' | 'tsv' | 'words';
+/** `json-lines`: rows are lines of JSON; what they are made of is COPY text (src/engine/shred/rows/forms.ts). */
+export type EncodingName = 'copy-text' | 'csv' | 'tsv' | 'words' | 'json-lines';
 
 export function rowEncoderFor(encoding: EncodingName): RowEncoder {
   return encoding === 'csv' ? csvEncoder : encoding === 'words' ? wordsEncoder : copyTextEncoder;

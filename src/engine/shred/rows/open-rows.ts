@@ -1,8 +1,10 @@
 /** The rows of the open elements: values lie encoded in one arena that works as a stack, as rows close inside out. */
-import type { CompiledPlan, CompiledTable } from '../compiled-plan.ts';
-import type { RowEncoder } from './encoding.ts';
+import type { Column } from '../../model/relational-model.ts';
+import type { CompiledPart, CompiledPlan, CompiledTable } from '../compiled-plan.ts';
+import { rowEncoderFor, type EncodingName, type RowEncoder } from './encoding.ts';
 import type { RowKeys } from './keys.ts';
 import type { RowOutput } from './output.ts';
+import { rowFormFor, type RowForm } from './forms.ts';
 import {
   ROW_FLOATS,
   ROW_INTS,
@@ -25,6 +27,9 @@ export class OpenRows {
   readonly #plan: CompiledPlan;
   readonly #output: RowOutput;
   readonly #encoder: RowEncoder;
+  readonly #encoding: EncodingName;
+  /** by table */
+  readonly #forms: RowForm[] = [];
   readonly #rowKeys: RowKeys;
   /** number of the document that rows are of */
   documentNumber = 0;
@@ -33,13 +38,14 @@ export class OpenRows {
     state: ShredState,
     plan: CompiledPlan,
     output: RowOutput,
-    encoder: RowEncoder,
+    encoding: EncodingName,
     rowKeys: RowKeys,
   ) {
     this.#state = state;
     this.#plan = plan;
     this.#output = output;
-    this.#encoder = encoder;
+    this.#encoder = rowEncoderFor(encoding);
+    this.#encoding = encoding;
     this.#rowKeys = rowKeys;
   }
 
@@ -169,35 +175,40 @@ export class OpenRows {
     const { columns, parts, namesDocument } = this.table(row);
     const base = this.#slotOf(row, 0);
     const mark = state.rows[row * ROW_INTS + ROW_MARK]!;
-    const { separator } = this.#encoder;
     for (let part = 0; part < parts.length; part += 1) {
       const { index, start: first, end } = parts[part]!;
+      const form = this.#forms[index] ?? this.#formOf(parts[part]!, columns);
       const out = this.#output.buffer(index);
       // a value so large that a buffer twice its size would count
       if (arena.length - mark > largeRowBytes) out.ensure(arena.length - mark + (end - first) * 3 + 1);
       let extraAt = 0;
       for (let column = first; column < end; column += 1) {
-        if (column > first) out.pushByte(separator);
+        const at = column - first;
         const start = slots[base + column * 2]!;
-        if (start >= 0) out.push(arena.bytes, start, slots[base + column * 2 + 1]!);
+        if (start >= 0) form.value(out, at, arena.bytes, start, slots[base + column * 2 + 1]!);
         else if (columns[column]!.role === 'extra') {
           const value = extra[extraAt++] ?? null;
-          if (value === null) this.#encoder.pushNull(out);
+          if (value === null) form.nothing(out, at);
           else {
             const bytes = utf8.encode(value);
-            this.#encoder.pushText(out, bytes, 0, bytes.length);
+            form.text(out, at, bytes, 0, bytes.length);
           }
-        } else if (namesDocument && columns[column]!.role === 'document')
+        } else if (namesDocument && columns[column]!.role === 'document') {
+          form.begin(out, at);
           this.#rowKeys.push(out, this.documentNumber);
-        else this.#encoder.pushNull(out);
+        } else form.nothing(out, at);
       }
-      out.pushByte(10);
+      form.end(out);
       this.#output.rowWritten(index);
     }
     if (mark === 0) arena.clear();
     else arena.length = mark;
     state.slotTop = base;
     state.rowTop = row - 1;
+  }
+
+  #formOf({ index, start, end }: CompiledPart, columns: readonly Column[]): RowForm {
+    return (this.#forms[index] = rowFormFor(this.#encoding, columns.slice(start, end)));
   }
 
   #slotOf(row: number, slot: number): number {

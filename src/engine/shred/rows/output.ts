@@ -1,6 +1,8 @@
 /** Encoded rows on their way out: one buffer per table, handed over when full. */
+import { sideTableDefinitions } from '../../model/side-tables.ts';
 import { ByteBuffer } from './byte-buffer.ts';
-import type { RowEncoder } from './encoding.ts';
+import type { EncodingName } from './encoding.ts';
+import { rowFormFor, type RowForm } from './forms.ts';
 
 export interface RowChunk {
   /** index of a table of the model, or the name of a side table */
@@ -21,6 +23,7 @@ export interface DocumentFacts {
 type SideName = Exclude<RowChunk['table'], number>;
 
 interface SideRows {
+  readonly form: RowForm;
   readonly buffer: ByteBuffer;
   rows: number;
 }
@@ -41,7 +44,7 @@ export class RowOutput {
   readonly chunks: RowChunk[] = [];
   /** by table: rows in all chunks so far */
   readonly rowCounts: Float64Array;
-  readonly #encoder: RowEncoder;
+  readonly #encoding: EncodingName;
   readonly #buffers: (ByteBuffer | undefined)[] = [];
   /** by table: bytes in its buffer, and rows */
   #lengths: Int32Array;
@@ -53,11 +56,11 @@ export class RowOutput {
   readonly #threshold: number;
   readonly #short = new Uint8Array(shortText * 3);
 
-  constructor(tableCount: number, encoder: RowEncoder) {
+  constructor(tableCount: number, encoding: EncodingName) {
     this.rowCounts = new Float64Array(tableCount);
     this.#lengths = new Int32Array(tableCount);
     this.#pendingRows = new Int32Array(tableCount);
-    this.#encoder = encoder;
+    this.#encoding = encoding;
     this.#threshold = Math.max(
       8 * 1024,
       Math.min(fullAt, Math.floor(allBuffersBytes / Math.max(1, tableCount))),
@@ -110,57 +113,57 @@ export class RowOutput {
     idJob: number,
   ): void {
     const entry = this.#side('documents');
-    const { buffer } = entry;
-    const { separator } = this.#encoder;
-    // digits, and a time: no encoding makes anything else of them
-    if (typeof key === 'number') buffer.pushInteger(key);
-    else buffer.pushAscii(key);
-    buffer.pushByte(separator);
-    this.#pushText(buffer, name);
-    buffer.pushByte(separator);
-    if (sha256 === null) this.#encoder.pushNull(buffer);
-    else buffer.pushAscii(sha256);
-    buffer.pushByte(separator);
-    buffer.pushInteger(bytes);
-    buffer.pushByte(separator);
-    buffer.pushAscii(loadedAt);
-    buffer.pushByte(separator);
-    buffer.pushInteger(idJob);
+    const { form, buffer } = entry;
+    if (typeof key === 'string') form.ascii(buffer, 0, key);
+    else this.#pushInteger(entry, 0, key);
+    this.#pushText(entry, 1, name);
+    if (sha256 === null) form.nothing(buffer, 2);
+    else form.ascii(buffer, 2, sha256);
+    this.#pushInteger(entry, 3, bytes);
+    form.ascii(buffer, 4, loadedAt);
+    this.#pushInteger(entry, 5, idJob);
     this.#endSideRow('documents', entry);
   }
 
   /** A row of a side table: text, whole numbers, or NULL. */
   side(table: SideName, values: readonly (string | number | Uint8Array | null)[]): void {
     const entry = this.#side(table);
-    const { buffer } = entry;
+    const { form, buffer } = entry;
     for (let index = 0; index < values.length; index += 1) {
       const value = values[index] ?? null;
-      if (index > 0) buffer.pushByte(this.#encoder.separator);
-      if (value === null) this.#encoder.pushNull(buffer);
-      else if (typeof value === 'number') buffer.pushInteger(value);
-      else if (typeof value === 'string') this.#pushText(buffer, value);
-      else this.#encoder.pushText(buffer, value, 0, value.length);
+      if (value === null) form.nothing(buffer, index);
+      else if (typeof value === 'number') this.#pushInteger(entry, index, value);
+      else if (typeof value === 'string') this.#pushText(entry, index, value);
+      else form.text(buffer, index, value, 0, value.length);
     }
     this.#endSideRow(table, entry);
   }
 
   #side(table: SideName): SideRows {
     let entry = this.#sides.get(table);
-    if (entry === undefined) this.#sides.set(table, (entry = { buffer: new ByteBuffer(4096), rows: 0 }));
+    if (entry === undefined) {
+      const form = rowFormFor(this.#encoding, sideTableDefinitions[table].columns);
+      this.#sides.set(table, (entry = { form, buffer: new ByteBuffer(4096), rows: 0 }));
+    }
     return entry;
   }
 
-  #pushText(buffer: ByteBuffer, text: string): void {
+  #pushInteger({ form, buffer }: SideRows, column: number, value: number): void {
+    form.begin(buffer, column);
+    buffer.pushInteger(value);
+  }
+
+  #pushText({ form, buffer }: SideRows, column: number, text: string): void {
     if (text.length <= shortText) {
-      this.#encoder.pushText(buffer, this.#short, 0, utf8.encodeInto(text, this.#short).written);
+      form.text(buffer, column, this.#short, 0, utf8.encodeInto(text, this.#short).written);
       return;
     }
     const bytes = utf8.encode(text);
-    this.#encoder.pushText(buffer, bytes, 0, bytes.length);
+    form.text(buffer, column, bytes, 0, bytes.length);
   }
 
   #endSideRow(table: SideName, entry: SideRows): void {
-    entry.buffer.pushByte(10);
+    entry.form.end(entry.buffer);
     entry.rows += 1;
     if (entry.buffer.length >= fullAt) this.#handSide(table);
   }

@@ -61,9 +61,9 @@ export class WalkContext {
     this.state = new ShredState(
       Float64Array.from(model.tables, (table) => settings.keyOffsets.get(table.name) ?? 0),
     );
-    this.output = new RowOutput(model.tables.length, this.encoder);
+    this.output = new RowOutput(model.tables.length, settings.encoding);
     this.deviations = createDeviations(settings.unmapped);
-    this.rows = new OpenRows(this.state, this.plan, this.output, this.encoder, this.rowKeys);
+    this.rows = new OpenRows(this.state, this.plan, this.output, settings.encoding, this.rowKeys);
     this.labels = createNameLabels(model);
     this.paths = new DocumentPaths(names, this.labels, this.state);
     this.xsi = {

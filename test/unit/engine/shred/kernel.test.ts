@@ -80,14 +80,16 @@ const documents = [
   `<all><one><e-int xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:nil="true"/><unknown a="1"><b/></unknown>stray<note/></one><one other="1"/><other/></all>`,
 ];
 
-const ways: readonly ShreddingWay[] = (['copy-text', 'csv', 'words'] as const).flatMap((encoding) =>
-  (['plain', 'shared'] as const).map((tokenizer) => ({ encoding, tokenizer, kernelFrom: 0 })),
+const ways: readonly ShreddingWay[] = (['copy-text', 'csv', 'words', 'json-lines'] as const).flatMap(
+  (encoding) => (['plain', 'shared'] as const).map((tokenizer) => ({ encoding, tokenizer, kernelFrom: 0 })),
 );
 
 function expectSame(model: RelationalModel, texts: readonly string[], way: ShreddingWay): void {
   const expected = shredToBytes(model, texts, { ...way, kernelFrom: Infinity, tokenizer: 'plain' });
   expect(shredToBytes(model, texts, way)).toEqual(expected);
 }
+
+const jsonLines: ShreddingWay = { encoding: 'json-lines', tokenizer: 'shared', kernelFrom: 0 };
 
 function part(size: number): string {
   return `<one><e-string>${'text\t'.repeat(size / 5)}</e-string><note>${'n'.repeat(size)}<b>x</b></note></one>`;
@@ -108,12 +110,8 @@ describe('rows by WebAssembly are those by TypeScript', () => {
     const well = value.includes('<![') || value === '' ? 'x' : value;
     const model = modelOf(inferred([`<all>${elementOf(well)}${elementOf(well)}</all>`]), 3);
     for (const scalesDecimals of [false, true])
-      expectSame(model, documents.slice(0, 1), {
-        encoding: 'copy-text',
-        tokenizer: 'shared',
-        kernelFrom: 0,
-        scalesDecimals,
-      });
+      for (const encoding of ['copy-text', 'json-lines'] as const)
+        expectSame(model, documents.slice(0, 1), { ...jsonLines, encoding, scalesDecimals });
   });
 
   it.each([
@@ -132,7 +130,11 @@ describe('rows by WebAssembly are those by TypeScript', () => {
     const model = modelOf(compiled(schema), 3);
     const short = [`<all>${texts.slice(0, 12).map(elementOf).join('\n')}</all>`];
     for (let windowBytes = 16; windowBytes < 200; windowBytes += 3)
-      expectSame(model, short, { encoding: 'copy-text', tokenizer: 'shared', kernelFrom: 0, windowBytes });
+      expectSame(model, short, {
+        ...jsonLines,
+        encoding: windowBytes % 2 === 0 ? 'copy-text' : 'json-lines',
+        windowBytes,
+      });
   });
 
   it('extra columns, new for each document', () => {
@@ -158,14 +160,30 @@ describe('rows by WebAssembly are those by TypeScript', () => {
     };
     for (const way of ways) expectSame(wider, documents.slice(1), { ...way, extra: ['a\tb,"c"', '#', null] });
     expectSame(wider, documents.slice(1), { ...ways[0]!, extra: ['x'.repeat(100_000), '#', null] });
+    const quotes = '"\u0001\u001f'.repeat(3000);
+    expectSame(wider, documents.slice(2), { ...jsonLines, extra: [quotes, '#', null] });
+    expectSame(wider, documents.slice(2), { ...jsonLines, extra: [quotes.repeat(3), '#', null] });
   });
 
   it('values, rows and depths that outgrow the kernel’s memory, and what comes after them', () => {
     const sizes = [10, 60_000, 130_000, 300_000, 700_000, 10, 1_500_000, 200, 90_000];
-    expectSame(modelOf(compiled(schema), 3), [`<all>${sizes.map(part).join('')}</all>`], ways[1]!);
+    for (const way of [ways[1]!, jsonLines])
+      expectSame(modelOf(compiled(schema), 3), [`<all>${sizes.map(part).join('')}</all>`], way);
     const depth = 1400;
     const deep = `<a>${'<b><c>1</c>'.repeat(depth)}${'</b>'.repeat(depth)}<c>2</c></a>`;
     expectSame(modelOf(inferred([deep]), 3), [deep, '<a><b><c>3</c></b></a>', deep], ways[1]!);
+  });
+
+  it('lines of JSON whose values take more there than they are', () => {
+    const texts = ['"', '&#34;é', '\\', 'a,b'].flatMap((text) =>
+      [10, 4000, 14_000, 26_000, 27_000, 80_000, 159_000].map((size) => text.repeat(size)),
+    );
+    const document = `<all>${texts.map((text) => `<one><e-string>${text}</e-string><note>${text}<b>x</b></note></one>`).join('')}</all>`;
+    expectSame(modelOf(compiled(schema), 3), [document], jsonLines);
+    const halves = '.5 '.repeat(30_000);
+    const lists = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="all"><xs:complexType><xs:sequence><xs:element name="list" maxOccurs="unbounded"><xs:simpleType><xs:list itemType="xs:decimal"/></xs:simpleType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`;
+    const numbers = ['1', '+1 .5 007', '', halves, 'x', '2 3', halves].map((list) => `<list>${list}</list>`);
+    expectSame(modelOf(compiled(lists), 3), [`<all>${numbers.join('')}</all>`], jsonLines);
   });
 
   it('many rows: buffers are handed over when they are full', () => {

@@ -1,6 +1,5 @@
 /** Memory of rows on their way out, which is bounded in bytes whatever the number of tables. */
 import { expect, test } from 'vitest';
-import { copyTextEncoder } from '../../../../src/engine/shred/rows/encoding.ts';
 import { RowOutput } from '../../../../src/engine/shred/rows/output.ts';
 
 /** of the model, and of those with rows */
@@ -9,7 +8,7 @@ const filled = 600;
 
 /** With a place for the rows of each table, as the kernel gives it. */
 function outputWithPlaces(): RowOutput {
-  const output = new RowOutput(tables, copyTextEncoder);
+  const output = new RowOutput(tables, 'copy-text');
   const places = Array.from({ length: tables }, () => new Uint8Array(output.bufferBytes));
   output.moveTo(places, new Int32Array(tables), new Int32Array(tables));
   return output;

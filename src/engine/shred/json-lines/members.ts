@@ -1,13 +1,10 @@
 /**
- * Rows as JSON Lines: made of rows in COPY text, whose escapes are JSON's own. Numbers keep every digit (RFC 8259 §6 sets no limit),
- * lists are arrays, NULL is null; a value that its column's type cannot hold is a string.
+ * Values of rows as members of JSON Lines: made of values in COPY text, whose escapes are JSON's own. Numbers keep every digit
+ * (RFC 8259 §6 sets no limit), lists are arrays; a value that its column's type cannot hold is a string.
  */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { SpareBuffers } from '../../spare-buffers.ts';
-import { WRITE_BOOLEAN, WRITE_NUMBER, WRITE_TEXT, type LinesEncoder, type LinesKernel } from './kernel.ts';
+import type { ByteBuffer } from '../rows/byte-buffer.ts';
 
-const TAB = 9;
-const LF = 10;
 const QUOTE = 34;
 const PLUS = 43;
 const COMMA = 44;
@@ -16,13 +13,23 @@ const POINT = 46;
 const ZERO = 48;
 const BACKSLASH = 92;
 
-/** Writes the field [start, end) of `source` at `at` in `target`, which has room for six bytes a byte; answers where it ends. */
-type FieldWriter = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number) => number;
+/** bytes that a byte of a value takes at most */
+const mostBytesOfByte = 6;
+/** of values that are no longer, room for the most that they can take is made */
+const shortValueBytes = 16 * 1024;
 
-interface Member {
+/** Writes the value [start, end) of `source` at `at` in `target`, which has room; answers where it ends. */
+type ValueWriter = (source: Uint8Array, start: number, end: number, target: Uint8Array, at: number) => number;
+
+export interface JsonMember {
   /** `{"name":` or `,"name":` */
   readonly prefix: Uint8Array;
-  readonly write: FieldWriter;
+  readonly write: ValueWriter;
+}
+
+export interface NamedType {
+  readonly name: string;
+  readonly type: ColumnType;
 }
 
 /** A name as a member's, in quotes. Readers of paths end a name at the first quote, also at one that is escaped by a backslash. */
@@ -32,91 +39,74 @@ export function memberName(name: string): string {
   );
 }
 
-interface LineColumn {
-  readonly name: string;
-  readonly type: ColumnType;
+const utf8 = new TextEncoder();
+const plainName = /^\w+$/;
+
+/** What stands before a value. `isFirst`: the row begins with it. */
+export function memberPrefix(name: string, isFirst: boolean): Uint8Array {
+  const begin = isFirst ? '{' : ',';
+  return utf8.encode(plainName.test(name) ? `${begin}"${name}":` : `${begin}${memberName(name)}:`);
 }
 
-/**
- * Takes whole rows in COPY text, `columns` in their order; answers the same rows as JSON Lines, in a buffer that is taken of `buffers`.
- * `kernel`: does it for tables without lists.
- */
-export function createJsonLinesEncoder(
-  columns: readonly LineColumn[],
-  kernel: LinesKernel | null = null,
-  buffers: SpareBuffers = new SpareBuffers(),
-): LinesEncoder {
-  const prefixes = columns.map(({ name }, index) =>
-    new TextEncoder().encode(`${index === 0 ? '{' : ','}${memberName(name)}:`),
-  );
-  if (kernel !== null && columns.every(({ type }) => type.list !== true))
-    return kernel.encoder(
-      columns.map(({ type }, at) => ({ prefix: prefixes[at]!, write: kernelWriter(type.kind) })),
-      buffers,
-    );
-  const members = columns.map(({ type }, at): Member => ({
-    prefix: prefixes[at]!,
+/** The members of a row, in the order of its columns. */
+export function jsonMembers(columns: readonly NamedType[]): readonly JsonMember[] {
+  return columns.map(({ name, type }, at) => ({
+    prefix: memberPrefix(name, at === 0),
     write: type.list === true ? listWriter(type.kind) : scalarWriter(type.kind),
   }));
-  let buffer = new Uint8Array(256 * 1024);
-  return (rows) => {
-    let target = buffer;
-    let length = 0;
-    for (let from = 0; from < rows.length;) {
-      for (let column = 0; column < members.length; column += 1) {
-        const { prefix, write } = members[column]!;
-        let end = from;
-        while (end < rows.length && rows[end] !== TAB && rows[end] !== LF) end += 1;
-        const needed = length + prefix.length + (end - from) * 6 + 8;
-        if (needed > target.length) target = grown(target, needed);
-        for (let i = 0; i < prefix.length; i += 1) target[length++] = prefix[i]!;
-        const isNull = end - from === 2 && rows[from] === BACKSLASH && rows[from + 1] === 78;
-        length = isNull ? writeAscii('null', target, length) : write(rows, from, end, target, length);
-        from = end + 1;
-      }
-      length = writeAscii('}\n', target, length);
-    }
-    buffer = target;
-    const lines = buffers.take(length);
-    lines.set(target.subarray(0, length));
-    return lines;
-  };
 }
 
-function grown(bytes: Uint8Array, needed: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(Math.max(needed, bytes.length * 2));
-  larger.set(bytes);
-  return larger;
+/** The value [start, end) of `source`, in COPY text. */
+export function pushJsonValue(
+  out: ByteBuffer,
+  { write }: JsonMember,
+  source: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  out.ensure(jsonRoom(source, start, end));
+  out.length = write(source, start, end, out.bytes, out.length);
 }
 
-function writeAscii(text: string, target: Uint8Array, at: number): number {
+/** Bytes that a value can take: of long ones, by what there is to escape, or to be filled up in lists of numbers. */
+export function jsonRoom(source: Uint8Array, start: number, end: number): number {
+  const length = end - start;
+  if (length <= shortValueBytes) return length * mostBytesOfByte + 3;
+  let others = 0;
+  for (let i = start; i < end; i += 1) {
+    const byte = source[i]!;
+    if (byte < 32 || byte === QUOTE || byte === COMMA) others += 1;
+  }
+  return length + others * (mostBytesOfByte - 1) + 3;
+}
+
+export function writeAscii(text: string, target: Uint8Array, at: number): number {
   for (let i = 0; i < text.length; i += 1) target[at + i] = text.charCodeAt(i);
   return at + text.length;
 }
 
-function kernelWriter(kind: ColumnType['kind']): number {
-  const write = scalarWriter(kind);
-  return write === writeNumber ? WRITE_NUMBER : write === writeBoolean ? WRITE_BOOLEAN : WRITE_TEXT;
-}
-
-function scalarWriter(kind: ColumnType['kind']): FieldWriter {
+/** Numbers of JSON, where they can be. */
+export function isNumber(kind: ColumnType['kind']): boolean {
   switch (kind) {
-    case 'boolean':
-      return writeBoolean;
     case 'smallint':
     case 'integer':
     case 'bigint':
     case 'numeric':
     case 'real':
     case 'double':
-      return writeNumber;
+      return true;
     default:
-      return writeString;
+      return false;
   }
 }
 
+function scalarWriter(kind: ColumnType['kind']): ValueWriter {
+  if (kind === 'boolean') return writeBoolean;
+  return isNumber(kind) ? writeNumber : writeString;
+}
+
 /** The escapes of COPY (`\\`, `\t`, `\n`, `\r`) mean the same in JSON. */
-const writeString: FieldWriter = (source, start, end, target, from) => {
+const writeString: ValueWriter = (source, start, end, target, from) => {
   let at = from;
   target[at++] = QUOTE;
   for (let i = start; i < end; i += 1) {
@@ -135,7 +125,7 @@ function writeEscaped(byte: number, target: Uint8Array, at: number): number {
     : writeAscii(`\\u${byte.toString(16).padStart(4, '0')}`, target, at);
 }
 
-const writeBoolean: FieldWriter = (source, start, end, target, at) => {
+const writeBoolean: ValueWriter = (source, start, end, target, at) => {
   const isTrue = source[start] === 116;
   if (end - start !== 1 || (!isTrue && source[start] !== 102))
     return writeString(source, start, end, target, at);
@@ -143,7 +133,7 @@ const writeBoolean: FieldWriter = (source, start, end, target, at) => {
 };
 
 /** A number of XML Schema in JSON's form: no plus sign, no needless zeros before it, digits on both sides of the point. */
-const writeNumber: FieldWriter = (source, start, end, target, from) => {
+const writeNumber: ValueWriter = (source, start, end, target, from) => {
   const isNegative = source[start] === MINUS;
   let whole = isNegative || source[start] === PLUS ? start + 1 : start;
   const wholeEnd = skipDigits(source, whole, end);
@@ -177,7 +167,7 @@ function skipExponent(source: Uint8Array, from: number, end: number): number {
 }
 
 /** An array literal, `{1,2}` or `{"a b","c"}` (src/engine/shred/values/conversion.ts), whose backslashes COPY has doubled. */
-function listWriter(kind: ColumnType['kind']): FieldWriter {
+function listWriter(kind: ColumnType['kind']): ValueWriter {
   const plain = plainItems(scalarWriter(kind));
   return (source, start, end, target, from) => {
     const isList = end - start >= 2 && source[start] === 123 && source[end - 1] === 125;
@@ -190,7 +180,7 @@ function listWriter(kind: ColumnType['kind']): FieldWriter {
   };
 }
 
-function plainItems(write: FieldWriter): FieldWriter {
+function plainItems(write: ValueWriter): ValueWriter {
   return (source, start, end, target, from) => {
     let at = from;
     for (let i = start; i < end;) {
@@ -205,7 +195,7 @@ function plainItems(write: FieldWriter): FieldWriter {
 }
 
 /** Quotes and the commas between items are JSON's already; `\\\\` stands for a backslash, `\\"` for a quote. */
-const writeQuotedItems: FieldWriter = (source, start, end, target, from) => {
+const writeQuotedItems: ValueWriter = (source, start, end, target, from) => {
   let at = from;
   for (let i = start; i < end; i += 1) {
     const byte = source[i]!;
