@@ -276,7 +276,7 @@ describe('several files', () => {
     const told: unknown[] = [];
     for (let at = 100; at < bytes.length; at += Math.ceil(bytes.length / 60)) {
       const damaged = Buffer.from(bytes);
-      damaged.fill(0xa5, at, at + 16);
+      damaged.fill(0xa5, at, Math.min(at + 16, bytes.length));
       await writeFile(join(directory, 'damaged.parquet'), damaged);
       const read = openRows([storedFile('damaged', columns, file)], names).then(
         (blocks) => blocks && rowsOf(blocks, names.length),
