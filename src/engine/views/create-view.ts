@@ -196,7 +196,8 @@ export function createView(
   /** The row that a reference means: its key, and its table where that may be one of several. */
   function meantRow(of: ViewColumn, expression: string): { readonly table?: string; readonly key?: string } {
     const { table, column } = of.place;
-    if (of.signedBy !== undefined || column.sourceType !== 'IDREF' || documentKey === null) return {};
+    const isOne = column.sourceType === 'IDREF' && column.type.list !== true;
+    if (of.signedBy !== undefined || !isOne || documentKey === null) return {};
     const ids = meantIds(model.tables[table]!, column);
     const there = ids.filter(isThere);
     if (ids.length === 1) {

@@ -150,6 +150,32 @@ describe.each(names)('references in %s', (name) => {
   });
 });
 
+const claims =
+  compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="claims"><xs:complexType><xs:sequence>
+  <xs:element name="claim" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="amount" type="xs:decimal"/><xs:element name="reported" type="xs:date"/>
+    <xs:element name="paper" minOccurs="0" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id" type="xs:ID" use="required"/></xs:complexType></xs:element>
+  </xs:sequence><xs:attribute name="follows" type="xs:IDREFS"/></xs:complexType></xs:element>
+</xs:sequence></xs:complexType></xs:element></xs:schema>`);
+
+const claim = (follows: string, id: string): string =>
+  `<claim follows="${follows}"><amount>1.5</amount><reported>2026-01-01</reported><paper id="${id}"/></claim>`;
+
+describe.each(names)('lists of references in %s', (name) => {
+  it('are in views as they are in tables, without what each means', async () => {
+    const target = targets[name]();
+    const document = bytesOf(`<claims>${claim('a b', 'a')}${claim('b', 'b')}</claims>`);
+    const { changes } = await load(target, modelOf(claims, 1), [document]);
+    expect(changes.join()).toContain('views made: claim_view');
+    const rows = await target.query((ask) => ask('select * from claim_view order by claim_key'));
+    // SQLite has lists in tables of their own
+    const texts = name === 'SQLite' ? [undefined, undefined] : [/a.*b/, /b/];
+    expect(rows.map((row) => row['follows'])).toEqual(
+      texts.map((text) => (text === undefined ? undefined : expect.toSatisfy((v) => text.test(String(v))))),
+    );
+    expect(Object.keys(rows[0]!).filter((column) => /^follows_(?:key|table)$/.test(column))).toEqual([]);
+  });
+});
+
 describe('references in the script of a folder', needs(mariadbParts), () => {
   it('are followed in MariaDB', async () => {
     const folder = join(directory, 'tsv');
