@@ -1,5 +1,6 @@
 /** Deviations of documents from the model (unmapped content, values that columns cannot hold, ignored values): counted and sampled per path (docs/decisions/loading/nothing-lost.md). */
 import { InputError } from '../diagnostics.ts';
+import { clarkName, type QName } from '../model/source-model.ts';
 import { utf8Text } from '../xml/utf8.ts';
 
 export interface UnmappedPath {
@@ -12,10 +13,21 @@ export interface UnmappedPath {
   readonly where?: string;
 }
 
+/** A type that `xsi:type` names, and that leads to no columns of its own: it may have none, or there may be no such type. */
+export interface MentionedType {
+  /** of the element */
+  readonly xpath: string;
+  readonly name: QName;
+  count: number;
+  /** document, line and column of the first */
+  readonly where: string;
+}
+
 export interface Deviations {
   readonly paths: ReadonlyMap<string, UnmappedPath>;
   /** columns that met values they cannot hold: name -> how many, and the first */
   readonly unconvertedValues: ReadonlyMap<string, { count: number; readonly sample: string }>;
+  readonly namedTypes: ReadonlyMap<string, MentionedType>;
   readonly total: number;
   /** documents that were kept whole, which the total counts too */
   documents: number;
@@ -25,6 +37,8 @@ export interface Deviations {
   ignore(xpath: string, values: number): void;
   unmapped(xpath: string, kind: UnmappedPath['kind'], content: Uint8Array, where?: string): void;
   unconverted(column: string, text: string): void;
+  /** `where` is asked for once. */
+  namedType(xpath: string, name: QName, where: () => string): void;
 }
 
 /** distinct paths that are kept apart; what comes later is counted together */
@@ -34,11 +48,13 @@ export function createDeviations(mode: 'capture' | 'report' | 'fail'): Deviation
   const paths = new Map<string, UnmappedPath>();
   const unconvertedValues = new Map<string, { count: number; readonly sample: string }>();
   const ignored = new Map<string, number>();
+  const namedTypes = new Map<string, MentionedType>();
   let total = 0;
   return {
     paths,
     unconvertedValues,
     ignored,
+    namedTypes,
     documents: 0,
     ignore(xpath, values) {
       const path = ignored.size < maxPaths || ignored.has(xpath) ? xpath : '…';
@@ -63,6 +79,13 @@ export function createDeviations(mode: 'capture' | 'report' | 'fail'): Deviation
       const location = where === undefined ? {} : { where };
       if (known === undefined) paths.set(identity, { xpath: identity, kind, count: 1, sample, ...location });
       else known.count += 1;
+    },
+    namedType(xpath, name, where) {
+      const identity = `${clarkName(name)} ${xpath}`;
+      const known = namedTypes.get(identity);
+      if (known !== undefined) known.count += 1;
+      else if (namedTypes.size < maxPaths)
+        namedTypes.set(identity, { xpath, name, count: 1, where: where() });
     },
     unconverted(column, text) {
       const known = unconvertedValues.get(column);

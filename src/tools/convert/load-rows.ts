@@ -9,7 +9,7 @@ import type { MergeCounts } from '../../ports/rows/merge.ts';
 import type { Enumerations, RowSink } from '../../ports/rows/sink.ts';
 import type { ConversionDetails, KeptContent, SchemaChosen } from '../reports/conversion-result.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import { detailsOf, linesOf } from '../load/findings.ts';
+import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
 import { withZonesMet } from '../load/zones-met.ts';
 import type { ThreadLoad } from '../load/threads/units/place.ts';
@@ -104,7 +104,8 @@ export async function loadRows(
   }
   for (const change of byTable(published.changes)) session.log(`target changed: ${change}`);
   const findings = loader.findings();
-  for (const line of linesOf(findings)) session.log(line);
+  for (const line of [...linesOf(findings), ...(await unknownTypes(session, logical, findings))])
+    session.log(line);
   return {
     documents: findings.documents,
     skipped: loader.skipped,
@@ -185,6 +186,19 @@ function requireMerge({ rowTag, key, keys }: ToolSession['request'], sink: RowSi
       'invalid_option',
       '-S m replaces documents by their keys, and --keys hash numbers rows by what documents hold: leave one of the two out',
     );
+}
+
+/** Types that documents name and the origin of a logical schema does not declare. */
+async function unknownTypes(
+  { home, idOrg }: ToolSession,
+  { idSch }: StoredLogicalSchema,
+  { namedTypes }: LoadFindings,
+): Promise<readonly string[]> {
+  if (namedTypes.length === 0) return [];
+  const origin = await home.adapters.catalog.loadOrigin(idOrg, idSch);
+  if (origin === null) return [];
+  const declared = origin.model.types.flatMap(({ name }) => (name === null ? [] : [name]));
+  return unknownTypeLines(namedTypes, declared);
 }
 
 /** What columns can have, as the origin of a logical schema says. */

@@ -1,7 +1,9 @@
 /** Findings of a load (unmapped content, unconverted values, broken keys): counted where documents are read, added up over processes and threads. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
 import type { IdentityChecker } from '../../engine/identity/checker.ts';
-import type { Deviations, UnmappedPath } from '../../engine/shred/deviations.ts';
+import { didYouMean } from '../../engine/closest-word.ts';
+import { clarkName, isSameName, type QName } from '../../engine/model/source-model.ts';
+import type { Deviations, MentionedType, UnmappedPath } from '../../engine/shred/deviations.ts';
 import { nothingKept, type ConversionDetails, type KeptContent } from '../reports/conversion-result.ts';
 import { identityReport } from './identity-report.ts';
 
@@ -18,6 +20,8 @@ export interface LoadFindings {
     column: string,
     found: { readonly count: number; readonly sample: string },
   ])[];
+  /** types named in documents that lead to no columns of their own */
+  readonly namedTypes: readonly MentionedType[];
   /** values whose mappings are inactive */
   readonly ignored: number;
   /** attributes and texts outside of the row elements */
@@ -44,6 +48,7 @@ export function findingsOf(
       ? { values: deviations.total - deviations.documents, documents: deviations.documents }
       : nothingKept,
     unconvertedValues: [...deviations.unconvertedValues],
+    namedTypes: [...deviations.namedTypes.values()],
     ignored: [...deviations.ignored.values()].reduce((sum, count) => sum + count, 0),
     identity: identity === null ? null : { broken: identity.broken, unfinished: identity.unfinished },
   };
@@ -53,12 +58,14 @@ export function findingsOf(
 export function addFindings(parts: readonly LoadFindings[]): LoadFindings {
   const unmapped = new Map<string, UnmappedPath>();
   const unconvertedValues = new Map<string, { count: number; readonly sample: string }>();
+  const namedTypes = new Map<string, MentionedType>();
   const broken = new Map<string, BrokenRule>();
   const checked = parts.some(({ identity }) => identity !== null);
   let unfinished = 0;
   for (const part of parts) {
     for (const path of part.unmapped) count(unmapped, path.xpath, path);
     for (const [column, found] of part.unconvertedValues) count(unconvertedValues, column, found);
+    for (const type of part.namedTypes) count(namedTypes, `${clarkName(type.name)} ${type.xpath}`, type);
     for (const rule of part.identity?.broken ?? [])
       count(broken, `${rule.kind} ${rule.fault} ${rule.name}`, rule);
     unfinished += part.identity?.unfinished ?? 0;
@@ -73,6 +80,7 @@ export function addFindings(parts: readonly LoadFindings[]): LoadFindings {
     unmapped: [...unmapped.values()],
     kept: { values: sum(({ kept }) => kept.values), documents: sum(({ kept }) => kept.documents) },
     unconvertedValues: [...unconvertedValues],
+    namedTypes: [...namedTypes.values()],
     identity: checked ? { broken: [...broken.values()], unfinished } : null,
   };
 }
@@ -111,4 +119,25 @@ export function linesOf({ outside, unmapped, unconvertedValues, identity }: Load
     ),
     ...identityReport(identity),
   ];
+}
+
+const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
+
+/** Lines for types that the schema does not declare. `declared`: all that it does. */
+export function unknownTypeLines(
+  namedTypes: LoadFindings['namedTypes'],
+  declared: readonly QName[],
+): string[] {
+  return namedTypes
+    .filter(
+      ({ name }) => name.namespaceUri !== xsdNamespace && !declared.some((type) => isSameName(type, name)),
+    )
+    .slice(0, maxLines)
+    .map(({ xpath, name, count: times, where }) => {
+      const meant = didYouMean(
+        name.localName,
+        declared.map(({ localName }) => localName),
+      );
+      return `unknown type ${clarkName(name)} (xsi:type of ${xpath}): ${times} times, first in ${where}${meant}`;
+    });
 }

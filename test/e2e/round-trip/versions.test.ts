@@ -58,6 +58,8 @@ describe.each(shown)('$name', { timeout: 600_000, ...needs('corpus') }, ({ versi
         `standard-${level}`,
         '-g',
         level,
+        '--missing',
+        'wildcard',
         ...roots,
         ...parent,
       );

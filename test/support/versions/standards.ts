@@ -1,6 +1,7 @@
 /** Versions of standards with documents of each: those that the corpus has, and next ones made of its sets. */
 import { basename } from 'node:path';
 import { clarkName, type QName } from '../../../src/engine/model/source-model.ts';
+import { InputError } from '../../../src/engine/diagnostics.ts';
 import { parseXmlTree } from '../../../src/engine/xml/tree.ts';
 import { corpusXsdSet, readCorpus } from '../corpus.ts';
 import { corpusGroups, type CorpusGroup } from '../round-trip/corpus.ts';
@@ -83,18 +84,30 @@ function versionOf({ xsd, documents }: CorpusGroup): StandardVersion {
   // each of these is a set of its own
   const own = xsd!.startsWith('iso20022/') ? files.filter(({ name }) => name === entry) : files;
   const read = documents
-    .map((name) => ({ name: basename(name), bytes: readCorpus(name) }))
+    // tools read documents of any name, and of folders those that end so
+    .map((name) => ({ name: basename(name).replace(/(?<!\.xml)$/, '.xml'), bytes: readCorpus(name) }))
+    .filter(({ bytes }) => rootOf(bytes) !== null)
     .toSorted((a, b) => Number(a.bytes.length > mostBytes) - Number(b.bytes.length > mostBytes));
-  const byRoot = Map.groupBy(read, ({ bytes }) => clarkName(parseXmlTree(bytes, {}).name));
+  const byRoot = Map.groupBy(read, ({ bytes }) => clarkName(rootOf(bytes)!));
   // of the documents, those that start as most do
   const [alike] = [...byRoot.values()].toSorted((a, b) => b.length - a.length);
   const chosen = alike!.filter(({ bytes }, at) => at === 0 || bytes.length <= mostBytes);
   return {
     files: own,
     entry: entry!,
-    root: parseXmlTree(chosen[0]!.bytes, {}).name,
+    root: rootOf(chosen[0]!.bytes)!,
     documents: chosen.slice(0, mostDocuments),
   };
+}
+
+/** Null: the document is not well-formed. */
+function rootOf(document: Uint8Array): QName | null {
+  try {
+    return parseXmlTree(document, {}).name;
+  } catch (error) {
+    if (error instanceof InputError) return null;
+    throw error;
+  }
 }
 
 function withNext(version: StandardVersion, options: VersionOptions): StandardVersion[] {
@@ -103,6 +116,6 @@ function withNext(version: StandardVersion, options: VersionOptions): StandardVe
     name: `next-${name}`,
     bytes: next.document(bytes),
   }));
-  const root = parseXmlTree(documents[0]!.bytes, {}).name;
+  const root = rootOf(documents[0]!.bytes)!;
   return [version, { ...version, files: next.files, root, documents }];
 }

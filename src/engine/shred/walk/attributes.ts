@@ -1,7 +1,7 @@
 /** Attributes: in their columns, as what XSD lets every element say of itself (XSD Part 1 §2.6), or beside the data. */
 import { clarkName, isSameName, type QName } from '../../model/source-model.ts';
 import { allowsNamespace } from '../../model/wildcard-namespaces.ts';
-import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
+import { RECORD_INTS, type TextLocation, type TokenBatch } from '../../xml/tokens.ts';
 import type { CompiledNode, CompiledPlan } from '../compiled-plan.ts';
 import {
   FRAME_NIL,
@@ -86,7 +86,13 @@ export class Attributes {
   }
 
   /** The element at `frame` is of the type that the xsi:type at `at` names: its node and row become those of that type. */
-  applyType(batch: TokenBatch, at: number, node: CompiledNode, frame: number): void {
+  applyType(
+    batch: TokenBatch,
+    at: number,
+    node: CompiledNode,
+    frame: number,
+    locate: (recordIndex: number) => TextLocation,
+  ): void {
     const state = this.#state;
     const row = state.frame(frame, FRAME_ROW);
     const typeName = this.#context.scope.resolve(trimmed(rangeText(batch, at)));
@@ -96,12 +102,23 @@ export class Attributes {
     else if (typeName === null) this.#unmapped.addAttribute(batch, at, row);
     else this.#keepType(typeName, row);
     state.setFrame(frame, FRAME_SHOWN, 1);
-    if (typeEdge === undefined) return;
+    if (typeEdge === undefined) {
+      if (typeName !== null) this.#noteType(typeName, frame, () => locate(at));
+      return;
+    }
     const target = this.#plan.nodes[typeEdge.node]!;
     state.setFrame(frame, FRAME_NODE, target.index);
     if (typeEdge.parentKeyColumn < 0) return;
     state.setFrame(frame, FRAME_ROW, this.#elementRows.openSubtype(target, typeEdge.parentKeyColumn, row));
     state.setFrame(frame, FRAME_ROW_COUNT, state.frame(frame, FRAME_ROW_COUNT) + 1);
+  }
+
+  #noteType(typeName: QName, frame: number, locate: () => TextLocation): void {
+    const { deviations, documentName, paths } = this.#context;
+    deviations.namedType(paths.element(frame), typeName, () => {
+      const { line, column } = locate();
+      return `${documentName}: line ${line}, column ${column}`;
+    });
   }
 
   /**

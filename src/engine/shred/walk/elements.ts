@@ -85,7 +85,7 @@ export class Elements {
     if (parentFrame < 0) {
       const root = this.#plan.rootEdge(nameId);
       if (root === null) return this.#captured.beginRoot(batch, at, locate(at));
-      return this.#open(batch, at, root, parentFrame, 0);
+      return this.#open(batch, at, root, parentFrame, 0, locate);
     }
     this.#text.closeRun(parentFrame);
     const position = state.nextPosition(parentFrame);
@@ -109,7 +109,7 @@ export class Elements {
         ? target.seenSlot >= 0 && !this.#rows.mark(row, target.seenSlot)
         : this.#rows.isSet(row, edge.childKeyColumn);
     if (hasOne) return this.#captured.begin(batch, at, this.#wildcardTable(parent, nameId), position);
-    return this.#open(batch, at, edge, parentFrame, position);
+    return this.#open(batch, at, edge, parentFrame, position, locate);
   }
 
   /** -1: none that lets in an element of that name. */
@@ -133,7 +133,14 @@ export class Elements {
     for (let open = state.frame(frame, FRAME_ROW_COUNT); open > 0; open -= 1) this.#elementRows.close();
   }
 
-  #open(batch: TokenBatch, at: number, edge: PlanEdge, parentFrame: number, position: number): number {
+  #open(
+    batch: TokenBatch,
+    at: number,
+    edge: PlanEdge,
+    parentFrame: number,
+    position: number,
+    locate: (recordIndex: number) => TextLocation,
+  ): number {
     const { events, count } = batch;
     const nameId = events[at * RECORD_INTS + 1]!;
     const state = this.#state;
@@ -182,7 +189,7 @@ export class Elements {
     if (misplaced) this.#unmapped.keepPosition(frame);
     const typed = this.#attributes.findType(batch, firstAttribute, last, node);
     if (typed >= 0) {
-      this.#attributes.applyType(batch, typed, node, frame);
+      this.#attributes.applyType(batch, typed, node, frame, locate);
       node = this.#context.nodeOf(frame);
       row = state.frame(frame, FRAME_ROW);
     }
