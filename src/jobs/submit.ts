@@ -85,7 +85,7 @@ export function requireCommands(settings: Pick<SubmitSettings, 'commandsEnabled'
   if (settings.commandsEnabled) return;
   throw new AppError(
     'commands_disabled',
-    'running commands is off: set cmd.enabled=true in backend.properties and restart',
+    'running commands is off: set cmd.enabled=true in backend.properties, or SVC_CMD_ENABLED=true in the environment, and restart',
   );
 }
 
