@@ -1,23 +1,26 @@
 /** How much of small tables is held while a folder is read. */
 import type { ManifestFile } from './contents/manifest.ts';
 
-/** values of all tables together whose rows are held */
-const mostHeldValues = 2_000_000;
-/** of Parquet, which may have a hundred times as many bytes when they are read */
-const mostHeldBytes = 4 * 1024 * 1024;
+/** memory of all tables together whose rows are held, more or less */
+const mostHeldBytes = 32 * 1024 * 1024;
+/** as they lie in files of Parquet, which may have a hundred times as many when they are read */
+const mostStoredBytes = 4 * 1024 * 1024;
+
+/** What a value takes, more or less: as bytes with their cell, and as a string in a row of its own. */
+export const heldValueBytes = { cell: 16, text: 128 } as const;
 
 /** What is left of the memory for tables that are read as a whole. */
 export class HeldRoom {
-  #values = mostHeldValues;
-  #bytes = mostHeldBytes;
+  #held = mostHeldBytes;
+  #stored = mostStoredBytes;
 
-  /** False where the rows of the files have no room. */
-  take(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], columns: number): boolean {
-    const values = files.reduce((sum, { rows }) => sum + rows * columns, 0);
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    if (values > this.#values || bytes > this.#bytes) return false;
-    this.#values -= values;
-    this.#bytes -= bytes;
+  /** False where the rows of the files have no room. `valueBytes`: as `heldValueBytes` has it. */
+  take(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], columns: number, valueBytes: number): boolean {
+    const held = files.reduce((sum, { rows }) => sum + rows * columns * valueBytes, 0);
+    const stored = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (held > this.#held || stored > this.#stored) return false;
+    this.#held -= held;
+    this.#stored -= stored;
     return true;
   }
 }

@@ -13,7 +13,7 @@ import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
 import { surveyRecords, type RecordSurvey } from './survey-records.ts';
-import { HeldRoom } from './held-room.ts';
+import { HeldRoom, heldValueBytes } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
 import { sortedRows } from '../row-sinks/sorted-rows.ts';
 import { openTextRows } from './text-rows.ts';
@@ -167,10 +167,14 @@ function sourceTable(
         if (stored !== null) return stored;
       } else if (lieInOrder(files, rowFiles)) return textRows(rowFiles, { format, files, types }, wanted);
       const at = wanted.indexOf(key);
-      const few = at < 0 || !rowFiles.room.take(files, wanted.length) ? null : await asTheyLie(wanted);
+      const few =
+        at < 0 || !rowFiles.room.take(files, wanted.length, heldValueBytes.cell)
+          ? null
+          : await asTheyLie(wanted);
       return few === null ? null : sortedRows(few, at, wanted.length);
     },
-    fewAsTheyLie: async (wanted) => (rowFiles.room.take(files, wanted.length) ? asTheyLie(wanted) : null),
+    fewAsTheyLie: async (wanted) =>
+      rowFiles.room.take(files, wanted.length, heldValueBytes.text) ? asTheyLie(wanted) : null,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Rows of small tables that are held: sorted by their keys, and no more of them than there is room for. */
 import { expect, test } from 'vitest';
-import { HeldRoom } from '../../../../src/adapters/folder/held-room.ts';
+import { HeldRoom, heldValueBytes } from '../../../../src/adapters/folder/held-room.ts';
 import { inOrderOf, listedRows } from '../../../../src/adapters/row-sinks/held-rows.ts';
 import { sortedRows } from '../../../../src/adapters/row-sinks/sorted-rows.ts';
 import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';
@@ -55,8 +55,8 @@ test('entries are listed in the order of several whole numbers', () => {
 test('tables share the room for rows that are held: beyond it they are read another way', () => {
   const room = new HeldRoom();
   const files = [{ rows: 10_000, bytes: 100_000 }];
-  const taken = Array.from({ length: 1000 }, () => room.take(files, 20)).filter(Boolean);
+  const taken = Array.from({ length: 1000 }, () => room.take(files, 20, heldValueBytes.cell)).filter(Boolean);
   expect(taken).toHaveLength(10);
-  expect(room.take([{ rows: 1, bytes: 1 }], 1)).toBe(false);
-  expect(new HeldRoom().take([{ rows: 1, bytes: 5 * 1024 * 1024 }], 1)).toBe(false);
+  expect(room.take([{ rows: 300_000, bytes: 1 }], 5, heldValueBytes.text)).toBe(false);
+  expect(new HeldRoom().take([{ rows: 1, bytes: 5 * 1024 * 1024 }], 1, heldValueBytes.cell)).toBe(false);
 });
