@@ -14,6 +14,7 @@ import { decoded, fieldBlock, type FieldPlan, type ValueDecoder } from '../row-s
 import {
   createTableRowSource,
   type ClosableBlocks,
+  type DocumentRowsOnly,
   type ReadTable,
   type ReadTables,
   type RowOrder,
@@ -27,8 +28,15 @@ export interface SourceTable extends ReadTable {
   text(column: string): SourceText | null;
   /** of a table whose rows are lines that we read ourselves: then `text` is not asked */
   readonly lines?: SourceLines;
-  /** all rows in the order of a column's whole numbers, read without DuckDB; null where they do not lie so */
-  readonly allInOrder?: (key: string, columns: readonly string[]) => Promise<ClosableBlocks | null>;
+  /**
+   * All rows in the order of a column's whole numbers, or those of a document, read without DuckDB; null where they do not lie so, or where to read
+   * all for those would be as quick.
+   */
+  readonly inOrder?: (
+    key: string,
+    columns: readonly string[],
+    only: DocumentRowsOnly | null,
+  ) => Promise<ClosableBlocks | null>;
   /** all rows as they lie, read without DuckDB; null: there are too many to be held */
   readonly fewAsTheyLie?: (columns: readonly string[]) => Promise<ClosableBlocks | null>;
 }
@@ -110,11 +118,13 @@ class FileTables implements ReadTables<SourceTable> {
 
   async blocks(
     table: SourceTable,
-    { rest, order }: RowQuery,
+    { rest, order, only = null }: RowQuery,
     columns: readonly string[],
   ): Promise<ClosableBlocks> {
     const inOrder =
-      rest === '' && order?.key !== undefined ? await table.allInOrder?.(order.key, columns) : null;
+      (rest === '' || only !== null) && order?.key !== undefined
+        ? await table.inOrder?.(order.key, columns, only)
+        : null;
     if (inOrder != null) return inOrder;
     const connection = await this.#tables.connect();
     const sorting =

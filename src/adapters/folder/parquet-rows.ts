@@ -3,9 +3,14 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
 import { CellsKernel } from '../../engine/parquet/reading/kernel/instance.ts';
-import { ParquetFileReader, type ParquetRows } from '../../engine/parquet/reading/file-reader.ts';
+import {
+  ParquetFileReader,
+  type ParquetRows,
+  type RowsOnly,
+} from '../../engine/parquet/reading/file-reader.ts';
 import { storedForm, type ChunkSource, type StoredForm } from '../../engine/parquet/reading/stored-column.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
+import { cellIs, utf8Of } from '../../engine/unshred/rows/values.ts';
 import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
@@ -20,6 +25,8 @@ export interface StoredRowsOptions {
   readonly files: readonly StoredRowsFile[];
   /** the row key's column; null: the rows may lie in any order */
   readonly key: string | null;
+  /** of a column that is wanted; null: all rows */
+  readonly only?: RowsOnly | null;
   /** columns of a row, by their names */
   readonly wanted: readonly string[];
   /** bytes of a block, as far as its rows are shorter */
@@ -103,14 +110,26 @@ class StoredRows implements ClosableBlocks {
   async #read(): Promise<RowBlock | null> {
     for (;;) {
       const { file, rows } = this.#open ?? {};
-      const block = rows === undefined ? null : await file!.told(() => rows.next());
-      if (block !== null) return block;
+      const all = rows === undefined ? null : await file!.told(() => rows.next());
+      if (all !== null) {
+        const block = this.#asked(all);
+        if (block.rows > 0) return block;
+        continue;
+      }
       await this.#closeFile();
       const formed = this.#files[this.#next];
       if (formed === undefined) return null;
       this.#next += 1;
       await this.#begin(formed);
     }
+  }
+
+  /** The rows of a block that are wanted: the others of its row group are read with them. */
+  #asked(block: RowBlock): RowBlock {
+    const { only, wanted } = this.#options;
+    return only == null
+      ? block
+      : rowsOf(block, wanted.indexOf(only.column), String(only.number), wanted.length);
   }
 
   async #begin({ file, forms }: FormedFile): Promise<void> {
@@ -160,14 +179,17 @@ class OpenFile {
 
   /** Null where the file is not of our writer. */
   async reader(): Promise<ParquetFileReader | null> {
-    const { kernel, buffers } = this.#options.memory;
+    const {
+      memory: { kernel, buffers },
+      only = null,
+    } = this.#options;
     const source: ChunkSource = {
       read: (at, length) => this.#read(at, length),
       release: (bytes) => buffers.giveBack(bytes),
       decompress,
     };
     const { size } = await this.#handle.stat();
-    return this.told(() => ParquetFileReader.open(size, source, kernel));
+    return this.told(() => ParquetFileReader.open(size, source, kernel, only));
   }
 
   /** What is damaged is told in the words of the folder. */
@@ -193,6 +215,19 @@ class OpenFile {
     }
     return bytes;
   }
+}
+
+/** Of `width` columns, those rows whose value of one is that number. */
+function rowsOf({ bytes, cells, rows }: RowBlock, column: number, number: string, width: number): RowBlock {
+  const wanted = utf8Of(number);
+  let kept = 0;
+  for (let row = 0; row < rows; row += 1) {
+    const at = row * width * 2;
+    if (!cellIs({ bytes, cells, at }, column, wanted, 0, wanted.length)) continue;
+    cells.copyWithin(kept * width * 2, at, at + width * 2);
+    kept += 1;
+  }
+  return { bytes, cells: cells.subarray(0, kept * width * 2), rows: kept };
 }
 
 function decompress(bytes: Uint8Array, length: number): Uint8Array {

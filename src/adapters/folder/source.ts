@@ -11,7 +11,7 @@ import { openDuckDbReader, pathLiteral, type DuckDbReader } from '../duckdb/data
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
-import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
+import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-source.ts';
 import { surveyRecords, type RecordSurvey } from './survey-records.ts';
 import { HeldRoom, heldValueBytes } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
@@ -145,7 +145,7 @@ function sourceTable(
   const names = new Set(files.flatMap((file) => file.columns));
   const asTheyLie = async (wanted: readonly string[]): Promise<ClosableBlocks | null> =>
     format === 'parquet'
-      ? storedRows(rowFiles, files, types, null, wanted)
+      ? storedRows(rowFiles, files, types, { key: null, only: null }, wanted)
       : textRows(rowFiles, { format, files, types }, wanted);
   const read = {
     csv: (path: string, file: ManifestFile) => csvFile(path, file, rowFiles),
@@ -161,11 +161,12 @@ function sourceTable(
       names.has(name)
         ? { expression: doubleQuoted(name), decode: valueDecoder(format, types.get(name)) }
         : null,
-    allInOrder: async (key, wanted) => {
+    inOrder: async (key, wanted, only) => {
       if (format === 'parquet') {
-        const stored = await storedRows(rowFiles, files, types, key, wanted);
-        if (stored !== null) return stored;
-      } else if (lieInOrder(files, rowFiles)) return textRows(rowFiles, { format, files, types }, wanted);
+        const stored = await storedRows(rowFiles, files, types, { key, only }, wanted);
+        if (stored !== null || only !== null) return stored;
+      } else if (only !== null) return null;
+      else if (lieInOrder(files, rowFiles)) return textRows(rowFiles, { format, files, types }, wanted);
       const at = wanted.indexOf(key);
       const few =
         at < 0 || !rowFiles.room.take(files, wanted.length, heldValueBytes.cell)
@@ -182,7 +183,7 @@ function storedRows(
   { directory, label, pieceBytes, memory }: RowFiles,
   files: readonly ManifestFile[],
   known: ReadonlyMap<string, ColumnType>,
-  key: string | null,
+  { key, only }: { readonly key: string | null; readonly only: DocumentRowsOnly | null },
   wanted: readonly string[],
 ): Promise<ClosableBlocks | null> {
   return openStoredRows({
@@ -196,6 +197,7 @@ function storedRows(
       ),
     })),
     key,
+    only: only === null ? null : { column: only.column, number: BigInt(only.key) },
     wanted,
     blockBytes: pieceBytes,
     label,

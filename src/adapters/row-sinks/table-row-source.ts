@@ -36,10 +36,18 @@ export interface RowOrder {
   readonly key?: string;
 }
 
+/** Rows of one document: the column with its key, and that. */
+export interface DocumentRowsOnly {
+  readonly column: string;
+  readonly key: string;
+}
+
 /** `order`: absent where `rest`, which stands behind FROM, tells it. */
 export interface RowQuery {
   readonly rest: string;
   readonly order?: RowOrder;
+  /** what `rest` says, where it asks for the rows of one document and for nothing else */
+  readonly only?: DocumentRowsOnly | null;
 }
 
 export interface ClosableBlocks extends RowBlocks {
@@ -183,13 +191,19 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
         const keyColumn = columnOf(tables[index]!, 'row_key');
         const key = table.whole(keyColumn)!;
         const columns = tables[index]!.columns.map((column) => column.name);
-        const rest = isTold
-          ? ofDocument(table, columnOf(tables[index]!, 'document'))
-          : since === undefined
-            ? ''
-            : ` WHERE ${key} >= ${since}`;
+        const documentColumn = isTold ? columnOf(tables[index]!, 'document') : null;
+        const rest =
+          documentColumn !== null
+            ? ofDocument(table, documentColumn)
+            : since === undefined
+              ? ''
+              : ` WHERE ${key} >= ${since}`;
         const order = { name: tables[index]!.name, by: [key], key: keyColumn };
-        return this.#blocks(table, { rest, order }, columns);
+        const only =
+          documentKey !== null && documentColumn !== null && from === '='
+            ? { column: documentColumn, key: documentKey }
+            : null;
+        return this.#blocks(table, { rest, order, only }, columns);
       },
       lexical: (index) =>
         this.#rowsBeside<LexicalRow>(

@@ -57,10 +57,12 @@ function openRows(
   files: Parameters<typeof openStoredRows>[0]['files'],
   wanted: readonly string[],
   blockBytes = 64 * 1024,
+  document: bigint | null = null,
 ): Promise<ClosableBlocks | null> {
   return openStoredRows({
     files,
     key: 'row_key',
+    only: document === null ? null : { column: 'document_key', number: document },
     wanted,
     blockBytes,
     label: directory,
@@ -285,5 +287,72 @@ describe('several files', () => {
     }
     expect(told.length).toBeGreaterThan(20);
     for (const message of told) expect(message).toContain('damaged.parquet was changed since it was written');
+  });
+});
+
+const textOf = (row: number): string => `${(row * 7919) % 1_000_003} ${(row * 104_729) % 999_983}`;
+
+describe('rows of one document', () => {
+  const count = 300_000;
+  const documents = [1n, 2n, 3n, 4n, 1_000_000_000_007n] as const;
+  const documentOf = (row: number): bigint => documents[Math.floor((row * documents.length) / count)]!;
+
+  async function staged() {
+    const columns: StagedColumn[] = [
+      keyColumn(count),
+      {
+        name: 'document_key',
+        type: { kind: 'bigint' },
+        values: Array.from({ length: count }, (_, row) => String(documentOf(row))),
+      },
+      {
+        name: 'value',
+        type: { kind: 'text' },
+        values: Array.from({ length: count }, (_, row) => textOf(row)),
+      },
+    ];
+    const { file } = await writeColumns(directory, 'documents', columns);
+    return { columns, stored: storedFile('documents', columns, file) };
+  }
+
+  it('are those that have its key, whatever row group they lie in', async () => {
+    const { columns, stored } = await staged();
+    const wanted = ['value', 'document_key', 'row_key'];
+    for (const document of documents) {
+      const rows = await rowsOf(await openRows([stored], wanted, 64 * 1024, document), wanted.length);
+      const expected = columns[0]!.values.flatMap((key, row) =>
+        documentOf(row) === document ? [[textOf(row), String(document), key]] : [],
+      );
+      expect(rows).toEqual(expected);
+    }
+    expect(await rowsOf(await openRows([stored], wanted, 64 * 1024, 5n), wanted.length)).toEqual([]);
+  });
+
+  it('are read without the row groups that have none', async () => {
+    const { stored } = await staged();
+    const memory = createStoredRowsMemory();
+    let read = 0;
+    const { buffers } = memory;
+    const take = buffers.take.bind(buffers);
+    buffers.take = (bytes: number) => {
+      read += bytes;
+      return take(bytes);
+    };
+    const bytesOf = async (document: bigint | null): Promise<number> => {
+      read = 0;
+      const only = document === null ? null : { column: 'document_key', number: document };
+      const options = {
+        files: [stored],
+        key: 'row_key',
+        wanted: ['document_key', 'value'],
+        label: directory,
+      };
+      await rowsOf(await openStoredRows({ ...options, only, blockBytes: 64 * 1024, memory }), 2);
+      return read;
+    };
+    const all = await bytesOf(null);
+    expect(await bytesOf(1n)).toBeLessThan(all / 2);
+    // of which no row group has some
+    expect(await bytesOf(2_000_000_000_000n)).toBeLessThan(all / 10);
   });
 });

@@ -1,12 +1,19 @@
 /**
  * Rows of a file that our writer made, as blocks of text (docs/decisions/loading/columns.md): no value becomes a string or an object on
- * its way. Of each column that is asked for one page is held, and its dictionary.
+ * its way. Of each column that is asked for one page is held, and its dictionary. Where rows of one number are wanted, row groups whose bounds
+ * leave it out are not read.
  */
 import type { RowBlock } from '../../unshred/rows/document-rows.ts';
 import type { CellsKernel } from './kernel/instance.ts';
-import { readFooter, type FileLayout } from './footer.ts';
+import { readFooter, type FileLayout, type StoredBounds } from './footer.ts';
 import { StoredLists } from './stored-lists.ts';
 import { StoredColumn, type ChunkSource, type ColumnRows, type StoredForm } from './stored-column.ts';
+
+/** Rows of which a column of whole numbers of 64 bits has that number. */
+export interface RowsOnly {
+  readonly column: string;
+  readonly number: bigint;
+}
 
 export interface RowsWanted {
   /** of columns of the file, by their names: how they become text, and which column of the rows they are */
@@ -28,14 +35,17 @@ export class ParquetFileReader {
     this.#kernel = kernel;
   }
 
-  /** Null where the file is not of our writer. RangeError where it is damaged. */
+  /** Null where the file is not of our writer. RangeError where it is damaged. `only`: row groups that have no such row are left out. */
   static async open(
     size: number,
     source: ChunkSource,
     kernel: CellsKernel,
+    only: RowsOnly | null = null,
   ): Promise<ParquetFileReader | null> {
-    const file = await readFooter(size, source.read);
-    return file === null ? null : new ParquetFileReader(file, source, kernel);
+    const file = await readFooter(size, source.read, only?.column ?? null);
+    if (file === null) return null;
+    const groups = only === null ? file.groups : file.groups.filter(({ bounds }) => mayHave(bounds, only));
+    return new ParquetFileReader({ ...file, groups }, source, kernel);
   }
 
   /** Whether the file has these columns, of just these types. */
@@ -72,6 +82,10 @@ export class ParquetFileReader {
   rows(wanted: RowsWanted): ParquetRows {
     return new ParquetRows(this.#file, this.#source, this.#kernel, wanted);
   }
+}
+
+function mayHave(bounds: StoredBounds | null, { number }: RowsOnly): boolean {
+  return bounds === null || (bounds[0] <= number && number <= bounds[1]);
 }
 
 /** of a block whose cells have more bytes than its texts may have twice */

@@ -17,8 +17,13 @@ export interface StoredChunk {
   readonly isCompressed: boolean;
 }
 
+/** The least and the greatest whole number that a column has in a row group. */
+export type StoredBounds = readonly [least: bigint, greatest: bigint];
+
 export interface StoredGroup {
   readonly rows: number;
+  /** of the column that was asked for; null: the file does not tell */
+  readonly bounds: StoredBounds | null;
   /** in the order of the columns */
   readonly chunks: readonly StoredChunk[];
 }
@@ -35,10 +40,14 @@ export interface FileLayout {
 
 const lastBytes = 32 * 1024;
 
-/** Null for a file of another writer. RangeError where it is none, or damaged. */
+/**
+ * Null for a file of another writer. RangeError where it is none, or damaged. `boundsOf`: a column of whole numbers of 64 bits whose bounds
+ * are wanted.
+ */
 export async function readFooter(
   size: number,
   read: (at: number, length: number) => Promise<Uint8Array>,
+  boundsOf: string | null = null,
 ): Promise<FileLayout | null> {
   let at = Math.max(0, size - lastBytes);
   let bytes = await read(at, size - at);
@@ -53,10 +62,10 @@ export async function readFooter(
     bytes = await read(at, length + 8);
   }
   const { fields } = readThrift(bytes, bytes.length - 8 - length);
-  return textOf(fields.get(6)) === createdBy ? fileLayout(fields, size) : null;
+  return textOf(fields.get(6)) === createdBy ? fileLayout(fields, size, boundsOf) : null;
 }
 
-function fileLayout(fields: ThriftFields, size: number): FileLayout {
+function fileLayout(fields: ThriftFields, size: number, boundsOf: string | null): FileLayout {
   const columns: FileLayout['columns'][number][] = [];
   // behind the root, which holds them
   const nodes = structsOf(fields.get(2));
@@ -67,13 +76,29 @@ function fileLayout(fields: ThriftFields, size: number): FileLayout {
     if (isList) node += 2;
     columns.push({ name, physical: numberOf(nodes[node] ?? new Map(), 1), isList });
   }
+  const bounded = columns.findIndex(({ name }) => name === boundsOf);
   return {
     columns,
-    groups: structsOf(fields.get(4)).map((group) => storedGroup(group, size, columns.length)),
+    groups: structsOf(fields.get(4)).map((group) => ({
+      ...storedGroup(group, size, columns.length),
+      bounds: storedBounds(structsOf(group.get(1))[bounded]),
+    })),
   };
 }
 
-function storedGroup(group: ThriftFields, size: number, columns: number): StoredGroup {
+/** Statistics of a chunk (parquet.thrift, ColumnMetaData 12: max_value 5, min_value 6). */
+function storedBounds(column: ThriftFields | undefined): StoredBounds | null {
+  const statistics = structOf(structOf(column?.get(3))?.get(12));
+  const [least, greatest] = [6, 5].map((field) => {
+    const bytes = statistics?.get(field);
+    return bytes instanceof Uint8Array && bytes.length === 8
+      ? new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0, true)
+      : null;
+  });
+  return least == null || greatest == null ? null : [least, greatest];
+}
+
+function storedGroup(group: ThriftFields, size: number, columns: number): Omit<StoredGroup, 'bounds'> {
   const chunks = structsOf(group.get(1)).map((column) => {
     const facts = structOf(column.get(3)) ?? new Map();
     const at = numberOf(facts, 11) ?? countOf(facts, 9);
