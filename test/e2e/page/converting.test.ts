@@ -93,7 +93,7 @@ describe('a conversion by dropping files', { timeout: 120_000, ...needs(['chromi
     expect(Object.keys(rows).length).toBeGreaterThan(2);
     expect(await page.locator('.figures').textContent()).toContain(`${documents.length} documents`);
     await page.getByRole('button', { name: 'Run again' }).click();
-    await page.getByText('Repeats').waitFor();
+    await page.getByText('Repeats', { exact: true }).waitFor();
     expect(complaints).toEqual([]);
     await close();
   });
