@@ -1,19 +1,16 @@
 /** Amounts with more digits than their columns were drawn for: there and back in every kind of target. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { describe, expect, it } from 'vitest';
 import { duckDbRows } from '../../contracts/row-sinks/readers.ts';
 import { createMysqlRowSink } from '../../../src/adapters/mysql/sink.ts';
 import { mariadbAddress } from '../../contracts/row-sinks/targets.ts';
-import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { compiled, modelOf } from '../../support/models/shredding.ts';
+import { modelOf } from '../../support/models/shredding.ts';
 import { needs, some } from '../../support/needs.ts';
-import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
-import { loadInto } from '../../support/round-trip/postgres.ts';
-import type { ServiceHome } from '../../support/service/start.ts';
 import { convert } from '../../support/service/tools.ts';
-import { useTrial } from '../../support/service/trial.ts';
+import { mariadbParts, startMariadb } from '../../support/servers/mariadb.ts';
+import { targetKinds, useEveryTarget } from '../../support/round-trip/every-target.ts';
+import { loadInto } from '../../support/round-trip/postgres.ts';
 
 /** ISO 20022 allows amounts of 18 digits, 5 of them behind the point, and XSD counts neither apart. */
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
@@ -33,58 +30,18 @@ const documents: Readonly<Record<string, string>> = {
   'longest.xml': entry(8, `1${'0'.repeat(30)}.000000000000000001`) + entry(9, '1.5', '+0.0000001'),
 };
 
-const trial = useTrial();
-let home: ServiceHome;
-let sql: Sql;
-let folder: string;
-let origin: string;
-const source = compiled(xsd);
+const wrapped = Object.fromEntries(
+  Object.entries(documents).map(([name, parts]) => [name, `<book>${parts}</book>`]),
+);
+const everyTarget = useEveryTarget(xsd, wrapped);
+const { load } = everyTarget;
 
-beforeAll(async () => {
-  home = await trial.home();
-  folder = join(home.directory, 'amounts');
-  await mkdir(folder);
-  await writeFile(join(folder, 'book.xsd'), xsd);
-  for (const [name, entries] of Object.entries(documents))
-    await writeFile(join(folder, name), `<book>${entries}</book>`);
-  origin = String((await convert(home, 'xsd2er', join(folder, 'book.xsd'))).origin);
-  sql = await trial.metadb(home);
-}, 120_000);
-
-const targets: Readonly<Record<string, () => readonly string[]>> = {
-  postgresql: () => ['metadb:amounts'],
-  duckdb: () => [`duckdb:${join(folder, 'book.duckdb')}`],
-  sqlite: () => [`sqlite:${join(folder, 'book.sqlite')}`],
-  ...Object.fromEntries(
-    ['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg'].map((format) => [
-      format,
-      () => [join(folder, format), '-f', format],
-    ]),
-  ),
-};
-
-const load = (names: readonly string[], target: readonly string[], ...more: readonly string[]) =>
-  convert(home, 'xml2er', ...names.map((name) => join(folder, name)), '-x', origin, '-o', ...target, ...more);
-
-describe.each(some(Object.keys(targets), 2))('%s', { timeout: 120_000 }, (kind) => {
-  it('gives every document back as it was', async () => {
-    const [place, ...format] = targets[kind]!();
-    const names = Object.keys(documents);
-    const { logical } = await load(names.slice(0, 1), [place!, ...format]);
-    for (const name of names.slice(1)) await load([name], [place!, ...format]);
-    const written = join(folder, `written from ${kind}`);
-    await convert(home, 'er2xml', '-l', String(logical), '-i', place!, '-o', written);
-    for (const name of names) {
-      const [before, after] = await Promise.all(
-        [folder, written].map((from) => readFile(join(from, name), 'utf8')),
-      );
-      expect(compareXml(before!, after!, { source })).toEqual([]);
-    }
-  });
+describe.each(some(targetKinds, 2))('%s', { timeout: 120_000 }, (kind) => {
+  it('gives every document back as it was', () => everyTarget.expectBackFrom(kind));
 });
 
 function typesThere(schema: string): Promise<unknown> {
-  return sql.unsafe(
+  return everyTarget.sql().unsafe(
     `SELECT column_name AS name, data_type AS type, numeric_scale AS scale, is_nullable AS nullable FROM information_schema.columns
       WHERE table_schema = '${schema}' AND table_name = 'entry' AND column_name IN ('amount', 'rate') ORDER BY 1`,
   );
@@ -92,7 +49,7 @@ function typesThere(schema: string): Promise<unknown> {
 
 /** Loads one after another. */
 async function typesInDuckDb(...names: readonly string[]): Promise<unknown> {
-  const file = join(folder, `${names.join('-')}.duckdb`);
+  const file = join(everyTarget.folder(), `${names.join('-')}.duckdb`);
   for (const name of names) await load([`${name}.xml`], [`duckdb:${file}`]);
   const columns = await duckDbRows(file, 'duckdb_columns()');
   return columns
@@ -116,7 +73,7 @@ describe('columns of such amounts', { timeout: 120_000 }, () => {
     await load(['usual.xml', 'longer.xml'], ['metadb:later']);
     expect(await typesThere('later')).toEqual(wide);
     expect(
-      (await sql.unsafe(`SELECT amount::text FROM later.entry ORDER BY number, amount`)).map(
+      (await everyTarget.sql().unsafe(`SELECT amount::text FROM later.entry ORDER BY number, amount`)).map(
         (row) => row['amount'],
       ),
     ).toEqual([
@@ -145,7 +102,7 @@ describe('columns of such amounts', { timeout: 120_000 }, () => {
 
   it('are read by a script of a folder with all their digits', async () => {
     for (const format of ['csv', 'parquet']) {
-      const target = join(folder, `script ${format}`);
+      const target = join(everyTarget.folder(), `script ${format}`);
       for (const name of ['usual.xml', 'long.xml', 'longer.xml']) await load([name], [target, '-f', format]);
       const script = await readFile(join(target, 'load.sql'), 'utf8');
       expect(script).toMatch(
@@ -157,19 +114,19 @@ describe('columns of such amounts', { timeout: 120_000 }, () => {
 
 describe('MariaDB', needs(mariadbParts), () => {
   it('has them as decimals with all their digits', { timeout: 120_000 }, async () => {
-    const model = modelOf(source, 3);
+    const model = modelOf(everyTarget.source, 3);
     const server = await startMariadb();
     try {
       await server.run('CREATE DATABASE book;');
       const address = mariadbAddress(server, 'book');
       const texts = await Promise.all(
-        ['usual.xml', 'long.xml', 'longer.xml'].map((name) => readFile(join(folder, name))),
+        ['usual.xml', 'long.xml', 'longer.xml'].map((name) => readFile(join(everyTarget.folder(), name))),
       );
       await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, texts.slice(0, 1));
       await loadInto(createMysqlRowSink(address), { model, idJob: 2 }, texts.slice(1));
       const rows = await server.run(
         "SELECT column_type, is_nullable FROM information_schema.columns WHERE table_schema = 'book' AND column_name = 'amount'; SELECT amount FROM entry ORDER BY number;",
-        folder,
+        everyTarget.folder(),
         'book',
       );
       expect(rows.trim().split('\n')).toEqual([
@@ -192,8 +149,9 @@ describe('MariaDB', needs(mariadbParts), () => {
 
 function guessedTarget(kind: string): readonly [string, ...string[]] {
   if (kind.includes(':')) return [kind];
-  if (kind === 'duckdb' || kind === 'sqlite') return [`${kind}:${join(folder, `guessed.${kind}`)}`];
-  return [join(folder, `guessed ${kind}`), '-f', kind];
+  if (kind === 'duckdb' || kind === 'sqlite')
+    return [`${kind}:${join(everyTarget.folder(), `guessed.${kind}`)}`];
+  return [join(everyTarget.folder(), `guessed ${kind}`), '-f', kind];
 }
 
 const row = (amount: string): string => `<row><price>${amount}</price></row>`;
@@ -210,17 +168,31 @@ describe('amounts that a model has from documents alone', { timeout: 120_000 }, 
     'come back to the letter from %s',
     async (kind) => {
       for (const [name, rows] of Object.entries(lists))
-        await writeFile(join(folder, name), `<rows>${rows}</rows>`);
+        await writeFile(join(everyTarget.folder(), name), `<rows>${rows}</rows>`);
       const target = guessedTarget(kind);
-      const { origin: guessed } = await convert(home, 'xml2er', join(folder, 'first.xml'), '-o', ...target);
+      const { origin: guessed } = await convert(
+        everyTarget.home(),
+        'xml2er',
+        join(everyTarget.folder(), 'first.xml'),
+        '-o',
+        ...target,
+      );
       for (const name of ['second.xml', 'third.xml'])
-        await convert(home, 'xml2er', join(folder, name), '-x', String(guessed), '-o', ...target);
-      const written = join(folder, `guessed from ${kind.replace(':', ' ')}`);
-      await convert(home, 'er2xml', '-x', String(guessed), '-i', target[0], '-o', written);
+        await convert(
+          everyTarget.home(),
+          'xml2er',
+          join(everyTarget.folder(), name),
+          '-x',
+          String(guessed),
+          '-o',
+          ...target,
+        );
+      const written = join(everyTarget.folder(), `guessed from ${kind.replace(':', ' ')}`);
+      await convert(everyTarget.home(), 'er2xml', '-x', String(guessed), '-i', target[0], '-o', written);
       for (const name of Object.keys(lists)) {
         const prices = async (from: string): Promise<unknown> =>
           (await readFile(join(from, name), 'utf8')).match(/<price>[^<]*/g);
-        expect(await prices(written)).toEqual(await prices(folder));
+        expect(await prices(written)).toEqual(await prices(everyTarget.folder()));
       }
     },
   );

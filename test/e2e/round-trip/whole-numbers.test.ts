@@ -1,15 +1,11 @@
 /** Whole numbers beyond 64 bits, in columns that were made for fewer digits: there and back in every kind of target. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import { describe, expect, it } from 'vitest';
 import { duckDbReader } from '../../contracts/row-sinks/readers.ts';
-import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { compiled } from '../../support/models/shredding.ts';
 import { some } from '../../support/needs.ts';
-import type { ServiceHome } from '../../support/service/start.ts';
+import { targetKinds, useEveryTarget } from '../../support/round-trip/every-target.ts';
 import { convert } from '../../support/service/tools.ts';
-import { useTrial } from '../../support/service/trial.ts';
 
 const xsd = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
   <xs:element name="stock"><xs:complexType><xs:sequence><xs:element name="item" maxOccurs="unbounded"><xs:complexType>
@@ -29,57 +25,18 @@ const documents: Readonly<Record<string, string>> = {
   'most.xml': item('1'.padEnd(60, '0'), '3') + item('+092233720368547758080', '4'),
 };
 
-const trial = useTrial();
-let home: ServiceHome;
-let sql: Sql;
-let folder: string;
-let origin: string;
-const source = compiled(xsd);
+const wrapped = Object.fromEntries(
+  Object.entries(documents).map(([name, parts]) => [name, `<stock>${parts}</stock>`]),
+);
+const everyTarget = useEveryTarget(xsd, wrapped);
+const { load } = everyTarget;
 
-beforeAll(async () => {
-  home = await trial.home();
-  folder = join(home.directory, 'numbers');
-  await mkdir(folder);
-  await writeFile(join(folder, 'stock.xsd'), xsd);
-  for (const [name, items] of Object.entries(documents))
-    await writeFile(join(folder, name), `<stock>${items}</stock>`);
-  origin = String((await convert(home, 'xsd2er', join(folder, 'stock.xsd'))).origin);
-  sql = await trial.metadb(home);
-}, 120_000);
-
-const targets: Readonly<Record<string, () => readonly string[]>> = {
-  postgresql: () => ['metadb:numbers'],
-  duckdb: () => [`duckdb:${join(folder, 'stock.duckdb')}`],
-  sqlite: () => [`sqlite:${join(folder, 'stock.sqlite')}`],
-  ...Object.fromEntries(
-    ['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg'].map((format) => [
-      format,
-      () => [join(folder, format), '-f', format],
-    ]),
-  ),
-};
-
-const load = (names: readonly string[], target: readonly string[], ...more: readonly string[]) =>
-  convert(home, 'xml2er', ...names.map((name) => join(folder, name)), '-x', origin, '-o', ...target, ...more);
-
-describe.each(some(Object.keys(targets), 2))('%s', { timeout: 120_000 }, (kind) => {
-  it('gives every document back as it was', async () => {
-    const [place, ...format] = targets[kind]!();
-    const { logical } = await load(['few.xml'], [place!, ...format]);
-    for (const name of ['many.xml', 'most.xml']) await load([name], [place!, ...format]);
-    const written = join(folder, `written from ${kind}`);
-    await convert(home, 'er2xml', '-l', String(logical), '-i', place!, '-o', written);
-    for (const name of Object.keys(documents)) {
-      const [before, after] = await Promise.all(
-        [folder, written].map((from) => readFile(join(from, name), 'utf8')),
-      );
-      expect(compareXml(before!, after!, { source })).toEqual([]);
-    }
-  });
+describe.each(some(targetKinds, 2))('%s', { timeout: 120_000 }, (kind) => {
+  it('gives every document back as it was', () => everyTarget.expectBackFrom(kind));
 });
 
 function typesThere(schema: string): Promise<unknown> {
-  return sql.unsafe(
+  return everyTarget.sql().unsafe(
     `SELECT column_name AS name, data_type AS type, is_nullable AS nullable FROM information_schema.columns
       WHERE table_schema = '${schema}' AND table_name = 'item' AND column_name IN ('count', 'number', 'serial') ORDER BY 1`,
   );
@@ -106,7 +63,7 @@ describe('columns of such numbers', { timeout: 120_000 }, () => {
   });
 
   it('are decimals of 38 digits where a target has no more', async () => {
-    const file = join(folder, 'types.duckdb');
+    const file = join(everyTarget.folder(), 'types.duckdb');
     await load(['few.xml', 'many.xml'], [`duckdb:${file}`]);
     const rows = await duckDbReader(file).read('item');
     expect(rows!.map((row) => String(row.number))).toContain('12345678901234567890123456789012345678');
@@ -114,15 +71,23 @@ describe('columns of such numbers', { timeout: 120_000 }, () => {
 
   it('are decimals from the start in a model that is pruned to documents with them', async () => {
     // of an origin of its own: numbers that are written in other ways tell no digits
-    const ownXsd = join(folder, 'own.xsd');
+    const ownXsd = join(everyTarget.folder(), 'own.xsd');
     await writeFile(ownXsd, `${xsd}<!-- pruned -->`);
     const options = ['--xsd', ownXsd, '--prune', '-o', 'metadb:pruned'];
-    await convert(home, 'xml2er', join(folder, 'few.xml'), join(folder, 'many.xml'), ...options);
+    await convert(
+      everyTarget.home(),
+      'xml2er',
+      join(everyTarget.folder(), 'few.xml'),
+      join(everyTarget.folder(), 'many.xml'),
+      ...options,
+    );
     expect(await typesThere('pruned')).toEqual(wide);
     expect(
-      await sql.unsafe(
-        `SELECT numeric_precision AS digits FROM information_schema.columns WHERE table_schema = 'pruned' AND column_name IN ('count', 'number')`,
-      ),
+      await everyTarget
+        .sql()
+        .unsafe(
+          `SELECT numeric_precision AS digits FROM information_schema.columns WHERE table_schema = 'pruned' AND column_name IN ('count', 'number')`,
+        ),
     ).toEqual([{ digits: 38 }, { digits: 38 }]);
   });
 });
