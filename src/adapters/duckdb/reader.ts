@@ -29,8 +29,8 @@ export interface SourceTable extends ReadTable {
   /** of a table whose rows are lines that we read ourselves: then `text` is not asked */
   readonly lines?: SourceLines;
   /**
-   * All rows in the order of a column's whole numbers, or those of a document, read without DuckDB; null where they do not lie so, or where to read
-   * all for those would be as quick.
+   * All rows in the order of a column's whole numbers, or those of one document, read without DuckDB; null where they do not lie so, or where
+   * those of one document cannot be had without all others.
    */
   readonly inOrder?: (
     key: string,

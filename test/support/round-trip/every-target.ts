@@ -12,8 +12,8 @@ import { useTrial } from '../service/trial.ts';
 const formats = ['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg'] as const;
 export const targetKinds = ['postgresql', 'duckdb', 'sqlite', ...formats] as const;
 
-/** `documents`: by the name of their file, each whole. */
-export function useEveryTarget(xsd: string, documents: Readonly<Record<string, string>>) {
+/** `documents`: by the name of their file, what is in the root element of each. */
+export function useEveryTarget(xsd: string, root: string, documents: Readonly<Record<string, string>>) {
   const trial = useTrial();
   const source = compiled(xsd);
   let home: ServiceHome;
@@ -26,7 +26,8 @@ export function useEveryTarget(xsd: string, documents: Readonly<Record<string, s
     folder = join(home.directory, 'every-target');
     await mkdir(folder);
     await writeFile(join(folder, 'set.xsd'), xsd);
-    for (const [name, text] of Object.entries(documents)) await writeFile(join(folder, name), text);
+    for (const [name, content] of Object.entries(documents))
+      await writeFile(join(folder, name), `<${root}>${content}</${root}>`);
     origin = String((await convert(home, 'xsd2er', join(folder, 'set.xsd'))).origin);
     sql = await trial.metadb(home);
   }, 120_000);
