@@ -78,7 +78,11 @@ function createDocument(file: SchemaFile, targetNamespace: string): SchemaDocume
   };
 }
 
-/** Follows all references from the entries. Nothing but the files given is ever read. */
+/**
+ * Follows all references from the entries. Nothing but the files given is ever read.
+ *
+ * Throws `XsdSetError` with the fault of each file reached that is not well-formed or no XSD document.
+ */
 export function loadDocuments(
   entries: readonly SchemaFile[],
   locator: SchemaLocator,
@@ -89,6 +93,7 @@ export function loadDocuments(
   const documents: SchemaDocument[] = [];
   const links: DocumentLink[] = [];
   const missing: MissingDocument[] = [];
+  const faulty = new Set<SchemaFile>();
   const documentFor = (file: SchemaFile, namespace: string) => {
     const key = `${namespace} ${file.name}`;
     let document = byKey.get(key);
@@ -96,7 +101,11 @@ export function loadDocuments(
       document = createDocument(file, namespace);
       byKey.set(key, document);
       documents.push(document);
-      if (file.fault !== null) report.fatalDiagnostic(file.fault);
+      if (file.fault !== null && !faulty.has(file)) {
+        // one file is a document for each namespace that it is included in
+        faulty.add(file);
+        report.fatalDiagnostic(file.fault);
+      }
     }
     return document;
   };
@@ -152,6 +161,8 @@ export function loadDocuments(
       links.push({ reference, from, to });
     }
   }
+  // what is missed of a file that cannot be read is no fault of those that need it
+  if (faulty.size > 0) report.throwIfUnusable();
   return { documents, links, missing };
 }
 

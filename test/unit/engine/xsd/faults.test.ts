@@ -1,6 +1,16 @@
 /** Faults of XSD sets, and where they are reported. */
 import { describe, expect, it } from 'vitest';
+import type { XsdFile } from '../../../../src/engine/xsd/compile-set.ts';
 import { diagnose, schemaFile } from './fixture-sets.ts';
+
+/** A document that needs the type `Code` of `types.xsd` in a namespace of its own. */
+function userOfTypes(name: string): XsdFile {
+  return schemaFile(
+    `${name}.xsd`,
+    '<xs:include schemaLocation="types.xsd"/><xs:element name="a" type="t:Code"/>',
+    `targetNamespace="urn:${name}" xmlns:t="urn:${name}"`,
+  );
+}
 
 /** Broken content of one schema element, on lines of its own: [what, content, code, line, usable]. */
 const broken: readonly (readonly [string, string, string, number, boolean])[] = [
@@ -269,6 +279,15 @@ describe('broken sets', () => {
       ),
     ]);
     expect(diagnostics.map(({ code }) => code)).toEqual(Array(count).fill('xsd_ambiguous_content'));
+  });
+
+  it('tells of files that are not well-formed once, and of nothing that is missed for them', () => {
+    const types = schemaFile('types.xsd', '\n<xs:simpleType name="Code"><xs:restriction</xs:simpleType>');
+    const { diagnostics, usable } = diagnose([userOfTypes('orders'), userOfTypes('invoices'), types]);
+    expect(diagnostics.map(({ code, file, line }) => [code, file, line])).toEqual([
+      ['xml_syntax', 'types.xsd', 2],
+    ]);
+    expect(usable).toBe(false);
   });
 
   it('does not want groups to be unambiguous that no type is made of', () => {
