@@ -49,7 +49,11 @@ interface Standard {
   readonly documents: number;
 }
 
-/** Answers lines of markdown; `disagree` is told of results that are not what was written. */
+/**
+ * Answers lines of markdown; `disagree` is told of results that are not what was written. Documents and what is written of them stay in the directory
+ * until its owner removes it: ext4 without a journal passes over each inode that was removed within the last minutes when a file is made, which
+ * would count for whichever way comes later.
+ */
 export async function benchStandards(
   database: BenchDatabase,
   directory: string,
@@ -72,7 +76,6 @@ export async function benchStandards(
     });
     rows.push(one.row);
     slow.push(...one.slow);
-    await rm(standard.folder, { recursive: true, force: true });
   }
   const head = [
     `MB per CPU second, of ${series.megabytes} MB`,
@@ -99,7 +102,6 @@ async function benchStandard(
   const { name, folder } = standard;
   const schema = `bench_${name.replaceAll(' ', '_')}`;
   const out = join(directory, 'out');
-  const documents = join(directory, 'written');
   const made = await measure(database.compile(xsd));
   const origin = String(made.printed['origin']);
   const first = await measure(
@@ -124,9 +126,9 @@ async function benchStandard(
       await run(way, database.tool(...known, ...targetOf(way, out, schema)), ['rows', first.printed.rows]);
     for (const way of waysBack) {
       const [, target] = targetOf(way, out, schema);
+      const documents = join(directory, `written ${name}`, `${way} ${round}`);
       const back = database.writeBack('-i', target!, '-o', documents);
       await run(`${way} back`, back, ['documents', standard.documents]);
-      await rm(documents, { recursive: true, force: true });
     }
   }
   await rm(out, { recursive: true, force: true });
@@ -180,7 +182,7 @@ async function copyDocuments(
     .toSorted((a, b) => Number(b[3]) - Number(a[3]))
     .slice(0, documentsOfStandard)
     .map(([, , path]) => readFileSync(join(corpus, path!)));
-  const folder = join(directory, 'documents');
+  const folder = join(directory, `documents ${name}`);
   await mkdir(folder, { recursive: true });
   let [bytes, documents] = [0, 0];
   for (; bytes < megabytes * 1e6; documents += 1) {

@@ -1,12 +1,17 @@
 /** Documents as files of a folder: each appears under its own name when it is whole. */
 import { randomBytes } from 'node:crypto';
-import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
+import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { makeFolder } from '../../adapters/file-staging/create-folder.ts';
 import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
 import { AppError } from '../../errors.ts';
 import { safeName, unusedName } from './document-names.ts';
+
+const synced = promisify(fsync);
+const written = promisify(write);
 
 type Produce = (consume: (bytes: Uint8Array) => Promise<void>) => Promise<unknown>;
 
@@ -59,6 +64,9 @@ class DocumentFiles {
   readonly #options: DocumentFolderOptions;
   readonly #label: string;
   readonly #taken = new Set<string>();
+  /** in the names of files that are not whole, with the number of each */
+  readonly #draft = randomBytes(6).toString('hex');
+  #drafts = 0;
   /** on their way to the disk; none of them rejects */
   readonly #underWay = new Set<Promise<void>>();
   #fault: { readonly error: unknown } | null = null;
@@ -81,7 +89,8 @@ class DocumentFiles {
 
   async #fileOf(fileName: string): Promise<DocumentFile> {
     const path = await this.#options.resolvePath(join(this.#options.directory, fileName));
-    return new DocumentFile(await this.#folderOf(dirname(path)), basename(path));
+    const draft = `${this.#draft}-${(this.#drafts += 1)}`;
+    return new DocumentFile(await this.#folderOf(dirname(path)), basename(path), draft);
   }
 
   async write(
@@ -135,17 +144,23 @@ class DocumentFiles {
   }
 }
 
-/** In a file beside it until it is whole. */
+/**
+ * In a file beside it until it is whole. What ends in the page cache is called at once, as handing it to another thread costs more than it does;
+ * what waits for the disk goes to a thread.
+ */
 class DocumentFile {
   readonly #path: string;
   readonly #temporary: string;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  #file: FileHandle | null = null;
+  #isMade = false;
+  /** of the file that is open */
+  #descriptor: number | null = null;
 
-  constructor(folder: string, name: string) {
+  /** `draft`: no other file of the folder has it in its name. */
+  constructor(folder: string, name: string, draft: string) {
     this.#path = join(folder, name);
-    this.#temporary = join(folder, `.${name.slice(0, 100)}.${randomBytes(6).toString('hex')}.part`);
+    this.#temporary = join(folder, `.${name.slice(0, 100)}.${draft}.part`);
   }
 
   async exists(): Promise<boolean> {
@@ -158,18 +173,22 @@ class DocumentFile {
 
   /** The bytes are the caller's again afterwards. */
   async write(bytes: Uint8Array): Promise<void> {
-    if (this.#file !== null) return writeWhole(this.#file, bytes);
+    if (this.#descriptor !== null) return writeWhole(this.#descriptor, bytes);
     this.#held.push(bytes.slice());
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes >= heldBytes) await this.#flush();
+    if (this.#heldBytes < heldBytes) return;
+    const descriptor = this.#make();
+    for (const piece of this.#held.splice(0)) await writeWhole(descriptor, piece);
   }
 
   async end(): Promise<void> {
     try {
-      const file = await this.#flush();
-      await file.sync();
-      await file.close();
-      await rename(this.#temporary, this.#path);
+      const descriptor = this.#descriptor ?? this.#make();
+      for (const bytes of this.#held.splice(0))
+        for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+      await synced(descriptor);
+      this.#close();
+      renameSync(this.#temporary, this.#path);
     } catch (error) {
       // the fault of the write is the one to tell
       await this.discard();
@@ -178,17 +197,26 @@ class DocumentFile {
   }
 
   async discard(): Promise<void> {
-    if (this.#file === null) return;
-    // it may be closed already
-    await this.#file.close().catch(() => undefined);
+    if (!this.#isMade) return;
+    try {
+      this.#close();
+    } catch {
+      // nobody is to have it
+    }
     await rm(this.#temporary, { force: true });
   }
 
-  async #flush(): Promise<FileHandle> {
-    this.#file ??= await open(this.#temporary, 'wx');
-    for (const bytes of this.#held) await writeWhole(this.#file, bytes);
-    [this.#held, this.#heldBytes] = [[], 0];
-    return this.#file;
+  #make(): number {
+    this.#descriptor = openSync(this.#temporary, 'wx');
+    this.#isMade = true;
+    return this.#descriptor;
+  }
+
+  #close(): void {
+    const descriptor = this.#descriptor;
+    // whatever comes of it, the number may be another file's afterwards
+    this.#descriptor = null;
+    if (descriptor !== null) closeSync(descriptor);
   }
 }
 
@@ -201,8 +229,8 @@ export async function isEmptyFolder(directory: string): Promise<boolean> {
   }
 }
 
-async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
+async function writeWhole(descriptor: number, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await written(descriptor, bytes, at)).bytesWritten;
 }
 
 /** The new name outlives a crash, too. */
