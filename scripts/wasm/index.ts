@@ -45,7 +45,7 @@ const modules: readonly Module[] = [
   {
     folder: 'shred/kernel',
     source: 'shred',
-    parts: ['text', 'conversions', 'json-members', 'rows'],
+    parts: ['text', 'conversions', 'json-members', 'rows', 'part-keys', 'parts'],
     prelude: shredPrelude,
     constant: 'shredTapeWasm',
     memoryBase: SCAN_KERNEL_BYTES + 4096,

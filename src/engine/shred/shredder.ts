@@ -18,6 +18,7 @@ import {
 import type { Deviations } from './deviations.ts';
 import { foldedNames, restore, suspend, type OpenDocument } from './open-document.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
+import { partText, type PartsOfFile, type PartsTaken } from './row-tag/parts.ts';
 import type { DocumentFacts, RowOutput } from './rows/output.ts';
 import { Attributes } from './walk/attributes.ts';
 import { CapturedElements } from './walk/captured-elements.ts';
@@ -33,7 +34,7 @@ export { xsiNamespace };
 
 export interface ShredderOptions extends WalkSettings {
   readonly idJob: number;
-  /** values of the model's extra columns for a document, in column order */
+  /** values of the model's extra columns for a document, in column order; parts of one that follow one another may share them */
   readonly extraValues: (documentKey: number) => readonly (string | null)[];
   /**
    * Records of a batch from which on WebAssembly handles what is common (1024: below, it does not pay for being made). Infinity: by
@@ -60,7 +61,13 @@ export interface Shredder {
   openDocument(): OpenDocument;
   /** As of src/engine/shred/open-document.ts. */
   foldedNames(): readonly QName[] | null;
-  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** `first`: index of the first record that has not been handled; 0 by default */
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first?: number): void;
+  /**
+   * Documents that are parts of a larger one, from record `from` of a batch on, with white space between them: as many as can be handled at once.
+   * One may not have ended, and is gone on with by `consume`. Null: the one that begins there is to be begun by itself.
+   */
+  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartsTaken | null;
   endDocument(facts: DocumentFacts): void;
   /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
   lastKeys(): ReadonlyMap<string, number>;
@@ -96,7 +103,7 @@ class DocumentShredder implements Shredder {
     const elementRows = new ElementRows(context);
     const unmapped = new UnmappedContent(context);
     const values = new ColumnValues(context);
-    const turns = new KernelTurns(context, elementRows, options.kernelFrom ?? usualKernelFrom);
+    const turns = new KernelTurns(context, elementRows, options.idJob, options.kernelFrom ?? usualKernelFrom);
     const text = new TextRuns(context, values, elementRows, unmapped);
     const attributes = new Attributes(context, values, elementRows, unmapped, turns);
     const captured = new CapturedElements(context, elementRows, unmapped);
@@ -126,6 +133,25 @@ class DocumentShredder implements Shredder {
     const number = this.#hashed ? 0 : ++this.#lastDocument;
     this.#begin(name, number, this.#options.extraValues(number));
     for (const [prefix, uri] of inherited ?? []) this.#context.scope.declare(prefix, uri);
+  }
+
+  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartsTaken | null {
+    const { rowKeys, scope } = this.#context;
+    const { name, number, sha256, inherited } = parts;
+    const isHashed = sha256 !== null;
+    rowKeys.begin(null);
+    this.#begin(name, this.#lastDocument, this.#options.extraValues(this.#lastDocument + 1));
+    for (const [prefix, uri] of inherited) scope.declare(prefix, uri);
+    const taken = this.#turns.takeParts(batch, from, parts, this.#lastDocument);
+    if (taken === null) return null;
+    this.#hashed = isHashed;
+    const { document, keyBase } = this.#turns.kernel!.lastPart;
+    if (!isHashed) this.#lastDocument = document;
+    if (taken.openFrom < 0) return taken;
+    this.#context.documentName = partText(name, number + taken.ended);
+    this.#context.documentNumber = isHashed ? 0 : document;
+    if (isHashed) rowKeys.resume(keyBase);
+    return taken;
   }
 
   resumeDocument(name: string, open: OpenDocument): void {
@@ -178,10 +204,10 @@ class DocumentShredder implements Shredder {
     return keys;
   }
 
-  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void {
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first = 0): void {
     const { count } = batch;
     const kernel = this.#turns.kernelFor(batch);
-    for (let i = 0; i < count; i += 1) {
+    for (let i = first; i < count; i += 1) {
       if (kernel !== null && this.#captured.target === null) {
         i = this.#turns.take(kernel, i, count);
         if (i >= count) break;

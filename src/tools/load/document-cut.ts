@@ -1,4 +1,5 @@
 /** What counts as a document: a file, or with `--row-tag` each element of a name inside it. */
+import { partText, type PartsOfFile, type PartsTaken } from '../../engine/shred/row-tag/parts.ts';
 import { createRowElements, type RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
@@ -16,7 +17,14 @@ export interface DocumentConsumer {
     inherited?: ReadonlyMap<string, string>,
     within?: PlaceInDocument,
   ): void;
-  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /** Parts of a file from the one with this number on, as many as can be handled at once (src/engine/shred/row-tag/elements.ts). */
+  take?(
+    batch: TokenBatch,
+    at: number,
+    part: Pick<PartsOfFile, 'name' | 'number' | 'inherited'>,
+  ): PartsTaken | null;
+  /** `first`: index of the first record that was not taken; 0 by default */
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first?: number): void;
   /** `bytes`: of the document; `last`: more of the file cannot come */
   end(bytes: number): void;
 }
@@ -75,8 +83,17 @@ export function createDocumentCut(
       isLeftOut = left?.has(number) === true;
       if (!isLeftOut) consumer.begin(file, number, inherited);
     },
-    consume: (batch, locate) => {
-      if (!isLeftOut) consumer.consume(batch, locate);
+    take: (batch, at, inherited) => {
+      if (left !== null) return null;
+      const taken = consumer.take?.(batch, at, { name: file, number: number + 1, inherited }) ?? null;
+      if (taken === null) return null;
+      number += taken.ended + (taken.depth > 0 ? 1 : 0);
+      count += taken.ended;
+      isLeftOut = false;
+      return taken;
+    },
+    consume: (batch, locate, first) => {
+      if (!isLeftOut) consumer.consume(batch, locate, first);
     },
     end: (bytes) => {
       if (isLeftOut) return;
@@ -105,7 +122,7 @@ export function createDocumentCut(
 
 /** Name of a document, under which `er2xml` writes it back. */
 export function documentName(file: string, number: number | null): string {
-  return number === null ? file : `${file}#${number}`;
+  return number === null ? file : partText(file, number);
 }
 
 function noDocuments(rowTag: string | undefined): AppError {

@@ -1,4 +1,5 @@
 /** Documents by their SHA-256: which of them are to be loaded. */
+import { partText } from '../../engine/shred/row-tag/parts.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
@@ -11,7 +12,7 @@ import type { Rejects } from './rejects.ts';
 
 /** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */
 export function partHash(fileSha256: string, number: number | null): string {
-  return number === null ? fileSha256 : sha256Of(`${fileSha256}#${number}`);
+  return number === null ? fileSha256 : sha256Of(partText(fileSha256, number));
 }
 
 export interface DocumentHashes {

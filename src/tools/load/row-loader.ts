@@ -177,8 +177,18 @@ export class Loader {
         this.#collector?.beginDocument();
         identity?.beginDocument(documentName(file, number), inherited);
       },
-      consume: (batch, locate) => {
-        if (present.within === null) shredder.consume(batch, locate);
+      take: (batch, at, part) => {
+        // the first is told of, and statistics and checks are of each by itself
+        if (part.number === 1 || tellsParts || this.#collector !== null || identity !== null) return null;
+        const sha256 = keys === 'hash' ? present.sha256 : null;
+        const taken = shredder.takeParts(batch, at, { ...part, sha256, loadedAt: timeText(Date.now()) });
+        if (taken === null) return null;
+        present.within = null;
+        present.documentSha256 = null;
+        return taken;
+      },
+      consume: (batch, locate, first) => {
+        if (present.within === null) shredder.consume(batch, locate, first);
         else this.#between.consume(batch, locate);
         this.#collector?.consume(batch);
         identity?.consume(batch, locate);

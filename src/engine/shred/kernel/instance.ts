@@ -10,8 +10,10 @@ import { TAPE_BYTES, TapeInMemory, kernelsAround } from '../../xml/kernel/tape-i
 import type { ByteBuffer } from '../rows/byte-buffer.ts';
 import type { CompiledPlan } from '../compiled-plan.ts';
 import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
+import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
 import type { RowOutput } from '../rows/output.ts';
 import { FRAME_INTS, ROW_INTS, type ShredState } from '../open-elements.ts';
+import { PART_DOCUMENTS_BYTES, PartDocuments } from './part-documents.ts';
 import { LearnedPlan } from './learned-plan.ts';
 import * as layout from './layout.ts';
 import type { KernelMemory } from './layout.ts';
@@ -27,6 +29,7 @@ const FIXED_BYTES =
   ARENA_BYTES +
   TEXT_BYTES +
   TAPE_BYTES +
+  PART_DOCUMENTS_BYTES +
   32 * layout.MARGIN_BYTES;
 const modes: Readonly<Record<EncodingName, number>> = {
   'copy-text': layout.MODE_COPY,
@@ -46,6 +49,7 @@ export interface ShredKernelOptions {
   readonly encoding: EncodingName;
   /** name id of xsi:type */
   readonly xsiType: number;
+  readonly idJob: number;
 }
 
 /** Serves one shredder. */
@@ -59,6 +63,8 @@ export interface ShredKernel {
   beginDocument(keyBase: bigint, documentKey: string, extra: readonly (string | null)[]): void;
   /** Whether a batch can be read by the kernel at all; brings it within reach. */
   reaches(batch: TokenBatch): boolean;
+  /** Whether a batch lies in its memory: then it can read parts there. */
+  holds(batch: TokenBatch): boolean;
   /** Whether the state is, or can be brought, where the kernel works on it. */
   serves(): boolean;
   /**
@@ -66,6 +72,19 @@ export interface ShredKernel {
    * `scopeSize`: namespace declarations in force.
    */
   run(from: number, count: number, scopeSize: number): number;
+  /**
+   * As `run`, where no document is open: parts that follow one another, as far as they are alike, with their rows of `_documents`.
+   * `lastDocument`: number of the document before, where keys are numbers.
+   */
+  runParts(
+    from: number,
+    count: number,
+    scopeSize: number,
+    parts: PartsOfFile,
+    lastDocument: number,
+  ): PartsTaken;
+  /** Number of the last document that `runParts` has begun, and what is added to numbers of its rows. */
+  readonly lastPart: { readonly document: number; readonly keyBase: bigint };
   /** NOT NULL columns that rows written by the kernel left empty for the first time. */
   takeNullAllowed(): (readonly [table: number, column: number])[];
   /** An element that others have opened, with its row in `table`: what lies within may be the kernel's. */
@@ -73,6 +92,12 @@ export interface ShredKernel {
   /** `label`: what the element's name column takes. */
   learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void;
   learnAttribute(node: number, nameId: number, column: number): void;
+}
+
+interface Exports {
+  shred(from: number, count: number): number;
+  shredParts(from: number, count: number): number;
+  setFile(digits: number): void;
 }
 
 /** null where WebAssembly from bytes, or its vectors, are refused, or the plan is too large. */
@@ -91,8 +116,12 @@ export function createShredKernel(options: ShredKernelOptions): ShredKernel | nu
     );
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     (exports['prepare'] as () => void)();
-    const shred = exports['shred'] as (from: number, count: number) => number;
-    return new SharedKernel(options, memory, shred, createScanKernel(scanModule, memory));
+    return new SharedKernel(
+      options,
+      memory,
+      exports as unknown as Exports,
+      createScanKernel(scanModule, memory),
+    );
   } catch {
     return null;
   }
@@ -102,11 +131,16 @@ class SharedKernel implements ShredKernel {
   readonly tokenizerKernels: TokenizerKernels;
   readonly #state: ShredState;
   readonly #output: RowOutput;
-  readonly #shred: (from: number, count: number) => number;
+  readonly #exports: Exports;
   readonly #buffer: ArrayBuffer;
   readonly #control: Int32Array;
   readonly #keyBase: BigInt64Array;
   readonly #keyTexts: Int32Array;
+  readonly #documentNumber: Float64Array;
+  readonly #partDocuments: PartDocuments;
+  readonly #fileDigits: Uint8Array;
+  /** that the kernel knows */
+  #fileSha256: string | null = null;
   readonly #plan: LearnedPlan;
   #used = layout.CONTROL_AT + layout.PAGE_BYTES;
   // the state's arrays, here
@@ -118,19 +152,20 @@ class SharedKernel implements ShredKernel {
   readonly #tape: TapeInMemory;
 
   constructor(
-    { plan, state, output, encoder, encoding, xsiType }: ShredKernelOptions,
+    { plan, state, output, encoder, encoding, xsiType, idJob }: ShredKernelOptions,
     memory: WebAssembly.Memory,
-    shred: (from: number, count: number) => number,
+    exports: Exports,
     scanKernel: ScanKernel,
   ) {
     this.#state = state;
     this.#output = output;
-    this.#shred = shred;
+    this.#exports = exports;
     const buffer = memory.buffer as ArrayBuffer;
     this.#buffer = buffer;
     const control = new Int32Array(buffer, layout.CONTROL_AT, layout.CONTROL_SLOTS);
     this.#control = control;
     this.#keyBase = new BigInt64Array(buffer, layout.CONTROL_AT + layout.KEY_BASE * 4, 1);
+    this.#documentNumber = new Float64Array(buffer, layout.CONTROL_AT + layout.DOCUMENT_NUMBER * 4, 1);
     const area: KernelMemory = {
       control,
       ints: (length) => new Int32Array(buffer, this.#allocate(length * 4), length),
@@ -143,7 +178,10 @@ class SharedKernel implements ShredKernel {
     this.#text = area.bytes(TEXT_BYTES);
     this.#tape = new TapeInMemory({ ...area, buffer });
     this.#plan = new LearnedPlan(plan, { encoder, encoding }, area);
+    this.#partDocuments = new PartDocuments(encoding, idJob, area);
+    this.#fileDigits = area.bytes(64);
     const tableCount = plan.tables.length;
+    control[layout.TABLE_COUNT] = tableCount;
     const lastNumbers = new Float64Array(buffer, this.#allocate(tableCount * 8), tableCount);
     lastNumbers.set(state.lastNumbers);
     state.lastNumbers = lastNumbers;
@@ -193,6 +231,14 @@ class SharedKernel implements ShredKernel {
     return true;
   }
 
+  holds(batch: TokenBatch): boolean {
+    return this.#tape.holds(batch) && this.reaches(batch);
+  }
+
+  get lastPart(): { readonly document: number; readonly keyBase: bigint } {
+    return { document: this.#documentNumber[0]!, keyBase: this.#keyBase[0]! };
+  }
+
   serves(): boolean {
     const state = this.#state;
     if (this.#plan.isFull) return false;
@@ -216,6 +262,52 @@ class SharedKernel implements ShredKernel {
   }
 
   run(from: number, count: number, scopeSize: number): number {
+    this.#enter(scopeSize);
+    let next = from;
+    while (this.#exports.shred(next, count) === layout.EXIT_TABLE_FULL) {
+      this.#output.hand(this.#control[layout.FULL_TABLE]!);
+      next = this.#control[layout.NEXT]!;
+    }
+    return this.#left();
+  }
+
+  runParts(
+    from: number,
+    count: number,
+    scopeSize: number,
+    parts: PartsOfFile,
+    lastDocument: number,
+  ): PartsTaken {
+    const control = this.#control;
+    const rows = this.#partDocuments;
+    if (!rows.describe(parts)) return { next: from, ended: 0, openFrom: -1, depth: 0 };
+    this.#enter(scopeSize);
+    this.#setFile(parts.sha256);
+    control[layout.PART_NUMBER] = parts.number;
+    this.#documentNumber[0] = lastDocument;
+    let next = from;
+    let ended = 0;
+    while (this.#exports.shredParts(next, count) === layout.EXIT_TABLE_FULL) {
+      const table = control[layout.FULL_TABLE]!;
+      if (table === layout.DOCUMENTS_TABLE) ended += rows.handTo(this.#output);
+      else this.#output.hand(table);
+      next = control[layout.NEXT]!;
+    }
+    ended += rows.handTo(this.#output);
+    next = this.#left();
+    const { depth } = this.#state;
+    return { next, ended, openFrom: depth > 0 ? control[layout.PART_FROM]! : -1, depth };
+  }
+
+  #setFile(sha256: string | null): void {
+    this.#control[layout.HASHED] = sha256 === null ? 0 : 1;
+    if (sha256 === null || sha256 === this.#fileSha256) return;
+    this.#fileSha256 = sha256;
+    new TextEncoder().encodeInto(sha256, this.#fileDigits);
+    this.#exports.setFile(this.#fileDigits.byteOffset);
+  }
+
+  #enter(scopeSize: number): void {
     const state = this.#state;
     const control = this.#control;
     control[layout.SCOPE_SIZE] = scopeSize;
@@ -224,11 +316,12 @@ class SharedKernel implements ShredKernel {
     control[layout.SLOT_TOP] = state.slotTop;
     control[layout.ARENA_LENGTH] = state.arena.length;
     control[layout.TEXT_LENGTH] = state.text.length;
-    let next = from;
-    while (this.#shred(next, count) === layout.EXIT_TABLE_FULL) {
-      this.#output.hand(control[layout.FULL_TABLE]!);
-      next = control[layout.NEXT]!;
-    }
+  }
+
+  /** Answers the index of the first record that is left. */
+  #left(): number {
+    const state = this.#state;
+    const control = this.#control;
     state.depth = control[layout.DEPTH]!;
     state.rowTop = control[layout.ROW_TOP]!;
     state.slotTop = control[layout.SLOT_TOP]!;

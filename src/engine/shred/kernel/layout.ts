@@ -56,6 +56,31 @@ export const XSI_TYPE = 35;
 export const KEY_BASE = 36;
 export const KEY_TEXTS = 38;
 export const MEMBERS = 39;
+// documents that are parts of a larger one
+/** record where the present one began */
+export const PART_FROM = 40;
+/** in the larger one, of the present part or of the next */
+export const PART_NUMBER = 41;
+/** of the last one that was begun, where keys are numbers; float64 */
+export const DOCUMENT_NUMBER = 42;
+/** where the digits of the document's key lie, and how many there are */
+export const DOCUMENT_KEY = 44;
+export const DOCUMENT_KEY_LENGTH = 45;
+/** indexes of the columns that have it in every row */
+export const DOCUMENT_COLUMNS = 46;
+export const DOCUMENT_COLUMN_COUNT = 47;
+/** address and length of what stands in a row of `_documents` before its key, before the part's number, before its size, and behind that */
+export const DOCUMENT_PIECES = 48;
+/** rows of `_documents`: where they lie, their bytes, how many bytes there may be, and how many rows there are */
+export const DOCUMENTS = 49;
+export const DOCUMENTS_LENGTH = 50;
+export const DOCUMENTS_CAPACITY = 51;
+export const DOCUMENTS_PENDING = 52;
+/** bytes of the pieces of one */
+export const DOCUMENTS_ROOM = 53;
+/** 1: keys follow from the SHA-256 of a part */
+export const HASHED = 54;
+export const TABLE_COUNT = 55;
 export const CONTROL_SLOTS = 64;
 
 // what is known of the plan, int32 fields
@@ -65,8 +90,10 @@ export const NODE_INTS = 16;
 export const TABLE_INTS = 16;
 export const TABLE_FIRST_COLUMN = 1;
 export const TABLE_BASE_BYTES = 9;
+export const TABLE_ROOT_DOCUMENT = 10;
 export const COLUMN_INTS = 8;
 export const COLUMN_DEFAULT = 4;
+export const COLUMN_DEFAULT_LENGTH = 5;
 export const COLUMN_RELAXED = 6;
 /** of a column, in JSON Lines: where what stands before its values is, its length, and MEMBER_… */
 export const MEMBER_INTS = 4;
@@ -77,6 +104,8 @@ export const EDGE_NEXT = 6;
 export const EDGE_CHILD_KEY = 7;
 /** Added to a node's index: an attribute of it. */
 export const ATTRIBUTE_OF = 0x40000000;
+/** In place of a node's index: what edges to root elements lead from. */
+export const ROOT_NODE = 0x3fffffff;
 
 export const OPENS_ROW = 1;
 export const TAKES_TEXT = 2;
@@ -94,6 +123,9 @@ export const MODE_JSON_LINES = 3;
 export const EXIT_DONE = 0;
 export const EXIT_EVENT = 1;
 export const EXIT_TABLE_FULL = 2;
+
+/** In place of a table's index: `_documents`. */
+export const DOCUMENTS_TABLE = -2;
 
 /** Conversions of columns (src/engine/shred/kernel/column-forms.ts); others: lists, names whose prefixes mean something. */
 export const CONVERT_OTHERS = 0;

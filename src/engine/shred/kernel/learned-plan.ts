@@ -39,6 +39,9 @@ export class LearnedPlan {
   #isFull = false;
   readonly #columns: Int32Array;
   #columnsUsed = 0;
+  /** of these, those that have the document's key in every row */
+  readonly #documentColumns: Int32Array;
+  readonly #control: Int32Array;
   readonly #required: Int32Array;
   #requiredUsed = 0;
   readonly #edges: Int32Array;
@@ -51,7 +54,6 @@ export class LearnedPlan {
   readonly #nullLength: number;
   /** where the document's key lies */
   readonly #documentAt: number;
-  #documentLength = 0;
   #extra: readonly (string | null)[] = [];
   #extraRanges: readonly ByteRange[] = [];
 
@@ -60,7 +62,7 @@ export class LearnedPlan {
     const ints =
       plan.nodes.length * layout.NODE_INTS +
       plan.tables.length * layout.TABLE_INTS +
-      COLUMN_COUNT * (layout.COLUMN_INTS + 1) +
+      COLUMN_COUNT * (layout.COLUMN_INTS + 2) +
       EDGE_COUNT * layout.EDGE_INTS;
     const members = encoding === 'json-lines' ? LearnedMembers.bytesFor(COLUMN_COUNT) : 0;
     return ints * 4 + LABEL_BYTES + CONSTANT_BYTES + members + 16 * layout.MARGIN_BYTES;
@@ -79,6 +81,7 @@ export class LearnedPlan {
     this.#knownTables = new Uint8Array(plan.tables.length);
     this.#columns = memory.ints(COLUMN_COUNT * layout.COLUMN_INTS);
     this.#required = memory.ints(COLUMN_COUNT);
+    this.#documentColumns = memory.ints(COLUMN_COUNT);
     this.#edges = memory.ints(EDGE_COUNT * layout.EDGE_INTS);
     for (let at = 0; at < this.#edges.length; at += layout.EDGE_INTS) {
       this.#edges[at + layout.EDGE_NAME] = -1;
@@ -92,12 +95,15 @@ export class LearnedPlan {
     this.#nullLength = none.length;
     this.#documentAt = none.length + layout.MARGIN_BYTES;
     const { control } = memory;
+    this.#control = control;
     control[layout.NODES] = this.#nodes.byteOffset;
     control[layout.TABLES] = this.#tables.byteOffset;
     control[layout.COLUMNS] = this.#columns.byteOffset;
     control[layout.REQUIRED] = this.#required.byteOffset;
     control[layout.EDGES] = this.#edges.byteOffset;
     control[layout.EDGE_MASK] = EDGE_COUNT - 1;
+    control[layout.DOCUMENT_KEY] = this.#constants.byteOffset + this.#documentAt;
+    control[layout.DOCUMENT_COLUMNS] = this.#documentColumns.byteOffset;
   }
 
   get isFull(): boolean {
@@ -107,9 +113,12 @@ export class LearnedPlan {
   /** Key of the document, in digits, that rows are of from now on. */
   setDocument(key: string): void {
     for (let at = 0; at < key.length; at += 1) this.#constants[this.#documentAt + at] = key.charCodeAt(at);
-    if (key.length === this.#documentLength) return;
-    this.#documentLength = key.length;
-    for (const table of this.#learnedTables) this.#setConstants(table);
+    if (key.length === this.#control[layout.DOCUMENT_KEY_LENGTH]) return;
+    this.#control[layout.DOCUMENT_KEY_LENGTH] = key.length;
+    const count = this.#control[layout.DOCUMENT_COLUMN_COUNT]!;
+    for (let at = 0; at < count; at += 1)
+      this.#columns[this.#documentColumns[at]! * layout.COLUMN_INTS + layout.COLUMN_DEFAULT_LENGTH] =
+        key.length;
   }
 
   /** Values of the columns of role extra, in their order, from now on. */
@@ -177,6 +186,8 @@ export class LearnedPlan {
         table.contentColumn,
         this.#requiredUsed,
         table.required.length,
+        0,
+        table.rootDocumentColumn,
       ],
       index * layout.TABLE_INTS,
     );
@@ -184,6 +195,8 @@ export class LearnedPlan {
       const { conversion, first, second, flags, plainScale } = columnForm(column, this.#plan.scalesDecimals);
       const at = this.#columnsUsed * layout.COLUMN_INTS;
       this.#columns.set([conversion, first, second, flags, 0, 0, 0, plainScale], at);
+      if (column.role === 'document' && table.namesDocument)
+        this.#documentColumns[this.#control[layout.DOCUMENT_COLUMN_COUNT]!++] = this.#columnsUsed;
       this.#columnsUsed += 1;
     }
     this.#required.set(table.required, this.#requiredUsed);
@@ -191,7 +204,7 @@ export class LearnedPlan {
     this.#setConstants(table);
   }
 
-  /** `label`: what the element's name column takes. */
+  /** `parent`: ROOT_NODE of a root element; `label`: what the element's name column takes. */
   learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void {
     // a row that is opened together with its head's is left to others
     if (edge.head !== undefined) return;
@@ -231,11 +244,14 @@ export class LearnedPlan {
     for (const [index, { role }] of table.columns.entries()) {
       let range: ByteRange = [byteOffset, this.#nullLength];
       if (role === 'extra') range = this.#extraRanges[extraAt++] ?? range;
-      else if (role === 'document' && table.namesDocument)
-        range = [byteOffset + this.#documentAt, this.#documentLength];
+      else if (role === 'document' && table.namesDocument) range = [byteOffset + this.#documentAt, KEY_BYTES];
       const [start, length] = range;
       bytes = Math.min(NEVER, bytes + (this.#members === null ? length : this.#jsonBytes(range)));
-      this.#columns.set([start, length], (first + index) * layout.COLUMN_INTS + layout.COLUMN_DEFAULT);
+      const column = (first + index) * layout.COLUMN_INTS;
+      this.#columns.set([start, length], column + layout.COLUMN_DEFAULT);
+      // of the key there is room for the longest
+      if (start === byteOffset + this.#documentAt)
+        this.#columns[column + layout.COLUMN_DEFAULT_LENGTH] = this.#control[layout.DOCUMENT_KEY_LENGTH]!;
     }
     this.#tables[at + layout.TABLE_BASE_BYTES] = bytes;
   }

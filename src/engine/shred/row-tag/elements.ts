@@ -17,6 +17,7 @@ import {
 } from '../../xml/tokens.ts';
 import { NamespaceScope } from '../values/namespace-scope.ts';
 import { rangeText } from '../xml-capture.ts';
+import type { PartsTaken } from './parts.ts';
 import { PartOfBatch } from './part-of-batch.ts';
 
 export interface RowElementName {
@@ -28,7 +29,13 @@ export interface RowElementName {
 export interface RowElementReader {
   /** `inherited`: namespaces declared around the element, by prefix, '' for the default one */
   begin(inherited: ReadonlyMap<string, string>): void;
-  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
+  /**
+   * In place of `begin`, `consume` and `end`: the elements that follow one another from record `at` of a batch on. Null: the one that begins
+   * there is to be begun.
+   */
+  take?(batch: TokenBatch, at: number, inherited: ReadonlyMap<string, string>): PartsTaken | null;
+  /** `first`: index of the first record that was not taken */
+  consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first: number): void;
   /** `bytes`: of the element, in UTF-8 */
   end(bytes: number): void;
 }
@@ -110,23 +117,33 @@ class RowElementCutter implements RowElements {
     // a field that is read and written for every record would cost more than all else here
     let depth = this.#depth;
     let from = depth > 0 ? 0 : -1;
+    let first = 0;
     for (let at = 0; at < count; at += 1) {
       const flags = events[at * RECORD_INTS]!;
       const kind = flags & KIND_MASK;
       if (depth > 0) {
         if (kind === KIND_START) depth += 1;
         else if (kind === KIND_END && (depth -= 1) === 0) {
-          this.#reader.consume(this.#part.take(batch, from, at + 1, locate), this.#part.locate);
+          this.#reader.consume(this.#part.take(batch, from, at + 1, locate), this.#part.locate, first);
           this.#reader.end(this.#bytes(batch, from, at, locate));
           this.#beganAt = -1;
           from = -1;
+          first = 0;
         }
       } else if (kind === KIND_START) {
         this.#inText = false;
         if (this.#isRow(events[at * RECORD_INTS + 1]!)) {
-          this.#reader.begin((this.#declared ??= this.#scope.declared()));
-          depth = 1;
-          from = at;
+          const inherited = (this.#declared ??= this.#scope.declared());
+          const taken = this.#reader.take?.(batch, at, inherited) ?? null;
+          if (taken === null) {
+            this.#reader.begin(inherited);
+            depth = 1;
+            from = at;
+          } else {
+            ({ depth, openFrom: from } = taken);
+            if (depth > 0) first = taken.next - from;
+            at = taken.next - 1;
+          }
         } else this.#marks.push(this.#scope.size);
       } else if (kind === KIND_END) {
         this.#inText = false;
@@ -144,7 +161,7 @@ class RowElementCutter implements RowElements {
     this.#depth = depth;
     if (depth === 0) return;
     if (this.#beganAt < 0) this.#beganAt = locate(from).offset;
-    this.#reader.consume(this.#part.take(batch, from, count, locate), this.#part.locate);
+    this.#reader.consume(this.#part.take(batch, from, count, locate), this.#part.locate, first);
   }
 
   #bytes(

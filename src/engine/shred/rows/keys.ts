@@ -28,6 +28,12 @@ export class RowKeys {
     this.#low = Math.floor((Number.parseInt(sha256.slice(12, 20), 16) / 2 ** 32) * low);
   }
 
+  /** The keys of the document with this base. */
+  resume(base: bigint): void {
+    this.#high = Number(base / BigInt(low));
+    this.#low = Number(base % BigInt(low));
+  }
+
   /** The offset that is added to a row's number. */
   get base(): bigint {
     return this.#high < 0 ? 0n : BigInt(this.#high) * BigInt(low) + BigInt(this.#low);

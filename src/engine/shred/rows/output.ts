@@ -125,6 +125,14 @@ export class RowOutput {
     this.#endSideRow('documents', entry);
   }
 
+  /** Rows of `_documents` that others have written: `length` bytes. */
+  documents(rows: Uint8Array, length: number, count: number): void {
+    const entry = this.#side('documents');
+    entry.buffer.push(rows, 0, length);
+    entry.rows += count;
+    if (entry.buffer.length >= fullAt) this.#handSide('documents');
+  }
+
   /** A row of a side table: text, whole numbers, or NULL. */
   side(table: SideName, values: readonly (string | number | Uint8Array | null)[]): void {
     const entry = this.#side(table);

@@ -24,6 +24,7 @@ import {
   FRAME_SHOWN,
   type ShredState,
 } from '../open-elements.ts';
+import * as layout from '../kernel/layout.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
 import type { NamespaceScope } from '../values/namespace-scope.ts';
 import { rangeText } from '../xml-capture.ts';
@@ -85,6 +86,7 @@ export class Elements {
     if (parentFrame < 0) {
       const root = this.#plan.rootEdge(nameId);
       if (root === null) return this.#captured.beginRoot(batch, at, locate(at));
+      this.#learn(layout.ROOT_NODE, nameId, root);
       return this.#open(batch, at, root, parentFrame, 0, locate);
     }
     this.#text.closeRun(parentFrame);
@@ -97,11 +99,7 @@ export class Elements {
       return this.#captured.begin(batch, at, left ? -1 : this.#wildcardTable(parent, nameId), position);
     }
     const target = this.#plan.nodes[edge.node]!;
-    const { kernel } = this.#turns;
-    if (kernel !== null) {
-      const isNamed = target.plan.elementNameColumn >= 0;
-      kernel.learnElement(parent.index, nameId, edge, isNamed ? this.#labelOf(edge, nameId) : null);
-    }
+    this.#learn(parent.index, nameId, edge);
     // the model has room for one: the second may match a wildcard, else it is kept whole beside the data
     const row = state.frame(parentFrame, FRAME_ROW);
     const hasOne =
@@ -110,6 +108,13 @@ export class Elements {
         : this.#rows.isSet(row, edge.childKeyColumn);
     if (hasOne) return this.#captured.begin(batch, at, this.#wildcardTable(parent, nameId), position);
     return this.#open(batch, at, edge, parentFrame, position, locate);
+  }
+
+  #learn(parent: number, nameId: number, edge: PlanEdge): void {
+    const { kernel } = this.#turns;
+    if (kernel === null) return;
+    const isNamed = this.#plan.nodes[edge.node]!.plan.elementNameColumn >= 0;
+    kernel.learnElement(parent, nameId, edge, isNamed ? this.#labelOf(edge, nameId) : null);
   }
 
   /** -1: none that lets in an element of that name. */

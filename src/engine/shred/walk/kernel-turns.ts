@@ -7,6 +7,7 @@ import {
 import type { TokenBatch } from '../../xml/tokens.ts';
 import { createShredKernel, type ShredKernel } from '../kernel/instance.ts';
 import { FRAME_INTS, FRAME_NODE, FRAME_ROW } from '../open-elements.ts';
+import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
 import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
 
@@ -19,6 +20,7 @@ export class KernelTurns {
   /** For the tokeniser whose batches are handed in. */
   readonly tokenizerKernels: TokenizerKernels;
   readonly #context: WalkContext;
+  readonly #idJob: number;
   readonly #elementRows: ElementRows;
   /** records of a batch that the kernel is made for; Infinity once it was tried */
   #kernelFrom: number;
@@ -28,8 +30,9 @@ export class KernelTurns {
   #pause = 0;
   #pauseLength = 0;
 
-  constructor(context: WalkContext, elementRows: ElementRows, kernelFrom: number) {
+  constructor(context: WalkContext, elementRows: ElementRows, idJob: number, kernelFrom: number) {
     this.#context = context;
+    this.#idJob = idJob;
     this.#elementRows = elementRows;
     this.#kernelFrom = kernelFrom;
     this.tokenizerKernels = {
@@ -50,7 +53,7 @@ export class KernelTurns {
 
   /** The kernel where it can read this batch; it is made for the first that is worth it. */
   kernelFor(batch: TokenBatch): ShredKernel | null {
-    if (this.kernel === null && batch.count >= this.#kernelFrom) this.#make();
+    this.#makeFor(batch);
     return this.kernel?.reaches(batch) === true ? this.kernel : null;
   }
 
@@ -62,8 +65,7 @@ export class KernelTurns {
     }
     if (!kernel.serves()) return from;
     const next = kernel.run(from, count, this.#context.scope.size);
-    for (const [table, column] of kernel.takeNullAllowed())
-      this.#elementRows.allowNull(this.#context.plan.tables[table]!, column);
+    this.#noteNullAllowed(kernel);
     // where it stops again and again it only costs
     if (next - from > 8 || next >= count) this.#pauseLength = 0;
     else {
@@ -73,12 +75,31 @@ export class KernelTurns {
     return next;
   }
 
+  /** As `take`, of parts that follow one another, where no document is open. Null: it cannot. `lastDocument`: number of the one before. */
+  takeParts(batch: TokenBatch, from: number, parts: PartsOfFile, lastDocument: number): PartsTaken | null {
+    this.#makeFor(batch);
+    const { kernel } = this;
+    if (kernel?.holds(batch) !== true || !kernel.serves()) return null;
+    const taken = kernel.runParts(from, batch.count, this.#context.scope.size, parts, lastDocument);
+    this.#noteNullAllowed(kernel);
+    return taken.next === from ? null : taken;
+  }
+
+  #noteNullAllowed(kernel: ShredKernel): void {
+    for (const [table, column] of kernel.takeNullAllowed())
+      this.#elementRows.allowNull(this.#context.plan.tables[table]!, column);
+  }
+
   /** An element was opened by others. */
   learnOpened(frame: number): void {
     if (this.kernel === null) return;
     const { frames } = this.#context.state;
     const row = frames[frame * FRAME_INTS + FRAME_ROW]!;
     this.kernel.learnOpened(frames[frame * FRAME_INTS + FRAME_NODE]!, this.#context.rows.table(row).index);
+  }
+
+  #makeFor(batch: TokenBatch): void {
+    if (this.kernel === null && batch.count >= this.#kernelFrom) this.#make();
   }
 
   #make(): void {
@@ -92,6 +113,7 @@ export class KernelTurns {
       encoder,
       encoding: settings.encoding,
       xsiType: xsi.type,
+      idJob: this.#idJob,
     });
     this.#tellDocument();
     for (let frame = 0; frame < state.depth; frame += 1) this.learnOpened(frame);

@@ -38,6 +38,11 @@ export class TapeInMemory {
     this.#decoded = memory.bytes(DECODED_BYTES);
   }
 
+  /** Whether all of the batch lies in the memory. */
+  holds({ events, bytes, decoded }: TokenBatch): boolean {
+    return [events, bytes, decoded].every(({ buffer }) => buffer === this.#buffer);
+  }
+
   /** Whether the batch lies in the memory, or fits there: then `offsets` tells where it is now. */
   bring({ events, count, bytes, decoded }: TokenBatch): boolean {
     const { offsets } = this;

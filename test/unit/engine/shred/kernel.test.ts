@@ -1,7 +1,11 @@
 /** WebAssembly and TypeScript make the same rows, byte for byte: of values near every bound, and where something outgrows its place. */
 import { describe, expect, it } from 'vitest';
 import { compiled, inferred, modelOf } from '../../../support/models/shredding.ts';
-import { shredToBytes, type ShreddingWay } from '../../../support/models/shredded-bytes.ts';
+import {
+  shredPartsToBytes,
+  shredToBytes,
+  type ShreddingWay,
+} from '../../../support/models/shredded-bytes.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { some } from '../../../support/needs.ts';
 
@@ -91,6 +95,13 @@ function expectSame(model: RelationalModel, texts: readonly string[], way: Shred
 
 const jsonLines: ShreddingWay = { encoding: 'json-lines', tokenizer: 'shared', kernelFrom: 0 };
 
+/** Most are alike; some are left to TypeScript, whole or in part. */
+function partOf(at: number): string {
+  const odd = at % 97 === 5 ? ' xmlns:x="urn:x"' : '';
+  const left = at % 89 === 7 ? '<unknown>\n</unknown> text ' : '';
+  return `<all${odd}><one a-int="${at}"><e-string>text ${at}</e-string>${left}<note>a<b>${at}</b></note></one></all>`;
+}
+
 function part(size: number): string {
   return `<one><e-string>${'text\t'.repeat(size / 5)}</e-string><note>${'n'.repeat(size)}<b>x</b></note></one>`;
 }
@@ -104,6 +115,21 @@ describe('rows by WebAssembly are those by TypeScript', () => {
       widensInPlace: false,
       hashes: ['01', 'ab', 'ff'].map((two) => two.repeat(32)),
     });
+  });
+
+  it.each(ways)('thousands of parts of a larger document: $encoding, $tokenizer', (way) => {
+    const parts = Array.from({ length: 4000 }, (_, at) => partOf(at));
+    const larger = `<larger a="1">\n${parts.join('\n')}</larger>`;
+    const model = modelOf(compiled(schema), 3);
+    const plain: ShreddingWay = { encoding: way.encoding, tokenizer: 'plain', kernelFrom: Infinity };
+    for (const more of [{}, { hashes: ['0f'.repeat(32)] }, { extra: ['x'], windowBytes: 3000 }]) {
+      const { taken, ...rows } = shredPartsToBytes(model, larger, 'all', { ...way, ...more }, true);
+      expect({ ...rows, taken: 0 }).toEqual(
+        shredPartsToBytes(model, larger, 'all', { ...plain, ...more }, false),
+      );
+      if (way.tokenizer === 'shared') expect(taken).toBeGreaterThan(3900);
+      else expect(taken).toBe(0);
+    }
   });
 
   it.each(some(values, 12))('a column that was guessed from %j', (value) => {

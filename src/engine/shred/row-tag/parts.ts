@@ -1,0 +1,32 @@
+/** Documents that are parts of a larger one, and are read one after the other. */
+
+/** What is the same for all of them that a call is about. */
+export interface PartsOfFile {
+  /** number of the next one in the larger document, from 1 */
+  readonly number: number;
+  /** of the larger document: `partText` of it is a part's */
+  readonly name: string;
+  /** SHA-256 of the larger document (hex), from which keys follow; null: keys in sequence */
+  readonly sha256: string | null;
+  /** namespaces declared around them, by prefix, '' for the default one */
+  readonly inherited: ReadonlyMap<string, string>;
+  /** ISO 8601 */
+  readonly loadedAt: string;
+}
+
+/** Parts that have been handled. */
+export interface PartsTaken {
+  /** index of the first record that is left */
+  readonly next: number;
+  /** how many have ended */
+  readonly ended: number;
+  /** where one began that has not ended; -1 */
+  readonly openFrom: number;
+  /** open elements of that one, itself included */
+  readonly depth: number;
+}
+
+/** The name of a part by that of the larger document; also what its SHA-256 is taken of, by the larger one's (hex). */
+export function partText(whole: string, number: number): string {
+  return `${whole}#${number}`;
+}
