@@ -7,13 +7,13 @@ export const rowsPrelude: Prelude = {
   controlAt: 0,
   slots: {
     ...pick(layout, 'POS', 'END', 'WANTED', 'DEPTH', 'NUMBER', 'INSIDE', 'NAME_BYTES', 'TAG', 'TAG_END'),
-    ...pick(layout, 'NAMESPACED', 'KNOWN_BYTES', 'VERDICT', 'AT_LEVEL'),
+    ...pick(layout, 'NAMESPACED', 'KNOWN_BYTES', 'VERDICT', 'AT_LEVEL', 'ROW_NAME_BYTES'),
   },
-  offsets: pick(layout, 'NAME_AT', 'KNOWN_AT'),
+  offsets: pick(layout, 'ROW_NAME_AT', 'NAME_AT', 'KNOWN_AT'),
   integers: {
     ...pick(layout, 'IN_CONTENT', 'IN_COMMENT', 'IN_CDATA', 'IN_INSTRUCTION'),
     ...pick(layout, 'EXIT_MORE', 'EXIT_OPEN', 'EXIT_CLOSE', 'EXIT_ROW', 'EXIT_DECLARATION', 'EXIT_ASK'),
-    ...pick(layout, 'EXIT_TEXT', 'EXIT_EMPTY', 'NAMELESS'),
+    ...pick(layout, 'EXIT_TEXT', 'EXIT_EMPTY', 'NAMELESS', 'MAX_NAME_BYTES'),
     ...pick(layout, 'ASK', 'IS_ROW'),
     /** `--` as two bytes are loaded */
     DASHES: 0x2d2d,

@@ -2,9 +2,6 @@
 // cuts is read with all checks. Compiled by `npm run wasm`; src/engine/shred/row-tag/quick-cuts.ts works with it.
 
 const VECTOR: usize = 16;
-const BLOCK: usize = 64;
-/** After blocks that could not be skipped, so many tags are taken one by one. */
-const TAGS_BETWEEN: i32 = 16;
 
 // @ts-ignore: decorator
 @inline
@@ -97,43 +94,34 @@ function behind(inside: i32, p: usize, end: usize): usize {
   }
 }
 
-/** Which of 64 bytes are `byte`, as bits. */
+/**
+ * The `<` of the next tag within a row element that its name may stand in, or of a comment, CDATA or an instruction: from p on; `end` or behind:
+ * there is none. Elements of other names end before the row does.
+ */
 // @ts-ignore: decorator
 @inline
-function marks(p: usize, byte: u8): u64 {
-  const wanted = i8x16.splat(byte);
-  return (
-    (<u64>i8x16.bitmask(i8x16.eq(v128.load(p), wanted))) |
-    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(p, 16), wanted))) << 16) |
-    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(p, 32), wanted))) << 32) |
-    ((<u64>i8x16.bitmask(i8x16.eq(v128.load(p, 48), wanted))) << 48)
-  );
+function findOfRow(p: usize, end: usize): usize {
+  const first = i8x16.splat(load<u8>(ROW_NAME_AT));
+  for (; p < end; p += VECTOR) {
+    const next = v128.load(p, 1);
+    const ofName = v128.or(
+      i8x16.eq(next, first),
+      v128.and(i8x16.eq(next, i8x16.splat(SLASH)), i8x16.eq(v128.load(p, 2), first)),
+    );
+    const other = v128.or(i8x16.eq(next, i8x16.splat(EXCLAMATION)), i8x16.eq(next, i8x16.splat(QUESTION)));
+    const found = i8x16.bitmask(v128.and(i8x16.eq(v128.load(p), i8x16.splat(LESS)), v128.or(ofName, other)));
+    if (found != 0) return p + ctz(found);
+  }
+  return end;
 }
 
-let skippedDepth: i32 = 0;
-
-/**
- * Skips 64 bytes at a time from p on, within a row element of which `depth` elements are open, as long as they have nothing but text
- * and tags of elements that are not empty, and cannot end the row. Answers where the last of these tags begins, which may go on
- * behind; p: nothing was skipped. Sets skippedDepth to the open elements there.
- */
-function skipWithin(p: usize, end: usize, depth: i32): usize {
-  let last = p;
-  while (p + BLOCK < end) {
-    const tags = marks(p, LESS);
-    const slashes = marks(p + 1, SLASH);
-    const before: u64 = load<u8>(p) == SLASH ? 1 : 0;
-    const empty = ((slashes << 1) | before) & marks(p + 1, GREATER);
-    const odd = tags & (marks(p + 1, EXCLAMATION) | marks(p + 1, QUESTION));
-    const ends = <i32>popcnt(tags & slashes);
-    if ((empty | odd) != 0 || ends >= depth) break;
-    depth += <i32>popcnt(tags) - 2 * ends;
-    if (tags != 0) last = p + 63 - <usize>clz(tags);
-    p += BLOCK;
-  }
-  if (load<u8>(last) == LESS) depth += load<u8>(last, 1) == SLASH ? 1 : -1;
-  skippedDepth = depth;
-  return last;
+/** Whether the name at p is the row's. */
+// @ts-ignore: decorator
+@inline
+function isOfRow(p: usize): bool {
+  const length = load<u32>(ROW_NAME_BYTES);
+  const c: u32 = load<u8>(p + length);
+  return (c == GREATER || c == SLASH || c <= SPACE) && memory.compare(p, ROW_NAME_AT, length) == 0;
 }
 
 // @ts-ignore: decorator
@@ -154,7 +142,6 @@ export function findRows(): i32 {
   let number = load<i32>(NUMBER);
   let inside = load<i32>(INSIDE);
   const atLevel = load<i32>(AT_LEVEL) != 0;
-  let patience: i32 = 0;
   while (true) {
     if (inside != IN_CONTENT) {
       const next = behind(inside, p, end);
@@ -163,29 +150,20 @@ export function findRows(): i32 {
       p = next;
       inside = IN_CONTENT;
     }
-    if (depth > 1 && --patience < 0) {
-      const next = skipWithin(p, end, depth);
-      if (next == p) patience = TAGS_BETWEEN;
-      else {
-        p = next;
-        depth = skippedDepth;
-      }
-    }
     const from = p;
-    p = find(p, LESS);
-    if (atLevel && depth == 0 && hasText(from, min(p, end))) {
-      return leave(EXIT_TEXT, min(p, end), depth, number, inside);
+    if (depth > 0) {
+      p = findOfRow(p, end);
+      // a tag may begin with the last two bytes
+      if (p >= end) return leave(EXIT_MORE, max(from, end - 2), depth, number, inside);
+    } else {
+      p = find(p, LESS);
+      if (atLevel && hasText(from, min(p, end))) {
+        return leave(EXIT_TEXT, min(p, end), depth, number, inside);
+      }
     }
     if (p + 1 >= end) return leave(EXIT_MORE, min(p, end), depth, number, inside);
     const c: u8 = load<u8>(p, 1);
-    if (c == SLASH) {
-      const stop = find(p + 2, GREATER);
-      if (stop >= end) return leave(EXIT_MORE, p, depth, number, inside);
-      store<u32>(TAG, <u32>p);
-      p = stop + 1;
-      if (depth == 0) return leave(EXIT_CLOSE, p, depth, number, inside);
-      depth--;
-    } else if (c == QUESTION) {
+    if (c == QUESTION) {
       p += 2;
       inside = IN_INSTRUCTION;
     } else if (c == EXCLAMATION) {
@@ -201,16 +179,30 @@ export function findRows(): i32 {
       } else {
         return leave(EXIT_DECLARATION, p, depth, number, inside);
       }
+    } else if (depth > 0) {
+      const name = c == SLASH ? p + 2 : p + 1;
+      if (name + load<u32>(ROW_NAME_BYTES) >= end) return leave(EXIT_MORE, p, depth, number, inside);
+      if (!isOfRow(name)) {
+        p = name;
+        continue;
+      }
+      const stop = c == SLASH ? find(name, GREATER) : endOfStartTag(name, end);
+      if (stop >= end) return leave(EXIT_MORE, p, depth, number, inside);
+      p = stop + 1;
+      if (c == SLASH) depth--;
+      else if (load<u8>(stop - 1) != SLASH) depth++;
+    } else if (c == SLASH) {
+      const stop = find(p + 2, GREATER);
+      if (stop >= end) return leave(EXIT_MORE, p, depth, number, inside);
+      store<u32>(TAG, <u32>p);
+      p = stop + 1;
+      return leave(EXIT_CLOSE, p, depth, number, inside);
     } else {
       const stop = endOfStartTag(p + 1, end);
       if (stop >= end) return leave(EXIT_MORE, p, depth, number, inside);
       const isEmpty = load<u8>(stop - 1) == SLASH;
       const tag = p;
       p = stop + 1;
-      if (depth > 0) {
-        if (!isEmpty) depth++;
-        continue;
-      }
       let isRow = hasLocalName(tag + 1);
       if ((atLevel || (isRow && load<i32>(NAMESPACED) != 0)) && !isKnown(tag + 1, stop)) {
         const verdict = load<i32>(VERDICT);
@@ -223,8 +215,14 @@ export function findRows(): i32 {
         isRow = verdict == IS_ROW;
       } else if (atLevel) isRow = true;
       if (isRow) {
+        if (!isEmpty) {
+          const length = <i32>(nameEnd - tag - 1);
+          if (length > MAX_NAME_BYTES) return leave(EXIT_DECLARATION, tag, depth, number, inside);
+          store<i32>(ROW_NAME_BYTES, length);
+          memory.copy(ROW_NAME_AT, tag + 1, length);
+          depth = 1;
+        }
         number++;
-        if (!isEmpty) depth = 1;
         store<u32>(TAG, <u32>tag);
         if (tag >= wanted) return leave(EXIT_ROW, p, depth, number, inside);
       } else if (!isEmpty) {

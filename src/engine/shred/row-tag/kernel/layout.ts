@@ -5,7 +5,7 @@ export const POS = 0;
 export const END = 1;
 /** a row element that begins here or behind is told of */
 export const WANTED = 2;
-/** open elements of the present row element, itself included; 0 outside */
+/** open elements of the present row element's name, itself included; 0 outside */
 export const DEPTH = 3;
 /** row elements so far */
 export const NUMBER = 4;
@@ -23,7 +23,9 @@ export const VERDICT = 10;
 export const TAG_END = 11;
 /** 1: every element that begins outside of rows is one, but for those whose names are answered to be others'; text there is told of */
 export const AT_LEVEL = 12;
-export const CONTROL_SLOTS = 13;
+/** bytes at ROW_NAME_AT: the name of the present row element, or of the last one, with its prefix */
+export const ROW_NAME_BYTES = 13;
+export const CONTROL_SLOTS = 14;
 
 export const ASK = 0;
 export const IS_ROW = 1;
@@ -54,6 +56,7 @@ export const EXIT_EMPTY = 7;
 /** NAME_BYTES where rows have no name in common. */
 export const NAMELESS = -1;
 
+export const ROW_NAME_AT = 2048;
 export const NAME_AT = 4096;
 export const KNOWN_AT = 6144;
 export const MAX_NAME_BYTES = 2000;
