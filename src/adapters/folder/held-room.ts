@@ -23,4 +23,12 @@ export class HeldRoom {
     this.#stored -= stored;
     return true;
   }
+
+  /** As `take`, of so many rows of the files, whichever they are. */
+  takeRows(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], rows: number, columns: number): boolean {
+    const all = files.reduce((sum, file) => sum + file.rows, 0);
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const share = all === 0 ? 0 : rows / all;
+    return this.take([{ rows, bytes: Math.ceil(bytes * share) }], columns, heldValueBytes.cell);
+  }
 }

@@ -15,6 +15,7 @@ import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-so
 import { surveyRecords, type RecordSurvey } from './survey-records.ts';
 import { HeldRoom, heldValueBytes } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
+import { heldRowsOf, keySpans, reorderedRows } from '../row-sinks/reordered-rows.ts';
 import { sortedRows } from '../row-sinks/sorted-rows.ts';
 import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
@@ -168,11 +169,16 @@ function sourceTable(
       } else if (only !== null) return null;
       else if (lieInOrder(files, rowFiles)) return textRows(rowFiles, { format, files, types }, wanted);
       const at = wanted.indexOf(key);
-      const few =
-        at < 0 || !rowFiles.room.take(files, wanted.length, heldValueBytes.cell)
-          ? null
-          : await asTheyLie(wanted);
-      return few === null ? null : sortedRows(few, at, wanted.length);
+      if (at < 0) return null;
+      if (rowFiles.room.take(files, wanted.length, heldValueBytes.cell)) {
+        const few = await asTheyLie(wanted);
+        if (few !== null) return sortedRows(few, at, wanted.length);
+      }
+      const keys = await asTheyLie([key]);
+      const spans = keys === null ? null : await keySpans(keys);
+      if (spans === null || !rowFiles.room.takeRows(files, heldRowsOf(spans), wanted.length)) return null;
+      const open = async (): Promise<ClosableBlocks> => (await asTheyLie(wanted))!;
+      return reorderedRows({ open, spans, key: at, width: wanted.length });
     },
     fewAsTheyLie: async (wanted) =>
       rowFiles.room.take(files, wanted.length, heldValueBytes.text) ? asTheyLie(wanted) : null,

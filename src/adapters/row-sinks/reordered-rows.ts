@@ -1,0 +1,272 @@
+/**
+ * Rows of a table whose rows hang from others of it, put in the order of their keys while they are read: the row of a part that is made of parts
+ * lies behind theirs, though its key is lower. Where there are few parts inside, theirs wait for it; where there are many, it is read before.
+ */
+import { cellNumber } from '../../engine/unshred/rows/values.ts';
+import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
+import type { ClosableBlocks } from './table-row-source.ts';
+
+/** What one look at the keys of a table tells, in spans of so many rows as they lie. */
+export interface KeySpans {
+  readonly rows: number;
+  /** by span: the lowest key of a row that is not late */
+  readonly least: readonly number[];
+  /** from 0: rows behind so many with higher keys that these cannot wait for them */
+  readonly late: readonly number[];
+}
+
+const spanRows = 512;
+/** A row behind a higher key that is further away is late. */
+const waitingSpans = 32;
+/** rows that are read before all others at the most */
+const mostLate = 20_000;
+
+/** Rows of the table that are held at the most. */
+export function heldRowsOf({ rows, late }: KeySpans): number {
+  return Math.min(rows, (waitingSpans + 1) * spanRows + late.length);
+}
+
+/**
+ * `blocks` of keys alone, which are closed. Null where there is no such order to be had: a key that is no whole number, or one that numbers do not
+ * tell from others; too many rows that are late.
+ */
+export async function keySpans(blocks: ClosableBlocks): Promise<KeySpans | null> {
+  const [least, late]: [number[], number[]] = [[], []];
+  /** by span: the highest key up to its end */
+  const highest: number[] = [];
+  let rows = 0;
+  try {
+    for (let block = await blocks.next(); block !== null; block = await blocks.next()) {
+      const row = { bytes: block.bytes, cells: block.cells, at: 0 };
+      for (; row.at < block.rows * 2; row.at += 2, rows += 1) {
+        const key = cellNumber(row, 0);
+        if (!Number.isSafeInteger(key)) return null;
+        const span = Math.floor(rows / spanRows);
+        highest[span] = Math.max(highest[span] ?? highest[span - 1] ?? -Infinity, key);
+        least[span] ??= Infinity;
+        if (key >= (highest[span - waitingSpans] ?? -Infinity)) least[span] = Math.min(least[span], key);
+        else if (late.push(rows) > mostLate) return null;
+      }
+    }
+  } finally {
+    await blocks.close();
+  }
+  return { rows, least, late };
+}
+
+/** How the rows of a table are read: as they lie, and what of it. */
+export interface ReorderedTable {
+  /** all rows, from the first on */
+  readonly open: () => Promise<ClosableBlocks>;
+  readonly spans: KeySpans;
+  /** of `width` columns */
+  readonly key: number;
+  readonly width: number;
+}
+
+/** The rows of a table by the whole numbers in its key. */
+export async function reorderedRows(table: ReorderedTable): Promise<ClosableBlocks> {
+  const { open, spans, width } = table;
+  const late = spans.late.length === 0 ? noRows : await lateRows(await open(), spans, width);
+  return new ReorderedRows(await open(), late, table);
+}
+
+const noRows: RowBlock = { bytes: new Uint8Array(0), cells: new Int32Array(0), rows: 0 };
+
+/** The late rows of `blocks`, which are closed. */
+async function lateRows(blocks: ClosableBlocks, { late }: KeySpans, width: number): Promise<RowBlock> {
+  const copy = new CopiedRows(late.length, width);
+  let [read, next] = [0, 0];
+  try {
+    for (let block = await blocks.next(); block !== null; block = await blocks.next()) {
+      for (; next < late.length && late[next]! < read + block.rows; next += 1)
+        copy.add(block, late[next]! - read);
+      read += block.rows;
+    }
+  } finally {
+    await blocks.close();
+  }
+  return copy.block();
+}
+
+/** So many rows of other blocks. */
+class CopiedRows {
+  readonly #width: number;
+  readonly #rows: number;
+  readonly #cells: Int32Array;
+  #bytes: Uint8Array;
+  #cell = 0;
+  #end = 0;
+
+  constructor(rows: number, width: number, bytes = rows * width) {
+    this.#rows = rows;
+    this.#width = width;
+    this.#cells = new Int32Array(rows * width * 2);
+    this.#bytes = new Uint8Array(bytes);
+  }
+
+  add({ bytes, cells }: RowBlock, row: number): void {
+    const begin = row * this.#width * 2;
+    const own = this.#cells;
+    let [cell, end] = [this.#cell, this.#end];
+    for (let at = begin; at < begin + this.#width * 2; at += 2, cell += 2) {
+      const from = cells[at]!;
+      const to = cells[at + 1]!;
+      own[cell] = from < 0 ? -1 : end;
+      if (from >= 0) {
+        if (end + to - from > this.#bytes.length) this.#grow(end + to - from);
+        const target = this.#bytes;
+        for (let next = from; next < to; next += 1) target[end++] = bytes[next]!;
+      }
+      own[cell + 1] = end;
+    }
+    this.#cell = cell;
+    this.#end = end;
+  }
+
+  block(): RowBlock {
+    return { bytes: this.#bytes, cells: this.#cells, rows: this.#rows };
+  }
+
+  #grow(length: number): void {
+    const longer = new Uint8Array(length * 2);
+    longer.set(this.#bytes);
+    this.#bytes = longer;
+  }
+}
+
+/** Rows by their numbers in the table, in the order of their keys; those that are late have -1 and below. */
+class SortedNumbers {
+  keys = new Float64Array(0);
+  numbers = new Float64Array(0);
+  length = 0;
+
+  room(length: number): void {
+    this.length = 0;
+    if (this.keys.length >= length) return;
+    this.keys = new Float64Array(length * 2);
+    this.numbers = new Float64Array(length * 2);
+  }
+
+  add(key: number, number: number): void {
+    this.keys[this.length] = key;
+    this.numbers[this.length] = number;
+    this.length += 1;
+  }
+
+  sort(): void {
+    const { length, keys, numbers } = this;
+    let at = 1;
+    while (at < length && keys[at - 1]! < keys[at]!) at += 1;
+    if (at >= length) return;
+    const order = Uint32Array.from({ length }, (_, place) => place);
+    order.sort((one, other) => keys[one]! - keys[other]!);
+    const [oldKeys, oldNumbers] = [keys.slice(0, length), numbers.slice(0, length)];
+    for (let place = 0; place < length; place += 1) {
+      keys[place] = oldKeys[order[place]!]!;
+      numbers[place] = oldNumbers[order[place]!]!;
+    }
+  }
+}
+
+class ReorderedRows implements ClosableBlocks {
+  readonly #blocks: ClosableBlocks;
+  readonly #table: ReorderedTable;
+  /** by span: the lowest key from there on, and behind all */
+  readonly #lowest: Float64Array;
+  readonly #late: RowBlock;
+  /** late rows that were met where they lie */
+  #met = 0;
+  #read = 0;
+  /** the blocks that rows wait in, and where they begin */
+  readonly #held: { readonly block: RowBlock; readonly begin: number }[] = [];
+  /** rows that wait, from the first on that has not been answered */
+  #waiting = new SortedNumbers();
+  #answered = 0;
+  #merged = new SortedNumbers();
+  readonly #own = new SortedNumbers();
+
+  constructor(blocks: ClosableBlocks, late: RowBlock, table: ReorderedTable) {
+    this.#blocks = blocks;
+    this.#late = late;
+    this.#table = table;
+    const { least } = table.spans;
+    this.#lowest = new Float64Array(least.length + 1).fill(Infinity);
+    for (let span = least.length - 1; span >= 0; span -= 1)
+      this.#lowest[span] = Math.min(this.#lowest[span + 1]!, least[span]!);
+    this.#waiting.room(late.rows);
+    for (let row = 0; row < late.rows; row += 1) this.#waiting.add(this.#keyOf(late, row), -1 - row);
+    this.#waiting.sort();
+  }
+
+  async next(): Promise<RowBlock | null> {
+    for (let block = await this.#blocks.next(); block !== null; block = await this.#blocks.next()) {
+      this.#take(block);
+      const isLast = this.#read === this.#table.spans.rows;
+      const ready = this.#ready(isLast ? Infinity : this.#lowest[Math.floor(this.#read / spanRows)]!);
+      if (ready !== null) return ready;
+    }
+    return null;
+  }
+
+  close(): Promise<void> {
+    return this.#blocks.close();
+  }
+
+  #keyOf({ bytes, cells }: RowBlock, row: number): number {
+    return cellNumber({ bytes, cells, at: row * this.#table.width * 2 }, this.#table.key);
+  }
+
+  /** Rows of a block go where they belong among those that wait. */
+  #take(block: RowBlock): void {
+    const begin = this.#read;
+    this.#read += block.rows;
+    const own = this.#own;
+    own.room(block.rows);
+    const { late } = this.#table.spans;
+    for (let row = 0; row < block.rows; row += 1)
+      if (late[this.#met] === begin + row) this.#met += 1;
+      else own.add(this.#keyOf(block, row), begin + row);
+    own.sort();
+    const [waiting, merged] = [this.#waiting, this.#merged];
+    merged.room(waiting.length - this.#answered + own.length);
+    let [first, second] = [this.#answered, 0];
+    while (first < waiting.length || second < own.length) {
+      const isFirst =
+        second >= own.length || (first < waiting.length && waiting.keys[first]! < own.keys[second]!);
+      if (isFirst) merged.add(waiting.keys[first]!, waiting.numbers[first++]!);
+      else merged.add(own.keys[second]!, own.numbers[second++]!);
+    }
+    this.#waiting = merged;
+    this.#merged = waiting;
+    this.#answered = 0;
+    this.#held.push({ block, begin });
+    // what is not late does not wait for longer
+    const since = begin - (waitingSpans + 1) * spanRows;
+    while (this.#held[0]!.begin + this.#held[0]!.block.rows <= since) this.#held.shift();
+  }
+
+  /** The rows whose keys are below `lowest`; null: there are none. */
+  #ready(lowest: number): RowBlock | null {
+    const { keys, numbers, length } = this.#waiting;
+    let rows = 0;
+    while (rows < length && keys[rows]! < lowest) rows += 1;
+    if (rows === 0) return null;
+    const { block } = this.#held.at(-1)!;
+    const copy = new CopiedRows(rows, this.#table.width, Math.ceil((block.bytes.length * rows) / block.rows));
+    for (let at = 0; at < rows; at += 1) this.#copy(copy, numbers[at]!);
+    this.#answered = rows;
+    return copy.block();
+  }
+
+  #copy(to: CopiedRows, number: number): void {
+    if (number < 0) {
+      to.add(this.#late, -1 - number);
+      return;
+    }
+    let at = this.#held.length - 1;
+    while (this.#held[at]!.begin > number) at -= 1;
+    const { block, begin } = this.#held[at]!;
+    to.add(block, number - begin);
+  }
+}
