@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { surveyRecords } from '../../../src/adapters/folder/survey-records.ts';
+import { surveyRecords } from '../../../../src/adapters/folder/survey-records.ts';
 
 let folder: string;
 beforeAll(async () => {
