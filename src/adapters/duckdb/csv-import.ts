@@ -120,11 +120,18 @@ function scalar(value: string, type: ColumnType, sqlType: string, digits: Decima
   }
 }
 
-/** Text becomes a decimal of more than 18 digits a hundred times more slowly than one of fewer, which then is widened. */
+/**
+ * Text becomes a decimal of more than 18 digits a hundred times more slowly than one of fewer, which then is widened: what is before the point
+ * and what is behind it are made so, of values where neither has more.
+ */
 function decimal(value: string, sqlType: string, digits: DecimalDigits | undefined): string {
-  return digits !== undefined && isShort(digits)
-    ? `${value}::DECIMAL(18,${digits.fraction})::${sqlType}`
-    : `${value}::${sqlType}`;
+  if (digits !== undefined && isShort(digits)) return `${value}::DECIMAL(18,${digits.fraction})::${sqlType}`;
+  if (digits === undefined || digits.fraction === 0) return `${value}::${sqlType}`;
+  const [whole, fraction] = [`split_part(${value}, '.', 1)`, `split_part(${value}, '.', 2)`];
+  const zero = `CASE WHEN ${value} LIKE '-%' THEN '-0.' ELSE '0.' END`;
+  return `CASE WHEN length(${whole}) > 18 OR length(${fraction}) > 18 THEN ${value}::${sqlType}
+    ELSE CASE WHEN ltrim(${whole}, '+-') = '' THEN 0 ELSE ${whole}::DECIMAL(18,0) END::${sqlType}
+      + (${zero} || ${fraction})::DECIMAL(18,${Math.min(18, digits.fraction)})::${sqlType} END`;
 }
 
 function isShort({ whole, fraction }: DecimalDigits): boolean {

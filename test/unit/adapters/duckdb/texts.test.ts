@@ -1,9 +1,9 @@
 /** Texts out of DuckDB's chunks as bytes: short ones lie in the vector, long ones anywhere. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
-import { chunksOf, chunkTexts } from '../../../src/adapters/duckdb/row-chunks.ts';
-import { fieldBlock } from '../../../src/adapters/row-sinks/field-blocks.ts';
-import { cellText } from '../../../src/engine/unshred/rows/values.ts';
+import { chunksOf, chunkTexts } from '../../../../src/adapters/duckdb/row-chunks.ts';
+import { fieldBlock } from '../../../../src/adapters/row-sinks/field-blocks.ts';
+import { cellText } from '../../../../src/engine/unshred/rows/values.ts';
 
 /** short, long, of the edge (12 bytes), empty, and some that many rows share */
 const text = `CASE i % 5 WHEN 0 THEN repeat('ü', (i % 40)::INT) WHEN 1 THEN 'twelve bytes' WHEN 2 THEN '' WHEN 3 THEN repeat('x', (i % 900)::INT) ELSE i::VARCHAR END`;
