@@ -55,6 +55,7 @@ export const collectPrelude: Prelude = {
       'SKETCH_SIZE',
       'LEAST_LENGTH',
       'GREATEST_LENGTH',
+      'HAS_OFFSETS',
       'SKETCH',
       'RECENT',
       'LEAST',

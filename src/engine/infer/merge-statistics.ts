@@ -173,4 +173,5 @@ export function addValues(into: ValueStatistics, from: ValueStatistics): void {
   if (from.min !== null && (into.min === null || isLess(from.min, into.min))) into.min = from.min;
   if (from.max !== null && (into.max === null || isLess(into.max, from.max))) into.max = from.max;
   for (const hash of from.sketch) addToSketch(into.sketch, hash);
+  if (from.offsets === true) into.offsets = true;
 }

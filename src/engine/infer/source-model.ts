@@ -149,7 +149,11 @@ function inferFilled(value: ValueStatistics): ValueType {
   if ((classes & CLASS_DATE) !== 0) return atomic('date', { zone: 'never' });
   if ((classes & CLASS_TIME) !== 0) return atomic('time', { zone: 'never' });
   if ((classes & CLASS_DATETIME_LOCAL) !== 0) return atomic('dateTime', { zone: 'never' });
-  if ((classes & CLASS_DATETIME_ZONED) !== 0) return atomic('dateTime', { zone: 'always' });
+  if ((classes & CLASS_DATETIME_ZONED) !== 0)
+    return atomic('dateTime', {
+      zone: 'always',
+      ...(value.offsets === true ? { offsets: true } : {}),
+    });
   return atomic('string');
 }
 

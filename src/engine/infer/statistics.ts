@@ -18,6 +18,8 @@ export interface ValueStatistics {
   max: string | null;
   /** the least hashes of distinct values (k minimum values): an estimate of how many there are */
   sketch: number[];
+  /** some are dates with times that have an offset from UTC, and not `Z`; absent: none, or statistics of an earlier release */
+  offsets?: true;
 }
 
 export interface ChildStatistics {

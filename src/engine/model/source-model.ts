@@ -106,6 +106,8 @@ export interface ValueType {
   readonly memberTypes?: readonly ValueType[];
   /** whether values carry a zone: of inferred dates and times, and where XSD 1.1 says so; absent: not known, or some do */
   readonly zone?: 'always' | 'never';
+  /** of inferred dates with times: some have an offset from UTC, and not `Z` */
+  readonly offsets?: true;
   /** inferred: what values of documents had in common, so that the form of each counts, not its value alone */
   readonly guessed?: true;
   /** inferred: values were empty, too, although the type has no empty value */

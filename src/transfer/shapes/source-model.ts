@@ -50,6 +50,7 @@ const valueTypeShape = object<ValueType>(
     itemType: valueType,
     memberTypes: array(valueType),
     zone: oneOf('always', 'never'),
+    offsets: oneOf(true),
     guessed: oneOf(true),
     mayBeEmpty: oneOf(true),
   },

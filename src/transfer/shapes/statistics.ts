@@ -11,19 +11,22 @@ import type { Shape } from './json-shape.ts';
 
 const count = integer(0);
 
-const values = object<ValueStatistics>({
-  count,
-  empty: count,
-  classes: count,
-  minLength: count,
-  maxLength: count,
-  wholeDigits: count,
-  minFraction: count,
-  maxFraction: count,
-  min: nullable(text()),
-  max: nullable(text()),
-  sketch: array(integer()),
-});
+const values = object<ValueStatistics>(
+  {
+    count,
+    empty: count,
+    classes: count,
+    minLength: count,
+    maxLength: count,
+    wholeDigits: count,
+    minFraction: count,
+    maxFraction: count,
+    min: nullable(text()),
+    max: nullable(text()),
+    sketch: array(integer()),
+  },
+  { offsets: oneOf(true) },
+);
 
 const element = object<ElementStatistics>({
   namespaceUri: text(),

@@ -188,6 +188,7 @@ export class CollectedTree {
       min,
       max,
       sketch: Array.from(this.#ints.subarray(sketch, sketch + int(layout.SKETCH_SIZE)), (hash) => hash >>> 0),
+      ...(int(layout.HAS_OFFSETS) === 0 ? {} : { offsets: true as const }),
     });
   }
 

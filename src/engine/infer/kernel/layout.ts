@@ -104,6 +104,8 @@ export const SKETCH_SIZE = 56;
 /** with the kind behind it: 0 text, 1 a number, 3 a number of digits alone */
 export const LEAST_LENGTH = 60;
 export const GREATEST_LENGTH = 68;
+/** some values are dates with times that have an offset from UTC */
+export const HAS_OFFSETS = 76;
 export const SKETCH = 80;
 export const RECENT = 336;
 export const LEAST = 592;

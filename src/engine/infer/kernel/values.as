@@ -19,6 +19,9 @@ const NUMBER = 1;
 const DIGITS = 3;
 
 const CLASSES_OF_CALENDAR = 120;
+/** `2024-01-31T10:00:00+02:00` */
+const OFFSET_LENGTH: usize = 25;
+const LONGEST_TIME: usize = 64;
 
 /** Writes what the kernel loads as constants: once, before all else. See src/engine/xml/kernel/scan.as. */
 export function prepare(): void {
@@ -133,6 +136,17 @@ function calendarClass(from: usize, to: usize): i32 {
   if (end == 0) return 0;
   if (end == to) return CLASS_DATETIME_LOCAL;
   return isZone(end, to) ? CLASS_DATETIME_ZONED : 0;
+}
+
+/** A date with a time and an offset from UTC, by the places of its separators. */
+// @ts-ignore: decorator
+@inline
+function hasOffset(from: usize, to: usize): bool {
+  const length = to - from;
+  if (length < OFFSET_LENGTH || length > LONGEST_TIME) return false;
+  if (load<u8>(to - 3) != COLON || load<u8>(from, 10) != 0x54) return false;
+  const sign: u32 = load<u8>(to - 6);
+  return sign == PLUS || sign == MINUS;
 }
 
 // @ts-ignore: decorator
@@ -286,6 +300,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
     }
     store<i32>(value, classes & found, CLASSES);
   }
+  if (hasOffset(from, to)) store<i32>(value, 1, HAS_OFFSETS);
   increment(value + VALUE_COUNT);
   if (isFirst || count < load<i32>(value, MIN_LENGTH)) store<i32>(value, count, MIN_LENGTH);
   if (count > load<i32>(value, MAX_LENGTH)) store<i32>(value, count, MAX_LENGTH);

@@ -13,6 +13,11 @@ export const CLASS_DATETIME_LOCAL = 32;
 export const CLASS_DATETIME_ZONED = 64;
 export const ALL_CLASSES = 127;
 
+/** `2024-01-31T10:00:00+02:00` */
+const offsetLength = 25;
+/** bytes; fractions of a second may have any number of digits */
+const longestTime = 64;
+
 /** Classes of bytes [start, end), among those still `possible`; 0 = text alone. */
 export function classesOf(bytes: Uint8Array, start: number, end: number, possible: number): number {
   if (possible === 0) return 0;
@@ -37,6 +42,14 @@ function isBoolean(bytes: Uint8Array, start: number, end: number): boolean {
   if (word === '') return false;
   for (let i = 0; i < word.length; i += 1) if (bytes[start + i] !== word.charCodeAt(i)) return false;
   return true;
+}
+
+/** A date with a time and an offset from UTC, by the places of its separators. */
+export function hasOffset(bytes: Uint8Array, start: number, end: number): boolean {
+  const length = end - start;
+  if (length < offsetLength || length > longestTime) return false;
+  if (bytes[end - 3] !== 58 || bytes[start + 10] !== 84) return false;
+  return bytes[end - 6] === 43 || bytes[end - 6] === 45;
 }
 
 /** Canonical decimal digits: no plus sign, no leading zero, no negative zero, digits on both sides of a point. */

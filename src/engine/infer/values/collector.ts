@@ -1,7 +1,7 @@
 /** What the values of one path have in common: `ValueStatistics` in the making, value by value, without a string for most. */
 import { ValueExtremes } from './extremes.ts';
 import { emptyValueStatistics, type ValueStatistics } from '../statistics.ts';
-import { CLASS_DECIMAL, CLASS_INTEGER, classesOf } from './classes.ts';
+import { CLASS_DECIMAL, CLASS_INTEGER, classesOf, hasOffset } from './classes.ts';
 import { ValueSketch } from './sketch.ts';
 
 /** Numbers of so many digits are all told apart by double precision. */
@@ -17,6 +17,7 @@ export class ValueCollector {
   #wholeDigits = 0;
   #minFraction = 0;
   #maxFraction = 0;
+  #offsets = false;
   /** made with the first value: most elements of a document have children, and no value */
   #sketch: ValueSketch | null = null;
   #extremes: ValueExtremes | null = null;
@@ -44,6 +45,7 @@ export class ValueCollector {
     if (isFirst || length < this.#minLength) this.#minLength = length;
     if (length > this.#maxLength) this.#maxLength = length;
     (this.#sketch ??= new ValueSketch()).add(hash);
+    this.#offsets ||= hasOffset(bytes, start, end);
     let number = NaN;
     if ((this.#classes & CLASS_DECIMAL) !== 0) number = this.#number(bytes, start, end, isFirst);
     else if (this.#classes !== 0) this.#classes = classesOf(bytes, start, end, this.#classes);
@@ -60,6 +62,7 @@ export class ValueCollector {
     this.#wholeDigits = from.wholeDigits;
     this.#minFraction = from.minFraction;
     this.#maxFraction = from.maxFraction;
+    this.#offsets = from.offsets === true;
     if (from.sketch.length > 0) (this.#sketch = new ValueSketch()).restore(from.sketch);
     if (from.min !== null) (this.#extremes = new ValueExtremes()).restore(from.min, from.max!);
   }
@@ -78,6 +81,7 @@ export class ValueCollector {
       min: this.#extremes?.min ?? null,
       max: this.#extremes?.max ?? null,
       sketch: this.#sketch?.hashes ?? [],
+      ...(this.#offsets ? { offsets: true as const } : {}),
     };
   }
 
