@@ -159,6 +159,7 @@ export const shredPrelude: Prelude = {
       'CONVERT_TIME',
       'CONVERT_TIMESTAMP',
       'CONVERT_TIMESTAMP_UTC',
+      'CONVERT_TIMESTAMP_OFFSET',
     ),
     ...pick(
       tokens,

@@ -13,6 +13,7 @@ import { needlessPlaces } from './tables/draw/needless-tables.ts';
 import { unitePlacesInParents } from './tables/draw/parent-roles.ts';
 import type { Drawing } from './tables/model-builder.ts';
 import { finishTables, plainEdge, plainNodes, plainTables, type AddedColumn } from './tables/finish-model.ts';
+import { addOffsets } from './tables/draw/time-offsets.ts';
 import { metRoots } from './tables/unmet-places.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
@@ -79,6 +80,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
   settleTablePaths(drawing.tables, previous);
   if (drawsByUse(options.previous)) unitePlacesInParents(drawing, previous);
+  for (const table of drawing.tables) addOffsets(table, previous, drawsOffsets(options));
   finishTables(drawing, source, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables, keyedIds(options.previous), naming.maxBytes),
@@ -102,6 +104,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(drawsTextsByPlace(options) ? { textsByPlace: true as const } : {}),
     ...(splitsAcronyms ? {} : { wholeAcronyms: true as const }),
     ...(checksWildcards(options.previous) ? { checksWildcards: true as const } : {}),
+    ...(drawsOffsets(options) ? { timeOffsets: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   if (options.keepsDefaultNames === true) return { ...model, keepsDefaultNames: true };
@@ -131,6 +134,11 @@ function checksWildcards(previous: RelationalModel | undefined): boolean {
 /** What is new in a model is called in words like those of its other names. */
 function keepsAcronyms({ previous, keepNames = true }: MappingOptions): boolean {
   return previous === undefined || !keepNames || previous.wholeAcronyms === true;
+}
+
+/** Offsets of rows that lie in a target are kept beside them. A target of its own has none yet. */
+function drawsOffsets({ previous, keepSplits = true }: MappingOptions): boolean {
+  return previous === undefined || !keepSplits || previous.timeOffsets === true;
 }
 
 /** Text that lies in rows of its own goes on to lie there. A target of its own has none yet. */

@@ -15,6 +15,7 @@ import type {
 import { keyHolders, type KeyHolder } from '../model/child-keys.ts';
 import type { SourceModel } from '../model/source-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../model/wide-rows.ts';
+import { hasOffsetBehind } from '../model/zones.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { lineIdentity } from './line-identity.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
@@ -231,8 +232,9 @@ class Pruning {
     const node = this.#model.nodes[index]!;
     const mark = (table: number, column: number): void => {
       if (table < 0 || column < 0) return;
-      const location = this.#rows(table)[column]!;
-      used[location.table]!.add(location.at);
+      const { table: part, at } = this.#rows(table)[column]!;
+      used[part]!.add(at);
+      if (hasOffsetBehind(this.#model.tables[part]!.columns, at)) used[part]!.add(at + 1);
     };
     mark(node.table, 0);
     mark(node.table, this.#isIgnored(index, 'text') ? -1 : node.textColumn);

@@ -10,7 +10,7 @@ import { metTypes } from './prune.ts';
 import { someHaveZone } from './zones-of-documents.ts';
 
 /**
- * What values decide: whether dates with times have zones (of every type), which member of a union they have, the type of an attribute that
+ * What values decide: whether dates with times have zones and offsets (of every type), which member of a union they have, the type of an attribute that
  * a wildcard lets in.
  */
 type Decided = 'zone' | 'member' | 'type';
@@ -90,6 +90,7 @@ function decidingValue(value: ValueStatistics, decided: Decided): ValueStatistic
     min: someHaveZone(value) ? zonedValue : null,
     max: null,
     sketch: [],
+    ...(value.offsets === true ? { offsets: true } : {}),
   };
 }
 

@@ -56,6 +56,8 @@ export type ColumnRole =
   | 'type_name'
   /** position of a folded child whose order the model does not imply */
   | 'folded_position'
+  /** minutes that the date with a time in the column before it is written ahead of UTC; NULL: it is in UTC (`Z`), or has no zone */
+  | 'offset'
   /** text or markup of mixed content and wildcards (in `text` and `wildcard` tables) */
   | 'content'
   /** -R */
@@ -320,6 +322,8 @@ export interface RelationalModel {
   readonly textsByPlace?: true;
   /** an acronym is one word of a name (`NFe` is `nfe`, `IDs` are `ids`); absent: its last letters are of another (`n_fe`, `i_ds`) */
   readonly wholeAcronyms?: true;
+  /** dates with times that documents have with offsets from UTC have a column of role offset behind theirs; absent: none has */
+  readonly timeOffsets?: true;
   /** content that no wildcard of its parent lets in is unmapped; in models of earlier releases it lies with what one lets in */
   readonly checksWildcards?: true;
   readonly options?: ModelOptions;

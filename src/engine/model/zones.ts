@@ -19,3 +19,9 @@ export function isOpenToZones({ type, sourceType, keepsForm, role }: Column): bo
     (type.kind === 'timestamp' || type.kind === 'timestamptz')
   );
 }
+
+/** Whether the offsets from UTC of column `at` of a row lie in the one behind it (docs/decisions/model/offsets-of-times.md). */
+export function hasOffsetBehind(columns: readonly Column[], at: number): boolean {
+  const offset = columns[at + 1];
+  return offset?.role === 'offset' && offset.path === columns[at]!.path;
+}

@@ -6,6 +6,7 @@ import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relat
 import { holdsNames } from '../model/source-model.ts';
 import { keepsSpace } from '../model/white-space.ts';
 import { rowColumns, rowTables } from '../model/wide-rows.ts';
+import { hasOffsetBehind } from '../model/zones.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { conversionFor, type ValueConversion } from './values/conversion.ts';
 import type { RowEncoder } from './rows/encoding.ts';
@@ -30,6 +31,8 @@ export interface CompiledTable {
   /** columns of role value or child_key that are NOT NULL */
   readonly required: Int32Array;
   readonly conversions: readonly ValueConversion[];
+  /** 1: the offset from UTC that a value is written with goes to the column behind it */
+  readonly keepsOffset: Uint8Array;
   /** 1: values of the column are QNames, whose prefixes mean something only where they stand */
   readonly holdsNames: Uint8Array;
   /** columns and marks of folded children, each with a start and an end */
@@ -85,6 +88,9 @@ export function compilePlan(
     const required = columns.flatMap(({ role, nullable }, i) =>
       (role === 'value' || role === 'child_key') && !nullable ? [i] : [],
     );
+    const keepsOffset = Uint8Array.from(columns, ({ type }, at) =>
+      type.kind === 'timestamptz' && hasOffsetBehind(columns, at) ? 1 : 0,
+    );
     return {
       index,
       name: model.tables[index]!.name,
@@ -102,7 +108,10 @@ export function compilePlan(
       parentKeyColumn: find('parent_key'),
       contentColumn: find('content'),
       required: Int32Array.from(required),
-      conversions: columns.map((column) => conversionFor(column, encoder, scalesDecimals)),
+      conversions: columns.map((column, at) =>
+        conversionFor(column, encoder, scalesDecimals, keepsOffset[at] === 1),
+      ),
+      keepsOffset,
       holdsNames: Uint8Array.from(columns, ({ sourceType }) => (holdsNames(sourceType) ? 1 : 0)),
       slotCount: columns.length + markCounts[index]!,
     };

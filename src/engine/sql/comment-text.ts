@@ -114,7 +114,13 @@ function holdsAttributes({ kind }: Table, { role }: Column): boolean {
   return role === 'content' && kind === 'element';
 }
 
-const describing: ReadonlySet<Column['role']> = new Set(['presence', 'nil', 'element_name', 'type_name']);
+const describing: ReadonlySet<Column['role']> = new Set([
+  'presence',
+  'nil',
+  'element_name',
+  'type_name',
+  'offset',
+]);
 
 function structureComment(model: RelationalModel, table: Table, column: Column): string {
   switch (column.role) {
@@ -142,6 +148,8 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
       return 'true where xsi:nil says so';
     case 'presence':
       return 'true where the element is there';
+    case 'offset':
+      return 'minutes ahead of UTC that it is written with, none where that is Z';
     case 'folded_position':
       return 'position among the children, from 1';
     case 'content':

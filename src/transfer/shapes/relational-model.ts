@@ -29,7 +29,7 @@ const columnKinds =
   'text boolean smallint integer bigint numeric real double date time timestamp timestamptz'.split(' ');
 
 const columnRoles =
-  'row_key parent_key child_key position document value presence nil element_name type_name folded_position content extra'.split(
+  'row_key parent_key child_key position document value presence nil element_name type_name folded_position offset content extra'.split(
     ' ',
   );
 
@@ -189,6 +189,7 @@ const shape = object<RelationalModel>(
     textsByPlace: oneOf(true),
     wholeAcronyms: oneOf(true),
     checksWildcards: oneOf(true),
+    timeOffsets: oneOf(true),
     typesApart: array(text(/./)),
     foldedPlaces: array(text(/./)),
     foldedTables: array(text(/./)),

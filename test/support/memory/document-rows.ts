@@ -106,5 +106,13 @@ function lexicalForm(column: Column, field: string | null): string | null {
 
 function scalarForm(kind: Column['type']['kind'], field: string): string {
   if (kind === 'boolean') return field === 't' ? 'true' : 'false';
+  if (kind === 'timestamptz') return inUtc(field);
   return kind === 'real' || kind === 'double' ? field.replace('Infinity', 'INF') : field;
+}
+
+/** Databases know the instant alone. */
+function inUtc(field: string): string {
+  const [, minute, second, offset] = /^(.{16})(:[\d.]+)([+-]\d\d:\d\d)$/.exec(field) ?? [];
+  if (minute === undefined) return field;
+  return `${new Date(`${minute}:00${offset}`).toISOString().slice(0, -8)}${second}Z`;
 }

@@ -12,8 +12,13 @@ import { useTrial } from '../service/trial.ts';
 const formats = ['csv', 'tsv', 'jsonl', 'parquet', 'delta', 'iceberg'] as const;
 export const targetKinds = ['postgresql', 'duckdb', 'sqlite', ...formats] as const;
 
-/** `documents`: by the name of their file, what is in the root element of each. */
-export function useEveryTarget(xsd: string, root: string, documents: Readonly<Record<string, string>>) {
+/** `documents`: by the name of their file, what is in the root element of each; `options`: of each load. */
+export function useEveryTarget(
+  xsd: string,
+  root: string,
+  documents: Readonly<Record<string, string>>,
+  ...options: readonly string[]
+) {
   const trial = useTrial();
   const source = compiled(xsd);
   let home: ServiceHome;
@@ -39,7 +44,16 @@ export function useEveryTarget(xsd: string, root: string, documents: Readonly<Re
   }
 
   const load = (names: readonly string[], target: readonly string[]) =>
-    convert(home, 'xml2er', ...names.map((name) => join(folder, name)), '-x', origin, '-o', ...target);
+    convert(
+      home,
+      'xml2er',
+      ...names.map((name) => join(folder, name)),
+      '-x',
+      origin,
+      ...options,
+      '-o',
+      ...target,
+    );
 
   return {
     source,

@@ -134,6 +134,8 @@ export function nameColumns(
       column.name = fileKey;
       continue;
     }
+    // named when the times have their names
+    if (column.role === 'offset') continue;
     if (column.role !== 'value' && column.role !== 'extra') {
       structure.push(column);
       continue;
@@ -206,6 +208,12 @@ export function nameColumns(
     });
   }
   for (const claimName of later) claimName();
+  for (const column of ordered) {
+    if (column.offsetOf === null || known.has(column)) continue;
+    const wanted = `${column.offsetOf.name}_${word('offset')}`;
+    const names = [wanted, `${wanted}_2`, `${wanted}_3`];
+    column.name = scope.claimName(names, column.xpath ?? wanted, { meaning: useOfDraft(column, table) });
+  }
   for (const column of ordered) {
     if (column.type.list !== true) continue;
     const meaning = listCountUse(useOfDraft(column, table));

@@ -24,6 +24,10 @@ export interface ColumnDraft {
   readonly steps: string;
   sourceType: BuiltInType | null;
   keepsForm: boolean;
+  /** documents have dates with times in it that have an offset from UTC */
+  hasOffsets: boolean;
+  /** offset only: the column whose values are written with it */
+  readonly offsetOf: ColumnDraft | null;
   /** text of elements that were empty wherever documents had them */
   wasEmpty: boolean;
   /** of a union: what its values may be; none where its declarations differ */
@@ -216,6 +220,8 @@ export interface NewColumn {
   readonly xpath?: string | null;
   readonly sourceType?: BuiltInType | null;
   readonly keepsForm?: boolean;
+  readonly hasOffsets?: boolean;
+  readonly offsetOf?: ColumnDraft;
   readonly members?: readonly ValueType[] | undefined;
   readonly parent?: TableDraft;
   readonly roles?: readonly string[];
@@ -235,6 +241,8 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     steps: fields.steps ?? '',
     sourceType: fields.sourceType ?? null,
     keepsForm: fields.keepsForm ?? false,
+    hasOffsets: fields.hasOffsets ?? false,
+    offsetOf: fields.offsetOf ?? null,
     wasEmpty: false,
     members: fields.members ?? [],
     requiredBy: new Set(),
@@ -264,6 +272,7 @@ const roleRank: Readonly<Record<ColumnRole, number>> = {
   value: 5,
   child_key: 5,
   folded_position: 5,
+  offset: 5,
   content: 5,
   extra: 6,
 };

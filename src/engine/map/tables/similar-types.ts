@@ -225,7 +225,7 @@ function widerValue(a: ValueType, b: ValueType): ValueType {
 
 function widerAtom(a: ValueType, b: ValueType): ValueType {
   const sameFacets = JSON.stringify(a.facets) === JSON.stringify(b.facets);
-  if (a.base === b.base && a.zone === b.zone && sameFacets) return a;
+  if (a.base === b.base && a.zone === b.zone && sameFacets) return b.offsets === true ? b : a;
   const bases = [a.base, b.base];
   if (bases.every((base) => wholeBases.includes(base))) return guessed('long');
   if (bases.every((base) => wholeBases.includes(base) || base === 'decimal')) return guessed('decimal');

@@ -28,6 +28,7 @@ export function columnBytes(role: ColumnRole): number {
     case 'folded_position':
     case 'presence':
     case 'nil':
+    case 'offset':
       return 9;
     default:
       return 30;
@@ -73,10 +74,12 @@ export function splitTable(
       if (!isFixed) used[0]! += columnBytes(column.role);
     } else added.push(column);
   }
-  for (const column of added) {
+  for (const [order, column] of added.entries()) {
     const bytes = columnBytes(column.role);
+    // an offset lies behind its time
+    const behind = added[order + 1]?.offsetOf === column ? columnBytes('offset') : 0;
     let at = parts.length - 1;
-    if (used[at]! + bytes > maxRowBytes) {
+    if (used[at]! + bytes + behind > maxRowBytes) {
       at = parts.push([]) - 1;
       used.push(fixedBytes);
     }

@@ -21,8 +21,8 @@ export interface ColumnForm {
 
 const integerDigits = { smallint: 5, integer: 10, bigint: 19 } as const;
 
-/** `scalesDecimals`: see the settings of a walk */
-export function columnForm(column: Column, scalesDecimals: boolean): ColumnForm {
+/** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value goes to the column behind it */
+export function columnForm(column: Column, scalesDecimals: boolean, keepsOffset: boolean): ColumnForm {
   const { type, sourceType, keepsForm } = column;
   const form = (conversion: number, first = 0, second = 0): ColumnForm => ({
     conversion,
@@ -54,7 +54,7 @@ export function columnForm(column: Column, scalesDecimals: boolean): ColumnForm 
     case 'timestamp':
       return form(layout.CONVERT_TIMESTAMP);
     case 'timestamptz':
-      return form(layout.CONVERT_TIMESTAMP_UTC);
+      return form(keepsOffset ? layout.CONVERT_TIMESTAMP_OFFSET : layout.CONVERT_TIMESTAMP_UTC);
   }
 }
 

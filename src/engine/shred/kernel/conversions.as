@@ -154,6 +154,10 @@ function convertFloat(column: usize, from: usize, to: usize, out: usize): usize 
   return copy(out, from, to - from);
 }
 
+/** `0001` and `9999` */
+const FIRST_YEAR: u32 = 0x31303030;
+const LAST_YEAR: u32 = 0x39393939;
+
 /** -1 for what is not two digits */
 // @ts-ignore: decorator
 @inline
@@ -195,7 +199,35 @@ function endOfTime(column: usize, at: usize, to: usize): usize {
   return at;
 }
 
-/** Values without a zone, and for COLUMN_CONVERSION timestamp with time zone, those in UTC. */
+/**
+ * Of a date with a time that begins at `from`: whether its zone, from `at` to `to`, is an offset that gives the text back with the instant. A year
+ * from which it may lead out of those that columns hold, `-00:00` and a zero at the end of a fraction are left to others.
+ */
+function isUsualOffset(from: usize, at: usize, to: usize): bool {
+  const sign: u32 = load<u8>(at);
+  if ((sign != PLUS && sign != MINUS) || at + 6 != to || load<u8>(at, 3) != COLON) return false;
+  const hours = twoDigits(at + 1);
+  const minutes = twoDigits(at + 4);
+  if (hours < 0 || minutes < 0 || minutes > 59 || hours > 14 || (hours == 14 && minutes > 0)) return false;
+  if (sign == MINUS && hours + minutes == 0) return false;
+  if (at - from > 19 && load<u8>(at - 1) == ZERO) return false;
+  const year: u32 = load<u32>(from);
+  return year != FIRST_YEAR && year != LAST_YEAR;
+}
+
+/** The offset of the value that ends at `to` behind it, in minutes, and in the slot behind that of the value; answers its end. */
+function writeOffset(slot: usize, to: usize): usize {
+  if (load<u8>(to - 1) == 0x5a) return to;
+  let out = to;
+  if (load<u8>(to - 6) == MINUS) store<u8>(out++, MINUS);
+  out = writeInteger(<u32>(twoDigits(to - 5) * 60 + twoDigits(to - 2)), out);
+  const arena: usize = load<usize>(ARENA);
+  store<i32>(slot, <i32>(to - arena), 8);
+  store<i32>(slot, <i32>(out - arena), 12);
+  return out;
+}
+
+/** Values without a zone, and for COLUMN_CONVERSION timestamp with time zone, those in UTC or with an offset that has a column. */
 function convertCalendar(column: usize, kind: i32, from: usize, to: usize, out: usize): usize {
   let end = from;
   if (kind != CONVERT_TIME) {
@@ -210,9 +242,11 @@ function convertCalendar(column: usize, kind: i32, from: usize, to: usize, out: 
     end = endOfTime(column, end, to);
     if (end == 0) return 0;
   }
-  if (kind == CONVERT_TIMESTAMP_UTC) {
-    if (end == to || load<u8>(end) != 0x5a) return 0;
-    end++;
+  if (kind == CONVERT_TIMESTAMP_UTC || kind == CONVERT_TIMESTAMP_OFFSET) {
+    if (end == to) return 0;
+    if (load<u8>(end) == 0x5a) end++;
+    else if (kind == CONVERT_TIMESTAMP_OFFSET && isUsualOffset(from, end, to)) end = to;
+    else return 0;
   }
   return end == to ? copy(out, from, to - from) : 0;
 }

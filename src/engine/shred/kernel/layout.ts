@@ -138,6 +138,8 @@ export const CONVERT_DATE = 6;
 export const CONVERT_TIME = 7;
 export const CONVERT_TIMESTAMP = 8;
 export const CONVERT_TIMESTAMP_UTC = 9;
+/** with the offset in the column behind it */
+export const CONVERT_TIMESTAMP_OFFSET = 10;
 
 // how values are written as members of JSON
 export const MEMBER_TEXT = 0;

@@ -191,8 +191,12 @@ export class LearnedPlan {
       ],
       index * layout.TABLE_INTS,
     );
-    for (const column of table.columns) {
-      const { conversion, first, second, flags, plainScale } = columnForm(column, this.#plan.scalesDecimals);
+    for (const [index, column] of table.columns.entries()) {
+      const { conversion, first, second, flags, plainScale } = columnForm(
+        column,
+        this.#plan.scalesDecimals,
+        table.keepsOffset[index] === 1,
+      );
       const at = this.#columnsUsed * layout.COLUMN_INTS;
       this.#columns.set([conversion, first, second, flags, 0, 0, 0, plainScale], at);
       if (column.role === 'document' && table.namesDocument)

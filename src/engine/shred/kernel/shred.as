@@ -96,7 +96,7 @@ export function shred(from: i32, count: i32): i32 {
             store<i32>(frame, target, FRAME_LAST_FOLDED);
             store<i32>(frame, load<i32>(frame, FRAME_POSITION) + 1, FRAME_POSITION);
             store<i32>(frame, 1, FRAME_SHOWN);
-            out = written;
+            out = load<i32>(rowColumns + (number << 5)) == CONVERT_TIMESTAMP_OFFSET ? writeOffset(slot, written) : written;
             e += 48;
             continue;
           }
@@ -196,7 +196,7 @@ export function shred(from: i32, count: i32): i32 {
       store<i32>(slot, <i32>(out - arena));
       store<i32>(slot, <i32>(written - arena), 4);
       store<i32>(frame, 1, FRAME_SHOWN);
-      out = written;
+      out = load<i32>(rowColumns + (number << 5)) == CONVERT_TIMESTAMP_OFFSET ? writeOffset(slot, written) : written;
       e += 16;
       continue;
     }
@@ -242,10 +242,13 @@ export function shred(from: i32, count: i32): i32 {
         const written = convert(rowColumns + ((<usize>textColumn) << 5), start, end, out);
         if (written == 0) return leave(EXIT_EVENT, event, depth, out);
         const index = load<i32>(row);
-        if (rowCount > 0 && !fits(tableAt(index), index, arena + load<i32>(row, ROW_MARK), written, written - arena - load<i32>(row, ROW_MARK)))
+        // with room for an offset
+        if (rowCount > 0 && !fits(tableAt(index), index, arena + load<i32>(row, ROW_MARK), written, written - arena - load<i32>(row, ROW_MARK) + 4))
           return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
-        setSlot(row, textColumn, out, written);
-        out = written;
+        const slot = rowSlots + ((<usize>textColumn) << 3);
+        store<i32>(slot, <i32>(out - arena));
+        store<i32>(slot, <i32>(written - arena), 4);
+        out = load<i32>(rowColumns + ((<usize>textColumn) << 5)) == CONVERT_TIMESTAMP_OFFSET ? writeOffset(slot, written) : written;
         store<i32>(TEXT_LENGTH, 0);
         if (rowCount > 0) out = closeRow();
         frame -= FRAME_BYTES;

@@ -16,6 +16,7 @@ import {
   SLOT_TAKEN,
   type ShredState,
 } from '../open-elements.ts';
+import { offsetMinutes } from '../values/calendar.ts';
 import { EMPTY, UNCONVERTED } from '../values/conversion.ts';
 
 const utf8 = new TextEncoder();
@@ -139,7 +140,13 @@ export class OpenRows {
     const start = this.#state.arena.length;
     const result = this.table(row).conversions[column]!(source, from, to, this.#state.arena);
     if (result === EMPTY || result === UNCONVERTED) this.#state.arena.length = start;
-    else this.#set(row, column, start);
+    else {
+      this.#set(row, column, start);
+      if (this.table(row).keepsOffset[column] === 1) {
+        const offset = offsetMinutes(source, from, to);
+        if (offset !== null) this.setInteger(row, column + 1, offset);
+      }
+    }
     return result;
   }
 

@@ -26,6 +26,9 @@ function twoDigits(bytes: Uint8Array, at: number): number {
   return digit(bytes[at]) && digit(bytes[at + 1]) ? (bytes[at]! - 48) * 10 + bytes[at + 1]! - 48 : -1;
 }
 
+/** `2024-01-31T10:00:00+02:00` */
+const shortestWithOffset = 25;
+
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** Position after `YYYY-MM-DD` with a year of 1 to 9999 and a day that exists; -1 for anything else. */
@@ -78,6 +81,27 @@ function readZone(bytes: Uint8Array, start: number, end: number): Zone | null {
   return hours < 0 || minutes < 0 || minutes > 59 || hours > 14 || (hours === 14 && minutes > 0)
     ? null
     : 'offset';
+}
+
+/** Of a date with a time, white space around it aside: minutes ahead of UTC. null: it is in UTC (`Z`), or has no zone. */
+export function offsetMinutes(bytes: Uint8Array, start: number, end: number): number | null {
+  let to = end;
+  while (to > start && bytes[to - 1]! <= 32) to -= 1;
+  const sign = bytes[to - 6];
+  if (bytes[to - 3] !== COLON || (sign !== 43 && sign !== DASH) || to - start < shortestWithOffset)
+    return null;
+  const minutes = twoDigits(bytes, to - 5) * 60 + twoDigits(bytes, to - 2);
+  return sign === DASH && minutes > 0 ? -minutes : minutes;
+}
+
+/**
+ * Whether the instant and the minutes of its offset give back the zone of a date with a time: not `-00:00`, nor where the instant may lie in a
+ * year that columns do not hold.
+ */
+export function isToldByMinutes(bytes: Uint8Array, start: number, zoneStart: number): boolean {
+  if (bytes[zoneStart] === DASH && offsetMinutes(bytes, start, zoneStart + 6) === 0) return false;
+  const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
+  return year > 1 && year < 9999;
 }
 
 /** null: not a date that a database column holds (also years beyond 1 … 9999). */

@@ -6,7 +6,13 @@ import type { Column } from '../../model/relational-model.ts';
 import { isCollapsed } from '../../model/white-space.ts';
 import type { ByteBuffer } from '../rows/byte-buffer.ts';
 import { isPrintedAlike } from './printed-form.ts';
-import { readDateTimeValue, readDateValue, readTimeValue, type CalendarValue } from './calendar.ts';
+import {
+  isToldByMinutes,
+  readDateTimeValue,
+  readDateValue,
+  readTimeValue,
+  type CalendarValue,
+} from './calendar.ts';
 import type { RowEncoder } from '../rows/encoding.ts';
 
 /** FITS: the column holds the value whole. INEXACT: it does, but not the form; keep the text in `_lexical` too.
@@ -19,12 +25,17 @@ export const UNCONVERTED = 3;
 /** Converts bytes [start, end) and pushes the encoded field to `out`; on EMPTY and UNCONVERTED nothing has been pushed. */
 export type ValueConversion = (source: Uint8Array, start: number, end: number, out: ByteBuffer) => number;
 
-/** `scalesDecimals`: see the settings of a walk */
-export function conversionFor(column: Column, encoder: RowEncoder, scalesDecimals = false): ValueConversion {
+/** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value goes to the column behind it */
+export function conversionFor(
+  column: Column,
+  encoder: RowEncoder,
+  scalesDecimals = false,
+  keepsOffset = false,
+): ValueConversion {
   const { type } = column;
   if (type.list) return listConversion(column, encoder);
   if (type.kind !== 'text') {
-    const scalar = scalarConversion(column, encoder);
+    const scalar = scalarConversion(column, encoder, keepsOffset);
     const { keepsForm = false } = column;
     return (source, start, end, out) => {
       const from = skipSpace(source, start, end);
@@ -57,7 +68,7 @@ export function conversionFor(column: Column, encoder: RowEncoder, scalesDecimal
 }
 
 /** Conversions of one atomic value without surrounding white space, never empty. */
-function scalarConversion(column: Column, encoder: RowEncoder): ValueConversion {
+function scalarConversion(column: Column, encoder: RowEncoder, keepsOffset = false): ValueConversion {
   const { type } = column;
   switch (type.kind) {
     case 'boolean':
@@ -89,7 +100,7 @@ function scalarConversion(column: Column, encoder: RowEncoder): ValueConversion 
     case 'timestamp':
       return calendarConversion(readDateTimeValue, 'never');
     case 'timestamptz':
-      return calendarConversion(readDateTimeValue, 'utc');
+      return calendarConversion(readDateTimeValue, keepsOffset ? 'offset' : 'utc');
     case 'text':
       return (source, start, end, out) => {
         out.push(source, start, end);
@@ -271,18 +282,23 @@ function floatConversion(largest: number): ValueConversion {
   };
 }
 
-/** `keeps`: the zone a value of the column shows when it is read back; other zones, and forms a database prints otherwise, are INEXACT. */
+/** `keeps`: the zones that values of the column show when they are read back, with that of its offset; other zones, and forms a database prints otherwise, are INEXACT. */
 function calendarConversion(
   read: (source: Uint8Array, start: number, end: number) => CalendarValue | null,
-  keeps: 'never' | 'utc',
+  keeps: 'never' | 'utc' | 'offset',
 ): ValueConversion {
   return (source, start, end, out) => {
     const value = read(source, start, end);
     if (value === null) return UNCONVERTED;
     // a column without zone shows the local value; the zone is kept beside it
     out.push(source, start, keeps === 'never' ? value.zoneStart : end);
-    if (keeps === 'utc' && value.zone === 'none') out.pushByte(90);
-    const zoneKept = value.zone === (keeps === 'utc' ? 'utc' : 'none');
+    if (keeps !== 'never' && value.zone === 'none') out.pushByte(90);
+    const zoneKept =
+      value.zone === (keeps === 'never' ? 'none' : 'utc') ||
+      (keeps === 'offset' &&
+        value.zone === 'offset' &&
+        !value.trailingZero &&
+        isToldByMinutes(source, start, value.zoneStart));
     return zoneKept && value.fractionDigits <= 6 && !value.endOfDay ? FITS : INEXACT;
   };
 }

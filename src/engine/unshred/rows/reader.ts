@@ -6,6 +6,7 @@ import type { DocumentRows, LexicalRow, RowStream, UnmappedRow } from './documen
 import type { InputError } from '../../diagnostics.ts';
 import { indexKeptContent, type KeptElements } from '../kept-content.ts';
 import { joinedRows } from './joined.ts';
+import { withOffsets } from './time-offsets.ts';
 import { cellNumber, cellText, isNull, numberIn, textOf, type RowBytes } from './values.ts';
 import { Strays, unplacedRows, type StrayRow } from './strays.ts';
 import { openCursor, type RowCursor } from './cursor.ts';
@@ -253,7 +254,8 @@ export class RowReader {
   async #open(index: number): Promise<void> {
     const parts = rowTables(this.#model, index);
     const blocks = await joinedRows(this.#model, this.#rows, parts);
-    const cursor = blocks === null ? null : await openCursor(blocks, this.#columns(index).length);
+    const columns = this.#columns(index);
+    const cursor = blocks === null ? null : await openCursor(withOffsets(blocks, columns), columns.length);
     if (cursor === null || cursor.at < 0) {
       this.#tables[index] = null;
       return;

@@ -237,6 +237,7 @@ export class DrawnTables {
       known.type = widerColumnType(known.type, column.type);
       known.sourceType = widerSourceType(known.sourceType, column.sourceType ?? null);
       known.keepsForm ||= column.keepsForm ?? false;
+      known.hasOffsets ||= column.hasOffsets ?? false;
       if (!isSameConstraint(known.constraint, column.constraint ?? null)) known.constraint = null;
       if (JSON.stringify(known.members) !== JSON.stringify(column.members ?? [])) known.members = [];
       return known;

@@ -55,7 +55,9 @@ describe('a date with a time', () => {
       ['seen', 'timestamptz'],
       ['t0', 'timestamp'],
       ['t1', 'timestamptz'],
+      ['t1_offset', 'smallint'],
       ['t2', 'timestamptz'],
+      ['t2_offset', 'smallint'],
       ['t3', 'timestamptz'],
     ]);
   });
