@@ -76,6 +76,28 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     expect(compareXml(document, written!, { asText: true })).toEqual([]);
   });
 
+  it('gives times back at the offsets they were written with, which make local times of instants', async () => {
+    const address = await place('offsets');
+    const times = ['2024-12-31T23:30:00.5-05:30', '2024-03-01T00:15:00+14:00', '2024-02-29T12:00:00Z'];
+    const document = bytesOf(`<r>${times.map((time) => `<v>${time}</v>`).join('')}</r>`);
+    const model = modelOf(inferred([document]), 3);
+    await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, [document]);
+    const [written] = await readFrom(createMysqlRowSource(address), model);
+    expect(compareXml(document, written!, { asText: true })).toEqual([]);
+    const local = await server.run(
+      'SELECT value + INTERVAL coalesce(value_offset, 0) MINUTE FROM v ORDER BY v_key; SELECT count(*) FROM _lexical;',
+      undefined,
+      'offsets',
+    );
+    const lines = local.split('\n').filter((line) => /^\d/.test(line));
+    expect(lines).toEqual([
+      '2024-12-31 23:30:00.500000',
+      '2024-03-01 00:15:00.000000',
+      '2024-02-29 12:00:00.000000',
+      '0',
+    ]);
+  });
+
   it('takes later versions: further columns and tables, wider types', async () => {
     const address = await place('evolving');
     const first = compiled(version('', 'xs:short'));
