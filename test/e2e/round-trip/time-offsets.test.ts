@@ -54,7 +54,7 @@ describe('a column of offsets', { timeout: 120_000 }, () => {
     expect(rows.map(({ local }) => local)).toEqual(written);
     expect(await sql.unsafe('SELECT count(*)::int AS kept FROM local_times._lexical')).toEqual([{ kept: 0 }]);
     const comments = await sql.unsafe(
-      `SELECT col_description('local_times.leg'::regclass, attnum) AS comment FROM pg_attribute WHERE attrelid = 'local_times.leg'::regclass AND attname LIKE '%offset'`,
+      `SELECT col_description('local_times.leg'::regclass, attnum) AS comment FROM pg_attribute WHERE attrelid = 'local_times.leg'::regclass AND attname = 'departure_offset'`,
     );
     expect(comments.map(({ comment }) => comment)).toEqual([
       '/plan/leg/departure (minutes ahead of UTC that it is written with, none where that is Z)',
