@@ -7,10 +7,12 @@ import { basename, join } from 'node:path';
 import asc from 'assemblyscript/asc';
 import { HEAP_AT } from '../../src/engine/parquet/kernel/layout.ts';
 import { HEAP_AT as CELLS_HEAP_AT } from '../../src/engine/parquet/reading/kernel/layout.ts';
+import { HEAP_AT as ELEMENTS_HEAP_AT } from '../../src/engine/unshred/kernel/layout.ts';
 import { SCAN_KERNEL_BYTES } from '../../src/engine/xml/kernel/layout.ts';
 import { cellsPrelude } from './cells-kernel.ts';
 import { collectPrelude } from './collect-kernel.ts';
 import { columnsPrelude } from './columns-kernel.ts';
+import { elementsPrelude } from './elements-kernel.ts';
 import { preludeText, type Prelude } from './prelude.ts';
 import { rowsPrelude } from './rows-kernel.ts';
 import { scanPrelude } from './scan-kernel.ts';
@@ -81,6 +83,14 @@ const modules: readonly Module[] = [
     prelude: rowsPrelude,
     constant: 'findRowsWasm',
     memoryBase: 1024,
+  },
+  {
+    folder: 'unshred/kernel',
+    source: 'elements',
+    parts: ['cells', 'tables', 'children'],
+    prelude: elementsPrelude,
+    constant: 'writeElementsWasm',
+    memoryBase: ELEMENTS_HEAP_AT / 2,
   },
 ];
 

@@ -147,13 +147,22 @@ async function benchStandard(
   };
 }
 
+/** of large documents, by what they are read from */
+const slowBack: Readonly<Record<string, string>> = {
+  'tsv back': 'records are read in TypeScript',
+  'parquet back': 'what lies beside rows (`_lexical`) is put at its places in TypeScript',
+  'postgresql back': 'values come from the server as rows, which are read in TypeScript',
+  'duckdb back': 'the database gives each row as one text, which is read in TypeScript',
+  'sqlite back': 'the database gives values one by one',
+};
+
 /** What the seconds that a way takes more than TSV go with. */
 function reasonOf(key: string, more: number, { bytes, documents }: Standard, tables: number): string {
   const each = (count: number): string => `${significant((more * 1000) / count)} ms more for each`;
   if (key.endsWith(' back'))
     return bytes / documents < smallDocument
       ? `${each(documents)} document, which is a file that is brought to the disk`
-      : 'rows are made in WebAssembly, documents are put together in TypeScript';
+      : slowBack[key]!;
   if (key === 'delta') return `${each(tables)} table, which has a log of versions`;
   if (key === 'duckdb') return `${each(tables)} table, which DuckDB reads from CSV`;
   return `${significant(more)} s more, in which the database puts rows into its file`;

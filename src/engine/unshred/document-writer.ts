@@ -6,6 +6,7 @@ import { InputError } from '../diagnostics.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import type { DocumentRows } from './rows/document-rows.ts';
 import { childAtHead, keyOf, type ChildAtHead } from './rows/children.ts';
+import { createElementsKernel } from './kernel/instance.ts';
 import { ElementWalk } from './element-walk.ts';
 import { RowReader } from './rows/reader.ts';
 import type { Strays } from './rows/strays.ts';
@@ -26,6 +27,14 @@ export interface DocumentWriter {
   readonly rowCounts: Float64Array;
 }
 
+export interface DocumentWriterOptions {
+  /**
+   * Elements with rows after which WebAssembly writes what is plain (512: before, it does not pay for being made). Infinity: by TypeScript alone; the
+   * documents are the same.
+   */
+  readonly kernelAfter?: number;
+}
+
 export interface LateDocument {
   /** its size */
   readonly bytes: number;
@@ -33,13 +42,19 @@ export interface LateDocument {
   readonly bytesBefore: number;
 }
 
+const usualElements = 512;
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-export function createDocumentWriter(model: RelationalModel, rows: DocumentRows): DocumentWriter {
+export function createDocumentWriter(
+  model: RelationalModel,
+  rows: DocumentRows,
+  { kernelAfter = usualElements }: DocumentWriterOptions = {},
+): DocumentWriter {
   const plan = createWritingPlan(model);
   const reader = new RowReader(model, rows);
   const out = new XmlOutput();
   const walk = new ElementWalk(plan, reader, out);
+  if (kernelAfter !== Infinity) reader.useKernel(() => createElementsKernel(plan), kernelAfter);
   const late = new Set<string>();
   const has = async (documentKey: string): Promise<boolean> =>
     (await findRoot(plan, reader, documentKey)) !== null ||

@@ -97,6 +97,7 @@ export class ElementWalk {
 
   /** Takes the next row of the group's table. `depth`: of the element, the root's is 1. */
   #rowElement(group: RowGroup, child: RowChild, depth: number, declarations = ''): Wait {
+    if (depth > 1 && this.#reader.writePlain(group.table, child, this.#out)) return undefined;
     return this.#rowOf(child, this.#reader.take(group.table, depth), depth, declarations);
   }
 

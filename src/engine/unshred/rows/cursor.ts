@@ -17,6 +17,8 @@ export class RowCursor implements RowBytes {
   cells: Int32Array = new Int32Array(0);
   /** below 0: there are no more rows */
   at = 0;
+  /** no block is behind this one; false: it is not known */
+  isLast = false;
   readonly #blocks: RowBlocks;
   readonly #width: number;
   #end = 0;
@@ -25,6 +27,17 @@ export class RowCursor implements RowBytes {
   constructor(blocks: RowBlocks, columns: number) {
     this.#blocks = blocks;
     this.#width = columns * 2;
+  }
+
+  /** of `cells`: where those of the block's rows end */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Passes over rows of the block; one at least is left, but for the last block. */
+  pass(rows: number): void {
+    this.at += rows * this.#width;
+    if (this.at >= this.#end) this.at = -1;
   }
 
   /** Not again once there are no more rows. */
@@ -36,6 +49,7 @@ export class RowCursor implements RowBytes {
   async #fetch(): Promise<void> {
     // meanwhile there is no row
     this.at = -1;
+    this.isLast = false;
     const block = await (this.#coming ?? this.#blocks.next());
     this.#coming = null;
     if (block === null) return;
@@ -45,7 +59,10 @@ export class RowCursor implements RowBytes {
     this.at = 0;
     if (block.bytes.length > aheadBytes) return;
     this.#coming = this.#blocks.next();
-    // its fault is told where the rows are asked for
-    this.#coming.catch(() => undefined);
+    this.#coming.then(
+      (next) => (this.isLast = next === null),
+      // its fault is told where the rows are asked for
+      () => undefined,
+    );
   }
 }

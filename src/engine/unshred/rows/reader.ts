@@ -4,6 +4,9 @@ import type { RelationalModel } from '../../model/relational-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../../model/wide-rows.ts';
 import type { DocumentRows, LexicalRow, RowStream, UnmappedRow } from './document-rows.ts';
 import type { InputError } from '../../diagnostics.ts';
+import type { ElementsKernel, StandingTables } from '../kernel/instance.ts';
+import type { RowChild } from '../writing-plan.ts';
+import type { XmlOutput } from '../xml-output.ts';
 import { indexKeptContent, type KeptElements } from '../kept-content.ts';
 import { joinedRows } from './joined.ts';
 import { withOffsets } from './time-offsets.ts';
@@ -49,6 +52,10 @@ export class RowReader {
   readonly #tables: (OpenTable | null | undefined)[] = [];
   /** documents that were kept whole; null: not asked for yet */
   #whole: { readonly rows: RowStream<UnmappedRow> | null } | null = null;
+  #kernel: ElementsKernel | null = null;
+  #makeKernel: (() => ElementsKernel | null) | null = null;
+  /** row elements, until there is a kernel */
+  #elementsBefore = 0;
 
   /** `strays`: of the one document that there are rows of. */
   constructor(model: RelationalModel, rows: DocumentRows, strays: Strays | null = null) {
@@ -84,20 +91,62 @@ export class RowReader {
   /** The head of a table, with its entries of the tables beside. `depth`: of the element that it is the row of, the root's is 1. */
   take(table: number, depth: number): TakenRow | Promise<TakenRow> {
     const open = this.#tables[table]!;
-    const { bytes, cells, at } = open.cursor;
-    const keyFrom = cells[at + open.keyCell]!;
-    const keyTo = cells[at + open.keyCell + 1]!;
-    const row = { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null, unmapped: null };
+    const row = rowAt(open);
     open.taken += 1;
     open.moves += 1;
     open.last = row;
     const wait = open.cursor.advance();
-    const taken =
-      open.lexical.length === 0 && open.unmapped === null
-        ? row
-        : this.#withBeside(open, row, depth, null, null);
+    const isAlone = open.lexical.length === 0 && open.unmapped === null;
+    if (this.#kernel !== null) {
+      if (isAlone) this.#kernel.stand(table, open.cursor);
+      else this.#kernel.leave(table);
+    }
+    const taken = isAlone ? row : this.#withBeside(open, row, depth, null, null);
     return wait === undefined ? taken : wait.then(() => taken);
   }
+
+  /** After so many elements `writePlain` may write others. Not where rows lie elsewhere than where they are to be written. */
+  useKernel(make: () => ElementsKernel | null, after: number): void {
+    this.#makeKernel = make;
+    this.#elementsBefore = after;
+  }
+
+  /** Writes the next row of the table as that child, with all that hangs from it, where the kernel can; false: nothing was taken. */
+  writePlain(table: number, child: RowChild, out: XmlOutput): boolean {
+    if (this.#kernel === null && this.#makeKernel !== null && (this.#elementsBefore -= 1) < 0) {
+      this.#kernel = this.#makeKernel();
+      this.#makeKernel = null;
+    }
+    const kernel = this.#kernel;
+    if (kernel === null) return false;
+    const end = kernel.write(table, child, this.#standing);
+    if (end === 0) return false;
+    out.markupBytes(kernel.bytes, kernel.from, end);
+    kernel.forTaken(this.#passed);
+    return true;
+  }
+
+  readonly #standing: StandingTables = (table) => {
+    const open = this.#tables[table];
+    if (open === undefined) return undefined;
+    if (open === null || open.isBlocked) return null;
+    const { cursor, keyCell, lexical, unmapped } = open;
+    let nextBeside = Infinity;
+    for (const { head } of lexical) if (head !== null) nextBeside = Math.min(nextBeside, Number(head.rowKey));
+    const kept = unmapped?.head ?? null;
+    if (kept !== null) nextBeside = Math.min(nextBeside, Number(kept.parentKey));
+    const columns = this.#columns(table).length;
+    return { rows: cursor, columns, keyColumn: keyCell / 2, nextBeside };
+  };
+
+  readonly #passed = (table: number, rows: number): void => {
+    const open = this.#tables[table]!;
+    open.cursor.pass(rows - 1);
+    open.last = rowAt(open);
+    open.cursor.pass(1);
+    open.taken += rows;
+    open.moves += rows;
+  };
 
   /** The row with its entries, those that have been found before included. */
   #withBeside(
@@ -152,6 +201,7 @@ export class RowReader {
     const open = this.#tables[table]!;
     open.isBlocked = true;
     open.moves += 1;
+    this.#kernel?.leave(table);
   }
 
   /** As `take`, of a row that lies elsewhere. */
@@ -240,10 +290,11 @@ export class RowReader {
   }
 
   #unblock(): void {
-    for (const table of this.#tables) {
-      if (table === null || table === undefined) continue;
+    for (const [index, table] of this.#tables.entries()) {
+      if (table === null || table === undefined || !table.isBlocked) continue;
       table.isBlocked = false;
       table.moves += 1;
+      this.#kernel?.leave(index);
     }
   }
 
@@ -277,6 +328,12 @@ export class RowReader {
       last: null,
     };
   }
+}
+
+/** The row that the table stands at, without what lies beside it. */
+function rowAt({ cursor: { bytes, cells, at }, keyCell }: OpenTable): TakenRow {
+  const [keyFrom, keyTo] = [cells[at + keyCell]!, cells[at + keyCell + 1]!];
+  return { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null, unmapped: null };
 }
 
 function keptOf(unmapped: readonly UnmappedRow[] | null, depth: number): KeptElements | null {

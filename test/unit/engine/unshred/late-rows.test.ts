@@ -30,8 +30,18 @@ const textOf = (pieces: readonly Uint8Array[]) =>
     .replace(/^.*\n<list[^>]*?(\/?)>/, '<list$1>')
     .trimEnd();
 
-/** What er2xml does: one pass, and once more each document that was met too late. */
+/** The same by the kernel from the first element on, and by TypeScript alone. */
 async function written(change: (rows: Record<string, Row[]>) => void): Promise<readonly string[]> {
+  const byKernel = await writtenAfter(0, change);
+  expect(await writtenAfter(Infinity, change)).toEqual(byKernel);
+  return byKernel;
+}
+
+/** What er2xml does: one pass, and once more each document that was met too late. */
+async function writtenAfter(
+  kernelAfter: number,
+  change: (rows: Record<string, Row[]>) => void,
+): Promise<readonly string[]> {
   const rows = structuredClone(shredded.rows) as Record<string, Row[]>;
   change(rows);
   const of = (all: Rows) => memoryDocumentRows({ ...shredded, rows: all });
@@ -41,7 +51,7 @@ async function written(change: (rows: Record<string, Row[]>) => void): Promise<r
         Object.entries(rows).map(([name, all]) => [name, all.filter((row) => row['document_key'] === key)]),
       ),
     );
-  const writer = createDocumentWriter(model, of(rows));
+  const writer = createDocumentWriter(model, of(rows), { kernelAfter });
   const texts = new Map<string, string>();
   for (const key of keys) {
     const pieces: Uint8Array[] = [];

@@ -1,0 +1,149 @@
+/** Layout of the memory that src/engine/unshred/kernel/elements.as works on, which has it as byte offsets. */
+
+export const PAGE_BYTES = 65_536;
+export const CONTROL_AT = 1024;
+/** Vectors are read and written beyond the end of what lies there. */
+export const MARGIN_BYTES = 64;
+/** What is allocated begins here. */
+export const HEAP_AT = 4096;
+
+// control block, int32 slots
+/** by index: where the node's record lies (0: not learned), and tables one after the other */
+export const NODES = 0;
+export const TABLES = 1;
+/** where an element is written, and where that room ends */
+export const OUT = 2;
+export const OUT_LIMIT = 3;
+/** room for what is open */
+export const SCRATCH = 4;
+export const SCRATCH_LIMIT = 5;
+/** numbers of the tables that rows were taken from, and how many there are */
+export const TOUCHED = 6;
+export const TOUCHED_COUNT = 7;
+/** why the element was not written: WHY_…, and the number of the node or table */
+export const WHY = 8;
+export const SUBJECT = 9;
+
+/** it is for TypeScript */
+export const WHY_LEFT = 0;
+export const WHY_UNKNOWN_NODE = 1;
+/** the rows of the table that are here are at their end, or it is not known whether there are any */
+export const WHY_ENDED = 2;
+
+// a table, int32 fields
+export const TABLE_BYTES = 0;
+export const TABLE_CELLS = 1;
+/** the next row, as an index of its cells; below 0: there are no rows */
+export const TABLE_AT = 2;
+/** where the cells end; 0: what the table has is not here */
+export const TABLE_END = 3;
+/** int32 of a row's cells, of which each has two: where its value begins in BYTES, below 0 for NULL, and where it ends */
+export const TABLE_STRIDE = 4;
+/** of the row's key */
+export const TABLE_KEY = 5;
+/** another number where the table stands at another row */
+export const TABLE_MOVES = 6;
+/** of the present element: rows taken, and where the table stood before */
+export const TABLE_TAKEN = 7;
+export const TABLE_BEFORE = 8;
+/** 1: rows from the key NEXT_BESIDE on may have entries beside them */
+export const TABLE_HAS_BESIDE = 9;
+/** a double, as an offset in bytes */
+export const TABLE_NEXT_BESIDE = 40;
+/** 1: where the cells end the table does */
+export const TABLE_IS_LAST = 12;
+export const TABLE_BYTES_OF_RECORD = 56;
+
+// A column is the offset in bytes of its cell in a row; below 0: there is none. Lists are told by their address and how many there are.
+
+// a node, int32 fields
+export const NODE_TEXT = 0;
+/** 1: no child that lies in the row has a place that the row tells */
+export const NODE_IS_FREE = 1;
+/** columns that are empty where the kernel may write the element */
+export const NODE_EMPTY = 2;
+export const NODE_EMPTY_COUNT = 3;
+export const NODE_ATTRIBUTES = 4;
+export const NODE_ATTRIBUTE_COUNT = 5;
+export const NODE_GROUPS = 6;
+export const NODE_GROUP_COUNT = 7;
+export const NODE_CONTENTS = 8;
+export const NODE_CONTENT_COUNT = 9;
+/** addresses of the children that lie in the row */
+export const NODE_FOLDED = 10;
+export const NODE_FOLDED_COUNT = 11;
+export const NODE_INTS = 12;
+
+// an attribute: its name with what stands around it (` name="`)
+export const ATTRIBUTE_COLUMN = 0;
+export const ATTRIBUTE_NAME = 1;
+export const ATTRIBUTE_NAME_LENGTH = 2;
+export const ATTRIBUTE_INTS = 3;
+
+// rows of a table that are children
+export const GROUP_TABLE = 0;
+export const GROUP_POSITION = 1;
+export const GROUP_KEY = 2;
+export const GROUP_USES = 3;
+export const GROUP_USE_COUNT = 4;
+export const GROUP_INTS = 5;
+
+export const USE_PARENT_KEY = 0;
+export const USE_CHILD_KEY = 1;
+export const USE_ELEMENT_NAME = 2;
+export const USE_BY_ROLE = 3;
+/** columns that are empty */
+export const USE_EMPTY = 4;
+export const USE_EMPTY_COUNT = 5;
+export const USE_CHILDREN = 6;
+export const USE_CHILD_COUNT = 7;
+export const USE_INTS = 8;
+
+export const CHILD_TAG = 0;
+export const CHILD_TAG_LENGTH = 1;
+export const CHILD_LABEL = 2;
+export const CHILD_LABEL_LENGTH = 3;
+/** below 0: the element is for TypeScript */
+export const CHILD_NODE = 4;
+export const CHILD_INTS = 5;
+
+export const CONTENT_TABLE = 0;
+/** 1: XML text */
+export const CONTENT_IS_MARKUP = 1;
+export const CONTENT_PARENT_KEY = 2;
+export const CONTENT_POSITION = 3;
+export const CONTENT_COLUMN = 4;
+export const CONTENT_INTS = 5;
+
+// a child that lies in the row
+export const FOLDED_TAG = 0;
+export const FOLDED_TAG_LENGTH = 1;
+export const FOLDED_LABEL = 2;
+export const FOLDED_LABEL_LENGTH = 3;
+export const FOLDED_NODE = 4;
+export const FOLDED_POSITION = 5;
+export const FOLDED_PRESENCE = 6;
+export const FOLDED_ELEMENT_NAME = 7;
+/** what shows that it is there */
+export const FOLDED_COLUMNS = 8;
+export const FOLDED_COLUMN_COUNT = 9;
+export const FOLDED_ROWS = 10;
+export const FOLDED_ROW_COUNT = 11;
+export const FOLDED_INTS = 12;
+
+export const EVIDENT_TABLE = 0;
+export const EVIDENT_PARENT_KEY = 1;
+/** the column that says which name rows have; below 0: none does */
+export const EVIDENT_ROLE = 2;
+export const EVIDENT_LABEL = 3;
+export const EVIDENT_LABEL_LENGTH = 4;
+export const EVIDENT_INTS = 5;
+
+// what comes next of a group, while its table stands there
+/** bytes: MOVES of the table, the child (0: none), and a double with its position */
+export const NEXT_BYTES = 16;
+/** bytes: a double with the position, and the child */
+export const PLACED_BYTES = 16;
+
+/** elements within each other, which are calls */
+export const MOST_DEPTH = 200;
