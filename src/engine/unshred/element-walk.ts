@@ -90,8 +90,11 @@ export class ElementWalk {
     this.#open = 0;
     await this.#rowElement(group, child, 1, this.#plan.namespaces.declarations);
     while (this.#open > 0) {
-      const wait = this.#goOn(this.#frames[this.#open - 1]!) ?? this.#out.drain();
+      const wait = this.#goOn(this.#frames[this.#open - 1]!);
       if (wait !== undefined) await wait;
+      // also where each row has to be waited for, as long ones have
+      const taken = this.#out.drain();
+      if (taken !== undefined) await taken;
     }
   }
 

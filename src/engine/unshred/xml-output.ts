@@ -6,8 +6,8 @@ import { utf8Of } from './rows/values.ts';
 export type ByteConsumer = (bytes: Uint8Array<ArrayBuffer>) => Promise<void> | void;
 
 const pieceBytes = 64 * 1024;
-/** of a long value at a time, each byte of which may become a reference */
-const stretchBytes = 8 * 1024;
+/** of a value that go into the same piece at least, each of which may become a reference */
+const leastBytes = 64;
 
 const [openBracket, slash, closeBracket, quote, blank, equals] = [0x3c, 0x2f, 0x3e, 0x22, 0x20, 0x3d];
 
@@ -147,8 +147,7 @@ export class XmlOutput {
 
   #escaped(bytes: Uint8Array, from: number, to: number, { special, references }: ByteEscapes): void {
     for (let at = from; at < to;) {
-      const end = Math.min(to, at + stretchBytes);
-      this.#room((end - at) * longestReference);
+      const end = Math.min(to, at + this.#roomToEscape(to - at));
       const piece = this.#piece;
       let filled = this.#filled;
       for (; at < end; at += 1) {
@@ -158,6 +157,13 @@ export class XmlOutput {
       }
       this.#filled = filled;
     }
+  }
+
+  /** How many of so many bytes go into the piece, whatever they are; some do. */
+  #roomToEscape(bytes: number): number {
+    if (bytes * longestReference <= this.#piece.length - this.#filled) return bytes;
+    this.#room(Math.min(bytes, leastBytes) * longestReference);
+    return Math.floor((this.#piece.length - this.#filled) / longestReference);
   }
 
   /** There is room. */

@@ -67,24 +67,32 @@ function item(at: number): TextRow {
   return [String(at + 1), '1', '1', String(at + 1), String(at)];
 }
 
-function blocksOf(count: number, row: (at: number) => TextRow): RowBlocks {
+function blocksOf(count: number, row: (at: number) => TextRow, blockRows: number): RowBlocks {
   let at = 0;
   return {
     async next() {
-      const rows = Array.from({ length: Math.min(1000, count - at) }, (_, index) => row(at + index));
+      const rows = Array.from({ length: Math.min(blockRows, count - at) }, (_, index) => row(at + index));
       at += rows.length;
       return rows.length === 0 ? null : textBlock(rows, rows[0]!.length);
     },
   };
 }
 
-/** a root with `count` items, made as they are asked for */
-function rowsOf(count: number): DocumentRows {
+/** a root with `count` items, made as they are asked for, so many in a block; `onItem`: of each */
+function rowsOf(count: number, blockRows = 1000, onItem = (_at: number): void => undefined): DocumentRows {
   const root = model.tables.findIndex((table) => table.name === 'list');
   const child = model.tables.findIndex((table) => table.name === 'item');
+  const told = (at: number): TextRow => {
+    onItem(at);
+    return item(at);
+  };
   return {
     table: async (index) =>
-      index === root ? blocksOf(1, () => ['1', '1', 'end']) : index === child ? blocksOf(count, item) : null,
+      index === root
+        ? blocksOf(1, () => ['1', '1', 'end'], 1)
+        : index === child
+          ? blocksOf(count, told, blockRows)
+          : null,
     lexical: async () => null,
     unmapped: async () => null,
   };
@@ -105,5 +113,18 @@ describe('a long document', () => {
     expect(pieces).toBeGreaterThan(3);
     expect(largest).toBeLessThan(size / 3);
     expect(writer.rowCounts.reduce((sum, count) => sum + count, 0)).toBe(20_001);
+  });
+
+  it('is handed over while its rows come one by one, as long ones do', async () => {
+    let [asked, atFirstPiece, pieces] = [0, 0, 0];
+    const rows = rowsOf(30_000, 1, (at) => {
+      asked = at;
+    });
+    await createDocumentWriter(model, rows).write('1', () => {
+      if (pieces === 0) atFirstPiece = asked;
+      pieces += 1;
+    });
+    expect(pieces).toBeGreaterThan(3);
+    expect(atFirstPiece).toBeLessThan(10_000);
   });
 });
