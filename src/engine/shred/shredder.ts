@@ -69,9 +69,9 @@ export interface Shredder {
    */
   takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartsTaken | null;
   endDocument(facts: DocumentFacts): void;
-  /** highest keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
+  /** last keys given out, by table name, `_documents` among them; empty for keys that follow from the documents */
   lastKeys(): ReadonlyMap<string, number>;
-  /** Rows that follow get keys above `key`, documents keys above `document`, unless higher ones were given out already. */
+  /** Rows that follow get keys above `key`, documents keys above `document`. */
   numberFrom(key: number, document: number): void;
 }
 
@@ -189,10 +189,8 @@ class DocumentShredder implements Shredder {
   }
 
   numberFrom(key: number, document: number): void {
-    const { lastNumbers } = this.#state;
-    for (let table = 0; table < lastNumbers.length; table += 1)
-      lastNumbers[table] = Math.max(lastNumbers[table]!, key);
-    this.#lastDocument = Math.max(this.#lastDocument, document);
+    this.#state.lastNumbers.fill(key);
+    this.#lastDocument = document;
   }
 
   lastKeys(): ReadonlyMap<string, number> {

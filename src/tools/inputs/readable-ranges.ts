@@ -11,14 +11,18 @@ import { createRowCutFinder, endTagsOf, type RowCut } from '../../engine/shred/r
 import { DECLARATION_BYTES, detectEncoding } from '../../engine/xml/encoding/detection.ts';
 import type { TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
-import type { TextLocation } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
 import { hashDocument, readDocument } from './read-document.ts';
 import { utf8Text } from '../../engine/xml/utf8.ts';
 import type { DocumentParts, DocumentRange, InputMember } from './members.ts';
 
 const LESS = 0x3c;
-const documentStart: TextLocation = { line: 1, column: 1, offset: 0 };
+const firstCut: RowCut = {
+  location: { line: 1, column: 1, offset: 0 },
+  number: 1,
+  openTags: '',
+  attributes: 0,
+};
 
 export interface SplittingOptions {
   readonly rowTag: RowElementName;
@@ -53,6 +57,47 @@ export async function splitDocument(
   if (found === null) return null;
   const sha256 = (await options.sha256) ?? found.sha256;
   return rangesBetween(parts, { ...found, sha256 }, modified);
+}
+
+/**
+ * As `splitDocument` by tags alone, each range when its end is found, while those before are read by others: one of what cannot be cut further, be it
+ * the whole document or because it is not well-formed. None: it is for `splitDocument` to find them. `onBytes`: takes all of the document.
+ */
+export async function* rangesAsFound(
+  { parts, diskBytes }: InputMember,
+  {
+    rowTag,
+    rangeBytes,
+    sha256,
+  }: Pick<SplittingOptions, 'rowTag' | 'rangeBytes'> & { readonly sha256: string },
+  onBytes: (chunk: Uint8Array) => void,
+): AsyncGenerator<DocumentRange> {
+  if (parts === undefined || diskBytes <= rangeBytes) return;
+  const modified = await parts.modified();
+  const markBytes = await markBytesOf(parts);
+  const quick = markBytes === null ? null : createQuickCuts(rowTag, rangeBytes, markBytes);
+  if (quick === null) return;
+  const file: CutFile = { prolog: '', sha256, modified };
+  let start = firstCut;
+  let bytes = 0;
+  let isCut = true;
+  for await (const chunk of parts.bytes({ from: 0, to: diskBytes })) {
+    onBytes(chunk);
+    const isSeen: boolean = isCut && quick.write(bytes === 0 ? chunk.subarray(markBytes!) : chunk);
+    bytes += chunk.length;
+    const cuts: readonly RowCut[] | null = isCut ? quick.take() : [];
+    isCut = isSeen && cuts !== null;
+    for (const cut of cuts ?? []) {
+      if (start === firstCut) {
+        if (quick.prologBytes > maxPrologBytes) return;
+        file.prolog = utf8Text(await bytesOf(parts, 0, quick.prologBytes));
+      }
+      yield rangeOf(start, cut, bytes, file);
+      start = cut;
+    }
+    if (!isCut && start === firstCut) return;
+  }
+  yield rangeOf(start, null, bytes, file);
 }
 
 /** Bytes of the byte order mark. Null: the document is in an encoding in which it cannot be cut. */
@@ -91,24 +136,42 @@ export async function rangesBetween(
 ): Promise<readonly DocumentRange[] | null> {
   if (found.prologBytes > maxPrologBytes) return null;
   const prolog = utf8Text(await bytesOf(parts, 0, found.prologBytes));
-  const starts: RowCut[] = [{ location: documentStart, number: 1, openTags: '', attributes: 0 }];
+  const starts: RowCut[] = [firstCut];
   for (const cut of found.cuts) {
     const [first] = await bytesOf(parts, cut.location.offset, cut.location.offset + 1);
     if (first === LESS) starts.push(cut);
   }
   return starts.length === 1
     ? null
-    : starts.map(({ location, number, openTags, attributes }, index) => ({
-        from: location.offset,
-        to: starts[index + 1]?.location.offset ?? found.bytes,
-        location,
-        number,
-        lead: index === 0 ? '' : prolog + openTags,
-        attributes,
-        trail: endTagsOf(starts[index + 1]?.openTags ?? ''),
-        sha256: found.sha256,
-        modified,
-      }));
+    : starts.map((start, index) =>
+        rangeOf(start, starts[index + 1] ?? null, found.bytes, { prolog, sha256: found.sha256, modified }),
+      );
+}
+
+interface CutFile extends Pick<DocumentRange, 'sha256' | 'modified'> {
+  /** before the root element */
+  prolog: string;
+}
+
+/** `next`: null: it ends with the document, which has so many bytes. */
+function rangeOf(
+  start: RowCut,
+  next: RowCut | null,
+  bytes: number,
+  { prolog, sha256, modified }: CutFile,
+): DocumentRange {
+  const { location, number, openTags, attributes } = start;
+  return {
+    from: location.offset,
+    to: next?.location.offset ?? bytes,
+    location,
+    number,
+    lead: start === firstCut ? '' : prolog + openTags,
+    attributes,
+    trail: endTagsOf(next?.openTags ?? ''),
+    sha256,
+    modified,
+  };
 }
 
 /** A range as something to read: `readDocument` knows it. AppError `unprocessable_input` where the file is another by now. */

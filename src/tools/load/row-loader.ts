@@ -243,7 +243,7 @@ export class Loader {
     this.#delegated = loaded;
   }
 
-  /** The rows that follow are numbered from `key` on, documents from `document` on: neither is below what it is now. */
+  /** The rows that follow get keys above `key`, documents keys above `document`. */
   numberFrom(key: number, document: number): void {
     this.#shredder.numberFrom(key, document);
   }

@@ -69,28 +69,36 @@ export function placePiece(start: PieceStart, piece: PieceOfRows): PiecePlaced |
   if (piece.from !== start.location.offset) return null;
   if (piece.outer !== null && piece.outer.join('') !== start.around.join('')) return null;
   const cuts: RowCut[] = [];
-  let around: readonly string[] | null = start.around;
   let next: PieceStart | null = null;
   for (const cut of piece.cuts) {
-    around = tagsAt(start, cut);
-    // a second root
-    if (around === null || around.length === 0) return null;
-    next = {
-      location: locationAt(start.location, cut.location),
-      number: start.number + cut.number - 1,
-      around,
-    };
-    const { location, number } = next;
-    const attributes = around.flatMap((tag) => [...attributesOf(tag)]);
-    cuts.push({
-      location,
-      number,
-      openTags: around.join(''),
-      attributes: attributes.filter(([name]) => name !== 'xmlns' && !name.startsWith('xmlns:')).length,
-    });
+    next = placeOfCut(start, cut);
+    if (next === null) return null;
+    cuts.push(cutAt(next));
   }
   if (piece.end === null) return { cuts, next };
   return tagsAt(start, piece.end)?.length === 0 ? { cuts, next: null } : null;
+}
+
+/** Where the document goes on at a cut of the piece that begins at `start`. Null: the document is not well-formed before. */
+export function placeOfCut(start: PieceStart, cut: PieceCut): PieceStart | null {
+  const around = tagsAt(start, cut);
+  // a second root
+  if (around === null || around.length === 0) return null;
+  return {
+    location: locationAt(start.location, cut.location),
+    number: start.number + cut.number - 1,
+    around,
+  };
+}
+
+export function cutAt({ location, number, around }: PieceStart): RowCut {
+  const attributes = around.flatMap((tag) => [...attributesOf(tag)]);
+  return {
+    location,
+    number,
+    openTags: around.join(''),
+    attributes: attributes.filter(([name]) => name !== 'xmlns' && !name.startsWith('xmlns:')).length,
+  };
 }
 
 /** Null: more elements have ended than have begun. */

@@ -3,13 +3,17 @@
  * checked, as who reads the ranges checks all of them. What is not well-formed before a cut is met in a range before that cut.
  */
 import type { RowElementName } from './elements.ts';
-import { firstPiece, placePiece } from './pieces.ts';
+import { cutAt, firstPiece, placeOfCut, placePiece } from './pieces.ts';
 import type { RowCut } from './ranges.ts';
 import { createTagReader, type PieceBounds, type QuickPiece } from './tag-reader.ts';
 
 export interface QuickCuts {
   /** False: the document needs more than its tags to be seen; nothing more is to be written. */
   write(chunk: Uint8Array): boolean;
+  /** Cuts that have been found since this was asked last, in their order. Null: what follows them cannot be cut. */
+  take(): readonly RowCut[] | null;
+  /** bytes before the root element; -1: it has not begun */
+  readonly prologBytes: number;
   /** Null: the document is not whole, or has no element. */
   end(): { readonly cuts: readonly RowCut[]; readonly prologBytes: number } | null;
 }
@@ -26,8 +30,17 @@ export function createQuickCuts(
   const bounds = { from: 0, until: Infinity, outer: [] };
   const reader = createQuickPiece(rowTag, rangeBytes, markBytes, bounds);
   if (reader === null) return null;
+  let taken = 0;
   return {
     write: (chunk) => reader.write(chunk),
+    take() {
+      const places = reader.cuts.slice(taken).map((cut) => placeOfCut(firstPiece, cut));
+      taken += places.length;
+      return places.includes(null) ? null : places.map((place) => cutAt(place!));
+    },
+    get prologBytes() {
+      return reader.prologBytes;
+    },
     end() {
       const piece = reader.end();
       const placed = piece === null ? null : placePiece(firstPiece, piece);

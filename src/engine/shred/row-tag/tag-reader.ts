@@ -34,6 +34,10 @@ export interface QuickPiece {
   write(chunk: Uint8Array): boolean;
   /** the piece has ended: nothing more is to be written */
   readonly isDone: boolean;
+  /** those found so far */
+  readonly cuts: readonly PieceCut[];
+  /** As of `PieceOfRows`. */
+  readonly prologBytes: number;
   /** Null: the document has ended, and is not whole. */
   end(): PieceOfRows | null;
 }
@@ -148,6 +152,14 @@ export class TagReader implements QuickPiece {
     }
     this.#rangeBytes = rangeBytes;
     this.#wanted = (Math.floor(bounds.from / rangeBytes) + 1) * rangeBytes;
+  }
+
+  get cuts(): readonly PieceCut[] {
+    return this.#cuts;
+  }
+
+  get prologBytes(): number {
+    return this.#prologBytes;
   }
 
   write(chunk: Uint8Array): boolean {

@@ -29,9 +29,13 @@ export class Gathering {
     this.#written = Array.from({ length: tables }, () => 0);
   }
 
-  /** No more units are to be begun: those before the one that failed go on, as the first fault is the one to be told. */
   get failed(): boolean {
     return this.#fault !== null;
+  }
+
+  /** A unit is not to be begun: those before one that failed are, as the first fault is the one to be told. */
+  needsNot(unit: number): boolean {
+    return this.#fault !== null && this.#fault.unit < unit;
   }
 
   /** what units that have ended have brought */

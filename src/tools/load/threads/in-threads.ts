@@ -31,16 +31,24 @@ export async function loadInThreads(
     Math.max(minUnitBytes, load.inputs.totalBytes / (count * unitsPerWorker)),
   );
   const threads = new Threads(() => new Thread(job, gathering), count);
-  const placing = { keyOffsets: await load.sink.keyOffsets(), unitBytes };
-  const units = unitsOf(session, load, threads, placing)[Symbol.asyncIterator]();
+  let isOver = false;
+  const placing = {
+    keyOffsets: await load.sink.keyOffsets(),
+    unitBytes,
+    isOver: () => isOver || gathering.failed,
+  };
+  const units = unitsOf(session, load, threads, placing);
+  // where a thread takes the SHA-256 of documents, one is to be free for that
+  const nextUnit = askedAhead(units, load.options.rowTag === null ? 0 : count);
   let done = 0;
   try {
     await Promise.all(
       Array.from({ length: count }, async () => {
-        while (!gathering.failed) {
-          const next = await units.next();
+        for (;;) {
+          const next = await nextUnit();
           if (next.done === true) return;
           const { unit, diskBytes } = next.value;
+          if (gathering.needsNot(unit.number)) continue;
           await threads.lend((thread) => thread.load(unit));
           done += diskBytes;
           session.progress(done / Math.max(1, load.inputs.totalBytes), {
@@ -52,11 +60,28 @@ export async function loadInThreads(
     );
     await threads.end();
   } finally {
+    isOver = true;
     await threads.terminate();
     // a document whose parts are being looked for is open
-    await units.return?.(undefined);
+    await units.return(undefined);
   }
   return gathering.result(load.options.withStatistics);
+}
+
+/** Asks for the next units while those before are loaded: so many ahead. */
+function askedAhead<Unit>(units: AsyncGenerator<Unit>, count: number): () => Promise<IteratorResult<Unit>> {
+  const asked: Promise<IteratorResult<Unit>>[] = [];
+  const ask = (): void => {
+    const next = units.next();
+    // whoever takes it gets the fault; nobody takes those behind one
+    next.catch(() => undefined);
+    asked.push(next);
+  };
+  for (let at = 0; at < count; at += 1) ask();
+  return () => {
+    ask();
+    return asked.shift()!;
+  };
 }
 
 function threadJob(session: ToolSession, { logical, sink, options, known }: ThreadLoad): ThreadJob {

@@ -9,10 +9,10 @@ import { endTagsOf } from '../../../../src/engine/shred/row-tag/ranges.ts';
 import { createTokenizerKernels } from '../../../../src/engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
 import { createDocumentCut } from '../../../../src/tools/load/document-cut.ts';
-import { memberOfRange, splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
+import { memberOfRange, rangesAsFound, splitDocument } from '../../../../src/tools/inputs/readable-ranges.ts';
 import { openInputs } from '../../../../src/tools/inputs/list-files.ts';
 import { hashDocument, readDocument } from '../../../../src/tools/inputs/read-document.ts';
-import type { InputMember } from '../../../../src/tools/inputs/members.ts';
+import type { DocumentRange, InputMember } from '../../../../src/tools/inputs/members.ts';
 import { useTrial } from '../../../support/service/trial.ts';
 
 const rowTag = { namespaceUri: 'urn:o', localName: 'order' };
@@ -50,6 +50,16 @@ async function read(members: readonly InputMember[]): Promise<readonly [string[]
 
 const split = (member: InputMember) => splitDocument(member, { rowTag, limits, kernels, rangeBytes });
 
+/** With how many bytes of the document have been handed on. */
+async function found(member: InputMember): Promise<{ ranges: DocumentRange[]; bytes: number }> {
+  const ranges: DocumentRange[] = [];
+  let bytes = 0;
+  const count = (chunk: Uint8Array): void => void (bytes += chunk.length);
+  for await (const range of rangesAsFound(member, { rowTag, rangeBytes, sha256: '' }, count))
+    ranges.push(range);
+  return { ranges, bytes };
+}
+
 describe('ranges of a document', () => {
   const trial = useTrial();
   let folder: string;
@@ -83,6 +93,26 @@ describe('ranges of a document', () => {
     expect(await split(await file('latin.xml', latin))).toBeNull();
     expect(await split(await file('broken.xml', list.slice(0, -4)))).toBeNull();
     expect(await split(await file('other.xml', list.replaceAll('urn:o', 'urn:other')))).toBeNull();
+  });
+
+  it('come one by one while the document is read, and go as far as it can be cut', async () => {
+    const member = await file('list.xml', list);
+    const whole = (await split(member))!.map((range) => ({ ...range, sha256: '' }));
+    expect(await found(member)).toEqual({ ranges: whole, bytes: Buffer.byteLength(list) });
+    // others look at what tags alone do not tell, and at what is small
+    const doctype = list.replace('<o:orders', '<!DOCTYPE o:orders>\n<o:orders');
+    for (const text of [doctype, list.slice(0, 1000), Buffer.from(`\uFEFF${list}`, 'utf16le')])
+      expect((await found(await file('others.xml', text))).ranges).toEqual([]);
+    const { ranges: one } = await found(await file('other.xml', list.replaceAll('urn:o', 'urn:other')));
+    expect(one).toMatchObject([{ from: 0, lead: '', trail: '', number: 1 }]);
+    const at = list.indexOf('</o:order>', whole[3]!.from);
+    const broken = `${list.slice(0, at)}</o:orders>${list.slice(at)}`;
+    const { ranges } = await found(await file('broken.xml', broken));
+    expect(ranges.slice(0, 3)).toEqual(
+      whole.slice(0, 3).map((range) => ({ ...range, modified: ranges[0]!.modified })),
+    );
+    expect(ranges.at(-1)).toMatchObject({ to: Buffer.byteLength(broken), trail: '' });
+    for (const [index, range] of ranges.slice(1).entries()) expect(range.from).toBe(ranges[index]!.to);
   });
 
   it('are refused when the file has changed since', async () => {

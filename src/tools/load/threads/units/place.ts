@@ -1,11 +1,12 @@
 /** Documents of a load in their order, in units that threads take one after the other, with ranges of keys. */
+import { createHash } from 'node:crypto';
 import type { RowSink } from '../../../../ports/rows/sink.ts';
 import type { StoredLogicalSchema } from '../../../../ports/stores/catalog.ts';
 import type { InputSet } from '../../../inputs/list-files.ts';
 import type { DocumentRange, InputMember } from '../../../inputs/members.ts';
 import { smallFileBytes } from '../../../inputs/open-file.ts';
 import { hashDocument } from '../../../inputs/read-document.ts';
-import { splitDocument } from '../../../inputs/readable-ranges.ts';
+import { rangesAsFound, splitDocument } from '../../../inputs/readable-ranges.ts';
 import type { ToolSession } from '../../../session/tool-session.ts';
 import type { DocumentHashes } from '../../document-hashes.ts';
 import { KeyRanges, type KeyRange } from '../../key-ranges.ts';
@@ -38,6 +39,8 @@ export interface Placing {
   /** rows that the target holds */
   readonly keyOffsets: ReadonlyMap<string, number>;
   readonly unitBytes: number;
+  /** no more units are needed, as one is at fault, but those before it */
+  readonly isOver: () => boolean;
 }
 
 /** Large documents in ranges. */
@@ -45,7 +48,7 @@ export async function* unitsOf(
   session: ToolSession,
   { inputs, logical, sink, options, known }: ThreadLoad,
   threads: Threads,
-  { keyOffsets, unitBytes }: Placing,
+  { keyOffsets, unitBytes, isOver }: Placing,
 ): AsyncGenerator<PlacedUnit> {
   const { limits, kernels } = session;
   let members: UnitMember[] = [];
@@ -73,6 +76,7 @@ export async function* unitsOf(
   const isShared = (bytes: number): boolean =>
     rowTag === null && bytes > unitBytes && bytes > inputs.totalBytes * smallShare;
   for await (const member of inputs.members()) {
+    if (isOver()) return;
     inputIndex += 1;
     const { source, name, path, diskBytes: bytes } = member;
     // members of an archive that has to be read from its start stay together
@@ -88,12 +92,43 @@ export async function* unitsOf(
     if (members.length === 0) firstIndex = inputIndex;
     packed ||= source.packed;
     const leftOut = known.leftOut?.get(inputIndex);
-    const sha256 = hash ?? (rowTag === null ? '' : hashOf(member, threads));
-    // its fault is met when it is needed
-    if (typeof sha256 !== 'string') sha256.catch(() => undefined);
-    const splitting = { limits, kernels, rangeBytes: unitBytes, sha256 };
-    const ranges = rowTag === null ? null : await splitDocument(member, { rowTag, ...splitting });
-    const named = { ...source, name, path, inputIndex, sha256: await sha256 };
+    if (rowTag !== null && (hash !== undefined || session.request.saveMode !== 'merge')) {
+      // the SHA-256 of the file is told with its first document alone, which waits for it
+      const hashing = hash === undefined ? createHash('sha256') : null;
+      const document = {
+        ...source,
+        name,
+        path,
+        inputIndex,
+        sha256: hash ?? '',
+        ...(leftOut === undefined ? {} : { leftOut }),
+      };
+      const finding = { rowTag, rangeBytes: unitBytes, sha256: document.sha256 };
+      let waiting: PlacedUnit | null = null;
+      let isCut = false;
+      for await (const range of rangesAsFound(member, finding, (chunk) => hashing?.update(chunk))) {
+        isCut = true;
+        members.push({ ...document, range });
+        diskBytes += range.to - range.from;
+        if (hashing === null || range.number > 1) yield cut();
+        else waiting = cut();
+        if (isOver()) break;
+      }
+      if (waiting !== null) yield withHash(waiting, hashing!.digest('hex'));
+      if (isCut) continue;
+    }
+    const ranges =
+      rowTag === null
+        ? null
+        : await splitDocument(member, {
+            rowTag,
+            limits,
+            kernels,
+            rangeBytes: unitBytes,
+            ...(hash === undefined ? {} : { sha256: hash }),
+          });
+    const sha256 = hash ?? (rowTag === null ? '' : (ranges?.[0]!.sha256 ?? (await hashDocument(member))));
+    const named = { ...source, name, path, inputIndex, sha256 };
     const whole: UnitMember = leftOut === undefined ? named : { ...named, leftOut };
     for (const range of ranges ?? []) {
       members.push({ ...whole, range });
@@ -128,6 +163,16 @@ export async function* unitsOf(
     diskBytes += bytes;
   }
   if (members.length > 0) yield cut();
+}
+
+/** A unit of one range, of a file with that SHA-256. */
+function withHash({ unit, diskBytes }: PlacedUnit, sha256: string): PlacedUnit {
+  const members = unit.members.map((member) => ({
+    ...member,
+    sha256,
+    range: { ...member.range!, sha256 },
+  }));
+  return { unit: { ...unit, members }, diskBytes };
 }
 
 /** Of a large file in a thread, while this one looks for places to cut it at. */
