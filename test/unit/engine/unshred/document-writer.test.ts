@@ -1,5 +1,6 @@
 /** Writing back where rows are missing or left over, piece by piece, and without holding the document. */
 import { describe, expect, it } from 'vitest';
+import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { createDocumentWriter } from '../../../../src/engine/unshred/document-writer.ts';
 import type { DocumentRows, RowBlocks } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
@@ -13,6 +14,15 @@ const source = compiled(
     <xs:attribute name="n" type="xs:int"/></xs:complexType></xs:element><xs:element name="end" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
 );
 const model = modelOf(source, 1);
+/** items without anything that has rows */
+const plainModel = modelOf(
+  compiled(
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="list"><xs:complexType><xs:sequence>
+    <xs:element name="item" minOccurs="0" maxOccurs="unbounded"><xs:complexType><xs:attribute name="n" type="xs:int"/></xs:complexType></xs:element>
+    <xs:element name="end" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+  ),
+  1,
+);
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
 const documents = [
@@ -78,10 +88,15 @@ function blocksOf(count: number, row: (at: number) => TextRow, blockRows: number
   };
 }
 
-/** a root with `count` items, made as they are asked for, so many in a block; `onItem`: of each */
-function rowsOf(count: number, blockRows = 1000, onItem = (_at: number): void => undefined): DocumentRows {
-  const root = model.tables.findIndex((table) => table.name === 'list');
-  const child = model.tables.findIndex((table) => table.name === 'item');
+/** A root with `count` items, made as they are asked for, so many in a block; `onItem`: of each. */
+function rowsOf(
+  { tables }: RelationalModel,
+  count: number,
+  blockRows: number,
+  onItem = (_at: number): void => undefined,
+): DocumentRows {
+  const root = tables.findIndex((table) => table.name === 'list');
+  const child = tables.findIndex((table) => table.name === 'item');
   const told = (at: number): TextRow => {
     onItem(at);
     return item(at);
@@ -101,7 +116,7 @@ function rowsOf(count: number, blockRows = 1000, onItem = (_at: number): void =>
 describe('a long document', () => {
   it('is handed over in pieces, with back-pressure', async () => {
     let [waiting, largest, pieces] = [0, 0, 0];
-    const writer = createDocumentWriter(model, rowsOf(20_000));
+    const writer = createDocumentWriter(model, rowsOf(model, 20_000, 1000));
     const size = await writer.write('1', async (bytes) => {
       expect(waiting).toBe(0);
       waiting += 1;
@@ -117,10 +132,10 @@ describe('a long document', () => {
 
   it('is handed over while its rows come one by one, as long ones do', async () => {
     let [asked, atFirstPiece, pieces] = [0, 0, 0];
-    const rows = rowsOf(30_000, 1, (at) => {
+    const rows = rowsOf(plainModel, 30_000, 1, (at) => {
       asked = at;
     });
-    await createDocumentWriter(model, rows).write('1', () => {
+    await createDocumentWriter(plainModel, rows).write('1', () => {
       if (pieces === 0) atFirstPiece = asked;
       pieces += 1;
     });
