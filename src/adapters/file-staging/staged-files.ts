@@ -29,6 +29,8 @@ export interface FinishedFile {
   readonly longestWriteBytes: number;
   /** DuckDB's types of the columns, for Parquet files */
   readonly types?: readonly string[];
+  /** all of it, where it is in memory and not on the disk */
+  readonly held?: readonly Uint8Array[];
 }
 
 interface Piece {
@@ -63,6 +65,7 @@ const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | 
 export class StagedFiles {
   readonly #directory: string;
   readonly #isScratch: boolean;
+  readonly #holdsSmall: boolean;
   readonly #files = new Map<string, StagedFile>();
   readonly #adopted = new Set<string>();
   /** those that are open; the one that was written longest ago first */
@@ -71,10 +74,20 @@ export class StagedFiles {
   /** writes follow one another, however they are called */
   #last: Promise<void> = Promise.resolve();
 
-  /** `isScratch`: this process reads them and throws them away; they are neither hashed nor durable. */
-  constructor(directory: string, { isScratch = false }: { readonly isScratch?: boolean } = {}) {
+  /**
+   * `isScratch`: this process reads them and throws them away; they are neither hashed nor durable. `holdsSmall`: of those, the ones that
+   * fit in memory together do not come to the disk.
+   */
+  constructor(
+    directory: string,
+    {
+      isScratch = false,
+      holdsSmall = false,
+    }: { readonly isScratch?: boolean; readonly holdsSmall?: boolean } = {},
+  ) {
     this.#directory = directory;
     this.#isScratch = isScratch;
+    this.#holdsSmall = isScratch && holdsSmall;
   }
 
   has(name: string): boolean {
@@ -104,11 +117,13 @@ export class StagedFiles {
       for (const other of this.#files.values()) await this.#flush(other);
   }
 
-  /** Everything on the disk, durably unless it is scratch: what was written here. */
+  /** Everything that is not held on the disk, durably unless it is scratch: what was written here. */
   async finish(): Promise<FinishedFile[]> {
+    await this.#last;
     const all = [...this.#files.values()];
-    for (let at = 0; at < all.length; at += syncedAtOnce) {
-      const files = all.slice(at, at + syncedAtOnce);
+    const written = this.#holdsSmall ? all.filter(({ exists }) => exists) : all;
+    for (let at = 0; at < written.length; at += syncedAtOnce) {
+      const files = written.slice(at, at + syncedAtOnce);
       for (const file of files) {
         await this.#flush(file);
         await this.#handleOf(file);
@@ -117,12 +132,13 @@ export class StagedFiles {
       for (const file of files) await this.#close(file);
     }
     if (this.#adopted.size > 0 || (all.length > 0 && !this.#isScratch)) await syncPath(this.#directory);
-    return all.map(({ name, rows, bytes, hash, longestWriteBytes }) => ({
+    return all.map(({ name, rows, exists, bytes, pending, pendingBytes, hash, longestWriteBytes }) => ({
       name,
       rows,
-      bytes,
+      bytes: bytes + pendingBytes,
       sha256: hash?.digest('hex') ?? '',
       longestWriteBytes,
+      ...(this.#holdsSmall && !exists ? { held: pending.map((piece) => piece.bytes) } : {}),
     }));
   }
 

@@ -1,7 +1,7 @@
 /** Staged rows to Parquet: columns typed as in DuckDB's dialect, decimals exact or text. */
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   MisfitError,
@@ -18,6 +18,7 @@ import type { FinishedFile } from '../file-staging/staged-files.ts';
 import type { NamedColumn } from './contents/formats.ts';
 import { syncPath } from './contents/manifest.ts';
 import { measureDigits } from './staged-digits.ts';
+import { stagedRows, type StagedRows } from './staged-rows.ts';
 import { openZstdFrames, type ZstdFrames } from './zstd-frames.ts';
 
 /** By column: its number, and that of the items of a list. */
@@ -144,23 +145,24 @@ async function writeTable(
   settings: WriteSettings,
 ): Promise<ParquetFile> {
   const path = join(directory, table.file.name);
-  const staged = `${path}.rows`;
-  await rename(path, staged);
+  const staged = await stagedRows(path, table.file);
   const open = unboundedDecimals(table);
   const { digits: ofOthers = new Map() } = table;
   // decimals without bounds of their own nearly always fit the type that they usually have
   let digits: ColumnDigits = new Map();
-  if (ofOthers.size > 0) digits = await measureDigits(staged, table.columns, open);
+  const measured = (): Promise<ColumnDigits> => measureDigits(staged.pieces(), table.columns, open);
+  if (ofOthers.size > 0) digits = await measured();
   for (;;) {
     const types = await typesOf(table, mostDigits(digits, ofOthers));
     try {
       const { facts, fieldIds, ...written } = await writeFile(staged, path, table, types, settings);
-      await rm(staged);
-      return { file: { ...table.file, ...written, types }, facts, digits, fieldIds };
+      await staged.remove();
+      const { name, rows, longestWriteBytes } = table.file;
+      return { file: { name, rows, longestWriteBytes, ...written, types }, facts, digits, fieldIds };
     } catch (error) {
       await rm(path, { force: true });
       if (!(error instanceof MisfitError) || digits.size > 0 || !open.includes(error.column)) throw error;
-      digits = await measureDigits(staged, table.columns, open);
+      digits = await measured();
     }
   }
 }
@@ -198,7 +200,7 @@ export async function typesOf(
 }
 
 async function writeFile(
-  staged: string,
+  staged: StagedRows,
   path: string,
   { columns, fieldIdsOf, file }: ParquetTable,
   types: readonly string[],
@@ -207,8 +209,7 @@ async function writeFile(
   const numbers = (await fieldIdsOf?.(types)) ?? null;
   const hash = createHash('sha256');
   let bytes = 0;
-  // just written, and nothing else is to be done meanwhile
-  const source = openSync(staged, 'r');
+  const source = staged.open();
   try {
     const target = await open(
       path,
@@ -236,7 +237,7 @@ async function writeFile(
           };
         }),
         keyValues: { pandas: pandasMetadata(columns, types) },
-        rowsBytes: fstatSync(source).size,
+        rowsBytes: file.bytes,
         longestRowBytes: file.longestWriteBytes,
         deltas,
         compress: (page) => frames.compress(page),
@@ -248,7 +249,7 @@ async function writeFile(
           if (pendingBytes >= pieceBytes) await flush();
         },
       });
-      await writer.rows((piece) => readSync(source, piece));
+      await writer.rows(source.read);
       const facts = await writer.finish();
       await flush();
       await closing.add(target);
@@ -258,6 +259,6 @@ async function writeFile(
       throw error;
     }
   } finally {
-    closeSync(source);
+    source.close();
   }
 }

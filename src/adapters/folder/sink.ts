@@ -263,7 +263,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     await makeStaging(join(this.#directory, this.#staging));
     // Parquet is made of what is staged
     const isScratch = format === 'parquet';
-    this.#files = new StagedFiles(join(this.#directory, this.#staging), { isScratch });
+    this.#files = new StagedFiles(join(this.#directory, this.#staging), { isScratch, holdsSmall: isScratch });
     this.#rows = new TableRows(format, plan.model, this.#files);
     this.outcome = 'load';
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';

@@ -1,5 +1,4 @@
 /** Digits that decimals of a staged file have, where they are more than their usual type holds. */
-import { createReadStream } from 'node:fs';
 import type { DecimalDigits } from '../duckdb/types.ts';
 import type { NamedColumn } from './contents/formats.ts';
 
@@ -9,16 +8,16 @@ const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Of those columns, lists among them: digits before and after the point that count. The file has rows in COPY text. */
+/** Of those columns, lists among them: digits before and after the point that count. `rows`: in COPY text, in pieces that begin anywhere. */
 export async function measureDigits(
-  path: string,
+  rows: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   columns: readonly NamedColumn[],
   wanted: readonly number[],
 ): Promise<Map<number, DecimalDigits>> {
   const measures = new Map(wanted.map((at) => [at, new NumberMeasure()]));
   const byColumn = columns.map((_, at) => measures.get(at) ?? null);
   let column = 0;
-  for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const piece of rows) {
     for (let at = 0; at < piece.length; at += 1) {
       const measure = byColumn[column]!;
       at = measure === null ? endOfField(piece, at) : measure.take(piece, at);

@@ -1,6 +1,4 @@
 /** The row of a job in `_loads`: the job counts once that is there. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { columnSqlType } from '../duckdb/types.ts';
 import { encodedRows } from '../folder/contents/encoded-rows.ts';
@@ -43,7 +41,6 @@ export async function loadsStep(
   const row = columns.map((column) => values[column.name]?.toString() ?? null);
   const [rows] = encodedRows([row], 'words', typed);
   const fileName = dataFileName(job.job);
-  await writeFile(join(staging, fileName), rows, { flag: 'wx' });
   const [written] = await writeParquet(
     staging,
     [
@@ -51,7 +48,14 @@ export async function loadsStep(
         columns: typed,
         widened: new Map(),
         fieldIdsOf: () => known.fieldIds(name, columns.map(fieldOf)),
-        file: { name: fileName, rows: 1, bytes: rows.length, sha256: '', longestWriteBytes: rows.length },
+        file: {
+          name: fileName,
+          rows: 1,
+          bytes: rows.length,
+          sha256: '',
+          longestWriteBytes: rows.length,
+          held: [rows],
+        },
       },
     ],
     { deltas: format === 'delta' },

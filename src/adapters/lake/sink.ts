@@ -246,7 +246,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     await this.#checkTables(place);
     const names = model.tables.map(({ name }) => name);
     if (!(await this.mayLoad(() => this.#known.filled(names)))) return 'skip';
-    this.#files = new StagedFiles(await place.stage(this.#staging), { isScratch: true });
+    this.#files = new StagedFiles(await place.stage(this.#staging), { isScratch: true, holdsSmall: true });
     this.outcome = 'load';
     return saveMode === 'write-schema' ? 'skip' : 'load';
   }

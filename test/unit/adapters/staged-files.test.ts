@@ -1,6 +1,6 @@
 /** Files of one job: more of them than are held open at once, writes that a system takes in parts, and what happens beside them. */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, open, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -15,6 +15,10 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 function piece(name: string, turn: number): Uint8Array {
   return new TextEncoder().encode(`${name} ${turn}\n`.repeat(20_000));
+}
+
+function smallPiece(byte: number): Uint8Array {
+  return new Uint8Array(500_000).fill(byte);
 }
 
 test('files are closed and opened again where there are many', async () => {
@@ -42,6 +46,26 @@ test('buffers are given back when they are written, those of small pieces at the
   const finished = await files.finish();
   expect(released).toEqual([0, 1, 2, 3, 4]);
   expect(finished.map(({ bytes, rows }) => [bytes, rows])).toEqual([[4_400_010, 5]]);
+});
+
+test('small scratch is held, and comes to the disk where there is too much of it', async () => {
+  const files = new StagedFiles(directory, { isScratch: true, holdsSmall: true });
+  await files.write('none', new Uint8Array(0), 0);
+  // of 8 MiB all is written
+  for (let at = 0; at < 17; at += 1) await files.write(`early-${at}`, smallPiece(at), 1);
+  await files.write('late', smallPiece(1), 1);
+  await files.write('late', smallPiece(2), 2);
+  await files.write('large', new Uint8Array(1_100_000), 3);
+  const finished = new Map((await files.finish()).map((file) => [file.name, file]));
+  const onDisk = await readdir(directory);
+  const early = Array.from({ length: 17 }, (_, at) => `early-${at}`);
+  expect(onDisk.toSorted()).toEqual([...early, 'large', 'none'].toSorted());
+  for (const [name, { held }] of finished) expect(held === undefined, name).toBe(onDisk.includes(name));
+  const late = finished.get('late')!;
+  expect([late.rows, late.bytes, late.longestWriteBytes]).toEqual([3, 1_000_000, 500_000]);
+  expect(late.held).toEqual([smallPiece(1), smallPiece(2)]);
+  expect(await readFile(join(directory, 'early-16'))).toEqual(Buffer.from(smallPiece(16)));
+  expect(finished.get('large')!.bytes).toBe(1_100_000);
 });
 
 test('a large file goes to the disk before it ends, and is whole', async () => {

@@ -51,7 +51,8 @@ class FileUnitSink implements UnitSink {
     this.#model = model;
     this.#folder = folder;
     this.#tables = tables;
-    this.#files = new StagedFiles(folder, { isScratch: token.format === 'parquet' });
+    const isScratch = token.format === 'parquet';
+    this.#files = new StagedFiles(folder, { isScratch, holdsSmall: isScratch });
     this.#rows = new TableRows(token.format, model, this.#files);
   }
 
