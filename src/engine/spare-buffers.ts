@@ -18,8 +18,13 @@ export class SpareBuffers {
     return new Uint8Array(buffer!, 0, length);
   }
 
+  /** As `take`, of so many numbers. */
+  takeInts(length: number): Int32Array<ArrayBuffer> {
+    return new Int32Array(this.take(length * 4).buffer, 0, length);
+  }
+
   /** One that was taken; others are not kept. */
-  giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
+  giveBack({ buffer }: Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer>): void {
     const { byteLength } = buffer;
     if (byteLength % unitBytes > 0 || this.#freeBytes + byteLength > mostFreeBytes) return;
     this.#freeBytes += byteLength;

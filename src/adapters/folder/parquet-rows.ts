@@ -41,7 +41,7 @@ const rowsAtOnce = 2048;
 /** What all tables of a folder are read with. */
 export interface StoredRowsMemory {
   readonly kernel: CellsKernel;
-  /** for pages as they lie in the files */
+  /** for pages as they lie in the files, and for blocks */
   readonly buffers: SpareBuffers;
 }
 
@@ -101,6 +101,11 @@ class StoredRows implements ClosableBlocks {
     return block;
   }
 
+  giveBack({ bytes, cells }: RowBlock): void {
+    this.#options.memory.buffers.giveBack(bytes as Uint8Array<ArrayBuffer>);
+    this.#options.memory.buffers.giveBack(cells as Int32Array<ArrayBuffer>);
+  }
+
   /** A block is read ahead: a file that it opens is there to be closed only then. */
   async close(): Promise<void> {
     await this.#last;
@@ -133,7 +138,11 @@ class StoredRows implements ClosableBlocks {
   }
 
   async #begin({ file, forms }: FormedFile): Promise<void> {
-    const { wanted, blockBytes } = this.#options;
+    const {
+      wanted,
+      blockBytes,
+      memory: { buffers },
+    } = this.#options;
     const opened = await OpenFile.open(file.path, this.#options);
     const columns = new Map(
       wanted.flatMap((name, at) => {
@@ -143,7 +152,10 @@ class StoredRows implements ClosableBlocks {
     );
     try {
       const reader = (await opened.reader())!;
-      this.#open = { file: opened, rows: reader.rows({ columns, width: wanted.length, blockBytes }) };
+      this.#open = {
+        file: opened,
+        rows: reader.rows({ columns, width: wanted.length, blockBytes, buffers }),
+      };
     } catch (error) {
       await opened.close();
       throw error;

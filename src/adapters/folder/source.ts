@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import { openDuckDbReader, pathLiteral, type DuckDbReader } from '../duckdb/database.ts';
@@ -71,6 +72,7 @@ async function openTables(
     let database: Promise<DuckDbReader> | null = null;
     const memory = manifest.format === 'parquet' ? createStoredRowsMemory() : null;
     const room = new HeldRoom();
+    const buffers = new SpareBuffers();
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     const records = await surveyFiles(directory, manifest);
     const pieceBytes = pieceBytesOf(manifest.tables.length);
@@ -78,7 +80,7 @@ async function openTables(
       table: (name) => {
         const table = tables.get(name);
         if (table === undefined || table.files.length === 0) return null;
-        const rowFiles = { directory, label, records, pieceBytes, memory, room };
+        const rowFiles = { directory, label, records, pieceBytes, memory, room, buffers };
         return sourceTable(rowFiles, manifest.format, table, tableColumns(model, name));
       },
       // most folders are read without it
@@ -109,6 +111,8 @@ interface RowFiles {
   /** of Parquet */
   readonly memory: StoredRowsMemory | null;
   readonly room: HeldRoom;
+  /** of blocks of text */
+  readonly buffers: SpareBuffers;
 }
 
 /** DuckDB's buffer for this much is no burden, though there is one for each table */
@@ -229,7 +233,7 @@ interface TextTable {
 }
 
 function textRows(
-  { directory, label, pieceBytes }: RowFiles,
+  { directory, label, pieceBytes, buffers }: RowFiles,
   { format, files, types }: TextTable,
   wanted: readonly string[],
 ): ClosableBlocks {
@@ -244,6 +248,7 @@ function textRows(
     width: wanted.length,
     pieceBytes,
     label,
+    buffers,
   });
 }
 

@@ -2,6 +2,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
+import type { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import { decoded, type ValueDecoder } from '../row-sinks/field-blocks.ts';
 import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
@@ -23,6 +24,8 @@ export interface TextRowsOptions {
   readonly pieceBytes: number;
   /** what messages call the folder */
   readonly label: string;
+  /** of blocks */
+  readonly buffers: SpareBuffers;
 }
 
 const [newline, tab, carriageReturn, comma, quote, backslash] = [0x0a, 0x09, 0x0d, 0x2c, 0x22, 0x5c];
@@ -43,6 +46,11 @@ class TextRows implements ClosableBlocks {
 
   constructor(options: TextRowsOptions) {
     this.#options = options;
+  }
+
+  giveBack({ bytes, cells }: RowBlock): void {
+    this.#options.buffers.giveBack(bytes as Uint8Array<ArrayBuffer>);
+    this.#options.buffers.giveBack(cells as Int32Array<ArrayBuffer>);
   }
 
   next(): Promise<RowBlock | null> {
@@ -121,7 +129,8 @@ class OpenFile {
   /** What is left of the piece before it, and the next one; a line break behind the last record. */
   async #read(): Promise<Uint8Array> {
     const [rest, more] = [this.#rest, Math.max(this.#options.pieceBytes, this.#rest.length)];
-    const bytes = Buffer.allocUnsafeSlow(rest.length + more + 1);
+    const length = rest.length + more + 1;
+    const bytes = Buffer.from(this.#options.buffers.take(length).buffer, 0, length);
     bytes.set(rest);
     const { bytesRead } = await this.#handle.read(bytes, rest.length, more);
     let end = rest.length + bytesRead;
@@ -170,7 +179,7 @@ class Records {
   constructor(
     bytes: Uint8Array,
     columns: readonly number[],
-    { format, width }: TextRowsOptions,
+    { format, width, buffers }: TextRowsOptions,
     rows: number,
   ) {
     this.#bytes = bytes;
@@ -178,7 +187,7 @@ class Records {
     this.#width = width;
     this.#isCsv = format === 'csv';
     this.#delimiter = this.#isCsv ? comma : tab;
-    this.#cells = new Int32Array(2 * width * rows).fill(-1);
+    this.#cells = buffers.takeInts(2 * width * rows).fill(-1);
   }
 
   skipHeader(): void {

@@ -362,7 +362,10 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   async #blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<RowBlocks> {
     const blocks = await this.#guarded(() => this.#tables!.blocks(table, query, columns));
     this.#streams.push(blocks);
-    return { next: () => this.#guarded(() => blocks.next()) };
+    return {
+      next: () => this.#guarded(() => blocks.next()),
+      giveBack: (block) => blocks.giveBack?.(block),
+    };
   }
 
   async #closeStreams(): Promise<void> {

@@ -54,6 +54,7 @@ export function createDocumentWriter(
   const reader = new RowReader(model, rows);
   const out = new XmlOutput();
   const walk = new ElementWalk(plan, reader, out);
+  reader.giveBackBlocks((cells) => walk.isOpen(cells));
   if (kernelAfter !== Infinity) reader.useKernel(() => createElementsKernel(plan), kernelAfter);
   const late = new Set<string>();
   const has = async (documentKey: string): Promise<boolean> =>

@@ -85,6 +85,12 @@ export class ElementWalk {
     this.#out = out;
   }
 
+  /** Whether a row of a block of these cells is that of an element that is open. */
+  isOpen(cells: Int32Array): boolean {
+    for (let at = 0; at < this.#open; at += 1) if (this.#frames[at]!.row.cells === cells) return true;
+    return false;
+  }
+
   /** Writes the root element, whose row is the next one, and all that hangs from it. */
   async root({ group, child }: ChildAtHead): Promise<void> {
     this.#open = 0;

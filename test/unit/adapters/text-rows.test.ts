@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTextRows, type TextFile } from '../../../src/adapters/folder/text-rows.ts';
 import { typeDecoder } from '../../../src/adapters/folder/value-decoders.ts';
+import { SpareBuffers } from '../../../src/engine/spare-buffers.ts';
+import type { RowBlock } from '../../../src/engine/unshred/rows/document-rows.ts';
 import { textOf } from '../../../src/engine/unshred/rows/values.ts';
 
 let folder: string;
@@ -16,18 +18,30 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 type Row = (string | null)[];
 
 async function rowsOf(files: readonly TextFile[], format: 'csv' | 'tsv', width: number, pieceBytes: number) {
-  const blocks = openTextRows({ files, format, width, pieceBytes, label: 'target' });
+  const blocks = openTextRows({
+    files,
+    format,
+    width,
+    pieceBytes,
+    label: 'target',
+    buffers: new SpareBuffers(),
+  });
   const rows: Row[] = [];
   try {
-    for (let block = await blocks.next(); block !== null; block = await blocks.next())
+    let before: RowBlock | null = null;
+    for (let block = await blocks.next(); block !== null; block = await blocks.next()) {
+      // its memory is that of a block to come
+      if (before !== null) blocks.giveBack!(before);
+      before = block;
       for (let row = 0; row < block.rows; row += 1)
         rows.push(
           Array.from({ length: width }, (_, column) => {
             const cell = (row * width + column) * 2;
             const from = block.cells[cell]!;
-            return from < 0 ? null : textOf(block.bytes, from, block.cells[cell + 1]!);
+            return from < 0 ? null : textOf(block!.bytes, from, block!.cells[cell + 1]!);
           }),
         );
+    }
   } finally {
     await blocks.close();
   }
@@ -132,7 +146,14 @@ async function openFiles(): Promise<string[]> {
 describe('closing', () => {
   it.each([0, 1])('closes the file that the next block, asked for after %s, has opened', async (before) => {
     const files = [await file('csv', 'a\n1\n', [0], 'first'), await file('csv', 'a\n2\n', [0], 'second')];
-    const blocks = openTextRows({ files, format: 'csv', width: 1, pieceBytes: 64, label: 'target' });
+    const blocks = openTextRows({
+      files,
+      format: 'csv',
+      width: 1,
+      pieceBytes: 64,
+      label: 'target',
+      buffers: new SpareBuffers(),
+    });
     for (let at = 0; at < before; at += 1) await blocks.next();
     const ahead = blocks.next();
     await blocks.close();

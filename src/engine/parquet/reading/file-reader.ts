@@ -5,6 +5,7 @@
  */
 import type { RowBlock } from '../../unshred/rows/document-rows.ts';
 import type { CellsKernel } from './kernel/instance.ts';
+import type { SpareBuffers } from '../../spare-buffers.ts';
 import { readFooter, type FileLayout, type StoredBounds } from './footer.ts';
 import { StoredLists } from './stored-lists.ts';
 import { StoredColumn, type ChunkSource, type ColumnRows, type StoredForm } from './stored-column.ts';
@@ -22,6 +23,8 @@ export interface RowsWanted {
   readonly width: number;
   /** bytes of a block, as far as its rows are shorter; of its cells twice as many */
   readonly blockBytes: number;
+  /** of blocks */
+  readonly buffers: SpareBuffers;
 }
 
 export class ParquetFileReader {
@@ -150,10 +153,10 @@ export class ParquetRows {
     if (this.#columns.length < width) kernel.bytes.fill(0xff, cells, cellsEnd);
     let end = texts;
     for (const { stored, at } of this.#columns) end = stored.take(rows, cells + at * 8, width * 8, end);
-    return {
-      bytes: kernel.bytes.slice(texts, end),
-      cells: new Int32Array(kernel.bytes.buffer.slice(cells, cellsEnd)),
-      rows,
-    };
+    const { buffers } = this.#wanted;
+    const block = { bytes: buffers.take(end - texts), cells: buffers.takeInts(rows * width * 2), rows };
+    block.bytes.set(kernel.bytes.subarray(texts, end));
+    block.cells.set(new Int32Array(kernel.bytes.buffer, cells, rows * width * 2));
+    return block;
   }
 }

@@ -5,9 +5,16 @@ import type { RowBytes } from './values.ts';
 /** a block that is longer has rows of which two blocks need not be held */
 const aheadBytes = 1024 * 1024;
 
+/** blocks that wait for being given back: those that rows of deep documents keep for long are left to the garbage collector */
+const mostPassed = 4;
+
 /** Stands at its first row. */
-export async function openCursor(blocks: RowBlocks, columns: number): Promise<RowCursor> {
-  const cursor = new RowCursor(blocks, columns);
+export async function openCursor(
+  blocks: RowBlocks,
+  columns: number,
+  isKept?: (cells: Int32Array) => boolean,
+): Promise<RowCursor> {
+  const cursor = new RowCursor(blocks, columns, isKept);
   await cursor.advance();
   return cursor;
 }
@@ -21,11 +28,17 @@ export class RowCursor implements RowBytes {
   isLast = false;
   readonly #blocks: RowBlocks;
   readonly #width: number;
+  /** whether rows of a block may be asked for that the table has gone beyond; null: of any block */
+  readonly #isKept: ((cells: Int32Array) => boolean) | null;
+  /** blocks before the present one */
+  #passed: RowBlock[] = [];
+  #block: RowBlock | null = null;
   #end = 0;
   #coming: Promise<RowBlock | null> | null = null;
 
-  constructor(blocks: RowBlocks, columns: number) {
+  constructor(blocks: RowBlocks, columns: number, isKept: ((cells: Int32Array) => boolean) | null = null) {
     this.#blocks = blocks;
+    this.#isKept = isKept;
     this.#width = columns * 2;
   }
 
@@ -50,9 +63,11 @@ export class RowCursor implements RowBytes {
     // meanwhile there is no row
     this.at = -1;
     this.isLast = false;
+    this.#giveBack();
     const block = await (this.#coming ?? this.#blocks.next());
     this.#coming = null;
     if (block === null) return;
+    this.#block = block;
     this.bytes = block.bytes;
     this.cells = block.cells;
     this.#end = block.rows * this.#width;
@@ -64,5 +79,19 @@ export class RowCursor implements RowBytes {
       // its fault is told where the rows are asked for
       () => undefined,
     );
+  }
+
+  /** The row that was taken last, of the present block, is on its way to whoever asked for it: that block is looked at with the next one. */
+  #giveBack(): void {
+    const blocks = this.#blocks;
+    if (this.#isKept === null || blocks.giveBack === undefined) return;
+    const isKept = this.#isKept;
+    this.#passed = this.#passed.filter((block) => {
+      const keeps = isKept(block.cells);
+      if (!keeps) blocks.giveBack!(block);
+      return keeps;
+    });
+    if (this.#block !== null) this.#passed.push(this.#block);
+    if (this.#passed.length > mostPassed) this.#passed.shift();
   }
 }

@@ -2,7 +2,7 @@
 
 /**
  * Rows in one piece of bytes. A value is UTF-8 in the lexical forms of XSD as far as the column's type gives them (true, 12.50,
- * 2024-01-31T10:00:00Z, INF), a list with a blank between its items. Whoever is given a block may keep it: it never changes.
+ * 2024-01-31T10:00:00Z, INF), a list with a blank between its items. Whoever is given a block may keep it: it does not change before it is given back.
  */
 export interface RowBlock {
   readonly bytes: Uint8Array;
@@ -14,6 +14,8 @@ export interface RowBlock {
 export interface RowBlocks {
   /** The next rows, one at least; null: there are no more. One call at a time. */
   next(): Promise<RowBlock | null>;
+  /** Of a block that nobody has any more, after the next one was asked for: its memory may become that of another. Once. */
+  giveBack?(block: RowBlock): void;
 }
 
 /** An entry of `_lexical`. */

@@ -52,6 +52,7 @@ export class RowReader {
   readonly #tables: (OpenTable | null | undefined)[] = [];
   /** documents that were kept whole; null: not asked for yet */
   #whole: { readonly rows: RowStream<UnmappedRow> | null } | null = null;
+  #isKept: ((cells: Int32Array) => boolean) | undefined = undefined;
   #kernel: ElementsKernel | null = null;
   #makeKernel: (() => ElementsKernel | null) | null = null;
   /** row elements, until there is a kernel */
@@ -124,6 +125,15 @@ export class RowReader {
     out.markupBytes(kernel.bytes, kernel.from, end);
     kernel.forTaken(this.#passed);
     return true;
+  }
+
+  /**
+   * From now on blocks of rows are given back when the tables have gone beyond them, but for those of which `isOpen` says that a row is asked for still.
+   * Before tables are open.
+   */
+  giveBackBlocks(isOpen: (cells: Int32Array) => boolean): void {
+    this.#isKept = (cells) =>
+      isOpen(cells) || this.#tables.some((table) => table !== null && table?.last?.cells === cells);
   }
 
   readonly #standing: StandingTables = (table) => {
@@ -236,15 +246,16 @@ export class RowReader {
     for (const [index, table] of this.#tables.entries()) {
       if (table === null || table === undefined) continue;
       const { name } = this.#model.tables[index]!;
-      const lastWritten = table.last;
+      let lastWritten: { readonly row: TakenRow | null } | null = null;
       for (let head = this.head(index); head !== null && this.#isBehind(index, head, document);) {
         const of = this.#documentOf(index, head);
         late.add(of);
         if (of === documentKey) first ??= this.#unplacedHead(index, head);
+        lastWritten ??= { row: table.last === null ? null : keyAlone(table.last) };
         await this.take(index, 0);
         head = this.head(index);
       }
-      table.last = lastWritten;
+      if (lastWritten !== null) table.last = lastWritten.row;
       if (table.lexical.length === 0 && table.unmapped === null) continue;
       const last = this.#lastKey(index);
       for (const { head: lexical } of table.lexical) {
@@ -306,7 +317,8 @@ export class RowReader {
     const parts = rowTables(this.#model, index);
     const blocks = await joinedRows(this.#model, this.#rows, parts);
     const columns = this.#columns(index);
-    const cursor = blocks === null ? null : await openCursor(withOffsets(blocks, columns), columns.length);
+    const cursor =
+      blocks === null ? null : await openCursor(withOffsets(blocks, columns), columns.length, this.#isKept);
     if (cursor === null || cursor.at < 0) {
       this.#tables[index] = null;
       return;
@@ -334,6 +346,12 @@ export class RowReader {
 function rowAt({ cursor: { bytes, cells, at }, keyCell }: OpenTable): TakenRow {
   const [keyFrom, keyTo] = [cells[at + keyCell]!, cells[at + keyCell + 1]!];
   return { bytes, cells, at, keyFrom, keyTo, lexical: null, kept: null, unmapped: null };
+}
+
+/** The row with its key alone, apart from its block. */
+function keyAlone(row: TakenRow): TakenRow {
+  const bytes = row.bytes.slice(row.keyFrom, row.keyTo);
+  return { ...row, bytes, cells: new Int32Array(0), at: 0, keyFrom: 0, keyTo: bytes.length };
 }
 
 function keptOf(unmapped: readonly UnmappedRow[] | null, depth: number): KeptElements | null {

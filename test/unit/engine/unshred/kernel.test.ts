@@ -8,7 +8,7 @@ import { bytesOf, compiled, modelOf, shred } from '../../../support/models/shred
 import { groupModel } from '../../../support/round-trip/corpus.ts';
 import { constructs } from './constructs.ts';
 
-/** The same rows, so many in a block. */
+/** The same rows, so many in a block; one that is given back is of no more use. */
 function inBlocksOf(count: number, rows: DocumentRows): DocumentRows {
   const split = (blocks: RowBlocks): RowBlocks => {
     let block: RowBlock | null = null;
@@ -21,7 +21,15 @@ function inBlocksOf(count: number, rows: DocumentRows): DocumentRows {
         const taken = Math.min(count, block.rows - at);
         const cells = block.cells.slice(at * width, (at + taken) * width);
         at += taken;
-        return { bytes: block.bytes, cells, rows: taken };
+        // of rows that lie one behind the other
+        const begin = cells.find((from, index) => index % 2 === 0 && from >= 0) ?? 0;
+        const bytes = block.bytes.slice(begin, Math.max(begin, cells.at(-1)!));
+        const own = cells.map((place) => (place < 0 ? -1 : place - begin));
+        return { bytes, cells: own, rows: taken };
+      },
+      giveBack({ bytes, cells }) {
+        bytes.fill(0x21);
+        cells.fill(0);
       },
     };
   };
@@ -67,7 +75,8 @@ describe.each(constructs)('$name', ({ xsd, documents }) => {
     const rows = memoryDocumentRows(shred(model, bytes));
     const alone = await written(model, rows, bytes.length, Infinity);
     for (const count of [1, 2, 5])
-      expect(await written(model, inBlocksOf(count, rows), bytes.length, 0)).toEqual(alone);
+      for (const kernelAfter of [0, Infinity])
+        expect(await written(model, inBlocksOf(count, rows), bytes.length, kernelAfter)).toEqual(alone);
     expect(await written(model, rows, bytes.length, 3)).toEqual(alone);
   });
 });
