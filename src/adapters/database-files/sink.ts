@@ -3,7 +3,7 @@
  * ledger, so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new file appears whole, under its
  * name, in one step. The file itself is open, and locked, only while the job publishes.
  */
-import { access, link, lstat } from 'node:fs/promises';
+import { access, link, lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
@@ -100,6 +100,9 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   protected abstract readZones(tables: readonly ZoneTable[]): Promise<ZonesThere>;
   /** `isNew`: nobody else knows the file. */
   protected abstract openDatabase(path: string, staged: StagedTables, isNew: boolean): Promise<Database>;
+
+  /** Whether the database lacked something to publish that it has the next time that it is opened. */
+  protected mayTryAgain?(error: unknown): boolean;
   /** What opening leads to; AppError `conflict` where the file cannot take the rows. */
   protected abstract inspect(database: Database): Promise<'load' | 'nothing' | 'already'>;
   /** SHA-256 of the documents that have rows in the model's tables there, or were kept whole by its logical schema. */
@@ -293,9 +296,27 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     return staged;
   }
 
+  /** Again, as long as the database can be given more of what it lacked: a transaction that failed left nothing. */
   async #publish(staged: StagedTables, merge: MergeOrder, lastCheck: LastCheck): Promise<Published> {
-    const isNew = !(await exists(this.file));
-    const path = isNew ? join(this.#staging!.directory, 'new') : this.file;
+    const fresh = join(this.#staging!.directory, 'new');
+    for (;;) {
+      const path = (await exists(this.file)) ? this.file : fresh;
+      try {
+        return await this.#publishInto(path, staged, merge, lastCheck);
+      } catch (error) {
+        if (this.mayTryAgain?.(error) !== true) throw error;
+      }
+      for (const end of ['', ...this.sidecars]) await rm(`${fresh}${end}`, { force: true });
+    }
+  }
+
+  async #publishInto(
+    path: string,
+    staged: StagedTables,
+    merge: MergeOrder,
+    lastCheck: LastCheck,
+  ): Promise<Published> {
+    const isNew = path !== this.file;
     const database = await this.openDatabase(path, staged, isNew);
     try {
       await database.run(this.begin);

@@ -1,4 +1,5 @@
 /** One DuckDB database in this process; its native module is loaded when the first one is opened. */
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -50,6 +51,21 @@ export function memoryFor(longestRowBytes: number, filledColumns: number, widest
   );
 }
 
+/** Bytes that DuckDB may be given where rows need more than is usual: half of what this process can have. */
+export function mostMemory(): number {
+  const constrained = process.constrainedMemory();
+  return Math.min(totalmem(), constrained === 0 ? Infinity : constrained) / 2;
+}
+
+/** Whether DuckDB would have done it with more memory: it keeps 2,048 rows of a table at once, and long values of many more while it fills one. */
+export function lacksMemory(error: unknown): boolean {
+  return error instanceof Error && /Out of Memory Error|failed to (?:pin|allocate)/.test(error.message);
+}
+
+function memoryLimit(bytes: number): string {
+  return `${Math.ceil(bytes / 1024)}KiB`;
+}
+
 /**
  * `path` is a file, made when it is missing, or `:memory:`. AppErrors: `service_unavailable` while another process has the file
  * open, `conflict` where the file is not a database of DuckDB.
@@ -59,7 +75,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     // only what is bundled: nothing is ever downloaded
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: `${Math.ceil(options.memoryBytes / 1024)}KiB`,
+    memory_limit: memoryLimit(options.memoryBytes),
     temp_directory: options.spill ?? join(options.directory, 'spill'),
     // of two, one waits for the other in a loop: half as much again of processor time, and hardly sooner done
     threads: '1',
@@ -105,6 +121,8 @@ export interface DuckDbReader {
   read<T>(sql: string): Promise<T[]>;
   /** for one stream of rows */
   connect(): Promise<DuckDBConnection>;
+  /** Twice as much memory from now on, after a `lacksMemory`; false: it has all that it may. */
+  raiseMemory(): Promise<boolean>;
   close(): void;
 }
 
@@ -119,6 +137,8 @@ export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs'
   readonly data?: string;
   /** how many tables are read at once */
   readonly streams: number;
+  /** statements of others are run: settings stay as they are, also that of memory */
+  readonly isLocked?: boolean;
 }
 
 /**
@@ -130,25 +150,32 @@ export async function openDuckDbReader(
   spill: string,
   options: DuckDbReaderOptions,
 ): Promise<DuckDbReader> {
+  let memoryBytes = readerBytes + Math.min(options.streams, mostStreams) * streamBytes;
   const settings = {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: `${(readerBytes + Math.min(options.streams, mostStreams) * streamBytes) / 1024}KiB`,
+    memory_limit: memoryLimit(memoryBytes),
     temp_directory: spill,
     // what row groups were decoded into goes back at once: a tenth of the process's memory, for no time
     allocator_bulk_deallocation_flush_threshold: '1MB',
     threads: '2',
     ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
   };
-  const { data } = options;
+  const { data, isLocked = false } = options;
   const instance = await openWhenFree(path, settings, options);
   const first = await instance.connect();
   const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
   await first.run(
     `SET TimeZone = 'UTC'; SET GLOBAL TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
-     SET enable_external_access = false; SET lock_configuration = true`,
+     SET enable_external_access = false; SET lock_configuration = ${isLocked}`,
   );
   return {
+    raiseMemory: async () => {
+      if (isLocked || memoryBytes * 2 > mostMemory()) return false;
+      memoryBytes *= 2;
+      await first.run(`SET GLOBAL memory_limit = '${memoryLimit(memoryBytes)}'`);
+      return true;
+    },
     read: async <T>(sql: string) => (await first.runAndReadAll(sql)).getRowObjectsJS() as T[],
     connect: () => instance.connect(),
     close: () => {

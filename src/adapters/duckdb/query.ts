@@ -25,7 +25,7 @@ export async function openDuckDbQuery(
   query: string,
   { label, spill }: DuckDbQueryOptions,
 ): Promise<QueryRows> {
-  const reader = await openDuckDbReader(path, spill, { label, streams });
+  const reader = await openDuckDbReader(path, spill, { label, streams, isLocked: true });
   return rowsOf(reader, tableOf(query), label);
 }
 
@@ -35,7 +35,12 @@ export async function openRowFile(
   format: 'parquet' | 'csv',
   { label, spill }: DuckDbQueryOptions,
 ): Promise<QueryRows> {
-  const reader = await openDuckDbReader(':memory:', spill, { label, streams, data: dirname(path) });
+  const reader = await openDuckDbReader(':memory:', spill, {
+    label,
+    streams,
+    data: dirname(path),
+    isLocked: true,
+  });
   const table =
     format === 'parquet'
       ? `read_parquet(${pathLiteral(path)})`

@@ -20,7 +20,7 @@ import {
   type RowOrder,
   type RowQuery,
 } from '../row-sinks/table-row-source.ts';
-import { chunksOf, chunkTexts, type Chunks } from './row-chunks.ts';
+import { chunksOf, chunksWithMemory, chunkTexts, type Chunks } from './row-chunks.ts';
 
 /** Keys and positions are BIGINTs. */
 export interface SourceTable extends ReadTable {
@@ -60,6 +60,8 @@ export interface SourceTables {
   table(name: string): SourceTable | null;
   /** each stream needs a connection of its own */
   connect(): Promise<DuckDBConnection>;
+  /** as a reader's */
+  raiseMemory(): Promise<boolean>;
   /** logical schema of a job, where its number stands for one job alone */
   logicalSchemaOf(job: number): Promise<number | null>;
   close(): Promise<void>;
@@ -126,16 +128,21 @@ class FileTables implements ReadTables<SourceTable> {
         ? await table.inOrder?.(order.key, columns, only)
         : null;
     if (inOrder != null) return inOrder;
-    const connection = await this.#tables.connect();
     const sorting =
-      order === undefined || (await this.#liesInOrder(connection, table, rest, order))
+      order === undefined || (await this.#liesInOrder(table, rest, order))
         ? ''
         : ` ORDER BY ${order.by.join(', ')}`;
     const query = (selection: string): string => `SELECT ${selection} FROM ${table.from}${rest}${sorting}`;
-    if (table.lines !== undefined) {
-      const chunks = chunksOf(connection, await connection.stream(query(table.lines.expression)));
-      return lineBlocks(chunks, table.lines, columns);
-    }
+    const chunksFor = (selection: string): Promise<Chunks> =>
+      chunksWithMemory(
+        async () => {
+          const connection = await this.#tables.connect();
+          return chunksOf(connection, await connection.stream(query(selection)));
+        },
+        () => this.#tables.raiseMemory(),
+      );
+    if (table.lines !== undefined)
+      return lineBlocks(await chunksFor(table.lines.expression), table.lines, columns);
     const fields = columns.flatMap((name, column) => {
       const text = table.text(name);
       return text === null ? [] : [{ ...text, column }];
@@ -145,8 +152,7 @@ class FileTables implements ReadTables<SourceTable> {
       decoders: fields.map(({ decode }) => decode),
       width: columns.length,
     };
-    const selection = oneText(fields.map(({ expression }) => expression));
-    const chunks = chunksOf(connection, await connection.stream(query(selection)));
+    const chunks = await chunksFor(oneText(fields.map(({ expression }) => expression)));
     return this.#fieldBlocks(chunks, plan);
   }
 
@@ -173,12 +179,7 @@ class FileTables implements ReadTables<SourceTable> {
   }
 
   /** One pass over the keys alone, in no more memory than a piece of them takes. */
-  async #liesInOrder(
-    connection: DuckDBConnection,
-    { from }: SourceTable,
-    rest: string,
-    { name, by }: RowOrder,
-  ): Promise<boolean> {
+  async #liesInOrder({ from }: SourceTable, rest: string, { name, by }: RowOrder): Promise<boolean> {
     const known = this.#ordered.get(name);
     // what lies in order as a whole does so in part
     if (known !== undefined && (known.rest === rest || (known.rest === '' && known.lies))) return known.lies;
@@ -187,12 +188,17 @@ class FileTables implements ReadTables<SourceTable> {
     const before = by.map((_, at) =>
       [...by.slice(0, at).map((__, earlier) => `k${earlier} = l${earlier}`), `k${at} < l${at}`].join(' AND '),
     );
-    const result = await connection.runAndReadAll(
-      `SELECT 1 FROM (SELECT *, ${lasts.join(', ')} FROM (SELECT ${keys.join(', ')} FROM ${from}${rest})) WHERE (${before.join(') OR (')}) LIMIT 1`,
-    );
-    const lies = result.currentRowCount === 0;
-    this.#ordered.set(name, { rest, lies });
-    return lies;
+    const connection = await this.#tables.connect();
+    try {
+      const result = await connection.runAndReadAll(
+        `SELECT 1 FROM (SELECT *, ${lasts.join(', ')} FROM (SELECT ${keys.join(', ')} FROM ${from}${rest})) WHERE (${before.join(') OR (')}) LIMIT 1`,
+      );
+      const lies = result.currentRowCount === 0;
+      this.#ordered.set(name, { rest, lies });
+      return lies;
+    } finally {
+      connection.closeSync();
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** Chunks of a result whose one column is text, as bytes: taking its strings one by one costs more than all else. */
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
+import { lacksMemory } from './database.ts';
 
 /** Texts one after the other. */
 export interface ChunkTexts {
@@ -79,4 +80,52 @@ export function chunksOf(connection: DuckDBConnection, result: DuckDBResult): Ch
     },
     close,
   };
+}
+
+/**
+ * The chunks of a query that is asked again, by `open`, where memory lacks for its rows and `raiseMemory` can give more; those that were given are
+ * passed over. Rows are to come in the same order each time.
+ */
+export async function chunksWithMemory(
+  open: () => Promise<Chunks>,
+  raiseMemory: () => Promise<boolean>,
+): Promise<Chunks> {
+  let given = 0;
+  const openAgain = async (error: unknown): Promise<Chunks> => {
+    for (let fault = error; lacksMemory(fault) && (await raiseMemory());) {
+      try {
+        const chunks = await open();
+        await passOver(chunks, given, fault);
+        return chunks;
+      } catch (again) {
+        fault = again;
+      }
+    }
+    throw error;
+  };
+  let chunks = await open().catch(openAgain);
+  return {
+    async next() {
+      for (;;) {
+        try {
+          const chunk = await chunks.next();
+          given += chunk?.rowCount ?? 0;
+          return chunk;
+        } catch (error) {
+          await chunks.close();
+          chunks = await openAgain(error);
+        }
+      }
+    },
+    close: () => chunks.close(),
+  };
+}
+
+/** So many rows. `fault` where a chunk has rows of both sides. */
+async function passOver(chunks: Chunks, rows: number, fault: unknown): Promise<void> {
+  for (let passed = 0; passed < rows;) {
+    const chunk = await chunks.next();
+    passed += chunk?.rowCount ?? rows + 1;
+    if (passed > rows) throw fault;
+  }
 }

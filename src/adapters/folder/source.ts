@@ -89,6 +89,7 @@ async function openTables(
         database ??= openDuckDbReader(':memory:', spillFolder, { data: directory, streams });
         return (await database).connect();
       },
+      raiseMemory: async () => (await database)!.raiseMemory(),
       logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
       close: async () => {
         // whoever asked for it was told that it did not open

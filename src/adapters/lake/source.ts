@@ -61,6 +61,7 @@ async function openTables(
     return {
       table: (name) => tables.get(name) ?? null,
       connect: () => database.connect(),
+      raiseMemory: () => database.raiseMemory(),
       logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
       close: async () => {
         database.close();

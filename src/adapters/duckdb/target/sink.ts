@@ -21,7 +21,7 @@ import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
 import { looksStaged } from '../csv-import.ts';
 import { readDuckDbLoads, readDuckDbZones } from '../ledger.ts';
-import { foldedName, memoryFor, openDuckDb, type DuckDb } from '../database.ts';
+import { foldedName, lacksMemory, memoryFor, mostMemory, openDuckDb, type DuckDb } from '../database.ts';
 import { temporaryName, type DuckDbPublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { readTables, type KnownTables } from '../tables.ts';
@@ -42,6 +42,9 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   protected readonly sidecars = ['.wal'];
   protected readonly begin = 'BEGIN';
   #tables: readonly PhysicalTable[] = [];
+  /** of the database that was opened last, and how many times the usual that is */
+  #memoryBytes = 0;
+  #memoryFactor = 1;
 
   constructor(options: DuckDbRowSinkOptions) {
     super('duckdb', options);
@@ -102,14 +105,22 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
     const columns = files.reduce((sum, csv) => sum + csv.columnCount, 0);
     const smallBlocks = isNew && columns > manyColumns;
     const widest = smallBlocks ? 0 : Math.max(0, ...files.map((csv) => csv.columnCount));
+    const usual = memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns), widest);
+    this.#memoryBytes = usual * this.#memoryFactor;
     return openDuckDb(path, {
       directory: this.stagingDirectory,
-      memoryBytes: memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns), widest),
+      memoryBytes: this.#memoryBytes,
       smallBlocks,
       label: this.label,
       busyTimeoutMs: this.options.busyTimeoutMs ?? 30_000,
       signal: this.options.signal,
     });
+  }
+
+  protected override mayTryAgain(error: unknown): boolean {
+    if (!lacksMemory(error) || this.#memoryBytes * 2 > mostMemory()) return false;
+    this.#memoryFactor *= 2;
+    return true;
   }
 
   protected override async inspect(database: DuckDb): Promise<'load' | 'nothing' | 'already'> {

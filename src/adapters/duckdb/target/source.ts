@@ -65,6 +65,7 @@ async function openTables(
       table: (name) =>
         sourceTable(name, tables.get(foldedName(physicalName(duckdb, name))), tableColumns(model, name)),
       connect: () => database.connect(),
+      raiseMemory: () => database.raiseMemory(),
       logicalSchemaOf: async (job) => {
         const logical = logicals.get(job) ?? null;
         return logical === null ? null : Number(logical);
