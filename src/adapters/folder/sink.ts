@@ -249,10 +249,10 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     this.#kept =
       plan.saveMode === 'overwrite' ? remainingTables(this.#manifest, plan) : this.#manifest.tables;
     const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
-    for (const { name, columns } of plan.model.tables)
-      for (const file of kept.get(name) ?? [])
-        if (hasOtherKeys(plan.model, columns, (key) => file.columns.includes(key)))
-          throw new AppError('conflict', otherKeysMessage(this.label, name));
+    for (const table of plan.model.tables)
+      for (const file of kept.get(table.name) ?? [])
+        if (hasOtherKeys(plan.model, table.columns, (key) => file.columns.includes(key)))
+          throw new AppError('conflict', otherKeysMessage(this.label, table.name));
     if (this.#kept.length > 0 && this.#manifest.format !== format) {
       throw new AppError(
         'conflict',

@@ -156,10 +156,6 @@ class Checker implements IdentityChecker {
         if (type !== null) frame.node = this.#rules.typed(frame.node, type);
       } else if (attribute === this.#xsiNil) frame.nil = /^\s*(true|1)\s*$/.test(rangeText(batch, i));
     }
-    frame.progress = null;
-    frame.captures = null;
-    frame.candidates = null;
-    frame.scope = null;
     const element: OpenElement = { batch, attributes, last, frame };
     if (parent !== null && parent.progress !== null)
       for (const progress of parent.progress) this.#advance(progress, nameId, element);
@@ -252,6 +248,11 @@ class Checker implements IdentityChecker {
     for (const candidate of frame.candidates ?? []) this.#settle(candidate);
     if (frame.scope !== null) this.#closeScope(frame.scope);
     this.#namespaces.leave(frame.namespaces);
+    // the next element here may come late, or never: what was held for this one is not to wait for it
+    frame.progress = null;
+    frame.captures = null;
+    frame.candidates = null;
+    frame.scope = null;
   }
 
   #settle({ scope, rule, values, ambiguous }: Candidate): void {

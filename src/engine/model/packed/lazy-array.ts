@@ -9,35 +9,34 @@ const makers = new WeakMap<readonly unknown[], (index: number) => unknown>();
 /** The elements of an array one after the other, for one look at all: those that are made for it are not kept. */
 export function* passing<T>(array: readonly T[]): Generator<T, void, void> {
   const make = makers.get(array) as ((index: number) => T) | undefined;
-  for (let index = 0; index < array.length; index += 1) {
-    const isMade = make === undefined || Object.getOwnPropertyDescriptor(array, index)?.get === undefined;
-    yield isMade ? array[index]! : make(index);
-  }
+  for (let index = 0; index < array.length; index += 1)
+    yield make === undefined || Object.hasOwn(array, index) ? array[index]! : make(index);
 }
 
 /**
- * An array like any other, but that `make` is asked for an element when somebody reads it, once. Reading an element again costs
- * more than in a plain array: not for innermost loops.
+ * An array like any other, but that `make` is asked for an element when somebody reads it, once. What nobody has read yet costs the array
+ * a word: it is a hole, behind which stands a prototype that makes it. What goes by an array's own keys sees no holes.
  */
 export function lazyArray<T>(length: number, make: (index: number) => T): T[] {
   if (length < fewElements) return Array.from({ length }, (_, index) => make(index));
   const elements: T[] = [];
+  elements.length = length;
   makers.set(elements, make);
-  for (let index = 0; index < length; index += 1) {
-    Object.defineProperty(elements, index, {
-      configurable: true,
-      enumerable: true,
-      get: () => {
-        const value = make(index);
-        Object.defineProperty(elements, index, {
-          configurable: true,
-          enumerable: true,
-          writable: true,
-          value,
-        });
+  const isIndex = (key: string | symbol): key is string => {
+    const index = typeof key === 'string' ? Number(key) : -1;
+    return index >= 0 && index < length && String(index) === key;
+  };
+  Object.setPrototypeOf(
+    elements,
+    new Proxy(Array.prototype, {
+      get(prototype, key) {
+        if (!isIndex(key)) return Reflect.get(prototype, key) as unknown;
+        const value = make(Number(key));
+        Object.defineProperty(elements, key, { configurable: true, enumerable: true, writable: true, value });
         return value;
       },
-    });
-  }
+      has: (prototype, key) => isIndex(key) || Reflect.has(prototype, key),
+    }),
+  );
   return elements;
 }

@@ -7,9 +7,11 @@ import { passing } from '../../../../src/engine/model/packed/lazy-array.ts';
 import { heldKey, lookedAt } from '../../../../src/engine/model/packed/reader.ts';
 
 const again = (value: unknown, lazy?: LazyParts): unknown => unpackJson(packJson(value, lazy));
-/** Members that are still to be decoded. */
+/** Members, or elements, that are still to be decoded. */
 const pending = (value: object): number =>
-  Object.values(Object.getOwnPropertyDescriptors(value)).filter(({ get }) => get !== undefined).length;
+  Array.isArray(value)
+    ? value.length - Object.keys(value).length
+    : Object.values(Object.getOwnPropertyDescriptors(value)).filter(({ get }) => get !== undefined).length;
 
 const hasKey = (value: unknown, key: string): boolean =>
   typeof value === 'object' &&
@@ -88,7 +90,7 @@ describe('packed JSON', () => {
     expect(read.rows.length).toBe(1000);
     expect(read.rows.map(({ name }) => name)).toEqual(rows.map(({ name }) => name));
     expect(read).toEqual({ rows, others: rows });
-    expect(structuredClone(again({ rows }, lazy))).toEqual({ rows });
+    expect(JSON.stringify(again({ rows }, lazy))).toBe(JSON.stringify({ rows }));
     const few = again({ rows: rows.slice(0, 10) }, lazy) as { rows: typeof rows };
     expect(pending(few.rows)).toBe(0);
     expect(few.rows).toEqual(rows.slice(0, 10));
