@@ -97,7 +97,7 @@ class StoredRows implements ClosableBlocks {
   next(): Promise<RowBlock | null> {
     const block = this.#read();
     // whoever asked is told
-    this.#last = block.catch(() => undefined);
+    this.#last = block.then(nothing, nothing);
     return block;
   }
 
@@ -254,4 +254,9 @@ function decompress(bytes: Uint8Array, length: number): Uint8Array {
   }
   if (plain.length !== length) throw new RangeError('a page has another length than was told');
   return plain;
+}
+
+/** In the place of a block, which would be held. */
+function nothing(): undefined {
+  return undefined;
 }

@@ -13,7 +13,7 @@ import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-source.ts';
-import { surveyRecords, type RecordSurvey } from './survey-records.ts';
+import { surveyBytes, surveyRecords, type RecordSurvey } from './survey-records.ts';
 import { HeldRoom, heldValueBytes } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
 import { heldRowsOf, keySpans, reorderedRows } from '../row-sinks/reordered-rows.ts';
@@ -131,11 +131,12 @@ async function surveyFiles(
 ): Promise<ReadonlyMap<string, RecordSurvey>> {
   const surveys = new Map<string, RecordSurvey>();
   if (format === 'parquet') return surveys;
+  const buffer = Buffer.allocUnsafeSlow(surveyBytes);
   for (const { files } of tables)
     for (const { name, bytes } of files)
       // of JSON Lines only the buffer depends on it
       if (format !== 'jsonl' || bytes > smallFileBytes)
-        surveys.set(name, await surveyRecords(join(directory, name), format === 'csv'));
+        surveys.set(name, await surveyRecords(join(directory, name), format === 'csv', buffer));
   return surveys;
 }
 
@@ -240,8 +241,9 @@ function textRows(
 ): ClosableBlocks {
   const places = new Map(wanted.map((name, at) => [name, at]));
   return openTextRows({
-    files: files.map(({ name: file, columns }) => ({
+    files: files.map(({ name: file, columns, bytes, rows }) => ({
       path: join(directory, file),
+      size: { bytes, rows },
       columns: columns.map((name) => places.get(name) ?? -1),
       decoders: columns.map((name) => typeDecoder(types.get(name))),
     })),

@@ -1,9 +1,10 @@
 /** What can be told of a file of rows by its line breaks alone: how long its records are, and whether they lie in the order of their keys. */
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 
 const newline = 0x0a;
 const quote = 0x22;
-const pieceBytes = 1024 * 1024;
+/** of what a file is read into */
+export const surveyBytes: number = 1024 * 1024;
 /** of a key and what ends it */
 const mostKeyBytes = 20;
 
@@ -14,14 +15,20 @@ export interface RecordSurvey {
   readonly keys: { readonly first: bigint; readonly last: bigint } | null;
 }
 
-/** `quoted`: as in CSV, where a value in quotes may have line breaks (RFC 4180 §2). */
-export async function surveyRecords(path: string, quoted: boolean): Promise<RecordSurvey> {
+/**
+ * `quoted`: as in CSV, where a value in quotes may have line breaks (RFC 4180 §2). `buffer`: what files that are surveyed one after the
+ * other are read into.
+ */
+export async function surveyRecords(
+  path: string,
+  quoted: boolean,
+  buffer: Buffer = Buffer.allocUnsafeSlow(surveyBytes),
+): Promise<RecordSurvey> {
   const keys = new AscendingKeys();
   let longest = 0;
   let length = 0;
   let isInQuotes = false;
-  const pieces = createReadStream(path, { highWaterMark: pieceBytes }) as AsyncIterable<Buffer>;
-  for await (const piece of pieces) {
+  for await (const piece of piecesOf(path, buffer)) {
     let from = 0;
     let nextQuote = quoted ? piece.indexOf(quote) : -1;
     for (let end = piece.indexOf(newline); end >= 0; end = piece.indexOf(newline, end + 1)) {
@@ -39,6 +46,20 @@ export async function surveyRecords(path: string, quoted: boolean): Promise<Reco
   }
   if (length > 0) keys.record(new Uint8Array(0), 0, 0, true);
   return { longest: Math.max(longest, length), keys: keys.ends() };
+}
+
+/** Each is gone when the next one is asked for. */
+async function* piecesOf(path: string, buffer: Buffer): AsyncGenerator<Buffer, void, void> {
+  const file = await open(path);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** The whole numbers that records begin with. */

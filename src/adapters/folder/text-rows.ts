@@ -9,6 +9,8 @@ import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
 
 export interface TextFile {
   readonly path: string;
+  /** as far as it is known: what small files are read into is no longer than they are */
+  readonly size?: { readonly bytes: number; readonly rows: number };
   /** by field: index of the column that it fills; -1: it is not asked for */
   readonly columns: readonly number[];
   /** by field */
@@ -32,6 +34,10 @@ const [newline, tab, carriageReturn, comma, quote, backslash] = [0x0a, 0x09, 0x0
 const [letterN, smallN, smallR, smallT] = [0x4e, 0x6e, 0x72, 0x74];
 /** rows of the first piece that there is room for at first */
 const fewRows = 64;
+/** room for what a file has grown by, which there mostly is not */
+const fewBytes = 64;
+/** of buffers that are made for their piece alone */
+const shortBytes = 8 * 1024;
 
 export function openTextRows(options: TextRowsOptions): ClosableBlocks {
   return new TextRows(options);
@@ -56,7 +62,7 @@ class TextRows implements ClosableBlocks {
   next(): Promise<RowBlock | null> {
     const block = this.#read();
     // whoever asked is told
-    this.#last = block.catch(() => undefined);
+    this.#last = block.then(nothing, nothing);
     return block;
   }
 
@@ -91,8 +97,10 @@ class OpenFile {
   readonly #options: TextRowsOptions;
   #records = 0;
   #atEnd = false;
+  /** not read yet, as far as that is known */
+  #left: number;
   /** rows of the piece before */
-  #rows = fewRows;
+  #rows: number;
   /** the beginning of a record whose rest is not read yet */
   #rest: Uint8Array = new Uint8Array(0);
 
@@ -100,6 +108,11 @@ class OpenFile {
     this.#handle = handle;
     this.#file = file;
     this.#options = options;
+    // of a manifest, where anything may stand
+    const { bytes, rows } = file.size ?? { bytes: Infinity, rows: Infinity };
+    this.#left = bytes >= 0 ? bytes : Infinity;
+    // the header is one, too
+    this.#rows = rows >= 0 ? Math.min(fewRows, rows + 1) : fewRows;
   }
 
   close(): Promise<void> {
@@ -119,7 +132,7 @@ class OpenFile {
         throw this.#damaged(this.#records + 1, 'a quote is never closed');
       const block = records.block();
       // pieces of a table mostly have as many
-      this.#rows = Math.max(fewRows, Math.ceil(block.rows * 1.1));
+      this.#rows = Math.max(this.#left === 0 ? 1 : fewRows, Math.ceil(block.rows * 1.1));
       const { columns, decoders } = this.#file;
       if (block.rows > 0) return decodedFields(block, columns, decoders, this.#options.width);
     }
@@ -128,11 +141,18 @@ class OpenFile {
 
   /** What is left of the piece before it, and the next one; a line break behind the last record. */
   async #read(): Promise<Uint8Array> {
-    const [rest, more] = [this.#rest, Math.max(this.#options.pieceBytes, this.#rest.length)];
+    const rest = this.#rest;
+    const most = Math.max(this.#options.pieceBytes, rest.length);
+    const more = Math.min(most, Math.max(this.#left, fewBytes));
     const length = rest.length + more + 1;
-    const bytes = Buffer.from(this.#options.buffers.take(length).buffer, 0, length);
+    // buffers that are used again are long
+    const bytes =
+      length < shortBytes
+        ? Buffer.allocUnsafeSlow(length)
+        : Buffer.from(this.#options.buffers.take(length).buffer, 0, length);
     bytes.set(rest);
     const { bytesRead } = await this.#handle.read(bytes, rest.length, more);
+    this.#left = bytesRead > this.#left ? Infinity : this.#left - bytesRead;
     let end = rest.length + bytesRead;
     this.#atEnd = bytesRead === 0;
     if (this.#atEnd && end > 0 && bytes[end - 1] !== newline) bytes[end++] = newline;
@@ -322,4 +342,9 @@ function unescaped(letter: number): number {
   if (letter === smallT) return tab;
   if (letter === smallN) return newline;
   return letter === smallR ? carriageReturn : letter;
+}
+
+/** In the place of a block, which would be held. */
+function nothing(): undefined {
+  return undefined;
 }

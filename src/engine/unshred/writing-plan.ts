@@ -1,6 +1,7 @@
 /** The mapping plan as writing back walks it: what may stand in an element, and what shows that it does. Made node by node. */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
-import type { PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
+import { lookedAt } from '../model/packed/reader.ts';
+import type { ColumnRole, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { rowColumns, rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
 import { utf8Of } from './rows/values.ts';
 import { createOutputNamespaces, type OutputNamespaces } from './output-namespaces.ts';
@@ -134,9 +135,19 @@ export function createWritingPlan(model: RelationalModel): WritingPlan {
   return plan;
 }
 
-export function roleColumn(table: Table, role: Table['columns'][number]['role']): number {
-  return table.columns.findIndex((column) => column.role === role);
+export function roleColumn(table: Table, role: ColumnRole): number {
+  let known = roleColumns.get(table);
+  if (known === undefined) {
+    const columns = lookedAt(table, 'columns').entries();
+    // the first of each role
+    known = new Map([...columns].toReversed().map(([at, column]) => [column.role, at]));
+    roleColumns.set(table, known);
+  }
+  return known.get(role) ?? -1;
 }
+
+/** Of tables that were asked for: most of a large model have no rows, so that their columns need not be kept. */
+const roleColumns = new WeakMap<Table, ReadonlyMap<ColumnRole, number>>();
 
 function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
   const { model, namespaces, labels } = plan;
