@@ -1,4 +1,5 @@
 /** Rows that have the keys of their children (`RelationalModel.childKeys`), as seen from the children. */
+import { lookedAt } from './packed/reader.ts';
 import type { RelationalModel } from './relational-model.ts';
 
 /** A column that holds keys of rows of another table, each of which stands below the row that holds it. */
@@ -17,11 +18,11 @@ export function keyHolders({
 }: Pick<RelationalModel, 'tables' | 'childKeys'>): ReadonlyMap<number, readonly KeyHolder[]> {
   const holders = new Map<number, KeyHolder[]>();
   if (childKeys !== true) return holders;
-  for (const [table, { columns }] of tables.entries())
-    for (const [column, { role, references, path }] of columns.entries()) {
+  for (const [index, table] of tables.entries())
+    for (const [column, { role, references, path }] of lookedAt(table, 'columns').entries()) {
       if (role !== 'child_key' || references === null) continue;
       const known = holders.get(references);
-      const holder = { table, column, path };
+      const holder = { table: index, column, path };
       if (known === undefined) holders.set(references, [holder]);
       else known.push(holder);
     }

@@ -1,4 +1,5 @@
 /** What references by `xs:IDREF` and `xs:IDREFS` mean: ids, of which several tables may have some. */
+import { lookedAt } from './packed/reader.ts';
 import type { Column, RelationalModel, Table } from './relational-model.ts';
 
 /** Indexes of a table and of its column with the ids. */
@@ -41,8 +42,8 @@ function declaredIds(model: RelationalModel, table: Table, column: Column): Mean
 
 /** The columns of the model that have ids. */
 export function allIds({ tables }: RelationalModel): readonly MeantIds[] {
-  return tables.flatMap(({ columns }, table) =>
-    columns.flatMap(({ role, sourceType, type }, column) =>
+  return tables.flatMap((one, table) =>
+    lookedAt(one, 'columns').flatMap(({ role, sourceType, type }, column) =>
       role === 'value' && sourceType === 'ID' && type.list !== true ? [{ table, column }] : [],
     ),
   );

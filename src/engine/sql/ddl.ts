@@ -8,6 +8,7 @@ import { dialectOf } from './dialects/every-dialect.ts';
 import { addForeignKey, commentStatements, createTable, indexStatements } from './statements.ts';
 import type { Dialect, DialectName } from './dialect.ts';
 import { createIndexNames, keyIndexes, keyIndexStatement, type IndexChoice } from './key-indexes.ts';
+import { passed } from '../model/packed/lazy-array.ts';
 import { withListTables } from './list-tables.ts';
 import { physicalSideTable, physicalTables, type PhysicalTable } from './physical-model.ts';
 
@@ -41,32 +42,37 @@ export function* ddlParagraphs(model: RelationalModel, options: DdlOptions = {})
   // what is decoded when it is looked at first: below, all tables are looked at in one step
   for (const table of model.tables) if (table.columns.length > 0) yield;
   const dialect = dialectOf(options.dialect ?? 'postgresql');
-  const { before, after } = yield* ddlSteps(model, dialect, options);
-  const all = [...before, ...after];
+  const all: string[] = [];
+  const steps = ddlInOrder(model, dialect, options);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) {
+      all.push(...step.value);
+      break;
+    }
+    all.push(step.value);
+    yield;
+  }
   return all.map((paragraph, at) => (at + 1 < all.length ? `${paragraph}\n\n` : `${paragraph}\n`));
 }
 
-export interface DdlParts {
-  /** paragraphs that make the tables with their primary and unique keys */
-  readonly before: readonly string[];
-  /** paragraphs that refer from table to table, and indexes for that: best run when the rows are there */
-  readonly after: readonly string[];
-}
-
-export interface DdlPartsOptions extends DdlOptions {
+export interface OrderedDdlOptions extends DdlOptions {
   /** for scripts that may find the tables there */
   readonly ifNotExists?: boolean;
-  /** all foreign keys in `after` where the dialect can add them later, not only those of circles */
+  /** all foreign keys in what is answered where the dialect can add them later, not only those of circles */
   readonly foreignKeysLast?: boolean;
   /** the table `_codes` is among them */
   readonly hasCodes?: boolean;
 }
 
-export function ddlParts(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): DdlParts {
-  return atOnce(ddlSteps(model, dialect, options));
-}
-
-function* ddlSteps(model: RelationalModel, dialect: Dialect, options: DdlPartsOptions): Steps<DdlParts> {
+/**
+ * Paragraphs that make the tables with their primary and unique keys, one by one: none is held. Answers those that refer from table to
+ * table, and make indexes for that: they are best run when the rows are there.
+ */
+export function* ddlInOrder(
+  model: RelationalModel,
+  dialect: Dialect,
+  options: OrderedDdlOptions,
+): Generator<string, readonly string[], void> {
   const sqlSchema = options.sqlSchema ?? null;
   const { foreignKeys, indexes, keyIndexes: keyIndexKind } = dialect.capabilities;
   const choice = keyIndexKind === 'none' ? 'none' : (options.indexes ?? 'keys');
@@ -77,11 +83,10 @@ function* ddlSteps(model: RelationalModel, dialect: Dialect, options: DdlPartsOp
     index === -1 || options.tables === undefined || options.tables.has(ownerOf.get(index) ?? index);
   const isInline = (forward: boolean): boolean =>
     foreignKeys === 'inline' || !(forward || (foreignKeys === 'alter' && options.foreignKeysLast === true));
-  const before: string[] = [];
   const after: string[] = [];
   const last: string[] = [];
   const schema = sqlSchema === null ? null : dialect.createSchema(sqlSchema);
-  if (schema !== null) before.push(`${schema};`);
+  if (schema !== null) yield `${schema};`;
   const paragraph = (
     table: PhysicalTable,
     ifNotExists: boolean,
@@ -95,10 +100,11 @@ function* ddlSteps(model: RelationalModel, dialect: Dialect, options: DdlPartsOp
       .map((statement) => `${statement};`)
       .join('\n');
   const { documents, ...others } = sideTableDefinitions;
-  before.push(paragraph(physicalSideTable(documents, dialect, model), true, []));
+  yield paragraph(physicalSideTable(documents, dialect, model), true, []);
   const physical = physicalTables(drawn, dialect, model);
-  for (const [index, table] of physical.entries()) {
+  for (const index of physical.keys()) {
     if (!wanted(index)) continue;
+    const table = passed(physical, index);
     const keys = table.foreignKeys.filter((key) => wanted(key.parent));
     const notes = [...table.notes];
     for (const key of keys.filter(({ forward }) => !isInline(forward))) {
@@ -106,30 +112,29 @@ function* ddlSteps(model: RelationalModel, dialect: Dialect, options: DdlPartsOp
       else notes.push(`${key.column} refers to ${key.parentTable} (${key.parentColumn}), which comes later`);
     }
     const inline = keys.filter(({ forward }) => isInline(forward));
-    before.push([...notes.map(note), paragraph(table, options.ifNotExists ?? false, inline)].join('\n'));
+    const text = [...notes.map(note), paragraph(table, options.ifNotExists ?? false, inline)].join('\n');
     const indexed = keyIndexes(drawn, index, { ...table, foreignKeys: keys }, choice).map((key) => {
       const name = indexName(table.name, key.column);
       const ifNotExists = (options.ifNotExists ?? false) && indexes === 'if-not-exists';
       return `${keyIndexStatement(dialect, sqlSchema, table.name, key, { name, ifNotExists })};`;
     });
     if (indexed.length > 0) last.push(indexed.join('\n'));
-    yield;
+    yield text;
   }
   for (const definition of [
     ...Object.values(others),
     ...(options.hasCodes === true || options.codes !== undefined ? [codesTable] : []),
   ])
-    before.push(paragraph(physicalSideTable(definition, dialect, model), true, []));
+    yield paragraph(physicalSideTable(definition, dialect, model), true, []);
   if (options.codes !== undefined) {
     const { choice, valuesAt } = options.codes;
-    yield;
     const codes = modelCodes(model, valuesAt, wanted);
     last.push(codeInserts(dialect, sqlSchema, codes).join('\n'));
     if (choice === 'check' && dialect.name === 'postgresql')
       last.push(codeChecks(sqlSchema, model, physical, codes).join('\n'));
     else if (choice === 'check') last.push(note('Checks of codes are written for PostgreSQL alone.'));
   }
-  return { before, after: [...after, ...last.filter((text) => text !== '')] };
+  return [...after, ...last.filter((text) => text !== '')];
 }
 
 function note(text: string): string {

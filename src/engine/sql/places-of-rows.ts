@@ -3,7 +3,8 @@ import { keyHolders } from '../model/child-keys.ts';
 import { meantIdsOf, type MeantIdsOf } from '../model/references.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
-import { rowColumnsOf } from '../model/wide-rows.ts';
+import { passing } from '../model/packed/lazy-array.ts';
+import { rowColumns } from '../model/wide-rows.ts';
 
 /** further places of a shared table that its own comment names, and that of each of its columns */
 const mostPlaces = { table: 8, column: 2 } as const;
@@ -32,8 +33,10 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     const first = firstOfRow(model, table);
     return [...ownUses(model, first), ...((inRowsAbove ??= heldUses(model)).get(first) ?? [])];
   };
-  let elementsOfColumns: ReadonlyMap<Column, ReadonlySet<string>> | null = null;
-  let membersOfTables: ReadonlyMap<Table, ReadonlySet<string>> | null = null;
+  let indexes: ReadonlyMap<string, number> | null = null;
+  const indexOf = ({ name }: Table): number =>
+    (indexes ??= new Map(model.tables.map((table, index) => [table.name, index]))).get(name)!;
+  const elementsOf = new Map<Table, ReadonlyMap<Column, ReadonlySet<string>>>();
   const otherUses = new Map<Table, readonly string[]>();
   const sharedAbove = new Map<Table, Table | null>();
 
@@ -87,16 +90,27 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
       const more = places.length - shown.length;
       const rest = more > 0 ? ` and ${more} more` : '';
       const further = shown.length === 0 ? [] : [`also ${below}${shown.join(', ')}${rest}`];
-      const members =
-        of === 'table' ? (membersOfTables ??= membersByTable(model)).get(firstOfRow(model, table)) : null;
-      if (members != null) further.push(`also of ${listedElements([...members])}`);
+      if (of === 'table') {
+        const first = firstOfRow(model, table);
+        const parents = nodesOfTables(model).parents.get(indexOf(first)) ?? [];
+        const members = membersOf(model, first, parents);
+        if (members.size > 0) further.push(`also of ${listedElements([...members])}`);
+      }
       const above = sharedAboveOf(table);
       return above === null ? further : [...further, `also below other places of ${above.name}`];
     },
     furtherElements(table, column) {
-      const elements = (elementsOfColumns ??= elementsByColumn(model)).get(column);
-      if (elements === undefined || column.xpath === null) return [];
-      const own = column.xpath.split('/')[firstOfRow(model, table).xpath.split('/').length - 1];
+      if (column.xpath === null) return [];
+      const first = firstOfRow(model, table);
+      let ofColumns = elementsOf.get(first);
+      if (ofColumns === undefined) {
+        const index = indexOf(first);
+        ofColumns = elementsByColumn(model, index, nodesOfTables(model).opening.get(index) ?? []);
+        elementsOf.set(first, ofColumns);
+      }
+      const elements = ofColumns.get(column);
+      if (elements === undefined) return [];
+      const own = column.xpath.split('/')[first.xpath.split('/').length - 1];
       const others = [...elements].filter((name) => name !== own?.replace(/^.*:/, ''));
       return others.length === 0 ? [] : [`also of ${listedElements(others)}`];
     },
@@ -109,32 +123,33 @@ function listedElements(names: readonly string[]): string {
 }
 
 /**
- * Of tables whose rows are the same child of several members of a substitution group: local names of the members beside that of the table's
- * first path.
+ * Of a table whose rows are the same child of several members of a substitution group: local names of the members beside that of the table's
+ * first path; none of other tables. `table`: the first of its rows.
  */
-function membersByTable(model: RelationalModel): ReadonlyMap<Table, ReadonlySet<string>> {
-  const found = new Map<Table, Set<string>>();
-  for (const { name, edges } of model.nodes) {
-    for (const { node: at } of edges) {
-      const child = model.nodes[at]!;
-      const table = firstOfRow(model, model.tables[child.table]!);
-      if (!child.opensRow || !ownUses(model, table).some(({ path }) => path === table.path)) continue;
-      const member = table.xpath.split('/').at(-2)!.replace(/^.*:/, '');
-      if (member === name.localName) continue;
-      const known = found.get(table);
-      if (known === undefined) found.set(table, new Set([name.localName]));
-      else known.add(name.localName);
-    }
-  }
+function membersOf(model: RelationalModel, table: Table, parents: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (parents.length === 0 || !ownUses(model, table).some(({ path }) => path === table.path)) return found;
+  const member = table.xpath.split('/').at(-2)!.replace(/^.*:/, '');
+  for (const parent of parents) if (parent !== member) found.add(parent);
   return found;
 }
 
-/** Local names of the elements whose rows fill a column, in tables with a column that names the element of a row. */
-function elementsByColumn(model: RelationalModel): ReadonlyMap<Column, ReadonlySet<string>> {
+/**
+ * Local names of the elements whose rows fill a column of a table, if that has a column that names the element of a row. `table`: the index
+ * of the first of its rows; `nodes`: of those that open rows there.
+ */
+function elementsByColumn(
+  model: RelationalModel,
+  table: number,
+  nodes: readonly number[],
+): ReadonlyMap<Column, ReadonlySet<string>> {
   const found = new Map<Column, Set<string>>();
-  const columnsOf = rowColumnsOf(model);
+  const isNamed = model.tables[table]!.columns.some(
+    (column) => column.role === 'element_name' && !tellsRole(column),
+  );
+  if (!isNamed) return found;
+  const columns = rowColumns(model, table);
   const note = (node: PlanNode, element: string, folded: ReadonlySet<number>): void => {
-    const columns = columnsOf(node.table);
     for (const at of [node.textColumn, ...node.attributes.map(({ column }) => column)]) {
       const column = columns[at]?.column;
       if (column === undefined) continue;
@@ -148,12 +163,51 @@ function elementsByColumn(model: RelationalModel): ReadonlyMap<Column, ReadonlyS
         note(child, element, new Set([...folded, at]));
     }
   };
-  const namesElements = model.tables.map(({ columns }) =>
-    columns.some((column) => column.role === 'element_name' && !tellsRole(column)),
-  );
-  for (const node of model.nodes)
-    if (node.opensRow && namesElements[node.table] === true) note(node, node.name.localName, new Set());
+  for (const at of nodes) {
+    const node = model.nodes[at]!;
+    note(node, node.name.localName, new Set());
+  }
   return found;
+}
+
+/** What of a plan tells where rows of a table stand, found in one look at all of its nodes. */
+interface NodesOfTables {
+  /** by table: nodes that open rows in it */
+  readonly opening: ReadonlyMap<number, readonly number[]>;
+  /** by table: local names of the elements whose children have rows in it */
+  readonly parents: ReadonlyMap<number, readonly string[]>;
+}
+
+/** by nodes of a model, which others with other columns have, too */
+const knownNodes = new WeakMap<RelationalModel['nodes'], NodesOfTables>();
+
+function nodesOfTables({ nodes }: RelationalModel): NodesOfTables {
+  const known = knownNodes.get(nodes);
+  if (known !== undefined) return known;
+  const tables = new Int32Array(nodes.length).fill(-1);
+  const children: { readonly name: string; readonly nodes: readonly number[] }[] = [];
+  const opening = new Map<number, number[]>();
+  let index = 0;
+  for (const { name, table, opensRow, edges } of passing(nodes)) {
+    children.push({ name: name.localName, nodes: edges.map(({ node }) => node) });
+    if (opensRow) {
+      tables[index] = table;
+      pushTo(opening, table, index);
+    }
+    index += 1;
+  }
+  const parents = new Map<number, string[]>();
+  for (const { name, nodes: below } of children)
+    for (const node of below) if (tables[node]! >= 0) pushTo(parents, tables[node]!, name);
+  const found = { opening, parents };
+  knownNodes.set(nodes, found);
+  return found;
+}
+
+function pushTo<T>(lists: Map<number, T[]>, at: number, value: T): void {
+  const known = lists.get(at);
+  if (known === undefined) lists.set(at, [value]);
+  else known.push(value);
 }
 
 /** A path of a use as XPaths beside it are written: they have no sign of a name without a namespace. */

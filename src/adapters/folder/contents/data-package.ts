@@ -7,8 +7,11 @@ import { placesOfRows } from '../../../engine/sql/places-of-rows.ts';
 import { adaptedModel } from '../load-scripts/psql.ts';
 import type { ManifestTable, TargetManifest } from './manifest.ts';
 
-/** `model`: that of the newest job; of tables of other models the names of columns are known. */
-export async function renderDataPackage(model: RelationalModel, manifest: TargetManifest): Promise<string> {
+/** In pieces. `model`: that of the newest job; of tables of other models the names of columns are known. */
+export async function renderDataPackage(
+  model: RelationalModel,
+  manifest: TargetManifest,
+): Promise<readonly string[]> {
   const adapted = adaptedModel(model, manifest);
   const indexOf = new Map(adapted.tables.map(({ name }, index) => [name, index]));
   const places = placesOfRows(adapted);
@@ -22,7 +25,7 @@ export async function renderDataPackage(model: RelationalModel, manifest: Target
     }));
   });
   const format = manifest.format === 'tsv' ? 'tsv' : 'csv';
-  return (await dataPackage({ name: 'tables', title: 'Tables of documents', format }, tables)).join('');
+  return dataPackage({ name: 'tables', title: 'Tables of documents', format }, tables);
 }
 
 function describeOther(table: ManifestTable): DescribedTable {

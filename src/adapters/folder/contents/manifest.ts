@@ -252,20 +252,38 @@ function isJournal({ staging, files, remove, loadScript, manifest }: Partial<Jou
   );
 }
 
-/** Temporary file, fsync, rename, fsync of the folder: the text is there whole, or not at all. */
-export async function writeDurably(directory: string, name: string, text: string): Promise<void> {
+/** Temporary file, fsync, rename, fsync of the folder: the text, whole or in pieces, is there whole, or not at all. */
+export async function writeDurably(
+  directory: string,
+  name: string,
+  text: string | Iterable<string>,
+): Promise<void> {
   const draft = join(directory, `${name.startsWith('.') ? '' : '.'}${name}.new`);
   // what a dead attempt left, or a link that somebody put there, is not written to
   await rm(draft, { force: true });
   const file = await open(draft, 'wx', 0o666);
   try {
-    await file.writeFile(text);
+    await file.writeFile(typeof text === 'string' ? text : inLongPieces(text));
     await file.sync();
   } finally {
     await file.close();
   }
   await rename(draft, join(directory, name));
   await syncPath(directory);
+}
+
+/** characters of what is written at once, more or less */
+const pieceLength = 256 * 1024;
+
+function* inLongPieces(texts: Iterable<string>): Generator<string, void, void> {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
 }
 
 /** Makes what was written outlive a crash of the machine: a file's bytes, a folder's names. */

@@ -1,5 +1,6 @@
 /** `load.sql` of a folder of Parquet: for DuckDB, which reads it where it lies. */
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
+import { passed } from '../../../engine/model/packed/lazy-array.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
@@ -11,26 +12,27 @@ import { tableColumns } from '../contents/formats.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
 import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 
-export function renderParquetScript(model: RelationalModel, manifest: TargetManifest): string {
+export function parquetScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  return script(loadParagraphs(model, manifest));
+}
+
+function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
   const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
-  const tables = tablesOfFolder(model, manifest);
-  return script([
-    '-- Makes the tables of this folder and fills them: duckdb -f load.sql FILE, run inside the folder.',
-    ...notLoaded(model, manifest),
-    "SET TimeZone = 'UTC';\nBEGIN;",
-    ...[
-      ...sideTableStatements(new Map(), true),
-      ...(hasCodes(manifest) ? sideTable(codesTable, true) : []),
-      ...physicalTables(adapted, duckdb)
-        .filter((_, index) => tables.has(index))
-        .flatMap((table) => tableStatements(table, table.columns, true)),
-    ].map((statement) => `${statement};`),
-    loadedTables(model, manifest)
-      .flatMap((table) => insertStatements(adapted, table))
-      .join('\n'),
-    ledger(manifest, duckdb),
-    'COMMIT;',
-  ]);
+  yield '-- Makes the tables of this folder and fills them: duckdb -f load.sql FILE, run inside the folder.';
+  yield* notLoaded(model, manifest);
+  yield "SET TimeZone = 'UTC';\nBEGIN;";
+  for (const statement of sideTableStatements(new Map(), true)) yield `${statement};`;
+  if (hasCodes(manifest)) for (const statement of sideTable(codesTable, true)) yield `${statement};`;
+  const physical = physicalTables(adapted, duckdb);
+  for (const index of tablesOfFolder(model, manifest)) {
+    const table = passed(physical, index);
+    for (const statement of tableStatements(table, table.columns, true)) yield `${statement};`;
+  }
+  yield loadedTables(model, manifest)
+    .flatMap((table) => insertStatements(adapted, table))
+    .join('\n');
+  yield ledger(manifest, duckdb);
+  yield 'COMMIT;';
 }
 
 /** A decimal without bounds has the bounds that its files needed. */

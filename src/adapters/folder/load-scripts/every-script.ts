@@ -10,14 +10,17 @@ import {
   type TargetManifest,
 } from '../contents/manifest.ts';
 
-/** Writes them into the folder; answers their names. One at a time, as scripts of many tables are long. */
+/** Texts by the names of their files, in pieces. */
+type Scripts = Record<string, Iterable<string>>;
+
+/** Writes them into the folder; answers their names. One at a time, and a piece at a time, as scripts of many tables are long. */
 export async function writeScripts(
   directory: string,
   plan: SinkPlan,
   manifest: TargetManifest,
 ): Promise<string[]> {
   const names: string[] = [];
-  for (const render of [loadScript, viewScripts, scriptsOfFormat, warehouseScripts, dataPackage]) {
+  for (const render of [scriptOfLoad, scriptsOfViews, scriptsOfFormat, scriptsOfWarehouses, dataPackage]) {
     for (const [name, text] of Object.entries(await render(plan, manifest))) {
       await writeDurably(directory, name, text);
       names.push(name);
@@ -28,50 +31,44 @@ export async function writeScripts(
 
 // what a folder has none of is not loaded
 
-async function viewScripts(plan: SinkPlan, manifest: TargetManifest): Promise<Record<string, string>> {
+async function scriptsOfViews(plan: SinkPlan, manifest: TargetManifest): Promise<Scripts> {
   if (viewScriptNames(manifest).length === 0) return {};
-  const { renderViewScripts } = await import('./views.ts');
-  return renderViewScripts(plan, manifest);
+  const { viewScripts } = await import('./views.ts');
+  return viewScripts(plan, manifest);
 }
 
-async function scriptsOfFormat(
-  { model }: SinkPlan,
-  manifest: TargetManifest,
-): Promise<Record<string, string>> {
+async function scriptsOfFormat({ model }: SinkPlan, manifest: TargetManifest): Promise<Scripts> {
   switch (manifest.format) {
     case 'jsonl': {
-      const { renderSqliteScript } = await import('./sqlite.ts');
-      return { [sqliteScriptName]: renderSqliteScript(model, manifest) };
+      const { sqliteScript } = await import('./sqlite.ts');
+      return { [sqliteScriptName]: sqliteScript(model, manifest) };
     }
     case 'tsv': {
-      const { renderMysqlScript } = await import('./mysql.ts');
-      return { [mysqlScriptName]: renderMysqlScript(model, manifest) };
+      const { mysqlScript } = await import('./mysql.ts');
+      return { [mysqlScriptName]: mysqlScript(model, manifest) };
     }
     default:
       return {};
   }
 }
 
-async function dataPackage({ model }: SinkPlan, manifest: TargetManifest): Promise<Record<string, string>> {
+async function dataPackage({ model }: SinkPlan, manifest: TargetManifest): Promise<Scripts> {
   if (manifest.format === 'jsonl' || manifest.data_package !== true) return {};
   const { renderDataPackage } = await import('../contents/data-package.ts');
   return { [dataPackageName]: await renderDataPackage(model, manifest) };
 }
 
-async function warehouseScripts(
-  { model }: SinkPlan,
-  manifest: TargetManifest,
-): Promise<Record<string, string>> {
+async function scriptsOfWarehouses({ model }: SinkPlan, manifest: TargetManifest): Promise<Scripts> {
   if (manifest.format !== 'parquet' || manifest.location === undefined) return {};
-  const { renderWarehouseScripts } = await import('./warehouses.ts');
-  return renderWarehouseScripts(model, manifest, manifest.location);
+  const { warehouseScripts } = await import('./warehouses.ts');
+  return warehouseScripts(model, manifest, manifest.location);
 }
 
-async function loadScript({ model }: SinkPlan, manifest: TargetManifest): Promise<Record<string, string>> {
+async function scriptOfLoad({ model }: SinkPlan, manifest: TargetManifest): Promise<Scripts> {
   if (manifest.format !== 'parquet') {
-    const { renderLoadScript } = await import('./psql.ts');
-    return { [loadScriptName]: renderLoadScript(model, manifest) };
+    const { loadScript } = await import('./psql.ts');
+    return { [loadScriptName]: loadScript(model, manifest) };
   }
-  const { renderParquetScript } = await import('./duckdb.ts');
-  return { [loadScriptName]: renderParquetScript(model, manifest) };
+  const { parquetScript } = await import('./duckdb.ts');
+  return { [loadScriptName]: parquetScript(model, manifest) };
 }

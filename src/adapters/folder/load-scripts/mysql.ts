@@ -3,12 +3,13 @@
  * reads COPY text as it is, `\N` and escapes among it, while its reader of CSV knows no NULL, and MySQL's of JSON rounds decimals.
  */
 import { commentLine } from '../../../engine/sql/comment-text.ts';
-import { ddlParts } from '../../../engine/sql/ddl.ts';
+import { ddlInOrder } from '../../../engine/sql/ddl.ts';
 import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { inlineCommentLimit } from '../../../engine/sql/statements.ts';
+import { passed } from '../../../engine/model/packed/lazy-array.ts';
 import { withColumns } from '../../../engine/model/packed/models.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
@@ -23,45 +24,45 @@ const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPE
 const check =
   'SHOW WARNINGS LIMIT 5;\nSET @svc_warnings = @@warning_count;\nSET @svc_refused_for_warnings = IF(@svc_warnings = 0, 0, (SELECT 1 UNION ALL SELECT 2));';
 
-export function renderMysqlScript(model: RelationalModel, manifest: TargetManifest): string {
+export function mysqlScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  return script(loadParagraphs(model, manifest));
+}
+
+function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
   const typed = adaptedModel(model, manifest);
-  const adapted = withColumns(typed, doubleForReal);
-  const { lists } = withListTables(adapted, mysql);
-  const tables = tablesOfFolder(adapted, manifest);
-  const { before, after } = ddlParts(withTextForNumbers(adapted), mysql, {
+  const tables = tablesOfFolder(typed, manifest);
+  const adapted = withColumns(typed, doubleForReal, tables);
+  const { model: drawn, lists } = withListTables(adapted, mysql);
+  const physical = physicalTables(drawn, mysql, adapted);
+  yield `-- Makes the tables of this folder and fills them: mysql --local-infile=1 DATABASE < ${mysqlScriptName}, run inside the folder.\n-- Instants are kept in UTC. A column of numbers that MySQL cannot hold (NaN, infinities, more than 35 digits before the point) stays text.`;
+  yield* notLoaded(model, manifest);
+  yield "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES';\nSET FOREIGN_KEY_CHECKS = 0;";
+  const after = yield* ddlInOrder(withColumns(adapted, asTextForNumbers, tables), mysql, {
     ifNotExists: true,
     foreignKeysLast: true,
     tables,
     hasCodes: hasCodes(manifest),
   });
-  const { model: drawn } = withListTables(adapted, mysql);
-  const physical = physicalTables(drawn, mysql, adapted);
-  return script([
-    `-- Makes the tables of this folder and fills them: mysql --local-infile=1 DATABASE < ${mysqlScriptName}, run inside the folder.\n-- Instants are kept in UTC. A column of numbers that MySQL cannot hold (NaN, infinities, more than 35 digits before the point) stays text.`,
-    ...notLoaded(model, manifest),
-    "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES';\nSET FOREIGN_KEY_CHECKS = 0;",
-    ...before,
-    `CREATE TEMPORARY TABLE ${staged} (row_key BIGINT NOT NULL, items LONGTEXT) DEFAULT CHARACTER SET utf8mb4;\nSTART TRANSACTION;`,
-    loadedTables(model, manifest)
-      .flatMap(({ name, files }) => {
-        const owner = adapted.tables.findIndex((table) => table.name === name);
-        const own = lists.filter((list) => list.owner === owner);
-        const columns = tableColumns(adapted, name);
-        return files
-          .filter(({ rows }) => rows > 0)
-          .flatMap((file) => [
-            load(name, file, columns, (column) => listOf(adapted, drawn, own, column)?.count ?? null),
-            check,
-            ...own.flatMap((list) => items(drawn, list, adapted.tables[owner]!.columns[list.column]!, file)),
-          ]);
-      })
-      .join('\n'),
-    ledger(manifest, mysql, (moment) => mysql.literal(moment.replace(/Z$/, ''))),
-    'COMMIT;',
-    ...[...tables].map((at) => numbers(adapted, drawn, physical[at]!, at)),
-    'SET FOREIGN_KEY_CHECKS = 1;',
-    ...after,
-  ]);
+  yield `CREATE TEMPORARY TABLE ${staged} (row_key BIGINT NOT NULL, items LONGTEXT) DEFAULT CHARACTER SET utf8mb4;\nSTART TRANSACTION;`;
+  yield loadedTables(model, manifest)
+    .flatMap(({ name, files }) => {
+      const owner = adapted.tables.findIndex((table) => table.name === name);
+      const own = lists.filter((list) => list.owner === owner);
+      const columns = tableColumns(adapted, name);
+      return files
+        .filter(({ rows }) => rows > 0)
+        .flatMap((file) => [
+          load(name, file, columns, (column) => listOf(adapted, drawn, own, column)?.count ?? null),
+          check,
+          ...own.flatMap((list) => items(drawn, list, adapted.tables[owner]!.columns[list.column]!, file)),
+        ]);
+    })
+    .join('\n');
+  yield ledger(manifest, mysql, (moment) => mysql.literal(moment.replace(/Z$/, '')));
+  yield 'COMMIT;';
+  for (const at of tables) yield numbers(adapted, drawn, passed(physical, at), at);
+  yield 'SET FOREIGN_KEY_CHECKS = 1;';
+  yield* after;
 }
 
 /** A pattern of the values that the column's own type holds; null where it holds them all. */
@@ -73,11 +74,9 @@ function heldBy({ role, type }: Column): string | null {
 }
 
 /** Decimals without bounds, NaN and infinities come in as text: what they need is seen when they are there. */
-function withTextForNumbers(model: RelationalModel): RelationalModel {
-  return withColumns(model, (column) => {
-    if (heldBy(column) === null) return column;
-    return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
-  });
+function asTextForNumbers(column: Column): Column {
+  if (heldBy(column) === null) return column;
+  return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
 }
 
 interface ListNames {

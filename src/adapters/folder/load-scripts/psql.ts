@@ -1,5 +1,5 @@
 /** `load.sql`: makes the tables of a folder and fills them, run inside the folder, with PostgreSQL's psql. */
-import { ddlParts } from '../../../engine/sql/ddl.ts';
+import { ddlInOrder } from '../../../engine/sql/ddl.ts';
 import { standardLiteral, type Dialect } from '../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
@@ -18,33 +18,42 @@ import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
 /** A command of psql is one line, and ends where a name has a line end: such a name gets another one, as those that are too long do. */
 const psql: Dialect = { ...postgresql, refusedCharacters: /[\0\r\n]/u };
 
-/** For the formats that psql reads; `renderParquetScript` is for the one that it does not. */
-export function renderLoadScript(model: RelationalModel, manifest: TargetManifest): string {
+/** For the formats that psql reads; `parquetScript` is for the one that it does not. */
+export function loadScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  return script(loadParagraphs(model, manifest));
+}
+
+function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
   const adapted = adaptedModel(model, manifest);
   const dialect = manifest.format === 'jsonl' ? postgresql : psql;
-  const { before, after } = ddlParts(adapted, dialect, {
+  const tables = loadedTables(model, manifest);
+  yield '-- Makes the tables of this folder and fills them: psql -f load.sql DATABASE, run inside the folder.';
+  yield* notLoaded(model, manifest);
+  yield '\\set ON_ERROR_STOP on\nBEGIN;';
+  const after = yield* ddlInOrder(adapted, dialect, {
     ifNotExists: true,
     foreignKeysLast: true,
     tables: tablesOfFolder(adapted, manifest),
     hasCodes: hasCodes(manifest),
   });
-  const tables = loadedTables(model, manifest);
-  return script([
-    '-- Makes the tables of this folder and fills them: psql -f load.sql DATABASE, run inside the folder.',
-    ...notLoaded(model, manifest),
-    '\\set ON_ERROR_STOP on\nBEGIN;',
-    ...before,
-    manifest.format === 'jsonl'
-      ? jsonLinesCommands(model, tables)
-      : tables.flatMap((table) => copyCommands(table, manifest.format)).join('\n'),
-    ledger(manifest, dialect),
-    ...after,
-    'COMMIT;',
-  ]);
+  yield manifest.format === 'jsonl'
+    ? jsonLinesCommands(model, tables)
+    : tables.flatMap((table) => copyCommands(table, manifest.format)).join('\n');
+  yield ledger(manifest, dialect);
+  yield* after;
+  yield 'COMMIT;';
 }
 
-export function script(parts: readonly string[]): string {
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+/** A script of these paragraphs, in pieces: that of thousands of tables is not held. */
+export function* script(paragraphs: Iterable<string>): Iterable<string> {
+  let isFirst = true;
+  for (const paragraph of paragraphs) {
+    if (paragraph === '') continue;
+    if (!isFirst) yield '\n\n';
+    isFirst = false;
+    yield paragraph;
+  }
+  yield '\n';
 }
 
 /** Tables of the model, and those beside the data. */

@@ -3,7 +3,7 @@
  * lists go to tables of their own (`src/engine/sql/list-tables.ts`). It is this format's alone: SQLite reads JSON itself, with the
  * digits that numbers were written with, while its reader of CSV knows no NULL.
  */
-import { ddlParts } from '../../../engine/sql/ddl.ts';
+import { ddlInOrder } from '../../../engine/sql/ddl.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
 import { memberName } from '../../../engine/shred/json-lines/members.ts';
@@ -17,37 +17,38 @@ import { sqliteScriptName, type TargetManifest, type ManifestTable } from '../co
 const lines = '_svc_lines';
 
 /** Dot commands among it: for the shell `sqlite3` (3.38 or later). */
-export function renderSqliteScript(model: RelationalModel, manifest: TargetManifest): string {
+export function sqliteScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  return script(loadParagraphs(model, manifest));
+}
+
+function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
   const adapted = adaptedModel(model, manifest);
   const { model: drawn, lists } = withListTables(adapted, sqlite);
-  const { before, after } = ddlParts(adapted, sqlite, {
+  yield `-- Makes the tables of this folder and fills them: sqlite3 FILE '.read ${sqliteScriptName}', run inside the folder.`;
+  yield* notLoaded(model, manifest);
+  // rows come table by table, and keys lead both ways
+  yield `.bail on\nPRAGMA foreign_keys = OFF;\nBEGIN;`;
+  const after = yield* ddlInOrder(adapted, sqlite, {
     ifNotExists: true,
     tables: tablesOfFolder(adapted, manifest),
     hasCodes: hasCodes(manifest),
   });
-  return script([
-    `-- Makes the tables of this folder and fills them: sqlite3 FILE '.read ${sqliteScriptName}', run inside the folder.`,
-    ...notLoaded(model, manifest),
-    // rows come table by table, and keys lead both ways
-    `.bail on\nPRAGMA foreign_keys = OFF;\nBEGIN;`,
-    ...before,
-    // characters that JSON never has unescaped, so that a line is one field, as it is
-    `CREATE TEMPORARY TABLE ${lines} (line TEXT);\n.mode ascii\n.separator "\\037" "\\n"`,
-    loadedTables(model, manifest)
-      .flatMap((table) => {
-        const owner = drawn.tables.findIndex(({ name }) => name === table.name);
-        const own = lists.filter((list) => list.owner === owner);
-        return tableCommands(table, tableColumns(adapted, table.name), (column) => {
-          const found = own.find((list) => adapted.tables[owner]!.columns[list.column]!.name === column);
-          return found === undefined ? null : listOf(drawn, found);
-        });
-      })
-      .join('\n'),
-    `DROP TABLE ${lines};`,
-    ledger(manifest, sqlite),
-    ...after,
-    'COMMIT;',
-  ]);
+  // characters that JSON never has unescaped, so that a line is one field, as it is
+  yield `CREATE TEMPORARY TABLE ${lines} (line TEXT);\n.mode ascii\n.separator "\\037" "\\n"`;
+  yield loadedTables(model, manifest)
+    .flatMap((table) => {
+      const owner = drawn.tables.findIndex(({ name }) => name === table.name);
+      const own = lists.filter((list) => list.owner === owner);
+      return tableCommands(table, tableColumns(adapted, table.name), (column) => {
+        const found = own.find((list) => adapted.tables[owner]!.columns[list.column]!.name === column);
+        return found === undefined ? null : listOf(drawn, found);
+      });
+    })
+    .join('\n');
+  yield `DROP TABLE ${lines};`;
+  yield ledger(manifest, sqlite);
+  yield* after;
+  yield 'COMMIT;';
 }
 
 interface LoadedList {

@@ -44,16 +44,16 @@ const mysql: Frame = {
   end: '',
 };
 
-/** Text by name; none where no load asked for views. */
-export async function renderViewScripts(
+/** Text by name, in pieces; none where no load asked for views. */
+export async function viewScripts(
   { model, enumerations }: SinkPlan,
   manifest: TargetManifest,
-): Promise<Record<string, string>> {
+): Promise<Record<string, Iterable<string>>> {
   const names = viewScriptNames(manifest);
   if (names.length === 0) return {};
   const valuesAt = await enumerations?.();
   const adapted = adaptedModel(model, manifest);
-  const scripts: Record<string, string> = {};
+  const scripts: Record<string, Iterable<string>> = {};
   for (const name of names) {
     const { dialect, run, begin, end } = frameOf(name, manifest);
     const views = await entityViews(adapted, {

@@ -2,7 +2,7 @@
  * `load.snowflake.sql`, `load.bigquery.sql`, `load.redshift.sql` and `load.databricks.sql` of a folder of Parquet in a bucket: each makes
  * the tables in its warehouse, and fills them from the files where they lie. They are read by a parser of each dialect, not run.
  */
-import { ddlParts } from '../../../engine/sql/ddl.ts';
+import { ddlInOrder } from '../../../engine/sql/ddl.ts';
 import type { Dialect } from '../../../engine/sql/dialect.ts';
 import { bigquery } from '../../../engine/sql/dialects/bigquery.ts';
 import { databricks } from '../../../engine/sql/dialects/databricks.ts';
@@ -84,34 +84,29 @@ function snowflakeAddress(location: string): string {
     : `azure://${host!.replace('.dfs.', '.blob.')}/${container}${path}`;
 }
 
-/** Text by name. `location`: address of the folder without a slash at its end, as in the manifest. */
-export function renderWarehouseScripts(
+/** Text by name, in pieces. `location`: address of the folder without a slash at its end, as in the manifest. */
+export function warehouseScripts(
   model: RelationalModel,
   manifest: TargetManifest,
   location: string,
-): Record<string, string> {
+): Record<string, Iterable<string>> {
   const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
   return Object.fromEntries(
     warehouseScriptsAt(location).map((name) => {
       const warehouse = warehouses[name];
-      return [name, renderScript(warehouse, model, adapted, manifest, warehouse.address(location))];
+      const address = warehouse.address(location);
+      return [name, script(loadParagraphs(warehouse, model, adapted, manifest, address))];
     }),
   );
 }
 
-function renderScript(
+function* loadParagraphs(
   { dialect, about, begin, transaction, load }: Warehouse,
   model: RelationalModel,
   adapted: RelationalModel,
   manifest: TargetManifest,
   location: string,
-): string {
-  const { before, after } = ddlParts(adapted, dialect, {
-    ifNotExists: true,
-    foreignKeysLast: true,
-    tables: tablesOfFolder(adapted, manifest),
-    hasCodes: hasCodes(manifest),
-  });
+): Iterable<string> {
   const fileOf = filesOf(adapted, dialect);
   let number = 0;
   const loads = loadedTables(model, manifest).flatMap((table) =>
@@ -122,19 +117,22 @@ function renderScript(
     }),
   );
   const lines = (one: keyof LoadStatements): string => loads.flatMap((each) => each[one] ?? []).join('\n');
-  return script([
-    ['Makes the tables of this folder and fills them:', ...about].map((line) => `-- ${line}`).join('\n'),
-    ...notLoaded(model, manifest),
-    begin(location),
-    ...before,
-    lines('before'),
-    transaction[0],
-    lines('load'),
-    ledger(manifest, dialect, dialect.literal),
-    transaction[1],
-    lines('after'),
-    ...after,
-  ]);
+  yield ['Makes the tables of this folder and fills them:', ...about].map((line) => `-- ${line}`).join('\n');
+  yield* notLoaded(model, manifest);
+  yield begin(location);
+  const after = yield* ddlInOrder(adapted, dialect, {
+    ifNotExists: true,
+    foreignKeysLast: true,
+    tables: tablesOfFolder(adapted, manifest),
+    hasCodes: hasCodes(manifest),
+  });
+  yield lines('before');
+  yield transaction[0];
+  yield lines('load');
+  yield ledger(manifest, dialect, dialect.literal);
+  yield transaction[1];
+  yield lines('after');
+  yield* after;
 }
 
 /** Columns of Parquet come as one VARIANT a row; text is not given a length, which a cast would cut it to. */

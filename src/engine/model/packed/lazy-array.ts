@@ -8,9 +8,13 @@ const makers = new WeakMap<readonly unknown[], (index: number) => unknown>();
 
 /** The elements of an array one after the other, for one look at all: those that are made for it are not kept. */
 export function* passing<T>(array: readonly T[]): Generator<T, void, void> {
+  for (let index = 0; index < array.length; index += 1) yield passed(array, index);
+}
+
+/** An element for one look: where it is made for it, it is not kept. */
+export function passed<T>(array: readonly T[], index: number): T {
   const make = makers.get(array) as ((index: number) => T) | undefined;
-  for (let index = 0; index < array.length; index += 1)
-    yield make === undefined || Object.hasOwn(array, index) ? array[index]! : make(index);
+  return make === undefined || Object.hasOwn(array, index) ? array[index]! : make(index);
 }
 
 /**

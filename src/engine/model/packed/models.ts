@@ -51,9 +51,15 @@ export function withOtherColumns(table: Table, columns: () => Table['columns']):
   ) as Table;
 }
 
-/** The model with other columns in the place of its own, made when they are looked at. */
-export function withColumns(model: RelationalModel, other: (column: Column) => Column): RelationalModel {
-  const tables = model.tables.map((table) => withOtherColumns(table, () => table.columns.map(other)));
+/** The model with other columns in the place of its own, made when they are looked at. `only`: indexes of the tables that have them (all). */
+export function withColumns(
+  model: RelationalModel,
+  other: (column: Column) => Column,
+  only?: ReadonlySet<number>,
+): RelationalModel {
+  const tables = model.tables.map((table, index) =>
+    only?.has(index) === false ? table : withOtherColumns(table, () => table.columns.map(other)),
+  );
   return withOtherParts(model, { tables });
 }
 
