@@ -15,7 +15,7 @@ import { useTrial } from '../../support/service/trial.ts';
 import { eventually } from '../../support/service/waiting.ts';
 import { watchClient } from '../../support/service/watches.ts';
 
-const secretText = '<order><id>4711</id></order>';
+const secretText = '<order><id>merganser</id></order>';
 /** nobody answers there: what is let pass is seen by that */
 const web = 'https://press.example';
 const often = { every: '1s', settle: '0s' };
@@ -171,7 +171,7 @@ describe('sources of another organisation', { timeout: 120_000 }, () => {
     for (const path of ['/v2/admin/credentials', '/actuator/prometheus'])
       texts.push(await (await otter.fetch(path)).text());
     expect(jobs.length).toBeGreaterThan(3);
-    expect(texts.filter((text) => /heron|4711/.test(text.replaceAll('otter/../heron/a.xml', '')))).toEqual(
+    expect(texts.filter((text) => /heron|merganser/.test(text.replaceAll('otter/../heron/a.xml', '')))).toEqual(
       [],
     );
   });
