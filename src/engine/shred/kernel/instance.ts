@@ -296,6 +296,8 @@ class SharedKernel implements ShredKernel {
     ended += rows.handTo(this.#output);
     next = this.#left();
     const { depth } = this.#state;
+    // rows of the open part that others write are not known to follow those of the part before
+    if (depth > 0 && parts.sha256 !== null) this.#keyTexts.fill(0);
     return { next, ended, openFrom: depth > 0 ? control[layout.PART_FROM]! : -1, depth };
   }
 

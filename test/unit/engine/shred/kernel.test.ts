@@ -132,6 +132,18 @@ describe('rows by WebAssembly are those by TypeScript', () => {
     }
   });
 
+  it('keys from hashes in a part where another row of the table is TypeScript’s before', () => {
+    const alike = '<all><one a-int="1"/></all>'.repeat(3);
+    const larger = `<larger>${alike}<all><one xmlns:x="urn:x" a-int="2"/><one a-int="3"/></all>${alike}</larger>`;
+    const model = modelOf(compiled(schema), 3);
+    const way: ShreddingWay = { ...ways[1]!, hashes: ['0f'.repeat(32)] };
+    const { taken, ...rows } = shredPartsToBytes(model, larger, 'all', way, true);
+    expect(taken).toBe(6);
+    expect({ ...rows, taken: 0 }).toEqual(
+      shredPartsToBytes(model, larger, 'all', { ...way, kernelFrom: Infinity }, false),
+    );
+  });
+
   it.each(some(values, 12))('a column that was guessed from %j', (value) => {
     const well = value.includes('<![') || value === '' ? 'x' : value;
     const model = modelOf(inferred([`<all>${elementOf(well)}${elementOf(well)}</all>`]), 3);
