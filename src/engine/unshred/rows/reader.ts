@@ -350,7 +350,8 @@ function rowAt({ cursor: { bytes, cells, at }, keyCell }: OpenTable): TakenRow {
 
 /** The row with its key alone, apart from its block. */
 function keyAlone(row: TakenRow): TakenRow {
-  const bytes = row.bytes.slice(row.keyFrom, row.keyTo);
+  // a Buffer's own slice shares its memory
+  const bytes = new Uint8Array(row.bytes.subarray(row.keyFrom, row.keyTo));
   return { ...row, bytes, cells: new Int32Array(0), at: 0, keyFrom: 0, keyTo: bytes.length };
 }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../../../src/engine/diagnostics.ts';
 import { createDocumentWriter, writeLateDocument } from '../../../../src/engine/unshred/document-writer.ts';
+import type { DocumentRows } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { memoryDocumentRows } from '../../../support/memory/document-rows.ts';
 import { compiled, modelOf, shred, type Row } from '../../../support/models/shredding.ts';
 
@@ -31,20 +32,46 @@ const textOf = (pieces: readonly Uint8Array[]) =>
     .trimEnd();
 
 /** The same by the kernel from the first element on, and by TypeScript alone. */
-async function written(change: (rows: Record<string, Row[]>) => void): Promise<readonly string[]> {
-  const byKernel = await writtenAfter(0, change);
-  expect(await writtenAfter(Infinity, change)).toEqual(byKernel);
+async function written(
+  change: (rows: Record<string, Row[]>) => void,
+  given = shredded,
+): Promise<readonly string[]> {
+  const byKernel = await writtenAfter(0, change, given);
+  expect(await writtenAfter(Infinity, change, given)).toEqual(byKernel);
   return byKernel;
+}
+
+/** As of files of text: what is given back holds other rows then. */
+function usedAgain(rows: DocumentRows): DocumentRows {
+  return {
+    ...rows,
+    table: async (index) => {
+      const blocks = await rows.table(index);
+      return blocks === null
+        ? null
+        : {
+            async next() {
+              const block = await blocks.next();
+              return block === null ? null : { ...block, bytes: Buffer.from(block.bytes) };
+            },
+            giveBack({ bytes, cells }) {
+              bytes.fill(0x39);
+              cells.fill(0);
+            },
+          };
+    },
+  };
 }
 
 /** What er2xml does: one pass, and once more each document that was met too late. */
 async function writtenAfter(
   kernelAfter: number,
   change: (rows: Record<string, Row[]>) => void,
+  given = shredded,
 ): Promise<readonly string[]> {
-  const rows = structuredClone(shredded.rows) as Record<string, Row[]>;
+  const rows = structuredClone(given.rows) as Record<string, Row[]>;
   change(rows);
-  const of = (all: Rows) => memoryDocumentRows({ ...shredded, rows: all });
+  const of = (all: Rows) => usedAgain(memoryDocumentRows({ ...given, rows: all }));
   const ofDocument = (key: string) =>
     of(
       Object.fromEntries(
@@ -118,6 +145,19 @@ it('rows that got another parent go with what is below them', async () => {
     '<list><item n="4"><sub k="d"/></item></list>',
     '<list/>',
   ]);
+});
+
+it('rows of many blocks that go to an earlier document leave what is unmapped to the rows behind them', async () => {
+  const items = Array.from({ length: 20 }, (_, at) => `<item n="${at}"/>`).join('');
+  const last = '<item n="20" odd="x"/>';
+  const texts = await written(
+    (rows) => {
+      for (const [at, item] of rows['item']!.slice(20, 40).entries())
+        Object.assign(item, { document_key: '1', list_key: '1', position: String(at + 1) });
+    },
+    shred(model, ['<list/>', `<list>${items}</list>`, `<list>${items}${last}</list>`]),
+  );
+  expect(texts).toEqual([`<list>${items}</list>`, `<list>${items}</list>`, `<list>${last}</list>`]);
 });
 
 describe('rows that have no place', () => {
