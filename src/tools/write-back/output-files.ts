@@ -67,8 +67,8 @@ class DocumentFiles {
   /** in the names of files that are not whole, with the number of each */
   readonly #draft = randomBytes(6).toString('hex');
   #drafts = 0;
-  /** on their way to the disk; none of them rejects */
-  readonly #underWay = new Set<Promise<void>>();
+  /** by the names of files: on their way to the disk; none of them rejects */
+  readonly #underWay = new Map<string, Promise<void>>();
   #fault: { readonly error: unknown } | null = null;
   /** of the last document; those after it lie there, too, most often */
   #folder: { readonly directory: string; readonly pinned: PinnedFolder } | null = null;
@@ -83,7 +83,7 @@ class DocumentFiles {
   }
 
   async remove(fileName: string): Promise<void> {
-    await Promise.all(this.#underWay);
+    await this.#underWay.get(fileName);
     await (await this.#fileOf(fileName)).remove();
   }
 
@@ -98,7 +98,9 @@ class DocumentFiles {
     produce: Produce,
     existing: DocumentFolderOptions['existing'],
   ): Promise<void> {
-    while (this.#underWay.size >= filesAtOnce) await Promise.race(this.#underWay);
+    while (this.#underWay.size >= filesAtOnce) await Promise.race(this.#underWay.values());
+    // which would take the name afterwards
+    await this.#underWay.get(fileName);
     if (this.#fault !== null) throw this.#fault.error;
     const file = await this.#fileOf(fileName);
     if (existing === 'refuse' && (await file.exists()))
@@ -112,8 +114,8 @@ class DocumentFiles {
     const end = file.end().catch((error: unknown) => {
       this.#fault ??= { error: fileFault(error, `${this.#label}/${fileName}`) };
     });
-    this.#underWay.add(end);
-    void end.then(() => this.#underWay.delete(end));
+    this.#underWay.set(fileName, end);
+    void end.then(() => this.#underWay.delete(fileName));
   }
 
   async close(): Promise<void> {
@@ -132,7 +134,7 @@ class DocumentFiles {
   }
 
   async #closeFolder(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#underWay.values());
     const { pinned } = this.#folder ?? {};
     this.#folder = null;
     if (pinned === undefined) return;

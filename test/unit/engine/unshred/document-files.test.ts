@@ -67,6 +67,16 @@ describe('a folder of documents', () => {
     expect(await readFile(join(directory, 'sub/a.xml'), 'utf8')).toBe('3');
   });
 
+  it('has what was written last of a document that is written again while it is on its way to the disk', async () => {
+    const documents = folder('refuse');
+    // longer under way than what follows
+    await documents.write('a.xml', text('first'.repeat(4_000_000)));
+    await documents.rewrite('a.xml', text('again'));
+    await documents.close();
+    expect((await readFile(join(directory, 'a.xml'), 'utf8')).slice(0, 10)).toBe('again');
+    expect(await readdir(directory)).toEqual(['a.xml']);
+  });
+
   it('holds no part of a document that fails', async () => {
     await writeFile(join(directory, 'a.xml'), 'old');
     const documents = folder('replace');
