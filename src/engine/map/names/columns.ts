@@ -211,7 +211,7 @@ export function nameColumns(
   for (const column of ordered) {
     if (column.offsetOf === null || known.has(column)) continue;
     const wanted = `${column.offsetOf.name}_${word('offset')}`;
-    const names = [wanted, `${wanted}_2`, `${wanted}_3`];
+    const names = [naming.rename.get(wanted) ?? wanted, `${wanted}_2`, `${wanted}_3`];
     column.name = scope.claimName(names, column.xpath ?? wanted, { meaning: useOfDraft(column, table) });
   }
   for (const column of ordered) {

@@ -86,6 +86,15 @@ stop: stop_key bigint!, document_key bigint!, leg_key bigint! -> leg, position i
     expect(first!.length).toBeLessThanOrEqual(12);
     expect(second).toBe('VALUE_OFFSET');
   });
+
+  it('is called as the time that was renamed, and as it was renamed itself', () => {
+    const rename = new Map([
+      ['departure', 'leaves'],
+      ['value_offset', 'minutes_ahead'],
+    ]);
+    const naming = { maxBytes: 63, nameMode: 'l' as const, tablePrefix: '', tableSuffix: '', rename };
+    expect(offsetsOf(pruned([leg(atOffset)], { naming }))).toEqual(['leaves_offset', 'minutes_ahead']);
+  });
 });
 
 describe('the next version of a model', () => {
