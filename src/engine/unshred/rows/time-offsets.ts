@@ -18,6 +18,10 @@ class BlocksWithOffsets implements RowBlocks {
   /** columns with the offset in the one behind */
   readonly #times: readonly number[];
   readonly #width: number;
+  /** what the last block was made of, where that is another */
+  #copied: RowBlock | null = null;
+  /** blocks that were handed on without an offset in them */
+  readonly #asTheyAre = new WeakSet<RowBlock>();
 
   constructor(blocks: RowBlocks, times: readonly number[], columns: number) {
     this.#blocks = blocks;
@@ -26,8 +30,19 @@ class BlocksWithOffsets implements RowBlocks {
   }
 
   async next(): Promise<RowBlock | null> {
+    const before = this.#copied;
+    this.#copied = null;
     const block = await this.#blocks.next();
-    return block === null ? null : this.#written(block);
+    if (before !== null) this.#blocks.giveBack?.(before);
+    if (block === null) return null;
+    const written = this.#written(block);
+    if (written === block) this.#asTheyAre.add(block);
+    else this.#copied = block;
+    return written;
+  }
+
+  giveBack(block: RowBlock): void {
+    if (this.#asTheyAre.delete(block)) this.#blocks.giveBack?.(block);
   }
 
   #written(block: RowBlock): RowBlock {

@@ -4,7 +4,7 @@ import type { RelationalModel } from '../../../../src/engine/model/relational-mo
 import { createDocumentWriter } from '../../../../src/engine/unshred/document-writer.ts';
 import type { DocumentRows, RowBlock, RowBlocks } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { memoryDocumentRows } from '../../../support/memory/document-rows.ts';
-import { bytesOf, compiled, modelOf, shred } from '../../../support/models/shredding.ts';
+import { bytesOf, compiled, inferred, modelOf, shred } from '../../../support/models/shredding.ts';
 import { groupModel } from '../../../support/round-trip/corpus.ts';
 import { constructs } from './constructs.ts';
 
@@ -93,6 +93,8 @@ const values = [references, references.repeat(9), 'x'.repeat(15) + '&amp;', 'x'.
 const items = (value: string): string =>
   `<item n="${value.replaceAll('"', '&quot;')}"><item>${value}</item><sub>${value}</sub><sub/></item>`;
 
+const timed = (time: string): string => `<at on="2024-03-01T${time}"><stop>2024-01-01T${time}</stop></at>`;
+
 describe('values', () => {
   it.each([
     ['of any length, with characters that are written as references', values],
@@ -103,5 +105,25 @@ describe('values', () => {
     const alone = await written(model, rows, 2, Infinity);
     expect(await written(model, rows, 2, 0)).toEqual(alone);
     expect(alone.documents[0]).toContain(`<sub>${texts[0]!.slice(0, 10)}`);
+  });
+
+  it('at offsets from UTC, in blocks of few rows', async () => {
+    const times = [
+      '10:00:00Z',
+      '10:00:00+02:00',
+      '01:30:00Z',
+      '23:00:00-05:30',
+      '00:15:00.5+14:00',
+      '09:00:00Z',
+    ];
+    const content = `${[...times, ...times].map((time) => timed(time).repeat(2)).join('')}</times>`;
+    const document = `<times>${content}`;
+    const ofTimes = modelOf(inferred([document]), 3);
+    const rows = memoryDocumentRows(shred(ofTimes, [document, document]));
+    const alone = await written(ofTimes, rows, 2, Infinity);
+    for (const count of [1, 2, 5])
+      for (const kernelAfter of [0, Infinity])
+        expect(await written(ofTimes, inBlocksOf(count, rows), 2, kernelAfter)).toEqual(alone);
+    expect(alone.documents[1]).toContain(content);
   });
 });
