@@ -30,8 +30,8 @@ export interface SplittingOptions {
   readonly kernels: TokenizerKernels;
   /** bytes of a range, but for the rest of the row element that they end in */
   readonly rangeBytes: number;
-  /** of the document, where it is known, or taken by others meanwhile */
-  readonly sha256?: string | Promise<string>;
+  /** of the document, where it is known */
+  readonly sha256?: string;
 }
 
 /** Encodings in which a byte of the file is a byte of what the tokeniser sees. */
@@ -55,8 +55,7 @@ export async function splitDocument(
   const found =
     (await quickCuts(parts, member.diskBytes, markBytes, options)) ?? (await findCuts(member, options));
   if (found === null) return null;
-  const sha256 = (await options.sha256) ?? found.sha256;
-  return rangesBetween(parts, { ...found, sha256 }, modified);
+  return rangesBetween(parts, { ...found, sha256: options.sha256 ?? found.sha256 }, modified);
 }
 
 /**

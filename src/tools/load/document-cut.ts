@@ -25,7 +25,7 @@ export interface DocumentConsumer {
   ): PartsTaken | null;
   /** `first`: index of the first record that was not taken; 0 by default */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first?: number): void;
-  /** `bytes`: of the document; `last`: more of the file cannot come */
+  /** `bytes`: of the document */
   end(bytes: number): void;
 }
 
