@@ -93,17 +93,21 @@ export async function chunksWithMemory(
   let given = 0;
   const openAgain = async (error: unknown): Promise<Chunks> => {
     for (let fault = error; lacksMemory(fault) && (await raiseMemory());) {
+      let again: Chunks | null = null;
       try {
-        const chunks = await open();
-        await passOver(chunks, given, fault);
-        return chunks;
-      } catch (again) {
-        fault = again;
+        again = await open();
+        await passOver(again, given, fault);
+        return again;
+      } catch (anew) {
+        // what it has in memory the next one lacks
+        await again?.close();
+        fault = anew;
       }
     }
     throw error;
   };
   let chunks = await open().catch(openAgain);
+  let isClosed = false;
   return {
     async next() {
       for (;;) {
@@ -113,11 +117,17 @@ export async function chunksWithMemory(
           return chunk;
         } catch (error) {
           await chunks.close();
+          if (isClosed) throw error;
           chunks = await openAgain(error);
+          // by whoever waited for no more rows
+          if (isClosed) await chunks.close();
         }
       }
     },
-    close: () => chunks.close(),
+    close: () => {
+      isClosed = true;
+      return chunks.close();
+    },
   };
 }
 

@@ -8,7 +8,12 @@ const lacking = new Error(
 );
 
 /** Chunks of so many rows each; the one at `faultAt` fails. */
-function chunksUpTo(rowCounts: readonly number[], faultAt: number, error: Error): Chunks {
+function chunksUpTo(
+  rowCounts: readonly number[],
+  faultAt: number,
+  error: Error,
+  closed: () => void = () => undefined,
+): Chunks {
   let next = 0;
   return {
     next: async () => {
@@ -16,7 +21,7 @@ function chunksUpTo(rowCounts: readonly number[], faultAt: number, error: Error)
       const rowCount = rowCounts[next++];
       return rowCount === undefined ? null : ({ rowCount } as DuckDBDataChunk);
     },
-    close: async () => undefined,
+    close: async () => closed(),
   };
 }
 
@@ -42,6 +47,29 @@ describe('chunks of a query', () => {
     const chunks = await chunksWithMemory(open, async () => true);
     expect(await rowCountsOf(chunks)).toEqual([2048, 2048, 2048, 7]);
     expect(opened).toBe(faults.length);
+  });
+
+  it('are closed each time, also where memory lacks for those that are passed over', async () => {
+    const faults = [3, 1, 1, Infinity];
+    let [opened, closed] = [0, 0];
+    const open = async (): Promise<Chunks> => {
+      // what an earlier one has in memory is not there for this one
+      expect(closed).toBe(opened);
+      return chunksUpTo([2048, 2048, 2048, 7], faults[opened++]!, lacking, () => (closed += 1));
+    };
+    const chunks = await chunksWithMemory(open, async () => true);
+    expect(await rowCountsOf(chunks)).toEqual([2048, 2048, 2048, 7]);
+    expect(opened).toBe(faults.length);
+  });
+
+  it('are not asked again once nobody waits for them', async () => {
+    let opened = 0;
+    const open = async (): Promise<Chunks> => (opened++, chunksUpTo([2048, 2048], 1, lacking));
+    const chunks = await chunksWithMemory(open, async () => opened < 3);
+    await chunks.next();
+    await chunks.close();
+    await expect(chunks.next()).rejects.toBe(lacking);
+    expect(opened).toBe(1);
   });
 
   it('end with the fault where there is no more memory, or it is another one', async () => {
