@@ -22,6 +22,8 @@ const CLASSES_OF_CALENDAR = 120;
 /** `2024-01-31T10:00:00+02:00` */
 const OFFSET_LENGTH: usize = 25;
 const LONGEST_TIME: usize = 64;
+/** with white space around it */
+const LONGEST_WITH_SPACE: usize = 512;
 
 /** Writes what the kernel loads as constants: once, before all else. See src/engine/xml/kernel/scan.as. */
 export function prepare(): void {
@@ -138,10 +140,13 @@ function calendarClass(from: usize, to: usize): i32 {
   return isZone(end, to) ? CLASS_DATETIME_ZONED : 0;
 }
 
-/** A date with a time and an offset from UTC, by the places of its separators. */
+/** A date with a time and an offset from UTC, by the places of its separators, white space around it aside. */
 // @ts-ignore: decorator
 @inline
 function hasOffset(from: usize, to: usize): bool {
+  if (to - from < OFFSET_LENGTH || to - from > LONGEST_WITH_SPACE) return false;
+  while (from < to && load<u8>(from) <= 0x20) from++;
+  while (to > from && load<u8>(to - 1) <= 0x20) to--;
   const length = to - from;
   if (length < OFFSET_LENGTH || length > LONGEST_TIME) return false;
   if (load<u8>(to - 3) != COLON || load<u8>(from, 10) != 0x54) return false;

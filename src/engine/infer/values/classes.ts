@@ -17,6 +17,8 @@ export const ALL_CLASSES = 127;
 const offsetLength = 25;
 /** bytes; fractions of a second may have any number of digits */
 const longestTime = 64;
+/** with white space around it */
+const longestWithSpace = 512;
 
 /** Classes of bytes [start, end), among those still `possible`; 0 = text alone. */
 export function classesOf(bytes: Uint8Array, start: number, end: number, possible: number): number {
@@ -44,12 +46,16 @@ function isBoolean(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-/** A date with a time and an offset from UTC, by the places of its separators. */
+/** A date with a time and an offset from UTC, by the places of its separators, white space around it aside. */
 export function hasOffset(bytes: Uint8Array, start: number, end: number): boolean {
-  const length = end - start;
+  if (end - start < offsetLength || end - start > longestWithSpace) return false;
+  let [from, to] = [start, end];
+  while (from < to && bytes[from]! <= 32) from += 1;
+  while (to > from && bytes[to - 1]! <= 32) to -= 1;
+  const length = to - from;
   if (length < offsetLength || length > longestTime) return false;
-  if (bytes[end - 3] !== 58 || bytes[start + 10] !== 84) return false;
-  return bytes[end - 6] === 43 || bytes[end - 6] === 45;
+  if (bytes[to - 3] !== 58 || bytes[from + 10] !== 84) return false;
+  return bytes[to - 6] === 43 || bytes[to - 6] === 45;
 }
 
 /** Canonical decimal digits: no plus sign, no leading zero, no negative zero, digits on both sides of a point. */

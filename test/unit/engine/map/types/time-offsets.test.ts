@@ -55,6 +55,12 @@ stop: stop_key bigint!, document_key bigint!, leg_key bigint! -> leg, position i
         if (role === 'offset') expect(hasOffsetBehind(columns, at - 1)).toBe(true);
   });
 
+  it('is there for times that have white space around them', () => {
+    expect(
+      offsetsOf(pruned([leg(`\n      ${atOffset}\n    `).replace(`<stop>${atOffset}</stop>`, '')])),
+    ).toEqual(['departure_offset']);
+  });
+
   it('is none of models of an XSD alone, and none where all times are in UTC', () => {
     expect(offsetsOf(modelOf(source, 3))).toEqual([]);
     expect(offsetsOf(modelOf(inferred([`<r><t>${inUtc}</t></r>`]), 3))).toEqual([]);
