@@ -171,9 +171,9 @@ describe('sources of another organisation', { timeout: 120_000 }, () => {
     for (const path of ['/v2/admin/credentials', '/actuator/prometheus'])
       texts.push(await (await otter.fetch(path)).text());
     expect(jobs.length).toBeGreaterThan(3);
-    expect(texts.filter((text) => /heron|merganser/.test(text.replaceAll('otter/../heron/a.xml', '')))).toEqual(
-      [],
-    );
+    expect(
+      texts.filter((text) => /heron|merganser/.test(text.replaceAll('otter/../heron/a.xml', ''))),
+    ).toEqual([]);
   });
 });
 
