@@ -88,31 +88,31 @@ function refer(byte: u8): void {
   else reference(0x3b33312326, 5);
 }
 
+/** Writes `bytes`, those at `from`, up to the first of `special`, a bit for each, and that as a reference; answers what comes next. */
+// @ts-ignore: decorator
+@inline
+function stretch(from: usize, to: usize, bytes: v128, special: i32): usize {
+  const within = special & (to - from < 16 ? (1 << <i32>(to - from)) - 1 : 0xffff);
+  const length = within == 0 ? min<usize>(16, to - from) : <usize>ctz(within);
+  v128.store(out, bytes);
+  out += length;
+  if (within == 0) return from + length;
+  refer(load<u8>(from + length));
+  return from + length + 1;
+}
+
 /** False: there is no room. */
 function text(from: usize, to: usize): bool {
   while (from < to) {
     if (out >= limit) return false;
     const bytes = v128.load(from);
-    const special =
-      i8x16.bitmask(
-        v128.or(
-          v128.or(i8x16.eq(bytes, i8x16.splat(0x26)), i8x16.eq(bytes, i8x16.splat(0x3c))),
-          v128.or(i8x16.eq(bytes, i8x16.splat(0x3e)), i8x16.eq(bytes, i8x16.splat(0x0d))),
-        ),
-      ) &
-      (to - from < 16 ? (1 << <i32>(to - from)) - 1 : 0xffff);
-    v128.store(out, bytes);
-    if (special == 0) {
-      const length = min<usize>(16, to - from);
-      out += length;
-      from += length;
-    } else {
-      const length = <usize>ctz(special);
-      out += length;
-      from += length;
-      refer(load<u8>(from));
-      from++;
-    }
+    const special = i8x16.bitmask(
+      v128.or(
+        v128.or(i8x16.eq(bytes, i8x16.splat(0x26)), i8x16.eq(bytes, i8x16.splat(0x3c))),
+        v128.or(i8x16.eq(bytes, i8x16.splat(0x3e)), i8x16.eq(bytes, i8x16.splat(0x0d))),
+      ),
+    );
+    from = stretch(from, to, bytes, special);
   }
   return true;
 }
@@ -130,20 +130,8 @@ function attributeValue(from: usize, to: usize): bool {
       i8x16.eq(bytes, i8x16.splat(0x22)),
       v128.or(i8x16.eq(bytes, i8x16.splat(0x26)), i8x16.eq(bytes, i8x16.splat(0x3c))),
     );
-    const special =
-      i8x16.bitmask(v128.or(spaces, signs)) & (to - from < 16 ? (1 << <i32>(to - from)) - 1 : 0xffff);
-    v128.store(out, bytes);
-    if (special == 0) {
-      const length = min<usize>(16, to - from);
-      out += length;
-      from += length;
-    } else {
-      const length = <usize>ctz(special);
-      out += length;
-      from += length;
-      refer(load<u8>(from));
-      from++;
-    }
+    const special = i8x16.bitmask(v128.or(spaces, signs));
+    from = stretch(from, to, bytes, special);
   }
   return true;
 }
