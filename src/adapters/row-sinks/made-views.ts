@@ -108,7 +108,7 @@ async function entityViewsOver(
   });
 }
 
-/** What became text cannot be counted with, and what is a number yet cannot be put together. */
+/** What became text cannot be counted with, what is a number yet cannot be put together, and what has no time zone is no instant. */
 function withTypes(
   model: RelationalModel,
   types: readonly (readonly ReturnType<ColumnsThere['typeOf']>[] | null)[],
@@ -128,5 +128,6 @@ function withTypes(
 function typeThere(type: ColumnType, found: 'text' | 'other'): ColumnType {
   if (found === 'text') return { kind: 'text' };
   // of what the model takes for text, nothing is known but that it is none
-  return type.kind === 'text' ? { ...type, kind: 'boolean' } : type;
+  if (type.kind === 'text') return { ...type, kind: 'boolean' };
+  return type.kind === 'timestamptz' ? { ...type, kind: 'timestamp' } : type;
 }

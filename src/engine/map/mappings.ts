@@ -3,6 +3,7 @@ import type { MappingEntry, PlanEdge, PlanNode, Table } from '../model/relationa
 import { clarkName, type SourceChild, type SourceModel, type ValueType } from '../model/source-model.ts';
 import { saidOfValue } from './tables/draw/element-content.ts';
 import { rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
+import { hasOffsetBehind } from '../model/zones.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
 import { stronglyConnected } from './tables/type-graph.ts';
 
@@ -246,7 +247,15 @@ class MappingListing {
   // columns are given as the plan counts them, and listed where they lie
   #push(line: MappingEntry): void {
     const column = line.column === null ? null : this.#rowColumns(line.table)[line.column]!;
-    const entry = column === null ? line : { ...line, table: column.table, column: column.at };
+    if (column === null) return this.#list(line);
+    this.#list({ ...line, table: column.table, column: column.at });
+    if (!hasOffsetBehind(this.#plan.tables[column.table]!.columns, column.at)) return;
+    // what is said of the time is said of it
+    const { documentation: _, ...offset } = line;
+    this.#list({ ...offset, minOccurs: 0, table: column.table, column: column.at + 1 });
+  }
+
+  #list(entry: MappingEntry): void {
     const identity =
       (entry.table * 0x10000 + (entry.column ?? -1) + 1) * 8 + nodeTypes.indexOf(entry.nodeType);
     // nearly every path has one column: a set for each of hundreds of thousands would be most of the work

@@ -11,6 +11,7 @@ import { columnNames } from './column-names.ts';
 import type { JoinedTexts, ViewColumn, ViewContent } from './entity-columns.ts';
 import { rowAboveOf, type JoinedRows } from './joined-rows.ts';
 import { joinedText, orderedRows } from './joined-text.ts';
+import { localTime, tellsLocalTime } from './local-time.ts';
 import { meantRows } from './meant-rows.ts';
 
 export interface CreateViewOptions {
@@ -20,9 +21,10 @@ export interface CreateViewOptions {
   readonly name: string;
   /** columns, as the database names them, that the table has beside those of the model */
   readonly further: readonly string[];
-  /** ids of the model, and those of them that are in tables that are there */
+  /** ids of the model */
   readonly meantIds: MeantIdsOf;
-  readonly isThere: (ids: MeantIds) => boolean;
+  /** whether a column is in a table that is there */
+  readonly isThere: (place: Pick<MeantIds, 'table' | 'column'>) => boolean;
 }
 
 export interface CreatedView {
@@ -178,9 +180,10 @@ export function createView(
       );
     } else if (ownName === undefined) select(expression, names.ofColumn(column));
     else selected.push(`${expression} AS ${dialect.quote(ownName)}`);
-    for (const [of, meant] of Object.entries(meantRow(column, expression))) {
+    const behind = { ...localOf(column, expression), ...meantRow(column, expression) };
+    for (const [of, told] of Object.entries(behind)) {
       const end = `_${structureWord(of, nameMode)}`;
-      select(meant, ownName === undefined ? names.ofColumn(column, end) : `${ownName}${end}`);
+      select(told, ownName === undefined ? names.ofColumn(column, end) : `${ownName}${end}`);
     }
   }
   if (!isKeyTold) selected.push(keyColumn);
@@ -192,6 +195,15 @@ export function createView(
   }
 
   for (const column of further) select(`e.${dialect.quote(column)}`, column);
+
+  /** The time that a document writes, where the instant and the offset of it are there. */
+  function localOf({ of, place }: ViewColumn, instant: string): { readonly local?: string } {
+    const { table, at } = place;
+    const { columns } = model.tables[table]!;
+    if (!tellsLocalTime(columns, at) || !isThere({ table, column: at + 1 })) return {};
+    const offset = expressionOf(of, { table, at: at + 1, column: columns[at + 1]! });
+    return { local: localTime(dialect.name, instant, offset) };
+  }
 
   /** The row that a reference means: its key, and its table where that may be one of several. */
   function meantRow(of: ViewColumn, expression: string): { readonly table?: string; readonly key?: string } {

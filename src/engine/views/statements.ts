@@ -71,7 +71,7 @@ export async function entityViews(
       name,
       further: options.further?.(content.table) ?? [],
       meantIds,
-      isThere: (ids) => has(ids.table) && hasColumn(ids.table, ids.column),
+      isThere: ({ table, column }) => has(table) && hasColumn(table, column),
     });
   });
   const ids = taken.has(idsViewName)

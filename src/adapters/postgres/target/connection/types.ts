@@ -1,5 +1,17 @@
 /** Column types of a target that was there before, as `format_type` writes them, against those of the rows that come. */
 
+/** Names of the dialect that `format_type` writes otherwise, sizes aside. */
+const formattedNames: Readonly<Record<string, string>> = {
+  timestamptz: 'timestamp with time zone',
+  timestamp: 'timestamp without time zone',
+  time: 'time without time zone',
+};
+
+/** Whether the type of the target is that of the dialect. */
+export function isOfType(target: string, sqlType: string): boolean {
+  return target === (formattedNames[sqlType] ?? sqlType);
+}
+
 const wholeDigits: Readonly<Record<string, number>> = { smallint: 5, integer: 10, bigint: 19 };
 
 interface Decimal {

@@ -13,6 +13,7 @@ import {
   type LoadView,
 } from '../../../row-sinks/made-views.ts';
 import { ownViews, readTarget, type OwnView } from '../connection/existing-tables.ts';
+import { isOfType } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
 import { relation, type Publication } from './publication.ts';
 
@@ -152,7 +153,7 @@ async function viewsOfModel({
       const { name, sqlType } = tables[table]!.columns[at]!;
       const type = there.get(names[table]!)!.columns.get(name)?.type;
       if (type === undefined) return null;
-      if (type === sqlType) return 'as modelled';
+      if (isOfType(type, sqlType)) return 'as modelled';
       return /^(?:text|character)(?!.*\[\])/.test(type) ? 'text' : 'other';
     },
   };

@@ -55,6 +55,25 @@ stop: stop_key bigint!, document_key bigint!, leg_key bigint! -> leg, position i
         if (role === 'offset') expect(hasOffsetBehind(columns, at - 1)).toBe(true);
   });
 
+  it('is listed in the map of paths and columns behind its time', () => {
+    const { tables, mappings } = pruned([leg(atOffset)]);
+    const lines = mappings.map(({ xpath, nodeType, minOccurs, table, column }) => [
+      column === null ? null : tables[table]!.columns[column]!.name,
+      xpath,
+      nodeType,
+      minOccurs,
+    ]);
+    const departure = '/plan/leg/departure';
+    expect(lines).toContainEqual(['departure', departure, 'element', 0]);
+    expect(lines.filter(([name]) => String(name).endsWith('_offset'))).toEqual([
+      ['departure_offset', departure, 'element', 0],
+      ['value_offset', '/plan/leg/stop', 'text', 0],
+    ]);
+    expect(lines.findIndex(([name]) => name === 'departure_offset')).toBe(
+      lines.findIndex(([name]) => name === 'departure') + 1,
+    );
+  });
+
   it('is there for times that have white space around them', () => {
     expect(
       offsetsOf(pruned([leg(`\n      ${atOffset}\n    `).replace(`<stop>${atOffset}</stop>`, '')])),
