@@ -73,8 +73,8 @@ export async function writeParquet(
   settings: ParquetSettings,
 ): Promise<ParquetFile[]> {
   const written: ParquetFile[] = [];
-  const frames = openZstdFrames();
   const memory = new WriterMemory();
+  const frames = openZstdFrames(memory.buffers);
   const closing = new ClosingFiles();
   try {
     for (const table of tables)
@@ -217,14 +217,18 @@ async function writeFile(
       0o666,
     );
     try {
-      let pending: Uint8Array[] = [];
+      let pending: { readonly part: Uint8Array; readonly release: (() => void) | undefined }[] = [];
       let pendingBytes = 0;
       const flush = async (): Promise<void> => {
-        const pieces = pending;
+        const written = pending;
         pending = [];
         pendingBytes = 0;
-        for (const piece of pieces) hash.update(piece);
-        await writeWhole(target, pieces);
+        for (const { part } of written) hash.update(part);
+        await writeWhole(
+          target,
+          written.map(({ part }) => part),
+        );
+        for (const { release } of written) release?.();
       };
       const writer = new ParquetWriter({
         columns: columns.map(({ name, type }, at): ParquetColumn => {
@@ -242,8 +246,8 @@ async function writeFile(
         deltas,
         compress: (page) => frames.compress(page),
         memory,
-        write: async (part) => {
-          pending.push(part);
+        write: async (part, release) => {
+          pending.push({ part, release });
           pendingBytes += part.length;
           bytes += part.length;
           if (pendingBytes >= pieceBytes) await flush();

@@ -9,7 +9,7 @@ import { readFloat } from './values/floats.ts';
 /** Numbers of the format. */
 export const ENCODING = { plain: 0, runs: 3, deltas: 5, dictionary: 8 } as const;
 
-export type Compress = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
+export type Compress = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>;
 
 export interface ColumnPage {
   readonly encoding: number;
@@ -21,7 +21,7 @@ export interface ColumnPage {
   readonly bounds: Bounds | null;
   readonly bytes: number;
   /** as it is written */
-  compressed: Promise<Uint8Array>;
+  compressed: Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** Levels of a page whose entries are not simply its rows. */

@@ -38,9 +38,10 @@ export interface ParquetOptions {
   readonly longestRowBytes: number;
   /** whether whole numbers may be written as differences, which not all readers of tables take */
   readonly deltas: boolean;
-  /** with zstd */
+  /** with zstd, into a buffer that was taken from those of `memory`, or one of its own */
   readonly compress: Compress;
-  readonly write: (bytes: Uint8Array) => Promise<void>;
+  /** `release`: to be called when the bytes are needed no more, as their memory is used again */
+  readonly write: (bytes: Uint8Array, release?: () => void) => Promise<void>;
   /** used by no other writer before this one has finished */
   readonly memory: WriterMemory;
 }
@@ -254,6 +255,7 @@ export class ParquetWriter {
 
   async #writeGroup(): Promise<void> {
     if (this.#at === 0) await this.#write(utf8.encode('PAR1'));
+    const { memory } = this.#options;
     const columns: PlacedColumn[] = [];
     for (const [at, chunk] of this.#chunks.entries()) {
       const dictionaryPage = chunk.dictionaryPage();
@@ -266,7 +268,7 @@ export class ParquetWriter {
         const header = pageHeader(page, isDictionary, compressed.length);
         const placed = { page, at: this.#at, bytes: header.length + compressed.length };
         await this.#write(header);
-        await this.#write(compressed);
+        await this.#write(compressed, () => memory.buffers.giveBack(compressed));
         plainBytes += header.length + page.bytes;
         return placed;
       };
@@ -307,13 +309,13 @@ export class ParquetWriter {
     if (facts.greatest === null || greatest > facts.greatest) facts.greatest = greatest;
   }
 
-  async #write(bytes: Uint8Array): Promise<void> {
+  async #write(bytes: Uint8Array, release?: () => void): Promise<void> {
     this.#at += bytes.length;
-    await this.#options.write(bytes);
+    await this.#options.write(bytes, release);
   }
 }
 
-const nothing: Promise<Uint8Array> = Promise.resolve(new Uint8Array(0));
+const nothing: Promise<Uint8Array<ArrayBuffer>> = Promise.resolve(new Uint8Array(0));
 
 /** What the footer needs of a page that is written. */
 function withoutBytes(placed: PlacedPage): PlacedPage {

@@ -2,6 +2,7 @@
 import zlib from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openZstdFrames } from '../../../src/adapters/folder/zstd-frames.ts';
+import { SpareBuffers } from '../../../src/engine/spare-buffers.ts';
 
 /** Of that length, half of it noise. */
 function page(length: number, seed: number): Uint8Array {
@@ -13,7 +14,7 @@ function page(length: number, seed: number): Uint8Array {
 }
 
 test('each page is a frame of its own', async () => {
-  const frames = openZstdFrames();
+  const frames = openZstdFrames(new SpareBuffers());
   // more than what frames are cut from, and more of them than fit there
   const lengths = [0, 1, 100, 700_000, 3_000_000, ...Array.from({ length: 60 }, (_, at) => 20_000 + at)];
   const pages = lengths.map((length, at) => page(length, at + 1));
@@ -26,8 +27,23 @@ test('each page is a frame of its own', async () => {
   }
 });
 
+test('frames lie in buffers that are used again', async () => {
+  const buffers = new SpareBuffers();
+  const frames = openZstdFrames(buffers);
+  const seen = new Set<ArrayBufferLike>();
+  for (let at = 0; at < 40; at += 1) {
+    const bytes = page(100_000, at + 1);
+    const frame = await frames.compress(bytes);
+    expect(Buffer.compare(zlib.zstdDecompressSync(frame), bytes), `page ${at}`).toBe(0);
+    seen.add(frame.buffer);
+    buffers.giveBack(frame);
+  }
+  frames.close();
+  expect(seen.size).toBeLessThan(4);
+});
+
 test('what waits when it is closed is told', async () => {
-  const frames = openZstdFrames();
+  const frames = openZstdFrames(new SpareBuffers());
   frames.close();
   await expect(frames.compress(page(1000, 1))).rejects.toThrow(/destroyed|closed/i);
 });
