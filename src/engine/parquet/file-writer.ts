@@ -8,10 +8,9 @@ import { ColumnsKernel } from './kernel/instance.ts';
 import { addLists } from './lists.ts';
 import type { WriterMemory } from './writer-memory.ts';
 import {
-  columnIndex,
   footer,
-  offsetIndex,
   pageHeader,
+  placedColumn,
   type FileColumn,
   type PlacedColumn,
   type PlacedGroup,
@@ -165,11 +164,9 @@ export class ParquetWriter {
     const indexes: PlacedIndex[][] = [];
     for (const { columns } of this.#groups) {
       const placed: PlacedIndex[] = [];
-      for (const column of columns) {
-        const bounds = columnIndex(column);
+      for (const { bounds, offsets } of columns.map(({ index }) => index)) {
         const boundsAt = bounds === null ? null : ([this.#at, bounds.length] as const);
         if (bounds !== null) await this.#write(bounds);
-        const offsets = offsetIndex(column);
         placed.push({ bounds: boundsAt, offsets: [this.#at, offsets.length] });
         await this.#write(offsets);
       }
@@ -276,15 +273,8 @@ export class ParquetWriter {
       const pages: PlacedPage[] = [];
       for (const page of chunk.pages) pages.push(await place(page, false));
       const { nulls, bounds, isCompressed } = chunk;
-      columns.push({
-        dictionary,
-        pages: pages.map(withoutBytes),
-        plainBytes,
-        bytes: this.#at - start,
-        isCompressed,
-        nulls,
-        bounds,
-      });
+      const bytes = this.#at - start;
+      columns.push(placedColumn({ dictionary, pages }, { plainBytes, bytes, isCompressed, nulls, bounds }));
       this.#noteFacts(at, chunk);
       this.#habits[at] = { habit: chunk.habit, entries: chunk.entries };
     }
@@ -313,11 +303,4 @@ export class ParquetWriter {
     this.#at += bytes.length;
     await this.#options.write(bytes, release);
   }
-}
-
-const nothing: Promise<Uint8Array<ArrayBuffer>> = Promise.resolve(new Uint8Array(0));
-
-/** What the footer needs of a page that is written. */
-function withoutBytes(placed: PlacedPage): PlacedPage {
-  return { ...placed, page: { ...placed.page, compressed: nothing } };
 }

@@ -26,15 +26,33 @@ export interface PlacedPage {
   readonly bytes: number;
 }
 
-export interface PlacedColumn {
+export interface PlacedPages {
   readonly pages: readonly PlacedPage[];
   readonly dictionary: PlacedPage | null;
+}
+
+/** A column of a row group that is written: what the end of the file needs of it, without its pages, of which there may be very many. */
+export interface PlacedColumn {
+  readonly dictionaryAt: number | null;
+  /** the first page of values */
+  readonly at: number;
+  readonly entries: number;
+  /** by encoding, those of values */
+  readonly pageCounts: ReadonlyMap<number, number>;
+  readonly index: PageIndex;
   /** with headers, before they were compressed */
   readonly plainBytes: number;
   readonly bytes: number;
   readonly isCompressed: boolean;
   readonly nulls: number;
   readonly bounds: ColumnPage['bounds'];
+}
+
+/** The index of a column's pages, as it is written. */
+export interface PageIndex {
+  /** null: one of them does not tell its bounds */
+  readonly bounds: Uint8Array | null;
+  readonly offsets: Uint8Array;
 }
 
 export interface PlacedGroup {
@@ -68,12 +86,28 @@ function isEmpty({ page }: PlacedPage): boolean {
   return page.nulls === page.entries;
 }
 
-function startOf({ dictionary, pages }: PlacedColumn): number {
-  return (dictionary ?? pages[0]!).at;
+function startOf({ dictionaryAt, at }: PlacedColumn): number {
+  return dictionaryAt ?? at;
+}
+
+/** `told`: of the column as a whole. */
+export function placedColumn(
+  { pages, dictionary }: PlacedPages,
+  told: Pick<PlacedColumn, 'plainBytes' | 'bytes' | 'isCompressed' | 'nulls' | 'bounds'>,
+): PlacedColumn {
+  const kinds = Map.groupBy(pages, ({ page }) => page.encoding);
+  return {
+    dictionaryAt: dictionary?.at ?? null,
+    at: pages[0]!.at,
+    entries: pages.reduce((sum, { page }) => sum + page.entries, 0),
+    pageCounts: new Map([...kinds].map(([encoding, { length }]) => [encoding, length])),
+    index: { bounds: columnIndex(pages), offsets: offsetIndex(pages) },
+    ...told,
+  };
 }
 
 /** Bounds of a column's pages; null where one of them does not tell. */
-export function columnIndex({ pages }: PlacedColumn): Uint8Array | null {
+function columnIndex(pages: readonly PlacedPage[]): Uint8Array | null {
   if (pages.some((placed) => placed.page.bounds === null && !isEmpty(placed))) return null;
   const none = new Uint8Array(0);
   const out = new ThriftWriter();
@@ -97,7 +131,7 @@ export function columnIndex({ pages }: PlacedColumn): Uint8Array | null {
   return out.finish();
 }
 
-export function offsetIndex({ pages }: PlacedColumn): Uint8Array {
+function offsetIndex(pages: readonly PlacedPage[]): Uint8Array {
   const out = new ThriftWriter();
   let row = 0;
   out.list(1, 'struct', pages, ({ page, at, bytes }) => {
@@ -241,25 +275,21 @@ function writeGroup(
 }
 
 function writeColumn(out: ThriftWriter, { name, type, isList }: FileColumn, column: PlacedColumn): void {
-  const { pages, dictionary, bounds, nulls } = column;
-  const kinds = Map.groupBy(pages, ({ page }) => page.encoding);
+  const { dictionaryAt, pageCounts, bounds, nulls } = column;
   out.i32(1, type.physical);
   const encodings = new Set([
-    ...kinds.keys(),
+    ...pageCounts.keys(),
     ENCODING.runs,
-    ...(dictionary === null ? [] : [ENCODING.plain]),
+    ...(dictionaryAt === null ? [] : [ENCODING.plain]),
   ]);
   out.list(2, 'i32', [...encodings]);
   out.list(3, 'binary', isList ? [name, 'list', 'element'] : [name]);
   out.i32(4, column.isCompressed ? ZSTD : UNCOMPRESSED);
-  out.i64(
-    5,
-    pages.reduce((sum, { page }) => sum + page.entries, 0),
-  );
+  out.i64(5, column.entries);
   out.i64(6, column.plainBytes);
   out.i64(7, column.bytes);
-  out.i64(9, pages[0]!.at);
-  if (dictionary !== null) out.i64(11, dictionary.at);
+  out.i64(9, column.at);
+  if (dictionaryAt !== null) out.i64(11, dictionaryAt);
   out.struct(12, () => {
     out.i64(3, nulls);
     if (bounds === null) return;
@@ -268,8 +298,8 @@ function writeColumn(out: ThriftWriter, { name, type, isList }: FileColumn, colu
     out.boolean(7, bounds.greatest.isExact);
     out.boolean(8, bounds.least.isExact);
   });
-  const counts = [...kinds].map(([encoding, { length }]) => ({ kind: 0, encoding, count: length }));
-  if (dictionary !== null) counts.unshift({ kind: 2, encoding: ENCODING.plain, count: 1 });
+  const counts = [...pageCounts].map(([encoding, count]) => ({ kind: 0, encoding, count }));
+  if (dictionaryAt !== null) counts.unshift({ kind: 2, encoding: ENCODING.plain, count: 1 });
   out.list(13, 'struct', counts, ({ kind, encoding, count }) => {
     out.i32(1, kind);
     out.i32(2, encoding);
