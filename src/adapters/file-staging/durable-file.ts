@@ -1,5 +1,5 @@
 /** Writing files: whole, and such that they survive a crash of the machine. */
-import { constants } from 'node:fs';
+import { closeSync, constants, linkSync, openSync, renameSync, statSync, unlinkSync } from 'node:fs';
 import { copyFile, open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 /** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST where there is one. */
@@ -10,6 +10,37 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+/** Whether the file system, as FAT or some mounts of other machines, has no second names of files. */
+export function lacksLinks(error: unknown): boolean {
+  return ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/**
+ * Renames a file; throws EEXIST, and leaves it where it is, where the new name is another's by now. A file system without links has an empty file of the
+ * name for a moment: whoever ends there leaves it.
+ */
+export function takeName(from: string, to: string, link = linkSync): void {
+  try {
+    link(from, to);
+  } catch (error) {
+    // a server that was asked twice may have made it the first time
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(from).nlink < 2) throw error;
+    if (lacksLinks(error)) return takeReserved(from, to);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  unlinkSync(from);
+}
+
+function takeReserved(from: string, to: string): void {
+  closeSync(openSync(to, 'wx'));
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    unlinkSync(to);
+    throw error;
   }
 }
 

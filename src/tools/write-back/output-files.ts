@@ -4,6 +4,7 @@ import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:f
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { takeName } from '../../adapters/file-staging/durable-file.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { makeFolder } from '../../adapters/file-staging/create-folder.ts';
 import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
@@ -103,16 +104,18 @@ class DocumentFiles {
     await this.#underWay.get(fileName);
     if (this.#fault !== null) throw this.#fault.error;
     const file = await this.#fileOf(fileName);
-    if (existing === 'refuse' && (await file.exists()))
-      throw new AppError('conflict', `${fileName} exists in the folder already`);
+    if (existing === 'refuse' && (await file.exists())) throw isThereAlready(fileName);
     try {
       await produce((bytes) => file.write(bytes));
     } catch (error) {
       await file.discard();
       throw error;
     }
-    const end = file.end().catch((error: unknown) => {
-      this.#fault ??= { error: fileFault(error, `${this.#label}/${fileName}`) };
+    const end = file.end(existing).catch((error: unknown) => {
+      const isTaken = existing === 'refuse' && (error as NodeJS.ErrnoException).code === 'EEXIST';
+      this.#fault ??= {
+        error: isTaken ? isThereAlready(fileName) : fileFault(error, `${this.#label}/${fileName}`),
+      };
     });
     this.#underWay.set(fileName, end);
     void end.then(() => this.#underWay.delete(fileName));
@@ -183,14 +186,16 @@ class DocumentFile {
     for (const piece of this.#held.splice(0)) await writeWhole(descriptor, piece);
   }
 
-  async end(): Promise<void> {
+  /** `refuse`: throws EEXIST where another program has made a file of that name by now. */
+  async end(existing: DocumentFolderOptions['existing']): Promise<void> {
     try {
       const descriptor = this.#descriptor ?? this.#make();
       for (const bytes of this.#held.splice(0))
         for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
       await synced(descriptor);
       this.#close();
-      renameSync(this.#temporary, this.#path);
+      if (existing === 'refuse') takeName(this.#temporary, this.#path);
+      else renameSync(this.#temporary, this.#path);
     } catch (error) {
       // the fault of the write is the one to tell
       await this.discard();
@@ -220,6 +225,10 @@ class DocumentFile {
     this.#descriptor = null;
     if (descriptor !== null) closeSync(descriptor);
   }
+}
+
+function isThereAlready(fileName: string): AppError {
+  return new AppError('conflict', `${fileName} exists in the folder already`);
 }
 
 export async function isEmptyFolder(directory: string): Promise<boolean> {

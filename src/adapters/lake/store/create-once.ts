@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { lacksLinks } from '../../file-staging/durable-file.ts';
 import { syncPath } from '../../folder/contents/manifest.ts';
 
 /** Durable; false where there is such a file. `drafts`: a folder of the same file system. */
@@ -13,10 +14,8 @@ export async function createOnce(path: string, text: string, drafts: string): Pr
     // a link is made whole, and fails where the name is taken: nobody ever sees half of a version
     await link(draft, path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    // file systems without links
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (!lacksLinks(error)) throw error;
     if (!(await writeNew(path, text))) return false;
   } finally {
     await rm(draft, { force: true });

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { takeName } from '../../../../src/adapters/file-staging/durable-file.ts';
 import { safeName } from '../../../../src/tools/write-back/document-names.ts';
 import { createDocumentFolder, isEmptyFolder } from '../../../../src/tools/write-back/output-files.ts';
 
@@ -41,6 +42,40 @@ async function failing(consume: Consumer): Promise<void> {
   await consume(new Uint8Array([60]));
   throw new Error('rows are gone');
 }
+
+/** A file system that has no links. */
+function noLink(): never {
+  throw Object.assign(new Error('no links here'), { code: 'EPERM' });
+}
+
+describe('a name that is to be nobody else’s', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'names-'));
+    await writeFile(join(directory, 'draft'), 'whole');
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  it.each([
+    ['with links', undefined],
+    ['without links', noLink],
+  ])('is taken once, on a file system %s', async (_, link) => {
+    const [draft, name] = ['draft', 'name'].map((one) => join(directory, one)) as [string, string];
+    takeName(draft, name, link);
+    expect(await readdir(directory)).toEqual(['name']);
+    await writeFile(draft, 'later');
+    expect(() => takeName(draft, name, link)).toThrow('EEXIST');
+    expect((await readdir(directory)).toSorted()).toEqual(['draft', 'name']);
+    expect(await readFile(name, 'utf8')).toBe('whole');
+  });
+
+  it('is left free where the file cannot have it', async () => {
+    await expect(async () =>
+      takeName(join(directory, 'none'), join(directory, 'name'), noLink),
+    ).rejects.toThrow('ENOENT');
+    expect(await readdir(directory)).toEqual(['draft']);
+  });
+});
 
 describe('a folder of documents', () => {
   let directory: string;
@@ -132,6 +167,41 @@ describe('a folder of documents', () => {
         code: 'target_not_allowed',
         message: expect.stringContaining(`documents: cannot be written: ${why}`),
       });
+    }
+  });
+
+  it('leaves a file that another program makes while a document is written', async () => {
+    const documents = folder('refuse');
+    await documents.write('a.xml', async (consume) => {
+      await consume(new Uint8Array([60]));
+      await writeFile(join(directory, 'a.xml'), 'theirs');
+    });
+    await expect(documents.close()).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'a.xml exists in the folder already',
+    });
+    expect(await readFile(join(directory, 'a.xml'), 'utf8')).toBe('theirs');
+    expect(await readdir(directory)).toEqual(['a.xml']);
+  });
+
+  it('gives each name to one of two that write at the same time', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `${at}.xml`);
+    const attempts = await Promise.allSettled(
+      ['first', 'second'].map(async (content) => {
+        const documents = folder('refuse');
+        try {
+          for (const name of names) await documents.write(name, text(content));
+        } finally {
+          await documents.close();
+        }
+      }),
+    );
+    expect(attempts.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+    for (const attempt of attempts)
+      if (attempt.status === 'rejected') expect(attempt.reason).toMatchObject({ code: 'conflict' });
+    for (const name of await readdir(directory)) {
+      expect(names).toContain(name);
+      expect(await readFile(join(directory, name), 'utf8')).toMatch(/^(?:first|second)$/);
     }
   });
 
