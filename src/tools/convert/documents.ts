@@ -30,8 +30,10 @@ async function convertInputs(given: ToolSession, rows: readonly string[] | null)
   if (session.request.engine === 'spark')
     (await import('../load/spark/load-on-spark.ts')).requireSpark(session);
   const target = new TargetOnDemand(session);
+  let fileCount = 0;
   try {
     const settled = await settleSchema(session, target, rows);
+    fileCount = settled.inputs.fileCount;
     try {
       const plan = await planConversion(settled.session);
       return await convertDocuments({ ...settled, plan, target });
@@ -39,11 +41,17 @@ async function convertInputs(given: ToolSession, rows: readonly string[] | null)
       await settled.inputs.dispose();
     }
   } catch (error) {
-    if (error instanceof InputError) throw await session.rejects.fatal(error);
-    throw error;
+    if (!(error instanceof InputError)) throw error;
+    const fault = await session.rejects.fatal(error);
+    throw fileCount > 1 && session.request.onError === 'fail' ? withSkipAdvice(fault) : fault;
   } finally {
     await target.close();
   }
+}
+
+function withSkipAdvice({ diagnostic }: InputError): InputError {
+  const advice = '--on-error skip leaves out such documents and loads the others';
+  return new InputError({ ...diagnostic, message: `${diagnostic.message}; ${advice}` });
 }
 
 /** Check, collect, choose or make the schema, load, record. */

@@ -42,10 +42,17 @@ describe('documents with another root', { timeout: 120_000 }, () => {
   it('are refused, and nothing of the job is published', async () => {
     const { code, stdout, summary } = await load('metadb:refused', known, note);
     expect([code, stdout]).toEqual([1, expect.stringMatching(refusal)]);
-    expect(stdout).toMatch(/no stored origin knows it: .* xsd2er .* -x; .* --unmapped capture$/m);
+    expect(stdout).toMatch(
+      /no stored origin knows it: .* xsd2er .* -x; .* --unmapped capture; --on-error skip leaves out such documents and loads the others$/m,
+    );
     expect(summary).toMatchObject({ status: 'F', documents: 0, rejected: 0, unknown_root: 1 });
     const empty = await runTool(home, 'unload', ['-l', '1', '-i', 'metadb:refused', '-D', 'first.xml']);
     expect(empty.code).toBe(1);
+  });
+
+  it('alone are not told of --on-error, which would leave nothing', async () => {
+    const { code, stdout } = await load('metadb:refused', note);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/--unmapped capture$/m)]);
   });
 
   const ways: readonly (readonly string[])[] = [
