@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import asc from 'assemblyscript/asc';
 import { HEAP_AT } from '../../src/engine/parquet/kernel/layout.ts';
 import { HEAP_AT as CELLS_HEAP_AT } from '../../src/engine/parquet/reading/kernel/layout.ts';
+import { FIELDS_AT } from '../../src/engine/records/kernel/layout.ts';
 import { HEAP_AT as ELEMENTS_HEAP_AT } from '../../src/engine/unshred/kernel/layout.ts';
 import { SCAN_KERNEL_BYTES } from '../../src/engine/xml/kernel/layout.ts';
 import { cellsPrelude } from './cells-kernel.ts';
@@ -14,6 +15,7 @@ import { collectPrelude } from './collect-kernel.ts';
 import { columnsPrelude } from './columns-kernel.ts';
 import { elementsPrelude } from './elements-kernel.ts';
 import { preludeText, type Prelude } from './prelude.ts';
+import { recordsPrelude } from './records-kernel.ts';
 import { rowsPrelude } from './rows-kernel.ts';
 import { scanPrelude } from './scan-kernel.ts';
 import { shredPrelude } from './shred-kernel.ts';
@@ -83,6 +85,14 @@ const modules: readonly Module[] = [
     prelude: rowsPrelude,
     constant: 'findRowsWasm',
     memoryBase: 1024,
+  },
+  {
+    folder: 'records/kernel',
+    source: 'records',
+    parts: [],
+    prelude: recordsPrelude,
+    constant: 'splitRecordsWasm',
+    memoryBase: FIELDS_AT / 2,
   },
   {
     folder: 'unshred/kernel',

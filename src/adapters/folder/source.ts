@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import { RecordSplitter } from '../../engine/records/splitter.ts';
 import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
@@ -22,7 +23,7 @@ import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
 import { lockFolder, type FileLock } from '../file-staging/lock.ts';
-import { infinity, typeDecoder, valueDecoder } from './value-decoders.ts';
+import { infinity, valueDecoder } from './value-decoders.ts';
 import { finishJournal, readManifest, type ManifestFile, type ManifestTable } from './contents/manifest.ts';
 import { pinFolder } from '../local-files/open-folder.ts';
 
@@ -72,6 +73,7 @@ async function openTables(
     let database: Promise<DuckDbReader> | null = null;
     const memory = manifest.format === 'parquet' ? createStoredRowsMemory() : null;
     const room = new HeldRoom();
+    const splitter = new RecordSplitter();
     const buffers = new SpareBuffers();
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     const records = await surveyFiles(directory, manifest);
@@ -80,7 +82,7 @@ async function openTables(
       table: (name) => {
         const table = tables.get(name);
         if (table === undefined || table.files.length === 0) return null;
-        const rowFiles = { directory, label, records, pieceBytes, memory, room, buffers };
+        const rowFiles = { directory, label, records, pieceBytes, memory, room, splitter, buffers };
         return sourceTable(rowFiles, manifest.format, table, tableColumns(model, name));
       },
       // most folders are read without it
@@ -112,6 +114,7 @@ interface RowFiles {
   /** of Parquet */
   readonly memory: StoredRowsMemory | null;
   readonly room: HeldRoom;
+  readonly splitter: RecordSplitter;
   /** of blocks of text */
   readonly buffers: SpareBuffers;
 }
@@ -235,7 +238,7 @@ interface TextTable {
 }
 
 function textRows(
-  { directory, label, pieceBytes, buffers }: RowFiles,
+  { directory, label, pieceBytes, splitter, buffers }: RowFiles,
   { format, files, types }: TextTable,
   wanted: readonly string[],
 ): ClosableBlocks {
@@ -245,12 +248,13 @@ function textRows(
       path: join(directory, file),
       size: { bytes, rows },
       columns: columns.map((name) => places.get(name) ?? -1),
-      decoders: columns.map((name) => typeDecoder(types.get(name))),
+      types: columns.map((name) => types.get(name)),
     })),
     format,
     width: wanted.length,
     pieceBytes,
     label,
+    splitter,
     buffers,
   });
 }

@@ -1,5 +1,6 @@
 /** What the encodings of rows make of the forms of XSD, taken back. */
 import type { ColumnType } from '../../engine/model/relational-model.ts';
+import { FORM_BOOLEAN, FORM_FLOAT, FORM_LIST, FORM_PLAIN } from '../../engine/records/kernel/layout.ts';
 import { textOf, utf8Of } from '../../engine/unshred/rows/values.ts';
 import type { ValueDecoder } from '../row-sinks/field-blocks.ts';
 import type { FolderFormat } from './contents/formats.ts';
@@ -31,6 +32,20 @@ export function typeDecoder(type: ColumnType | undefined): ValueDecoder | null {
           : null;
     default:
       return null;
+  }
+}
+
+/** What the kernel for records is to look for in values of the type: FORM_… of src/engine/records/kernel/layout.ts. */
+export function typeForm(type: ColumnType | undefined): number {
+  if (type?.list === true) return FORM_LIST;
+  switch (type?.kind) {
+    case 'boolean':
+      return FORM_BOOLEAN;
+    case 'real':
+    case 'double':
+      return FORM_FLOAT;
+    default:
+      return FORM_PLAIN;
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTextRows, type TextFile } from '../../../src/adapters/folder/text-rows.ts';
-import { typeDecoder } from '../../../src/adapters/folder/value-decoders.ts';
+import { RecordSplitter } from '../../../src/engine/records/splitter.ts';
 import { SpareBuffers } from '../../../src/engine/spare-buffers.ts';
 import type { RowBlock } from '../../../src/engine/unshred/rows/document-rows.ts';
 import { textOf } from '../../../src/engine/unshred/rows/values.ts';
@@ -24,6 +24,7 @@ async function rowsOf(files: readonly TextFile[], format: 'csv' | 'tsv', width: 
     width,
     pieceBytes,
     label: 'target',
+    splitter: new RecordSplitter(),
     buffers: new SpareBuffers(),
   });
   const rows: Row[] = [];
@@ -56,7 +57,7 @@ async function file(
 ): Promise<TextFile> {
   const path = join(folder, name);
   await writeFile(path, text);
-  return { path, columns, decoders: columns.map(() => typeDecoder({ kind: 'text' })) };
+  return { path, columns, types: columns.map(() => ({ kind: 'text' })) };
 }
 
 const values = [
@@ -93,6 +94,19 @@ describe.each(['csv', 'tsv'] as const)('%s', (format) => {
     const all = await file(format, textIn(format, rows), [0, 1, 2]);
     expect(await rowsOf([all], format, 3, pieceBytes)).toEqual(rows);
   });
+
+  it.each([9000, 65_536])(
+    'gives every value of many records, read %i bytes at a time',
+    async (pieceBytes) => {
+      const long = 'tab\t, "quote" and\nbreak '.repeat(2000);
+      const many = Array.from({ length: 3000 }, (_, at): Row => {
+        const [, one, two] = rows[at % rows.length]!;
+        return [String(at + 1), at === 1500 ? long : one!, two!];
+      });
+      const all = await file(format, textIn(format, many), [0, 1, 2]);
+      expect(await rowsOf([all], format, 3, pieceBytes)).toEqual(many);
+    },
+  );
 
   it('leaves out columns that are not asked for, and leaves empty what a file has not', async () => {
     const first = await file(format, textIn(format, rows.slice(0, 4)), [0, -1, 3], 'first');
@@ -152,6 +166,7 @@ describe('closing', () => {
       width: 1,
       pieceBytes: 64,
       label: 'target',
+      splitter: new RecordSplitter(),
       buffers: new SpareBuffers(),
     });
     for (let at = 0; at < before; at += 1) await blocks.next();

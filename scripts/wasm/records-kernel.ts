@@ -1,0 +1,29 @@
+/** What src/engine/records/kernel/records.as knows of its memory: made of the constants that TypeScript works with. */
+import * as layout from '../../src/engine/records/kernel/layout.ts';
+import * as characters from '../../src/engine/xml/characters.ts';
+import { pick, type Prelude } from './prelude.ts';
+
+export const recordsPrelude: Prelude = {
+  controlAt: layout.CONTROL_AT,
+  slots: {
+    ...pick(layout, 'BYTES', 'END', 'NEXT', 'ROW', 'ROW_LIMIT', 'STRIDE', 'IS_SPARSE', 'FIELD_COUNT'),
+    ...pick(layout, 'DELIMITER', 'IS_QUOTED', 'HAS_HEADER', 'RECORDS', 'IS_CHANGED', 'YES'),
+  },
+  fields: pick(layout, 'FIELD_CELL', 'FIELD_FORM', 'FIELD_IS_OTHER'),
+  offsets: pick(layout, 'FIELDS_AT', 'UNREAD_AT'),
+  integers: {
+    ...pick(layout, 'FIELD_INTS', 'FORM_PLAIN', 'FORM_BOOLEAN', 'FORM_FLOAT', 'FORM_LIST'),
+    ...pick(layout, 'EXIT_DONE', 'EXIT_FULL', 'EXIT_FAULT'),
+  },
+  characters: {
+    ...pick(characters, 'TAB', 'LF', 'CR', 'QUOTE'),
+    BACKSLASH: 0x5c,
+    OPEN_BRACE: 0x7b,
+    LARGE_I: 0x49,
+    LARGE_N: 0x4e,
+    SMALL_F: 0x66,
+    SMALL_N: 0x6e,
+    SMALL_R: 0x72,
+    SMALL_T: 0x74,
+  },
+};

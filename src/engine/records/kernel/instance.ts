@@ -1,0 +1,143 @@
+/** The kernel for records in WebAssembly, and the memory that pieces of files are split in (layout: src/engine/records/kernel/layout.ts). */
+import type { SpareBuffers } from '../../spare-buffers.ts';
+import { COMMA, otherFields, type Piece, type RecordPlan, type SplitRecords } from '../split.ts';
+import { TAB } from '../../xml/characters.ts';
+import * as layout from './layout.ts';
+import { splitRecordsWasm } from './records-wasm.ts';
+
+interface Exports {
+  splitRecords(): number;
+}
+
+const literals = Uint8Array.from('truefalse', (character) => character.charCodeAt(0));
+/** Bytes that there must be room for behind a piece: values that do not stand in it. */
+export const literalBytes: number = literals.length;
+
+/** Null where WebAssembly is refused. */
+export function createRecordsKernel(): RecordsKernel | null {
+  try {
+    const module = new WebAssembly.Module(
+      Uint8Array.from(atob(splitRecordsWasm), (character) => character.charCodeAt(0)),
+    );
+    return new RecordsKernel(module);
+  } catch {
+    // records are split in TypeScript then
+    return null;
+  }
+}
+
+/** Of all files that are read at the same time. */
+export class RecordsKernel {
+  readonly #memory = new WebAssembly.Memory({ initial: 1 });
+  readonly #exports: Exports;
+  #bytes!: Uint8Array<ArrayBuffer>;
+  #ints!: Int32Array<ArrayBuffer>;
+
+  constructor(module: WebAssembly.Module) {
+    const instance = new WebAssembly.Instance(module, { env: { memory: this.#memory } });
+    this.#exports = instance.exports as unknown as Exports;
+    this.#look();
+  }
+
+  /** As `splitInTypeScript`; what lies in the piece is changed, and `literalBytes` behind it. */
+  split({ bytes, hasHeader, rows }: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
+    const { format, columns, forms, width } = plan;
+    const bytesAt = aligned(layout.FIELDS_AT + columns.length * layout.FIELD_INTS * 4);
+    const end = bytesAt + bytes.length;
+    const rowsAt = aligned(end + layout.MARGIN_BYTES);
+    this.#grow(rowsAt + rows * width * 8);
+    this.#bytes.set(bytes, bytesAt);
+    for (let field = 0; field < columns.length; field += 1) {
+      const column = columns[field]!;
+      this.#setField(field, layout.FIELD_CELL, column < 0 ? -1 : column * 8);
+      this.#setField(field, layout.FIELD_FORM, column < 0 ? layout.FORM_PLAIN : forms[field]!);
+      this.#setField(field, layout.FIELD_IS_OTHER, 0);
+    }
+    const slots: readonly (readonly [slot: number, value: number])[] = [
+      [layout.BYTES, bytesAt],
+      [layout.END, end],
+      [layout.NEXT, bytesAt],
+      [layout.ROW, rowsAt],
+      [layout.STRIDE, width * 8],
+      [layout.IS_SPARSE, columns.reduce((count, column) => count - (column < 0 ? 0 : 1), width)],
+      [layout.FIELD_COUNT, columns.length],
+      [layout.DELIMITER, format === 'csv' ? COMMA : TAB],
+      [layout.IS_QUOTED, format === 'csv' ? 1 : 0],
+      [layout.HAS_HEADER, hasHeader ? 1 : 0],
+      [layout.RECORDS, 0],
+      [layout.IS_CHANGED, 0],
+      [layout.YES, bytes.length],
+    ];
+    for (const [slot, value] of slots) this.#set(slot, value);
+    const exit = this.#splitAll();
+    const splitEnd = this.#get(layout.NEXT) - bytesAt;
+    const count = this.#get(layout.RECORDS);
+    const headers = hasHeader && this.#get(layout.HAS_HEADER) === 0 ? 1 : 0;
+    const cells = this.#ints.subarray(rowsAt / 4, this.#get(layout.ROW) / 4);
+    const ownCells = buffers.takeInts(cells.length);
+    ownCells.set(cells);
+    if (this.#get(layout.IS_CHANGED) !== 0) bytes.set(this.#bytes.subarray(bytesAt, bytesAt + splitEnd));
+    const others = columns.map((_, field) => this.#ints[fieldAt(field) + layout.FIELD_IS_OTHER] !== 0);
+    return {
+      block: {
+        bytes: forms.includes(layout.FORM_BOOLEAN) ? withLiterals(bytes) : bytes,
+        cells: ownCells,
+        rows: count - headers,
+      },
+      end: splitEnd,
+      count,
+      fault: exit === layout.EXIT_FAULT ? otherFields(columns.length) : null,
+      hasOthers: (field) => others[field]!,
+    };
+  }
+
+  /** Answers why it ended. */
+  #splitAll(): number {
+    for (;;) {
+      this.#set(layout.ROW_LIMIT, this.#bytes.length);
+      const exit = this.#exports.splitRecords();
+      if (exit !== layout.EXIT_FULL) return exit;
+      this.#grow(this.#bytes.length + Math.max(layout.PAGE_BYTES, this.#get(layout.STRIDE)));
+    }
+  }
+
+  #grow(bytes: number): void {
+    const pages = Math.ceil((bytes - this.#bytes.length) / layout.PAGE_BYTES);
+    if (pages <= 0) return;
+    this.#memory.grow(pages);
+    this.#look();
+  }
+
+  /** The memory moves when it grows. */
+  #look(): void {
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#ints = new Int32Array(this.#memory.buffer);
+  }
+
+  #set(slot: number, value: number): void {
+    this.#ints[layout.CONTROL_AT / 4 + slot] = value;
+  }
+
+  #get(slot: number): number {
+    return this.#ints[layout.CONTROL_AT / 4 + slot]!;
+  }
+
+  #setField(field: number, int: number, value: number): void {
+    this.#ints[fieldAt(field) + int] = value;
+  }
+}
+
+/** As an index of int32. */
+function fieldAt(field: number): number {
+  return layout.FIELDS_AT / 4 + field * layout.FIELD_INTS;
+}
+
+function aligned(address: number): number {
+  return Math.ceil(address / 16) * 16;
+}
+
+function withLiterals({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(buffer, byteOffset, length + literalBytes);
+  bytes.set(literals, length);
+  return bytes;
+}

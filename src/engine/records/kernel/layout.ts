@@ -1,0 +1,60 @@
+/** Layout of the memory that src/engine/records/kernel/records.as works on, which has it as byte offsets. */
+
+export const PAGE_BYTES = 65_536;
+export const CONTROL_AT = 1024;
+/** Vectors are read beyond the end of what lies there. */
+export const MARGIN_BYTES = 64;
+/** Fields lie here, then the piece, then the cells of its rows. */
+export const FIELDS_AT = 4096;
+
+// control block, int32 slots
+/** where the piece begins and ends, and where the next of its records begins */
+export const BYTES = 0;
+export const END = 1;
+export const NEXT = 2;
+/** where the cells of the next row go, and where the room for them ends */
+export const ROW = 3;
+export const ROW_LIMIT = 4;
+/** bytes of a row's cells; 1: some have no field, and are empty */
+export const STRIDE = 5;
+export const IS_SPARSE = 6;
+/** how many fields a record has, and what lies between them */
+export const FIELD_COUNT = 7;
+export const DELIMITER = 8;
+/** 1: values may stand in quotes (CSV), 0: with escapes (TSV) */
+export const IS_QUOTED = 9;
+/** 1: the next record names the columns */
+export const HAS_HEADER = 10;
+/** records that were split, the header among them */
+export const RECORDS = 11;
+/** 1: a value stands in the piece otherwise than it stood there */
+export const IS_CHANGED = 12;
+/** of `true`, which `false` lies behind, from BYTES on */
+export const YES = 13;
+/** a cell that nobody reads */
+export const UNREAD_AT: number = CONTROL_AT + 64;
+
+// a field, int32
+/** the offset in bytes of its cell in a row; below 0: it is not asked for */
+export const FIELD_CELL = 0;
+/** FORM_… */
+export const FIELD_FORM = 1;
+/** 1: some value is not what it is to XSD */
+export const FIELD_IS_OTHER = 2;
+export const FIELD_INTS = 3;
+
+/** Values are as in XSD. */
+export const FORM_PLAIN = 0;
+/** `t` and `f`, which become `true` and `false` */
+export const FORM_BOOLEAN = 1;
+/** values with an I may be infinities */
+export const FORM_FLOAT = 2;
+/** what begins with a brace may be an array */
+export const FORM_LIST = 3;
+
+/** What is left of the piece is no whole record. */
+export const EXIT_DONE = 0;
+/** There is no room for another row. */
+export const EXIT_FULL = 1;
+/** A record has other fields. */
+export const EXIT_FAULT = 2;

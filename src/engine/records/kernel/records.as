@@ -1,0 +1,154 @@
+/**
+ * Records of CSV or TSV as the cells of rows: where each value begins and ends in the piece. Values with escapes or doubled quotes are made what
+ * they stand for where they lie. Memory: src/engine/records/kernel/layout.ts.
+ */
+
+/** The first of three bytes, given as vectors, from `at` on; `end`: there is none. */
+// @ts-ignore: decorator
+@inline
+function find(at: usize, end: usize, one: v128, other: v128, third: v128): usize {
+  for (; at < end; at += 16) {
+    const bytes = v128.load(at);
+    const found = i8x16.bitmask(
+      v128.or(i8x16.eq(bytes, one), v128.or(i8x16.eq(bytes, other), i8x16.eq(bytes, third))),
+    );
+    if (found != 0) return min<usize>(at + ctz(found), end);
+  }
+  return end;
+}
+
+/** Takes escapes of PostgreSQL's COPY text back; answers where the value ends by then. */
+function unescape(from: usize, to: usize): usize {
+  let out = from;
+  for (let at = from; at < to; at++) {
+    let byte = load<u8>(at);
+    if (byte == BACKSLASH && at + 1 < to) {
+      byte = load<u8>(++at);
+      if (byte == SMALL_T) byte = TAB;
+      else if (byte == SMALL_N) byte = LF;
+      else if (byte == SMALL_R) byte = CR;
+    }
+    store<u8>(out++, byte);
+  }
+  return out;
+}
+
+/** The same of quotes that are doubled. */
+function undouble(from: usize, to: usize): usize {
+  let out = from;
+  for (let at = from; at < to; at++) {
+    const byte = load<u8>(at);
+    if (byte == QUOTE) at++;
+    store<u8>(out++, byte);
+  }
+  return out;
+}
+
+/** A value from `from` to `to`, which is none of XSD's. */
+// @ts-ignore: decorator
+@inline
+function formed(field: usize, form: i32, cell: usize, from: usize, to: usize, base: usize): void {
+  if (form == FORM_BOOLEAN) {
+    if (to - from != 1) return;
+    const byte = load<u8>(from);
+    const yes = load<i32>(YES);
+    if (byte == SMALL_T) {
+      store<i32>(cell, yes);
+      store<i32>(cell, yes + 4, 4);
+    } else if (byte == SMALL_F) {
+      store<i32>(cell, yes + 4);
+      store<i32>(cell, yes + 9, 4);
+    }
+  } else if (form == FORM_LIST) {
+    if (load<u8>(from) == OPEN_BRACE) store<i32>(field + FIELD_IS_OTHER, 1);
+  } else if (load<u8>(from) == LARGE_I || load<u8>(from, 1) == LARGE_I) {
+    store<i32>(field + FIELD_IS_OTHER, 1);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function leave(exit: i32, record: usize, row: usize, records: i32): i32 {
+  store<u32>(NEXT, <u32>record);
+  store<u32>(ROW, <u32>row);
+  store<i32>(RECORDS, records);
+  return exit;
+}
+
+export function splitRecords(): i32 {
+  const base = <usize>load<u32>(BYTES);
+  const end = <usize>load<u32>(END);
+  const limit = <usize>load<u32>(ROW_LIMIT);
+  const stride = <usize>load<u32>(STRIDE);
+  const isSparse = load<i32>(IS_SPARSE) != 0;
+  const isQuoted = load<i32>(IS_QUOTED) != 0;
+  const delimiterByte = load<u8>(DELIMITER);
+  const delimiter = i8x16.splat(delimiterByte);
+  const lineBreak = i8x16.splat(LF);
+  const escape = isQuoted ? lineBreak : i8x16.splat(BACKSLASH);
+  const quote = i8x16.splat(QUOTE);
+  const lastField = FIELDS_AT + <usize>(load<i32>(FIELD_COUNT) - 1) * (FIELD_INTS << 2);
+  let record = <usize>load<u32>(NEXT);
+  let row = <usize>load<u32>(ROW);
+  let records = load<i32>(RECORDS);
+  while (record < end) {
+    if (row + stride > limit) return leave(EXIT_FULL, record, row, records);
+    if (isSparse) for (let cell = row; cell < row + stride; cell += 8) store<i64>(cell, -1);
+    let at = record;
+    for (let field: usize = FIELDS_AT; ; field += FIELD_INTS << 2) {
+      const column = load<i32>(field + FIELD_CELL);
+      const cell = column < 0 ? UNREAD_AT : row + <usize>column;
+      let from = at;
+      let to: usize;
+      if (isQuoted && load<u8>(at) == QUOTE) {
+        from++;
+        let isDoubled = false;
+        for (at = from; ; at += 2) {
+          at = find(at, end, quote, quote, quote);
+          if (at + 1 >= end) return leave(EXIT_DONE, record, row, records);
+          if (load<u8>(at, 1) != QUOTE) break;
+          isDoubled = true;
+        }
+        to = at++;
+        if (isDoubled) {
+          to = undouble(from, to);
+          store<i32>(IS_CHANGED, 1);
+        }
+        store<i32>(cell, <i32>(from - base));
+      } else {
+        let isEscaped = false;
+        for (;;) {
+          at = find(at, end, delimiter, lineBreak, escape);
+          if (at >= end) return leave(EXIT_DONE, record, row, records);
+          if (load<u8>(at) != BACKSLASH) break;
+          isEscaped = true;
+          at++;
+        }
+        to = at;
+        let isNull = isQuoted && to == from;
+        if (isEscaped) {
+          isNull = to - from == 2 && load<u8>(from, 1) == LARGE_N;
+          if (!isNull && column >= 0) {
+            to = unescape(from, to);
+            store<i32>(IS_CHANGED, 1);
+          }
+        }
+        store<i32>(cell, isNull ? -1 : <i32>(from - base));
+      }
+      store<i32>(cell, <i32>(to - base), 4);
+      const form = load<i32>(field + FIELD_FORM);
+      if (form != FORM_PLAIN && load<i32>(cell) >= 0) formed(field, form, cell, from, to, base);
+      const byte = load<u8>(at++);
+      if (byte == LF) {
+        if (field != lastField) return leave(EXIT_FAULT, record, row, records);
+        break;
+      }
+      if (byte != delimiterByte || field == lastField) return leave(EXIT_FAULT, record, row, records);
+    }
+    record = at;
+    records++;
+    if (load<i32>(HAS_HEADER) != 0) store<i32>(HAS_HEADER, 0);
+    else row += stride;
+  }
+  return leave(EXIT_DONE, record, row, records);
+}
