@@ -16,6 +16,8 @@ export interface BrokenRule {
   readonly column: number;
 }
 
+export type Place = Pick<TextLocation, 'line' | 'column'>;
+
 export class BrokenRules {
   readonly list: BrokenRule[] = [];
   /** name of the present document */
@@ -27,11 +29,16 @@ export class BrokenRules {
     this.#rules = rules;
   }
 
+  /** Of a rule's fault the first is to be told. */
+  isNew(rule: number, fault: BrokenRule['fault']): boolean {
+    return !this.#known.has(`${rule}/${fault}`);
+  }
+
+  /** `first`: the values and their place, asked for where it is the first. */
   note(
     rule: number,
     fault: BrokenRule['fault'],
-    values: readonly (string | null)[],
-    { line, column }: TextLocation,
+    first: () => { readonly values: readonly string[]; readonly place: Place },
     count = 1,
   ): void {
     const identity = `${rule}/${fault}`;
@@ -41,10 +48,9 @@ export class BrokenRules {
       return;
     }
     const { name, kind } = this.#rules[rule]!;
-    const sample = values
-      .map((value) => value ?? '')
-      .join(', ')
-      .slice(0, 200);
+    const { values, place } = first();
+    const { line, column } = place;
+    const sample = values.join(', ').slice(0, 200);
     const { document } = this;
     const entry = { name: clarkName(name), kind, fault, count, sample, document, line, column };
     this.#known.set(identity, entry);

@@ -7,7 +7,7 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { xsiNamespace } from '../model/name-labels.ts';
 import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
 import { NamespaceScope } from '../shred/values/namespace-scope.ts';
-import { rangeText } from '../shred/xml-capture.ts';
+import { rangeText, sourceOf } from '../shred/xml-capture.ts';
 import {
   FLAG_DECODED,
   KIND_ATTRIBUTE,
@@ -21,21 +21,16 @@ import {
   type TextLocation,
   type TokenBatch,
 } from '../xml/tokens.ts';
-import {
-  newFrame,
-  setAt,
-  setValue,
-  type Candidate,
-  type ElementFrame,
-  type OpenElement,
-  type Progress,
-  type RuleScope,
-  type Selection,
-} from './open-scopes.ts';
-import { BrokenRules, type BrokenRule } from './broken-rules.ts';
-import { compileRules, type CompiledRules } from './compiled-rules.ts';
-import { ShortKeys } from './short-keys.ts';
 import { utf8Text } from '../xml/utf8.ts';
+import { BrokenRules, type BrokenRule } from './broken-rules.ts';
+import { Candidates, isComplete, type Candidate } from './candidates.ts';
+import { pushCompared, type ComparedAs } from './compared-values.ts';
+import { compileRules, type CompiledRules } from './compiled-rules.ts';
+import { INNER } from './rule-values.ts';
+import { RuleScope } from './rule-scopes.ts';
+import { SeededHash } from './seeded-hash.ts';
+import { ShortKeys } from './short-keys.ts';
+import { Situations, type AttributeField, type Situation } from './situations.ts';
 
 export interface IdentityChecker {
   /** in the order in which they were first met */
@@ -49,13 +44,22 @@ export interface IdentityChecker {
 export interface IdentityCheckerOptions {
   /** memory of values that are held at a time, in bytes, more or less (256 MiB): a million keys and as many references have a third of it */
   readonly maxHeldBytes?: number;
+  /** situations of elements that are known at a time (20,000) */
+  readonly maxSituations?: number;
 }
 
-/** What a value costs beside its characters, as a string and as a member of a set. */
+/** What a value costs beside its bytes. */
 const heldValueBytes = 64;
 
 /** Between the values of several fields: no character of XML, so that no value has it. */
-const betweenFields = '\0';
+const betweenFields = 0;
+
+/** Longer values, in bytes, are held in a short form. */
+const longValue = 16_000;
+/** Bytes that have all characters of a sample. */
+const longSample = 1024;
+
+const utf8 = new TextEncoder();
 
 /** null: the model declares nothing to check. */
 export function createIdentityChecker(
@@ -64,7 +68,7 @@ export function createIdentityChecker(
   options: IdentityCheckerOptions = {},
 ): IdentityChecker | null {
   if ((model.identityRules ?? []).length === 0) return null;
-  return new Checker(compileRules(model, names), names, options.maxHeldBytes ?? 256 * 1024 * 1024);
+  return new Checker(compileRules(model, names), names, options);
 }
 
 class Checker implements IdentityChecker {
@@ -72,26 +76,42 @@ class Checker implements IdentityChecker {
   readonly #rules: CompiledRules;
   readonly #names: NameTable;
   readonly #maxHeld: number;
-  readonly #frames: ElementFrame[] = [];
+  readonly #situations: Situations;
+  readonly #candidates: Candidates;
+  // of open elements, by their depth from 0
+  readonly #open: Situation[] = [];
+  readonly #nil: boolean[] = [];
+  readonly #namespacesBefore: number[] = [];
+  #depth = 0;
+  /** of the elements that declare rules; those behind the open ones are used again */
   readonly #scopes: RuleScope[] = [];
+  #openScopes = 0;
   readonly #namespaces = new NamespaceScope();
+  readonly #hash = new SeededHash();
   readonly #shortKeys = new ShortKeys();
   #text = new ByteBuffer(256);
+  /** the values of several fields */
+  readonly #tuple = new ByteBuffer(256);
   readonly #xsiType: number;
   readonly #xsiNil: number;
   readonly #faults: BrokenRules;
   #locate: (recordIndex: number) => TextLocation = () => ({ line: 0, column: 0, offset: 0 });
   /** record that is being read */
   #at = 0;
-  #depth = 0;
   #held = 0;
   #stopped = false;
 
-  constructor(rules: CompiledRules, names: NameTable, maxHeld: number) {
+  constructor(
+    rules: CompiledRules,
+    names: NameTable,
+    { maxHeldBytes = 256 * 1024 * 1024, maxSituations = 20_000 }: IdentityCheckerOptions,
+  ) {
     this.#rules = rules;
     this.#faults = new BrokenRules(rules.rules);
     this.#names = names;
-    this.#maxHeld = maxHeld;
+    this.#maxHeld = maxHeldBytes;
+    this.#situations = new Situations(rules, maxSituations);
+    this.#candidates = new Candidates(Math.max(...rules.rules.map(({ fields }) => fields.length)));
     this.#xsiType = names.intern(xsiNamespace, 'type');
     this.#xsiNil = names.intern(xsiNamespace, 'nil');
   }
@@ -105,7 +125,7 @@ class Checker implements IdentityChecker {
     this.#depth = 0;
     this.#held = 0;
     this.#stopped = false;
-    this.#scopes.length = 0;
+    this.#openScopes = 0;
     this.#shortKeys.clear();
     this.#text.length = 0;
     this.#namespaces.leave(0);
@@ -122,21 +142,20 @@ class Checker implements IdentityChecker {
       else if (kind === KIND_END) {
         this.#at = i;
         this.#end();
-      } else if (kind === KIND_TEXT && this.#depth > 0 && this.#frames[this.#depth - 1]!.captures !== null) {
+      } else if (kind === KIND_TEXT && this.#depth > 0 && this.#open[this.#depth - 1]!.captured.length > 0) {
         const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
         this.#text.push(source, events[i * RECORD_INTS + 2]!, events[i * RECORD_INTS + 3]!);
         if (this.#held + this.#text.length > this.#maxHeld) this.#stop();
       }
     }
+    for (let at = 0; at < this.#openScopes; at += 1) this.#scopes[at]!.placeAll(locate, this.#refers);
   }
 
   #start(batch: TokenBatch, at: number): number {
     const { events, count } = batch;
     const nameId = events[at * RECORD_INTS + 1]!;
-    const parent = this.#depth === 0 ? null : this.#frames[this.#depth - 1]!;
-    const frame = (this.#frames[this.#depth] ??= newFrame());
-    this.#depth += 1;
-    frame.namespaces = this.#namespaces.size;
+    const depth = this.#depth;
+    this.#namespacesBefore[depth] = this.#namespaces.size;
     let last = at;
     while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE) {
       last += 1;
@@ -146,151 +165,158 @@ class Checker implements IdentityChecker {
       );
     }
     const attributes = last + 1;
-    while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE) last += 1;
-    frame.node = parent === null ? this.#rules.root(nameId) : this.#rules.child(parent.node, nameId);
-    frame.nil = false;
-    for (let i = attributes; i <= last; i += 1) {
-      const attribute = events[i * RECORD_INTS + 1];
-      if (attribute === this.#xsiType) {
-        const type = this.#namespaces.resolve(rangeText(batch, i).trim());
-        if (type !== null) frame.node = this.#rules.typed(frame.node, type);
-      } else if (attribute === this.#xsiNil) frame.nil = /^\s*(true|1)\s*$/.test(rangeText(batch, i));
+    let typed = -1;
+    let nil = false;
+    while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE) {
+      last += 1;
+      const attribute = events[last * RECORD_INTS + 1];
+      if (attribute === this.#xsiType) typed = last;
+      else if (attribute === this.#xsiNil) nil = /^\s*(true|1)\s*$/.test(rangeText(batch, last));
     }
-    const element: OpenElement = { batch, attributes, last, frame };
-    if (parent !== null && parent.progress !== null)
-      for (const progress of parent.progress) this.#advance(progress, nameId, element);
-    for (const scope of this.#scopes) {
-      this.#begin(scope, scope.anywhere.get(nameId), nameId, element);
-      this.#begin(scope, scope.anywhere.get(-1), nameId, element);
+    const parent = depth === 0 ? this.#situations.outside : this.#open[depth - 1]!;
+    let situation = this.#situations.child(parent, nameId);
+    if (typed >= 0) situation = this.#typed(parent, nameId, situation, rangeText(batch, typed));
+    if (situation.asked.size > 0) {
+      const bits = bitsOf(situation.asked, batch, attributes, last);
+      situation = this.#situations.withAttributes(parent, nameId, situation, bits);
     }
-    const rules = this.#rules.rulesOf(frame.node);
-    if (rules.length > 0) this.#openScope(rules, element);
+    this.#open[depth] = situation;
+    this.#nil[depth] = nil;
+    this.#depth = depth + 1;
+    if (!situation.isQuiet) this.#enter(situation, batch, attributes, last);
     return last;
   }
 
-  #begin(
-    scope: RuleScope,
-    selections: readonly Selection[] | undefined,
-    nameId: number,
-    element: OpenElement,
-  ): void {
-    if (selections === undefined) return;
-    for (const { rule, path } of selections)
-      this.#advance({ path, step: 0, scope, rule, candidate: null, field: 0 }, nameId, element);
+  #typed(parent: Situation, nameId: number, situation: Situation, written: string): Situation {
+    const type = this.#namespaces.resolve(written.trim());
+    const node = type === null ? situation.node : this.#rules.typed(situation.node, type);
+    return node === situation.node ? situation : this.#situations.typed(parent, nameId, node);
   }
 
-  #openScope(rules: readonly number[], element: OpenElement): void {
-    const scope: RuleScope = {
-      keys: new Map(),
-      inner: new Map(),
-      references: new Map(),
-      rules,
-      anywhere: this.#rules.anywhere(rules),
-      held: 0,
-    };
-    element.frame.scope = scope;
-    this.#scopes.push(scope);
-    for (const rule of rules) {
-      for (const path of this.#rules.rules[rule]!.selector) {
-        if (path.anywhere) continue;
-        this.#follow({ path, step: 0, scope, rule, candidate: null, field: 0 }, element);
-      }
+  /** An element starts that rules have to do with; its attributes are the records from `first` to `last`. */
+  #enter(situation: Situation, batch: TokenBatch, first: number, last: number): void {
+    const { selected, attributes } = situation;
+    if (situation.opensScope) {
+      const scope = (this.#scopes[this.#openScopes] ??= new RuleScope());
+      scope.begin(this.#rules.rulesOf(situation.node));
+      this.#openScopes += 1;
     }
-  }
-
-  /** An element below one where `progress` stood. */
-  #advance(progress: Progress, nameId: number, element: OpenElement): void {
-    const { path, step } = progress;
-    // a field's `.//` stays at each level
-    if (path.anywhere && step === 0 && progress.candidate !== null)
-      (element.frame.progress ??= []).push(progress);
-    if (path.steps[step]!(nameId)) this.#follow({ ...progress, step: step + 1 }, element);
-  }
-
-  /** `element` is where the path has come to. */
-  #follow(progress: Progress, element: OpenElement): void {
-    const { path, step, candidate, field, scope, rule } = progress;
-    const { frame } = element;
-    if (step < path.steps.length) {
-      (frame.progress ??= []).push(progress);
-    } else if (candidate === null) {
-      this.#select(scope, rule, element);
-    } else if (path.attribute === null) {
-      (frame.captures ??= []).push({ candidate, field });
-    } else {
-      const { batch, attributes, last } = element;
-      for (let i = attributes; i <= last; i += 1) {
+    let candidate = situation.candidates - selected.length;
+    for (const { scope, rule } of selected) {
+      this.#candidates.begin(candidate, this.#scopes[scope]!, rule, this.#rules.rules[rule]!.fields.length);
+      candidate += 1;
+    }
+    for (const attribute of attributes) {
+      const { id } = attribute.test;
+      for (let i = first; i <= last; i += 1) {
         const name = batch.events[i * RECORD_INTS + 1]!;
-        if (path.attribute(name))
-          setValue(candidate, field, this.#rules.attributeValue(frame.node, name, rangeText(batch, i)));
+        if (id < 0 ? attribute.test.passes(name) : id === name)
+          this.#setAttribute(situation, attribute, batch, i);
       }
     }
   }
 
-  #select(scope: RuleScope, rule: number, element: OpenElement): void {
-    const { fields } = this.#rules.rules[rule]!;
-    const candidate: Candidate = { scope, rule, values: fields.map(() => null), ambiguous: false };
-    (element.frame.candidates ??= []).push(candidate);
-    for (const [field, paths] of fields.entries()) {
-      for (const path of paths) this.#follow({ path, step: 0, scope, rule, candidate, field }, element);
+  #setAttribute(situation: Situation, attribute: AttributeField, batch: TokenBatch, at: number): void {
+    const { events } = batch;
+    const name = events[at * RECORD_INTS + 1]!;
+    let as = attribute.as.get(name);
+    if (as === undefined) {
+      as = this.#rules.attribute(situation.node, name);
+      attribute.as.set(name, as);
     }
+    const [start, end] = [events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!];
+    setValue(this.#candidates.at(attribute.candidate), attribute.field, as, sourceOf(batch, at), start, end);
   }
 
   #end(): void {
     this.#depth -= 1;
-    const frame = this.#frames[this.#depth]!;
-    if (frame.captures !== null) {
-      const text = utf8Text(this.#text.bytes.subarray(0, this.#text.length));
-      this.#text.length = 0;
-      const value = frame.nil ? null : this.#rules.textValue(frame.node, text);
-      for (const { candidate, field } of frame.captures) setValue(candidate, field, value);
-    }
-    for (const candidate of frame.candidates ?? []) this.#settle(candidate);
-    if (frame.scope !== null) this.#closeScope(frame.scope);
-    this.#namespaces.leave(frame.namespaces);
-    // the next element here may come late, or never: what was held for this one is not to wait for it
-    frame.progress = null;
-    frame.captures = null;
-    frame.candidates = null;
-    frame.scope = null;
+    const situation = this.#open[this.#depth]!;
+    if (!situation.isQuiet) this.#leave(situation);
+    this.#namespaces.leave(this.#namespacesBefore[this.#depth]!);
   }
 
-  #settle({ scope, rule, values, ambiguous }: Candidate): void {
+  #leave({ captured, textAs, selected, candidates, opensScope }: Situation): void {
+    if (captured.length > 0) {
+      const text = this.#text;
+      const isNil = this.#nil[this.#depth]!;
+      for (const { candidate, field } of captured)
+        setValue(this.#candidates.at(candidate), field, isNil ? null : textAs, text.bytes, 0, text.length);
+      text.length = 0;
+    }
+    for (
+      let candidate = candidates - selected.length;
+      candidate < candidates && !this.#stopped;
+      candidate += 1
+    )
+      this.#settle(this.#candidates.at(candidate));
+    if (opensScope && !this.#stopped) this.#closeScope();
+  }
+
+  #settle(candidate: Candidate): void {
+    const { scope, rule, ambiguous } = candidate;
     const { kind, refers } = this.#rules.rules[rule]!;
-    if (ambiguous || values.includes(null)) {
+    if (ambiguous || !isComplete(candidate)) {
       // only a key demands its fields
-      if (ambiguous || kind === 'key') this.#faults.note(rule, 'incomplete', values, this.#location());
+      if (ambiguous || kind === 'key') this.#note(rule, 'incomplete', candidate);
       return;
     }
-    const whole = values.join(betweenFields);
-    const tuple = this.#shortKeys.of(whole);
+    const { values } = scope;
+    const whole = this.#wholeValue(candidate);
+    const { bytes, length } = whole.length > longValue ? this.#shortForm(whole) : whole;
+    const hash = this.#hash.of(bytes, length);
     if (kind !== 'keyref') {
-      const keys = setAt(scope.keys, rule);
-      if (keys.has(tuple)) this.#faults.note(rule, 'repeated', values, this.#location());
+      if (values.find(rule, bytes, length, hash) >= 0) this.#note(rule, 'repeated', candidate);
       else {
-        keys.add(tuple);
-        this.#hold(scope, tuple);
+        values.add(rule, bytes, length, hash);
+        this.#hold(scope, length);
       }
       return;
     }
-    if (refers === null || scope.keys.get(refers)?.has(tuple) === true) return;
-    let references = scope.references.get(rule);
-    if (references === undefined) scope.references.set(rule, (references = new Map()));
-    const known = references.get(tuple);
-    if (known !== undefined) known.count += 1;
-    else {
-      references.set(tuple, { count: 1, location: this.#location(), whole });
-      this.#hold(scope, whole);
+    if (refers === null || values.find(refers, bytes, length, hash) >= 0) return;
+    const known = values.find(rule, bytes, length, hash);
+    if (known >= 0) {
+      values.countOneMore(known);
+      return;
     }
+    if (!scope.referring.includes(rule)) scope.referring.push(rule);
+    const entry = values.add(rule, bytes, length, hash);
+    scope.unplaced.push(entry, this.#at);
+    if (whole.length > longValue) scope.longTexts.set(entry, utf8Text(whole.bytes.subarray(0, longSample)));
+    this.#hold(scope, length);
   }
 
-  /** Where the element ends that has just ended. */
-  #location(): TextLocation {
-    return this.#locate(this.#at);
+  /** The values of all fields. */
+  #wholeValue({ values, fields }: Candidate): ByteBuffer {
+    let whole = values[0]!;
+    if (fields > 1) {
+      whole = this.#tuple;
+      whole.clear();
+      for (let field = 0; field < fields; field += 1) {
+        if (field > 0) whole.pushByte(betweenFields);
+        whole.push(values[field]!.bytes, 0, values[field]!.length);
+      }
+    }
+    return whole;
   }
 
-  #hold(scope: RuleScope, tuple: string): void {
-    const bytes = tuple.length + heldValueBytes;
+  #shortForm({ bytes, length }: ByteBuffer): { readonly bytes: Uint8Array; readonly length: number } {
+    const short = utf8.encode(this.#shortKeys.of(utf8Text(bytes.subarray(0, length))));
+    return { bytes: short, length: short.length };
+  }
+
+  #note(rule: number, fault: BrokenRule['fault'], candidate: Candidate): void {
+    this.#faults.note(rule, fault, () => ({
+      values: candidate.values
+        .slice(0, candidate.fields)
+        .map(({ bytes, length }, field) =>
+          candidate.isSet[field] === 0 ? '' : utf8Text(bytes.subarray(0, length)),
+        ),
+      place: this.#locate(this.#at),
+    }));
+  }
+
+  #hold(scope: RuleScope, length: number): void {
+    const bytes = length + heldValueBytes;
     scope.held += bytes;
     this.#held += bytes;
     if (this.#held + this.#shortKeys.held > this.#maxHeld) this.#stop();
@@ -302,34 +328,72 @@ class Checker implements IdentityChecker {
     this.#stopped = true;
     this.unfinished += 1;
     this.#scopes.length = 0;
-    this.#frames.length = 0;
+    this.#openScopes = 0;
     this.#shortKeys.clear();
     this.#text = new ByteBuffer(256);
   }
 
-  #closeScope(scope: RuleScope): void {
-    this.#scopes.pop();
+  /** The key that a keyref refers to; -1 for other rules, and for keys of elements inside. */
+  readonly #refers = (rule: number): number => this.#rules.rules[rule]?.refers ?? -1;
+
+  #closeScope(): void {
+    this.#openScopes -= 1;
+    const scope = this.#scopes[this.#openScopes]!;
+    const { values } = scope;
     this.#held -= scope.held;
-    for (const [rule, references] of scope.references) {
-      const { refers } = this.#rules.rules[rule]!;
-      const keys = scope.keys.get(refers!);
-      const inner = scope.inner.get(refers!);
-      for (const [tuple, { count, location, whole }] of references) {
-        if (keys?.has(tuple) !== true && inner?.has(tuple) !== true)
-          this.#faults.note(rule, 'dangling', whole.split(betweenFields), location, count);
-      }
+    scope.placeAll(this.#locate, this.#refers);
+    for (const entry of scope.dangling(this.#refers))
+      this.#faults.note(
+        values.rule(entry),
+        'dangling',
+        () => ({
+          values: (scope.longTexts.get(entry) ?? utf8Text(values.bytes(entry))).split('\0'),
+          place: values.place(entry),
+        }),
+        values.times(entry),
+      );
+    for (let at = 0; at < this.#openScopes && !this.#stopped; at += 1) this.#handUp(scope, this.#scopes[at]!);
+    scope.clear();
+  }
+
+  /** Keys of an element are keys for the references of those around it, too (§3.11.5). */
+  #handUp({ values }: RuleScope, outer: RuleScope): void {
+    const referred = this.#rules.referredFrom(outer.rules);
+    if (referred.length === 0) return;
+    for (let entry = 0; entry < values.count && !this.#stopped; entry += 1) {
+      const rule = values.rule(entry);
+      if (referred.includes(rule) && outer.values.addOf(values, entry, rule + INNER))
+        this.#hold(outer, values.length(entry));
     }
-    for (const outer of this.#scopes) {
-      for (const refers of this.#rules.referredFrom(outer.rules)) {
-        const keys = scope.keys.get(refers);
-        if (keys === undefined) continue;
-        const known = setAt(outer.inner, refers);
-        for (const tuple of keys) {
-          if (known.has(tuple)) continue;
-          known.add(tuple);
-          this.#hold(outer, tuple);
-        }
-      }
-    }
+  }
+}
+
+/** The bits of those names that the attributes from `first` to `last` have. */
+function bitsOf(
+  asked: ReadonlyMap<number, number>,
+  { events }: TokenBatch,
+  first: number,
+  last: number,
+): number {
+  let bits = 0;
+  for (let i = first; i <= last; i += 1) bits |= asked.get(events[i * RECORD_INTS + 1]!) ?? 0;
+  return bits;
+}
+
+/** `as` null: the element says that it has none. */
+function setValue(
+  candidate: Candidate,
+  field: number,
+  as: ComparedAs | null,
+  source: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  if (candidate.isSet[field] === 1) candidate.ambiguous = true;
+  else if (as !== null) {
+    candidate.isSet[field] = 1;
+    const value = candidate.values[field]!;
+    value.clear();
+    pushCompared(as, source, start, end, value);
   }
 }

@@ -7,13 +7,20 @@ import type {
   NameTest,
   RelationalModel,
 } from '../model/relational-model.ts';
-import { isSameName, type BuiltInType, type QName } from '../model/source-model.ts';
+import { isSameName, type QName } from '../model/source-model.ts';
 import { rowColumnsOf } from '../model/wide-rows.ts';
 import type { NameTable } from '../xml/tokens.ts';
+import { comparedAs, type ComparedAs } from './compared-values.ts';
 
-type Test = (nameId: number) => boolean;
+export interface Test {
+  /** of the one name that passes; -1: of no single one */
+  readonly id: number;
+  passes(nameId: number): boolean;
+}
 
 export interface CompiledPath {
+  /** tells it from all others of the rules */
+  readonly id: number;
   readonly anywhere: boolean;
   readonly steps: readonly Test[];
   readonly attribute: Test | null;
@@ -27,7 +34,7 @@ export interface CompiledRule {
   readonly fields: readonly (readonly CompiledPath[])[];
 }
 
-interface Selection {
+export interface Selection {
   readonly rule: number;
   readonly path: CompiledPath;
 }
@@ -45,19 +52,21 @@ export interface CompiledRules {
   anywhere(rules: readonly number[]): ReadonlyMap<number, readonly Selection[]>;
   /** keys that keyrefs among these rules refer to */
   referredFrom(rules: readonly number[]): readonly number[];
-  /** a value in the form that all spellings of it have in common */
-  textValue(node: number, text: string): string;
-  attributeValue(node: number, nameId: number, text: string): string;
+  /** what the text of an element of that node is compared as */
+  text(node: number): ComparedAs;
+  attribute(node: number, nameId: number): ComparedAs;
 }
 
 export function compileRules(model: RelationalModel, names: NameTable): CompiledRules {
   const { nodes, roots, identityRules = [] } = model;
+  let paths = 0;
+  const compile = (path: IdentityPath): CompiledPath => compilePath(path, paths++, names);
   const rules = identityRules.map((rule): CompiledRule => ({
     kind: rule.kind,
     name: rule.name,
     refers: rule.refers,
-    selector: rule.selector.map((path) => compilePath(path, names)),
-    fields: rule.fields.map((paths) => paths.map((path) => compilePath(path, names))),
+    selector: rule.selector.map(compile),
+    fields: rule.fields.map((alternatives) => alternatives.map(compile)),
   }));
   const declared = new Map<number, number[]>();
   for (const [index, rule] of identityRules.entries()) {
@@ -114,10 +123,10 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
       }
       return known;
     },
-    textValue: (node, text) => comparable(columnAt(node, nodes[node]?.textColumn ?? -1), text),
-    attributeValue(node, nameId, text) {
+    text: (node) => comparedAs(columnAt(node, nodes[node]?.textColumn ?? -1)),
+    attribute(node, nameId) {
       const attribute = nodes[node]?.attributes.find(({ name }) => idOf(name) === nameId);
-      return comparable(columnAt(node, attribute?.column ?? -1), text);
+      return comparedAs(columnAt(node, attribute?.column ?? -1));
     },
   };
 
@@ -126,8 +135,9 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
   }
 }
 
-function compilePath(path: IdentityPath, names: NameTable): CompiledPath {
+function compilePath(path: IdentityPath, id: number, names: NameTable): CompiledPath {
   return {
+    id,
     anywhere: path.anywhere,
     steps: path.steps.map((test) => compileTest(test, names)),
     attribute: path.attribute === null ? null : compileTest(path.attribute, names),
@@ -138,39 +148,11 @@ function compileTest(test: NameTest, names: NameTable): Test {
   const { namespaceUri, localName } = test;
   if (namespaceUri !== null && localName !== null) {
     const id = names.intern(namespaceUri, localName);
-    return (nameId) => nameId === id;
+    return { id, passes: (nameId) => nameId === id };
   }
-  return (nameId) =>
-    passes(test, { namespaceUri: names.namespaceUri(nameId), localName: names.localName(nameId) });
-}
-
-const preserved: ReadonlySet<BuiltInType> = new Set(['string', 'anySimpleType', 'normalizedString']);
-
-/** Values are compared, not spellings: 01 is 1, 1.50 is 1.5 (XSD Part 2 §4.2.1). */
-function comparable(column: Column | undefined, text: string): string {
-  if (column !== undefined && column.sourceType !== null && preserved.has(column.sourceType)) return text;
-  const collapsed = text.replaceAll(/[ \t\r\n]+/g, ' ').trim();
-  switch (column?.type.list === true ? 'text' : column?.type.kind) {
-    case 'smallint':
-    case 'integer':
-    case 'bigint':
-    case 'numeric': {
-      const match = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(collapsed);
-      if (match === null) return collapsed;
-      const [, sign, whole, fraction = ''] = match;
-      const digits = `${whole === '' ? '0' : whole}${fraction === '' ? '' : `.${fraction}`}`;
-      return sign === '-' && digits !== '0' ? `-${digits}` : digits;
-    }
-    case 'boolean':
-      return { 1: 'true', 0: 'false' }[collapsed] ?? collapsed;
-    case 'real':
-    case 'double':
-      return /^[-+.\d]/.test(collapsed) ? String(Number(collapsed)) : collapsed;
-    case 'timestamptz':
-    case 'timestamp':
-    case 'time':
-      return collapsed.replace(/(?<=:\d\d)\.0+(?!\d)|(?<=\.\d*[1-9])0+(?!\d)/, '').replace(/[+-]00:00$/, 'Z');
-    default:
-      return collapsed;
-  }
+  return {
+    id: -1,
+    passes: (nameId) =>
+      passes(test, { namespaceUri: names.namespaceUri(nameId), localName: names.localName(nameId) }),
+  };
 }

@@ -29,7 +29,7 @@ const shop = xs(`
 function check(
   xsd: string,
   documents: readonly string[],
-  options: { level?: MapLevel; pieceBytes?: number; maxHeldBytes?: number } = {},
+  options: { level?: MapLevel; pieceBytes?: number; maxHeldBytes?: number; maxSituations?: number } = {},
 ): IdentityChecker {
   const names = createNameTable();
   const checker = createIdentityChecker(modelOf(compiled(xsd), options.level ?? 3), names, options)!;
@@ -47,6 +47,9 @@ function check(
   return checker;
 }
 
+/** Three elements in each, so many levels deep, all with one id. */
+const tree = (name: string, depth: number): string =>
+  `<${name} id="1">${depth === 0 ? '' : ['p', 'q', 'q'].map((inner) => tree(inner, depth - 1)).join('')}</${name}>`;
 const shopOf = (content: string): string => `<shop xmlns="urn:t">${content}</shop>`;
 const faults = (checker: IdentityChecker): string[] =>
   checker.broken.map(
@@ -161,6 +164,34 @@ describe('paths', () => {
     const document = `<node xmlns="urn:t" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" id="1"><node id="1" xsi:type="M"><node id="1"/>
       <node id="1"/><extra/></node><node id="2"/></node>`;
     expect(faults(check(xsd, [document]))).toEqual(['child repeated 1 × 1 (1.xml:2)']);
+  });
+
+  it('a reference or unique value is asked of elements that have its attribute alone, a key of all', () => {
+    const xsd = xs(`<xs:element name="r"><xs:complexType><xs:sequence>
+        <xs:element name="a" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id"/><xs:attribute name="x"/><xs:attribute name="y"/><xs:attribute name="to"/></xs:complexType></xs:element>
+      </xs:sequence></xs:complexType>
+      <xs:key name="id"><xs:selector xpath="*"/><xs:field xpath="@id"/></xs:key>
+      <xs:unique name="pair"><xs:selector xpath=".//t:a"/><xs:field xpath="@x"/><xs:field xpath="@y"/></xs:unique>
+      <xs:keyref name="to" refer="t:id"><xs:selector xpath=".//*"/><xs:field xpath="@to"/></xs:keyref></xs:element>`);
+    const document = `<r xmlns="urn:t"><a id="1" x="1"/><a x="1" id="2"/><a id="3" y="1" x="1"/><a x="1" y="1" to="3" id="4"/>
+      <a to="9"/><a id="1" to="4"/></r>`;
+    expect(faults(check(xsd, [document]))).toEqual([
+      'pair repeated 1 × 1, 1 (1.xml:1)',
+      'id incomplete 1 ×  (1.xml:2)',
+      'id repeated 1 × 1 (1.xml:2)',
+      'to dangling 1 × 9 (1.xml:2)',
+    ]);
+  });
+
+  it('elements within one another in many ways, few of which are known at a time', () => {
+    const xsd =
+      xs(`<xs:element name="p" type="N"><xs:unique name="child"><xs:selector xpath="*"/><xs:field xpath="@id"/></xs:unique></xs:element>
+      <xs:element name="q" type="N"/>
+      <xs:complexType name="N"><xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element ref="p"/><xs:element ref="q"/></xs:choice><xs:attribute name="id"/></xs:complexType>`);
+    const document = tree('p', 5).replace('<p', '<p xmlns="urn:t"');
+    const few = check(xsd, [document], { maxSituations: 5 }).broken;
+    expect(few).toEqual(check(xsd, [document]).broken);
+    expect(few[0]!.count).toBeGreaterThan(80);
   });
 
   it('a model without constraints has no checker', () => {

@@ -1,0 +1,55 @@
+/** Elements that selectors have found and that are open, with the values of their fields. */
+import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
+import type { RuleScope } from './rule-scopes.ts';
+
+/** An element that a selector found; used again for others. */
+export interface Candidate {
+  scope: RuleScope;
+  rule: number;
+  /** 1: has a value */
+  readonly isSet: Uint8Array;
+  /** as they are compared; of the first fields, as many as the rule has */
+  readonly values: readonly ByteBuffer[];
+  fields: number;
+  /** a field was found more than once */
+  ambiguous: boolean;
+}
+
+export class Candidates {
+  readonly #mostFields: number;
+  readonly #all: Candidate[] = [];
+
+  constructor(mostFields: number) {
+    this.#mostFields = mostFields;
+  }
+
+  at(index: number): Candidate {
+    return this.#all[index]!;
+  }
+
+  /** Begins the one at a place, above all that are open. */
+  begin(index: number, scope: RuleScope, rule: number, fields: number): void {
+    const known = this.#all[index];
+    if (known === undefined) {
+      this.#all[index] = {
+        scope,
+        rule,
+        isSet: new Uint8Array(this.#mostFields),
+        values: Array.from({ length: this.#mostFields }, () => new ByteBuffer(32)),
+        fields,
+        ambiguous: false,
+      };
+      return;
+    }
+    known.scope = scope;
+    known.rule = rule;
+    known.isSet.fill(0);
+    known.fields = fields;
+    known.ambiguous = false;
+  }
+}
+
+export function isComplete({ isSet, fields }: Candidate): boolean {
+  for (let field = 0; field < fields; field += 1) if (isSet[field] === 0) return false;
+  return true;
+}

@@ -1,0 +1,59 @@
+/** Elements that declare rules and are open: what their rules hold. */
+import type { TextLocation } from '../xml/tokens.ts';
+import { RuleValues, INNER } from './rule-values.ts';
+
+export class RuleScope {
+  rules: readonly number[] = [];
+  /** memory of its values, more or less */
+  held = 0;
+  /** by rule: of keys, of references that were not met as keys, and of keys of elements inside */
+  readonly values = new RuleValues();
+  /** keyrefs that have references, in the order of their first one */
+  readonly referring: number[] = [];
+  /** by entry: how values of references begin that are held in a short form */
+  readonly longTexts = new Map<number, string>();
+  /** entries of references whose place is not known yet, each with its record of the present batch */
+  readonly unplaced: number[] = [];
+
+  begin(rules: readonly number[]): void {
+    this.rules = rules;
+    this.held = 0;
+    this.clear();
+  }
+
+  clear(): void {
+    this.values.clear();
+    this.longTexts.clear();
+    this.referring.length = 0;
+    this.unplaced.length = 0;
+  }
+
+  /** Whether a reference's value is a key by now, here or in elements inside. */
+  isFound(entry: number, refers: number): boolean {
+    return this.values.has(entry, refers) || this.values.has(entry, refers + INNER);
+  }
+
+  /** Notes the places of references that are still no keys: their records are about to go. `refers`: the key of a keyref, else -1. */
+  placeAll(locate: (recordIndex: number) => TextLocation, refers: (rule: number) => number): void {
+    const { unplaced, values } = this;
+    for (let at = 0; at < unplaced.length; at += 2) {
+      const entry = unplaced[at]!;
+      if (!this.isFound(entry, refers(values.rule(entry)))) values.setPlace(entry, locate(unplaced[at + 1]!));
+    }
+    unplaced.length = 0;
+  }
+
+  /** References that lead nowhere, by keyref in the order of their first reference. */
+  dangling(refers: (rule: number) => number): number[] {
+    const { values, referring } = this;
+    if (referring.length === 0) return [];
+    const found: number[] = [];
+    for (let entry = 0; entry < values.count; entry += 1) {
+      const key = refers(values.rule(entry));
+      if (key >= 0 && !this.isFound(entry, key)) found.push(entry);
+    }
+    return found.toSorted(
+      (a, b) => referring.indexOf(values.rule(a)) - referring.indexOf(values.rule(b)) || a - b,
+    );
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Hashes of bytes that nobody foresees who does not know the seed, so that no document can be made whose values meet in one place: HalfSipHash
+ * (https://github.com/veorq/SipHash) with one round a word and three at the end.
+ */
+export class SeededHash {
+  readonly #low: number;
+  readonly #high: number;
+
+  constructor() {
+    const [low, high] = crypto.getRandomValues(new Int32Array(2));
+    this.#low = low!;
+    this.#high = high!;
+  }
+
+  /** 32 bits. */
+  of(bytes: Uint8Array, length: number): number {
+    let a = this.#low;
+    let b = this.#high;
+    let c = this.#low ^ 0x6c796765;
+    let d = this.#high ^ 0x74656462;
+    const whole = length & ~3;
+    for (let at = 0; at <= whole; at += 4) {
+      const word = at < whole ? wordAt(bytes, at) : restAt(bytes, at, length);
+      d ^= word;
+      a = (a + b) | 0;
+      b = ((b << 5) | (b >>> 27)) ^ a;
+      a = (a << 16) | (a >>> 16);
+      c = (c + d) | 0;
+      d = ((d << 8) | (d >>> 24)) ^ c;
+      a = (a + d) | 0;
+      d = ((d << 7) | (d >>> 25)) ^ a;
+      c = (c + b) | 0;
+      b = ((b << 13) | (b >>> 19)) ^ c;
+      c = (c << 16) | (c >>> 16);
+      a ^= word;
+    }
+    c ^= 0xff;
+    for (let round = 0; round < 3; round += 1) {
+      a = (a + b) | 0;
+      b = ((b << 5) | (b >>> 27)) ^ a;
+      a = (a << 16) | (a >>> 16);
+      c = (c + d) | 0;
+      d = ((d << 8) | (d >>> 24)) ^ c;
+      a = (a + d) | 0;
+      d = ((d << 7) | (d >>> 25)) ^ a;
+      c = (c + b) | 0;
+      b = ((b << 13) | (b >>> 19)) ^ c;
+      c = (c << 16) | (c >>> 16);
+    }
+    return b ^ d;
+  }
+}
+
+/** Where a value of a rule is looked for: the hash of its bytes, and the rule. */
+export function slotOf(hash: number, rule: number): number {
+  const mixed = Math.imul(hash ^ Math.imul(rule, 0x9e3779b1), 0x85ebca6b);
+  return mixed ^ (mixed >>> 15);
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
+/** The bytes behind the last whole word, and the length. */
+function restAt(bytes: Uint8Array, at: number, length: number): number {
+  let word = length << 24;
+  for (let i = length - 1; i >= at; i -= 1) word |= bytes[i]! << (8 * (i - at));
+  return word;
+}
