@@ -50,6 +50,7 @@ export interface FileDatabase {
 /** Rows of one table that wait beside the file, without a header. */
 export interface StagedRowsFile {
   readonly path: string;
+  readonly bytes: number;
   readonly columnCount: number;
   /** no row is longer */
   readonly longestRowBytes: number;
@@ -280,7 +281,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
 
   async #stagedTables(): Promise<StagedTables> {
     const staged = new Map<number | string, StagedRowsFile>();
-    for (const { name, rows, longestWriteBytes } of await this.#files.finish()) {
+    for (const { name, rows, bytes, longestWriteBytes } of await this.#files.finish()) {
       if (rows === 0) continue;
       const key = name.slice(0, name.indexOf('.'));
       const isSide = key in sideTableDefinitions;
@@ -289,6 +290,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
         : this.plan.model.tables[Number(key)]!;
       staged.set(isSide ? key : Number(key), {
         path: join(this.#staging!.directory, name),
+        bytes,
         columnCount: columns.length,
         longestRowBytes: longestWriteBytes,
       });

@@ -77,6 +77,8 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     autoload_known_extensions: 'false',
     memory_limit: memoryLimit(options.memoryBytes),
     temp_directory: options.spill ?? join(options.directory, 'spill'),
+    // what a row group took goes back at once
+    allocator_bulk_deallocation_flush_threshold: '1MB',
     // of two, one waits for the other in a loop: half as much again of processor time, and hardly sooner done
     threads: '1',
     ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),

@@ -3,7 +3,7 @@
  * Most tables lie in that order, as one look at their keys tells, and are read as they lie; only another one is sorted by DuckDB, what does
  * not fit into memory on the disk.
  */
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { textBlock } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
@@ -20,7 +20,8 @@ import {
   type RowOrder,
   type RowQuery,
 } from '../row-sinks/table-row-source.ts';
-import { chunksOf, chunksWithMemory, chunkTexts, type Chunks } from './row-chunks.ts';
+import type { ChunkTexts } from './chunk-texts.ts';
+import { chunksOf, chunksWithMemory, type Chunks } from './row-chunks.ts';
 
 /** Keys and positions are BIGINTs. */
 export interface SourceTable extends ReadTable {
@@ -153,15 +154,21 @@ class FileTables implements ReadTables<SourceTable> {
       width: columns.length,
     };
     const chunks = await chunksFor(oneText(fields.map(({ expression }) => expression)));
-    return this.#fieldBlocks(chunks, plan);
+    // DuckDB itself, which most folders are read without
+    const { chunkTexts } = await import('./chunk-texts.ts');
+    return this.#fieldBlocks(chunks, plan, chunkTexts);
   }
 
-  #fieldBlocks(chunks: Chunks, plan: FieldPlan): ClosableBlocks {
+  #fieldBlocks(
+    chunks: Chunks,
+    plan: FieldPlan,
+    textsOf: (chunk: DuckDBDataChunk) => ChunkTexts,
+  ): ClosableBlocks {
     return {
       next: async () => {
         const chunk = await chunks.next();
         if (chunk === null) return null;
-        const { bytes, ends } = chunkTexts(chunk);
+        const { bytes, ends } = textsOf(chunk);
         const block = fieldBlock(bytes, ends, plan);
         if (block === null)
           throw new AppError(

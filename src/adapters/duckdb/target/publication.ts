@@ -4,7 +4,7 @@ import { ownPrefix } from '../../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { MergeOrder } from '../../../ports/rows/merge.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
-import type { StagedCsv } from '../csv-import.ts';
+import type { StagedRowsFile } from '../../database-files/sink.ts';
 import type { DuckDb } from '../database.ts';
 import type { KnownTables } from '../tables.ts';
 import type { Merging } from '../../row-sinks/merging.ts';
@@ -15,8 +15,10 @@ export interface DuckDbPublication {
   readonly plan: SinkPlan;
   /** the model's tables, in its order */
   readonly tables: readonly PhysicalTable[];
+  /** nobody else knows the file: what is in it needs not be there all at once */
+  readonly isNew: boolean;
   /** files with rows, by index of the table or name of the table beside the data */
-  readonly staged: ReadonlyMap<number | string, StagedCsv>;
+  readonly staged: ReadonlyMap<number | string, StagedRowsFile>;
   /** NOT NULL columns that some row left empty, and columns with a value that their type cannot hold, as `columnId` names them */
   readonly nullAllowed: ReadonlySet<string>;
   readonly widened: WidenedTypes;

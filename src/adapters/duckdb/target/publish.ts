@@ -13,6 +13,12 @@ import { runAll, type DuckDbPublication } from './publication.ts';
 import { readTables, sideTableStatements, tableStatements } from '../tables.ts';
 import { columnSqlType } from '../types.ts';
 
+/**
+ * Staged bytes after which a transaction ends and another one begins, in a file that nobody else knows: of each table that it fills a transaction holds
+ * up to 122,880 rows in memory, outside of the limit that DuckDB is given.
+ */
+const mostHeldBytes = 16 * 1024 * 1024;
+
 /** Rows added by table name of the model. */
 export async function publishRows(publication: DuckDbPublication): Promise<Record<string, number>> {
   const { database, plan, tables, staged } = publication;
@@ -25,6 +31,7 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   publication.merging = merging;
   const documents = await addDocuments(publication, offsets);
   const rows: Record<string, number> = {};
+  let heldBytes = 0;
   for (const [index, table] of tables.entries()) {
     const csv = staged.get(index);
     if (csv === undefined) {
@@ -40,6 +47,10 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
         ? incoming.map(({ sqlType }) => sqlType)
         : await adaptTable(publication, index, known, incoming);
     rows[plan.model.tables[index]!.name] = await insert(publication, index, csv, incoming, types, offsets);
+    heldBytes += csv.bytes;
+    if (!publication.isNew || heldBytes < mostHeldBytes) continue;
+    for (const step of ['COMMIT', 'CHECKPOINT', 'BEGIN']) await database.run(step);
+    heldBytes = 0;
   }
   await addSideRows(publication, offsets);
   await keepKeys(publication);

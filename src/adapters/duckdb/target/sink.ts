@@ -42,7 +42,8 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   protected readonly sidecars = ['.wal'];
   protected readonly begin = 'BEGIN';
   #tables: readonly PhysicalTable[] = [];
-  /** of the database that was opened last, and how many times the usual that is */
+  /** of the database that was opened last: whether nobody else knows it, its memory, and how many times the usual that is */
+  #isNew = false;
   #memoryBytes = 0;
   #memoryFactor = 1;
 
@@ -107,6 +108,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
     const widest = smallBlocks ? 0 : Math.max(0, ...files.map((csv) => csv.columnCount));
     const usual = memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns), widest);
     this.#memoryBytes = usual * this.#memoryFactor;
+    this.#isNew = isNew;
     return openDuckDb(path, {
       directory: this.stagingDirectory,
       memoryBytes: this.#memoryBytes,
@@ -152,6 +154,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
       database,
       plan: plan.saveMode === 'write-schema' ? { ...plan, allTables: true } : plan,
       tables: this.#tables,
+      isNew: this.#isNew,
       staged,
       nullAllowed: this.nullAllowed,
       widened: this.widened,

@@ -1,7 +1,8 @@
 /** Texts out of DuckDB's chunks as bytes: short ones lie in the vector, long ones anywhere. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
-import { chunksOf, chunkTexts } from '../../../../src/adapters/duckdb/row-chunks.ts';
+import { chunkTexts } from '../../../../src/adapters/duckdb/chunk-texts.ts';
+import { chunksOf } from '../../../../src/adapters/duckdb/row-chunks.ts';
 import { fieldBlock } from '../../../../src/adapters/row-sinks/field-blocks.ts';
 import { cellText } from '../../../../src/engine/unshred/rows/values.ts';
 
