@@ -97,10 +97,29 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
   }
 }
 
+function twoDigits(value: string): string {
+  return `lpad((${value})::VARCHAR, 2, '0')`;
+}
+
+function textAtOffset(instant: string, offset: string): string {
+  const local = `((${instant} AT TIME ZONE 'UTC') + to_minutes(${offset}))`;
+  return `${lexicalText(local, 'TIMESTAMP')} || CASE WHEN ${offset} < 0 THEN '-' ELSE '+' END || ${twoDigits(`abs(${offset}) // 60`)} || ':' || ${twoDigits(`abs(${offset}) % 60`)}`;
+}
+
 const unboundedDecimal = columnSqlType({ kind: 'numeric' });
 
-/** `expression` of type `from` as a value of type `to`. */
-export function converted(expression: string, from: string, to: string): string {
+/**
+ * `expression` of type `from` as a value of type `to`; `offset`: of an instant, what says how many minutes ahead of UTC it is written, NULL where that
+ * is `Z`.
+ */
+export function converted(
+  expression: string,
+  from: string,
+  to: string,
+  offset: string | null = null,
+): string {
+  if (to === 'VARCHAR' && from === 'TIMESTAMP WITH TIME ZONE' && offset !== null)
+    return `CASE WHEN ${offset} IS NULL THEN ${lexicalText(expression, from)} ELSE ${textAtOffset(expression, offset)} END`;
   // zeros that the type of decimals without bounds has added are nobody's
   if (to === 'VARCHAR') return lexicalText(expression, from, from === unboundedDecimal ? 0 : null);
   if (to === 'VARCHAR[]') {

@@ -8,14 +8,27 @@ import { isText, plainType, settledType, textOf, turnToText } from './types.ts';
 
 const { quote } = mysql;
 
-/** Columns are added, types widened, NOT NULL dropped; answers the expressions that make the staged rows `s` rows of it. */
+export interface AdaptedTable {
+  /** of the columns, expressions over the staged rows `s` */
+  readonly values: readonly string[];
+  /** columns that became text now */
+  readonly turned: ReadonlySet<number>;
+  /** all that are text */
+  readonly texts: ReadonlySet<number>;
+}
+
+/**
+ * Columns are added, types widened, NOT NULL dropped; answers how the staged rows become rows of it.
+ */
 export async function adaptTable(
   { database, changes }: { readonly database: Mysql; readonly changes: string[] },
   table: MysqlStagedTable,
   known: MysqlTable,
-): Promise<string[]> {
+): Promise<AdaptedTable> {
   const clauses: string[] = [];
   const values: string[] = [];
+  const turned = new Set<number>();
+  const texts = new Set<number>();
   for (const [at, column] of table.columns.entries()) {
     const incoming = table.sqlType(at);
     const there = known.columns.get(foldedName(column.name));
@@ -31,14 +44,23 @@ export async function adaptTable(
     }
     const type = plainType(there.type);
     const settled = settledType(type, incoming);
-    values.push(isText(settled) ? textOf(staged, incoming, column.type) : staged);
+    if (isText(settled)) texts.add(at);
+    const offset = table.offsetOf(at);
+    values.push(
+      isText(settled)
+        ? textOf(staged, incoming, column.type, offset === null ? null : `s.${offset}`)
+        : staged,
+    );
     const isKey = table.physical.primaryKey.includes(column.name);
     const drops = there.notNull && !isKey && (nullable || table.isNullable(at));
     const keptNull = there.notNull && !drops ? 'NOT NULL' : 'NULL';
     if (settled !== type) {
       changes.push(`${table.physical.name}.${column.name}: ${type} widened to ${settled}`);
       if (isText(settled) && !isText(type)) {
-        await turnToText(database, known.name, there, textOf(quote(there.name), type, column.type));
+        const isThere = (name: string): boolean => known.columns.has(foldedName(name));
+        const text = textOf(quote(there.name), type, column.type, table.offsetOf(at, isThere));
+        await turnToText(database, known.name, there, text);
+        turned.add(at);
         continue;
       }
     }
@@ -55,5 +77,5 @@ export async function adaptTable(
     changes.push(`${table.physical.name}.${name}: NOT NULL dropped`);
   }
   if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);
-  return values;
+  return { values, turned, texts };
 }

@@ -15,9 +15,10 @@ import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import { passFence } from '../row-sinks/staged-rows.ts';
 import { widenedWords } from '../row-sinks/unfit-columns.ts';
+import { isWrittenText, textColumns } from '../row-sinks/written-texts.ts';
 import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
-import { adaptTable } from './alter-tables.ts';
+import { adaptTable, type AdaptedTable } from './alter-tables.ts';
 import { makeCurrentViews } from './current-views.ts';
 import {
   addMergeColumns,
@@ -150,6 +151,13 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
     appears(made, name);
   }
   const madeSide = (side: SideTableName): string => `${token}_${side}`;
+  await writeTexts(
+    publication,
+    // rows of others are made text by the tables that they come from
+    (table, at) => (table.isTurned(at) ? 'text' : null),
+    ({ name }) => name,
+    (name) => quote(name === sideTableNames.lexical ? madeSide('lexical') : madeSide('documents')),
+  );
   for (const statement of keyStatements(
     publication,
     madeSide('keys'),
@@ -177,11 +185,15 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
       made.push(definition.name);
     }
     const values = new Map<MysqlStagedTable, readonly string[]>();
+    const adapted = new Map<MysqlStagedTable, AdaptedTable>();
     for (const [index, table] of staged.entries()) {
       if (!isWanted(publication, table)) continue;
       const there = known.get(foldedName(table.physical.name));
-      if (there !== undefined) values.set(table, await adaptTable(publication, table, there));
-      else {
+      if (there !== undefined) {
+        const changed = await adaptTable(publication, table, there);
+        values.set(table, changed.values);
+        adapted.set(table, changed);
+      } else {
         await database.run(tableStatement(table.needed, tables[index]!.name, (at) => table.isNullable(at)));
         made.push(tables[index]!.name);
         for (const statement of parentIndexes(table.physical, tables[index]!.name))
@@ -217,6 +229,11 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
       const index = staged.indexOf(table);
       if (count > 0 && index < plan.model.tables.length) rows[plan.model.tables[index]!.name] = count;
     }
+    const textOf = (table: MysqlStagedTable, at: number): 'turned' | 'text' | null => {
+      if (adapted.get(table)?.turned.has(at) === true) return 'turned';
+      return table.isTurned(at) || adapted.get(table)?.texts.has(at) === true ? 'text' : null;
+    };
+    await writeTexts(publication, textOf, ({ physical }) => physical.name, quote);
     for (const statement of keyStatements(
       publication,
       sideTableNames.keys,
@@ -235,6 +252,25 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
     await database.run('ROLLBACK').catch(() => 0);
     for (const name of made) await dropEmpty(database, name);
     throw error;
+  }
+}
+
+/** Columns that are text, and not in the model, say what documents say. `relation`: of a table beside the data. */
+async function writeTexts(
+  { database, plan, tables, staged, sides }: MysqlPublication,
+  textOf: (table: MysqlStagedTable, at: number) => 'turned' | 'text' | null,
+  tableOf: (table: MysqlStagedTable) => string,
+  relation: (name: string) => string,
+): Promise<void> {
+  const ofModel = (index: number, at: number) =>
+    staged[index]!.rows === 0 ? null : textOf(staged[index]!, at);
+  const hasWritten = (sides.get('lexical')?.rows ?? 0) > 0;
+  for (const column of textColumns(plan.model, tables, hasWritten, ofModel)) {
+    const table = quote(tableOf(staged.find(({ physical }) => physical.name === column.table)!));
+    await database.run(
+      `UPDATE ${table} t JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = t.${quote(column.key)} AND ${isWrittenText(column, plan.idJob, relation, mysql.literal)}
+       SET t.${quote(column.column)} = l.content`,
+    );
   }
 }
 

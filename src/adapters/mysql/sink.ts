@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { hasOffsetBehind } from '../../engine/model/zones.ts';
 import { sideTableDefinitions, sideTableNames, type SideTableName } from '../../engine/model/side-tables.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
@@ -119,12 +120,16 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
         new MysqlStagedTable(
           `${this.#token}_${index}`,
           table,
-          this.#model.tables[index]!.columns.map(({ type, role }) => ({ type, isValue: role === 'value' })),
+          this.#model.tables[index]!.columns.map(({ type, role }, at, columns) => ({
+            type,
+            isValue: role === 'value',
+            hasOffsetBehind: hasOffsetBehind(columns, at),
+          })),
         ),
     );
     const sides = (['documents', 'unmapped', 'lexical'] as const).map((side) => {
       const definition = sideTableDefinitions[side];
-      const types = definition.columns.map(({ type }) => ({ type, isValue: false }));
+      const types = definition.columns.map(({ type }) => ({ type, isValue: false, hasOffsetBehind: false }));
       return [
         side,
         new MysqlStagedTable(`${this.#token}_${side}`, physicalSideTable(definition, mysql), types),

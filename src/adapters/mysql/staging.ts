@@ -22,6 +22,8 @@ export interface MysqlStagedColumn {
   readonly name: string;
   readonly type: ColumnType;
   readonly isValue: boolean;
+  /** the column behind it says at which offset its times are written */
+  readonly hasOffsetBehind: boolean;
   /** the type that it has for a value that its own cannot hold; null: its own */
   wider: ColumnType | null;
   /** lost its NOT NULL */
@@ -42,7 +44,7 @@ export class MysqlStagedTable {
   constructor(
     name: string,
     physical: PhysicalTable,
-    types: readonly { type: ColumnType; isValue: boolean }[],
+    types: readonly Pick<MysqlStagedColumn, 'type' | 'isValue' | 'hasOffsetBehind'>[],
   ) {
     this.name = name;
     this.physical = physical;
@@ -62,6 +64,13 @@ export class MysqlStagedTable {
   /** Whether it became text, which it was not. */
   isTurned(at: number): boolean {
     return this.columns[at]!.wider?.kind === 'text';
+  }
+
+  /** Quoted: the column that says at which offset times of this one are written; null: none does. `isThere`: of a column by name. */
+  offsetOf(at: number, isThere: (name: string) => boolean = () => true): string | null {
+    if (!this.columns[at]!.hasOffsetBehind) return null;
+    const { name } = this.columns[at + 1]!;
+    return isThere(name) ? mysql.quote(name) : null;
   }
 
   /** Turned into text, a column loses its NOT NULL. */
@@ -142,7 +151,7 @@ export class Staging {
       table.pending.add(() => this.#modify(table, at));
       return;
     }
-    const value = textOf(mysql.quote(column.name), before, column.type);
+    const value = textOf(mysql.quote(column.name), before, column.type, table.offsetOf(at));
     const { comment } = table.physical.columns[at]!;
     table.pending.add(() =>
       turnToText(

@@ -2,7 +2,7 @@
 import { ownPrefix } from '../../engine/model/side-tables.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
-import { lexicalText } from '../../engine/sql/mysql-values.ts';
+import { lexicalText, textAtOffset } from '../../engine/sql/mysql-values.ts';
 import type { Mysql } from './connection.ts';
 
 export const anyText = 'longtext';
@@ -75,9 +75,19 @@ export async function turnToText(
   await database.run(`ALTER TABLE ${of} DROP COLUMN ${name}, CHANGE ${beside} ${name} LONGTEXT${comment}`);
 }
 
-/** The value of a column of the type `there` as documents have it; `modelled`: what the model takes it for. */
-export function textOf(expression: string, there: string, modelled: ColumnType): string {
+/**
+ * The value of a column of the type `there` as documents have it; `modelled`: what the model takes it for; `offset`: of an instant, what says how many
+ * minutes ahead of UTC it is written.
+ */
+export function textOf(
+  expression: string,
+  there: string,
+  modelled: ColumnType,
+  offset: string | null = null,
+): string {
   if (isText(there)) return expression;
+  if (offset !== null && modelled.kind === 'timestamptz' && there === columnSqlType(modelled))
+    return textAtOffset(expression, offset);
   return lexicalText(there === columnSqlType(modelled) ? modelled : typeOf(there), expression);
 }
 

@@ -53,6 +53,13 @@ export function lexicalText({ kind, precision }: ColumnType, expression: string)
   }
 }
 
+/** The instant `expression` at `offset`, minutes ahead of UTC, as XML Schema writes it; NULL of these is `Z`. */
+export function textAtOffset(expression: string, offset: string): string {
+  const local = lexicalText({ kind: 'timestamp' }, `${expression} + INTERVAL ${offset} MINUTE`);
+  const zone = `IF(${offset} < 0, '-', '+'), LPAD(ABS(${offset}) DIV 60, 2, '0'), ':', LPAD(MOD(ABS(${offset}), 60), 2, '0')`;
+  return `IF(${offset} IS NULL, ${lexicalText({ kind: 'timestamptz' }, expression)}, CONCAT(${local}, ${zone}))`;
+}
+
 /** Without zeros at the end of a fraction. */
 function trimmed(text: string): string {
   return `TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM ${text}))`;

@@ -1,4 +1,5 @@
 /** What the columns of the rows that come need, and a table that was there before made able to take them. */
+import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import { commentStatements } from '../../../engine/sql/statements.ts';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
@@ -85,7 +86,10 @@ export async function adaptTable(
         );
     types.push(settled);
     if (settled !== there.type) {
-      const value = converted(name, there.type, settled);
+      const offset = hasOffsetBehind(plan.model.tables[index]!.columns, at)
+        ? known.columns.get(foldedName(table.columns[at + 1]!.name))
+        : undefined;
+      const value = converted(name, there.type, settled, offset ? doubleQuoted(offset.name) : null);
       statements.push(`${alterTable} ALTER COLUMN ${name} TYPE ${settled} USING ${value}`);
       changes.push(`${table.name}.${column.name}: ${there.type} widened to ${settled}`);
     }

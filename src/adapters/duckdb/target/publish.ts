@@ -9,6 +9,7 @@ import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { beginMerge } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { columnId, widenedWords } from '../../row-sinks/unfit-columns.ts';
+import { textColumns, writtenTextStatement } from '../../row-sinks/written-texts.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
 import { readTables, sideTableStatements, tableStatements } from '../tables.ts';
 import { columnSqlType } from '../types.ts';
@@ -32,6 +33,7 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   const documents = await addDocuments(publication, offsets);
   const rows: Record<string, number> = {};
   let heldBytes = 0;
+  const texts = new Map<string, 'turned' | 'text'>();
   for (const [index, table] of tables.entries()) {
     const csv = staged.get(index);
     if (csv === undefined) {
@@ -46,6 +48,11 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
       known === undefined
         ? incoming.map(({ sqlType }) => sqlType)
         : await adaptTable(publication, index, known, incoming);
+    for (const [at, type] of types.entries()) {
+      const wasText =
+        known === undefined || known.columns.get(foldedName(table.columns[at]!.name))?.type === 'VARCHAR';
+      if (type === 'VARCHAR') texts.set(columnId(index, at), wasText ? 'text' : 'turned');
+    }
     rows[plan.model.tables[index]!.name] = await insert(publication, index, csv, incoming, types, offsets);
     heldBytes += csv.bytes;
     if (!publication.isNew || heldBytes < mostHeldBytes) continue;
@@ -53,6 +60,13 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
     heldBytes = 0;
   }
   await addSideRows(publication, offsets);
+  const textOf = (index: number, at: number) => texts.get(columnId(index, at)) ?? null;
+  await runAll(
+    database,
+    textColumns(plan.model, tables, staged.has('lexical'), textOf).map((column) =>
+      writtenTextStatement(column, plan.idJob, doubleQuoted),
+    ),
+  );
   await keepKeys(publication);
   await publishCodes(publication);
   await publishViews(publication);

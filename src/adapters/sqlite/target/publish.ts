@@ -5,6 +5,8 @@ import { foldedName } from '../database.ts';
 import { converterFor, fieldsOf, stagedLines, type BoundValue } from '../staged-text.ts';
 import { readTables, sideTableStatements, tableStatement } from '../tables.ts';
 import { columnId, widenedWords } from '../../row-sinks/unfit-columns.ts';
+import { textColumns, writtenTextStatement } from '../../row-sinks/written-texts.ts';
+import { isText } from '../types.ts';
 import { adaptTable } from './alter-tables.ts';
 import { publishCodes } from './code-lists.ts';
 import { dropViewsOfNames, publishViews } from './entity-views.ts';
@@ -31,11 +33,18 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
     plan.keys === 'hash' && staged.has('documents') ? documentsThere(publication) : new Set<string>();
   const documents = await addSide(publication, 'documents', offsets, old, merging);
   const rows: Record<string, number> = {};
+  const texts = new Map<string, 'turned' | 'text'>();
   for (const index of plan.model.tables.keys()) {
     const isStaged = staged.has(index);
     const isThere = publication.known.has(foldedName(drawn.tables[index]!.name));
     if (!isStaged && (isThere || !plan.allTables)) continue;
     const types = await readyTable(publication, index);
+    const there = publication.known.get(foldedName(drawn.tables[index]!.name))?.columns;
+    for (const [at, type] of types.entries()) {
+      const before = there?.get(foldedName(drawn.tables[index]!.columns[at]!.name))?.type;
+      if (isText(type))
+        texts.set(columnId(index, at), before === undefined || isText(before) ? 'text' : 'turned');
+    }
     const lists = drawn.lists.filter(({ owner }) => owner === index).map(({ table }) => table!);
     const itemTypes = new Map<number, string>();
     for (const list of lists) itemTypes.set(list, (await readyTable(publication, list))[3]!);
@@ -44,6 +53,13 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
   }
   await makeIndexes(publication);
   for (const side of ['unmapped', 'lexical'] as const) await addSide(publication, side, offsets, old);
+  const textOf = (index: number, at: number) => texts.get(columnId(index, at)) ?? null;
+  await runAll(
+    database,
+    textColumns(plan.model, drawn.tables, staged.has('lexical'), textOf).map((column) =>
+      writtenTextStatement(column, plan.idJob, doubleQuoted),
+    ),
+  );
   keepKeys(publication);
   await publishCodes(publication);
   await publishViews(publication);

@@ -135,8 +135,24 @@ function lexicalList(expression: string, itemType: string): string {
   }
 }
 
-/** `expression` of type `from` as a value of type `to`. */
-export function converted(expression: string, from: string, to: string): string {
+function textAtOffset(instant: string, offset: string): string {
+  const local = `(${instant} AT TIME ZONE 'UTC') + ${offset} * INTERVAL '1 minute'`;
+  const ahead = `abs(${offset})`;
+  return `${lexicalText(`(${local})`, 'timestamp without time zone')} || CASE WHEN ${offset} < 0 THEN '-' ELSE '+' END || to_char(${ahead} / 60, 'FM00') || ':' || to_char(${ahead} % 60, 'FM00')`;
+}
+
+/**
+ * `expression` of type `from` as a value of type `to`; `offset`: of an instant, what says how many minutes ahead of UTC it is written, NULL where that
+ * is `Z`.
+ */
+export function converted(
+  expression: string,
+  from: string,
+  to: string,
+  offset: string | null = null,
+): string {
   if (from === to) return expression;
+  if (to === 'text' && from === 'timestamp with time zone' && offset !== null)
+    return `CASE WHEN ${offset} IS NULL THEN ${lexicalText(expression, from)} ELSE ${textAtOffset(expression, offset)} END`;
   return to === 'text' ? lexicalText(expression, from) : `${expression}::${to}`;
 }

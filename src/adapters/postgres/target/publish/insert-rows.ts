@@ -4,7 +4,7 @@ import { sqlState } from '../../client/connect.ts';
 import { converted } from '../connection/types.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import { dropChecks } from './code-lists.ts';
-import { relation, type Publication } from './publication.ts';
+import { offsetBehind, relation, type Publication } from './publication.ts';
 
 export interface RowInsertion {
   readonly staged: StagedTable;
@@ -26,12 +26,13 @@ export async function insertRows(
 ): Promise<number> {
   const { tx } = publication;
   const table = publication.tables[index]!;
-  const values = table.columns.map(({ name }) => {
+  const values = table.columns.map(({ name }, at) => {
     const owner = table.keyOwners.get(name);
     const offset = owner === undefined ? 0 : (offsets.get(owner) ?? 0);
     const value = offset === 0 ? doubleQuoted(name) : `${doubleQuoted(name)} + ${offset}`;
     const type = types.get(name)!;
-    return converted(value, type, known?.get(name)?.type ?? type);
+    const written = offsetBehind(publication, index, at, () => true);
+    return converted(value, type, known?.get(name)?.type ?? type, written);
   });
   const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
   const conflict = repeats ? ' ON CONFLICT DO NOTHING' : '';

@@ -1,5 +1,6 @@
 /** What the steps of a publishing transaction share. */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
+import { hasOffsetBehind } from '../../../../engine/model/zones.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink.ts';
 import type { TransactionSql } from '../../client/connect.ts';
@@ -53,6 +54,8 @@ export interface Publication {
   readonly insertions: Insertion[];
   /** columns that tables of the target got in this transaction, `0:3`, and those tables, `0:` */
   readonly addedColumns: Set<string>;
+  /** columns of the target that became text in this transaction, `0:3` */
+  readonly turnedToText: Set<string>;
   /** columns of the target whose check of codes was taken off, `0:3`, and their names */
   readonly uncheckedColumns: Map<string, string>;
   /** by name, statements that make them again: views of loads that stood in the way; empty: their name is another's now */
@@ -77,6 +80,7 @@ export function nothingDone(): Pick<
   | 'moved'
   | 'insertions'
   | 'addedColumns'
+  | 'turnedToText'
   | 'uncheckedColumns'
   | 'viewsAside'
   | 'merging'
@@ -91,6 +95,7 @@ export function nothingDone(): Pick<
     moved: new Set(),
     insertions: [],
     addedColumns: new Set(),
+    turnedToText: new Set(),
     uncheckedColumns: new Map(),
     viewsAside: new Map(),
     merging: null,
@@ -117,6 +122,18 @@ export function reportOf({
     ...(count === 0 ? {} : { indexes: { count, seconds: elapsedMs / 1000 } }),
     ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }),
   };
+}
+
+/** Quoted: what says at which offset the times of a column are written; null: nothing. `isThere`: of a column of the target, by name. */
+export function offsetBehind(
+  { plan, tables }: Pick<Publication, 'plan' | 'tables'>,
+  index: number,
+  at: number,
+  isThere: (name: string) => boolean,
+): string | null {
+  if (!hasOffsetBehind(plan.model.tables[index]!.columns, at)) return null;
+  const { name } = tables[index]!.columns[at + 1]!;
+  return isThere(name) ? doubleQuoted(name) : null;
 }
 
 /** Quoted, with the target's SQL schema. */

@@ -11,7 +11,7 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../client/connect.ts';
 import { columnId } from '../../../row-sinks/unfit-columns.ts';
-import { relation, type Publication } from './publication.ts';
+import { offsetBehind, relation, type Publication } from './publication.ts';
 import { addKeyIndexes } from './key-indexes.ts';
 import { converted, settledType } from '../connection/types.ts';
 import { hasValues } from '../connection/zones.ts';
@@ -75,6 +75,7 @@ export async function adaptTable(
   const { tx, plan, changes } = publication;
   const table = publication.tables[index]!;
   const { columns } = publication.target.tables.get(table.name)!;
+  const columnsBefore = new Set(columns.keys());
   const alterations: string[] = [];
   const comments: string[] = [];
   const wider: ColumnChange[] = [];
@@ -94,7 +95,10 @@ export async function adaptTable(
       ? type
       : settledType(known.type, type);
     if (settled !== known.type) {
-      alterations.push(`ALTER COLUMN ${name} TYPE ${settled} USING ${converted(name, known.type, settled)}`);
+      const offset = offsetBehind(publication, index, at, (other) => columnsBefore.has(other));
+      const value = converted(name, known.type, settled, offset);
+      alterations.push(`ALTER COLUMN ${name} TYPE ${settled} USING ${value}`);
+      if (settled === 'text') publication.turnedToText.add(columnId(index, at));
       changes.push(`${table.name}.${column.name}: ${known.type} widened to ${settled}`);
       wider.push({ name: column.name, from: known.type, to: settled });
       known.type = settled;

@@ -1,7 +1,7 @@
 /** The publishing transaction: from staged rows to rows of the target, all at once. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { relation, type Publication } from './publication.ts';
+import { offsetBehind, relation, type Publication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { deferTurnedKeys, loosenForeignKeys } from './foreign-keys.ts';
@@ -16,7 +16,8 @@ import { strayReferences } from '../staging/foreign-keys.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import { adaptTable, finishTables, makeSideTables, makeTables } from './tables.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { widenedWords } from '../../../row-sinks/unfit-columns.ts';
+import { columnId, widenedWords } from '../../../row-sinks/unfit-columns.ts';
+import { textColumns, writtenTextStatement } from '../../../row-sinks/written-texts.ts';
 import { converted } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
 
@@ -78,6 +79,7 @@ export async function publishRows(
   await finishTables(publication);
   await addCodeChecks(publication, codes);
   await addSideRows(publication, offsets);
+  await writeTexts(publication);
   await keepKeys(publication);
   await publishViews(publication);
   if (merging !== null) await endMerge(publication, merging);
@@ -148,8 +150,9 @@ async function widenStaged(publication: Publication): Promise<void> {
     const types = await typesOf(publication, [staged]);
     const column = doubleQuoted(name);
     const wider = postgresql.typeName(type);
+    const offset = offsetBehind(publication, index, at, () => true);
     await tx.unsafe(
-      `ALTER TABLE ${staged.relation} ALTER COLUMN ${column} TYPE ${wider} USING ${converted(column, types.get(staged.name)!.get(name)!, wider)};
+      `ALTER TABLE ${staged.relation} ALTER COLUMN ${column} TYPE ${wider} USING ${converted(column, types.get(staged.name)!.get(name)!, wider, offset)};
        UPDATE ${staged.relation} s SET ${column} = m.content::${wider} FROM ${source.relation} m
         WHERE m.table_index = ${index} AND m.column_index = ${at} AND m.row_key = s.${doubleQuoted(key)}`,
     );
@@ -309,6 +312,23 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
     );
     await checkSideTaken(publication, { table: sideTableNames[side], columns: list, given });
   }
+}
+
+/** Columns that are text in the target, and not in the model, say what documents say. */
+async function writeTexts(publication: Publication): Promise<void> {
+  const { plan, staging, tables, target, tx, turnedToText, widened } = publication;
+  const hasWritten = staging.get('lexical')!.created;
+  const found = textColumns(plan.model, tables, hasWritten, (index, at) => {
+    if (!staging.get(index)!.created) return null;
+    if (turnedToText.has(columnId(index, at))) return 'turned';
+    const { name, columns } = tables[index]!;
+    const there = target.tables.get(name)?.columns.get(columns[at]!.name)?.type;
+    return there === 'text' || widened.get(columnId(index, at))?.kind === 'text' ? 'text' : null;
+  });
+  await runAll(
+    tx,
+    found.map((column) => writtenTextStatement(column, plan.idJob, (table) => relation(publication, table))),
+  );
 }
 
 /** `_keys`: the highest key ever given out, of every table that took rows. */
