@@ -5,7 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { access, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { membersOf } from '../../engine/model/packed/lazy-array.ts';
+import { tableIndexes } from '../../engine/model/packed/table-names.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
@@ -34,6 +36,7 @@ import {
   jobOf,
   nextManifest,
   remainingTables,
+  tableOfOtherKeys,
   rowsByTable,
   type FileOfJob,
   type ManifestStep,
@@ -158,7 +161,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const { allTables, saveMode, model } = this.plan;
     if (allTables || saveMode === 'write-schema') {
       const filled = new Set([...this.#kept.map((table) => table.name), ...this.#adopted.keys()]);
-      for (const { name } of model.tables)
+      for (const name of membersOf(model.tables, 'name'))
         if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
     }
     const codes = await this.#writeCodes();
@@ -243,16 +246,13 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       this.outcome = 'already';
       return 'skip';
     }
-    const own = new Set(plan.model.tables.map((table) => table.name));
+    const own = tableIndexes(plan.model);
     const filled = this.#manifest.tables.filter((table) => own.has(table.name) && table.rows > 0);
     if (!(await this.mayLoad(() => Promise.resolve(filled.map(({ name }) => name))))) return 'skip';
     this.#kept =
       plan.saveMode === 'overwrite' ? remainingTables(this.#manifest, plan) : this.#manifest.tables;
-    const kept = new Map(this.#kept.map(({ name, files }) => [name, files]));
-    for (const table of plan.model.tables)
-      for (const file of kept.get(table.name) ?? [])
-        if (hasOtherKeys(plan.model, table.columns, (key) => file.columns.includes(key)))
-          throw new AppError('conflict', otherKeysMessage(this.label, table.name));
+    const other = tableOfOtherKeys(plan.model, this.#kept);
+    if (other !== undefined) throw new AppError('conflict', otherKeysMessage(this.label, other.name));
     if (this.#kept.length > 0 && this.#manifest.format !== format) {
       throw new AppError(
         'conflict',
@@ -272,7 +272,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** What stays of the jobs that wrote into tables of this model, or by it beside them: documents that it does not know, kept whole. */
   #ownDocuments(): readonly ManifestTable[] {
     const { model, idLschma, installation = '' } = this.plan;
-    const own = new Set(model.tables.map((table) => table.name));
+    const own = tableIndexes(model);
     const jobs = new Set(this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map(jobOf) : [])));
     for (const job of this.#manifest.jobs)
       if (idLschma !== null && job.id_lschma === idLschma && job.installation === installation)

@@ -31,6 +31,11 @@ export function columnId(table: number, column: number): string {
   return `${table}:${column}`;
 }
 
+/** The table that a column lies in, of its `columnId`. */
+export function tableOfId(id: string): number {
+  return Number(id.slice(0, id.indexOf(':')));
+}
+
 export class UnfitColumns {
   readonly #columns = new Map<string, UnfitColumn>();
 

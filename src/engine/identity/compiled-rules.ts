@@ -1,14 +1,16 @@
 /** Identity rules in the form in which documents are held against them: names as interned ids, the plan's children at hand. */
 import { passes } from '../map/tables/identity-rules.ts';
+import { lookedAt } from '../model/packed/reader.ts';
 import type {
-  Column,
   IdentityPath,
   IdentityRule,
   NameTest,
+  PlanEdge,
   RelationalModel,
 } from '../model/relational-model.ts';
 import { isSameName, type QName } from '../model/source-model.ts';
-import { rowColumnsOf } from '../model/wide-rows.ts';
+import { rowColumns } from '../model/wide-rows.ts';
+import { itemByName } from '../xml/names/expanded-names.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { comparedAs, type ComparedAs } from './compared-values.ts';
 
@@ -77,21 +79,19 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
     }
   }
   const idOf = ({ namespaceUri, localName }: QName): number => names.intern(namespaceUri, localName);
-  const rootNodes = new Map(roots.map((edge) => [idOf(edge.name), edge.node]));
-  const children: (ReadonlyMap<number, number> | undefined)[] = [];
+  const rootEdge = itemByName(names, roots);
+  const children: (((nameId: number) => PlanEdge | null) | undefined)[] = [];
   const selections = new Map<readonly number[], ReadonlyMap<number, readonly Selection[]>>();
   const referred = new Map<readonly number[], readonly number[]>();
-  const columns = rowColumnsOf(model);
+  /** by table */
+  const compared: (readonly ComparedAs[] | undefined)[] = [];
   const none: readonly number[] = [];
   return {
     rules,
-    root: (nameId) => rootNodes.get(nameId) ?? -1,
+    root: (nameId) => rootEdge(nameId)?.node ?? -1,
     child(node, nameId) {
       if (node < 0) return -1;
-      const known = (children[node] ??= new Map(
-        nodes[node]!.edges.map((edge) => [idOf(edge.name), edge.node]),
-      ));
-      return known.get(nameId) ?? -1;
+      return (children[node] ??= itemByName(names, nodes[node]!.edges))(nameId)?.node ?? -1;
     },
     typed(node, type) {
       const edge = nodes[node]?.typeEdges.find(({ name }) => isSameName(name, type));
@@ -123,15 +123,20 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
       }
       return known;
     },
-    text: (node) => comparedAs(columnAt(node, nodes[node]?.textColumn ?? -1)),
+    text: (node) => valueAt(node, nodes[node]?.textColumn ?? -1),
     attribute(node, nameId) {
       const attribute = nodes[node]?.attributes.find(({ name }) => idOf(name) === nameId);
-      return comparedAs(columnAt(node, attribute?.column ?? -1));
+      return valueAt(node, attribute?.column ?? -1);
     },
   };
 
-  function columnAt(node: number, column: number): Column | undefined {
-    return column < 0 ? undefined : columns(nodes[node]!.table)[column]?.column;
+  function valueAt(node: number, column: number): ComparedAs {
+    if (column < 0) return comparedAs(undefined);
+    const { table } = nodes[node]!;
+    const known = (compared[table] ??= rowColumns(model, table, (part) => lookedAt(part, 'columns')).map(
+      (one) => comparedAs(one.column),
+    ));
+    return known[column] ?? comparedAs(undefined);
   }
 }
 

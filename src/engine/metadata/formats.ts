@@ -1,4 +1,5 @@
 /** What tables can be described as for other tools: the formats, and what each is made by. */
+import { mapInSlices } from '../in-slices.ts';
 import { avroSchemas } from './avro.ts';
 import { dbmlDocument } from './dbml.ts';
 import { dbtProject, type ProjectFile } from './dbt.ts';
@@ -59,10 +60,15 @@ export const formatSpecifications: Readonly<Record<ExportFormat, Specification &
 /** As a folder of CSV files has them, each table in the file that a first load writes. */
 function packageOfTables(model: DescribedModel): Promise<readonly string[]> {
   const { name, version, tables } = model;
-  return dataPackage(
+  const pieces = dataPackage(
     { name, title: `Tables of ${name}, version ${version}`, format: 'csv' },
-    tables.map((table) => ({ table, files: [{ path: `${encodedName(table.name)}.csv` }] })),
+    tables.map((table) => ({
+      name: table.name,
+      describe: () => table,
+      files: [{ path: `${encodedName(table.name)}.csv` }],
+    })),
   );
+  return mapInSlices(pieces, (piece) => piece);
 }
 
 /** Letters, digits, `_` and `-` as they are, all else percent-encoded. */

@@ -1,12 +1,13 @@
 /** A Data Package (Frictionless Data, version 1): the tables of a folder of CSV or TSV files, with keys and what everything means. */
-import { mapInSlices } from '../in-slices.ts';
 import { stableHash } from '../map/names/identifiers.ts';
 import type { ColumnType } from '../model/relational-model.ts';
 import type { DescribedColumn, DescribedTable } from './described.ts';
 
 /** A table as it lies in files. */
 export interface PackagedTable {
-  readonly table: DescribedTable;
+  readonly name: string;
+  /** asked for once, when the table's turn comes */
+  readonly describe: () => DescribedTable;
   /** paths of its files, which all have the columns of the table */
   readonly files: readonly PackagedFile[];
 }
@@ -27,26 +28,27 @@ export interface PackageOptions {
 /** Dialects have to name a sign: that one no document has (XML 1.1 §2.2). */
 const noQuote = '\u{FFFF}';
 
-/** In pieces. References to tables that are not among `tables` are left out, as are keys to such as stand there more than once. */
-export async function dataPackage(
+/**
+ * In pieces, one for each table. References to tables that are not among `tables` are left out, as are keys to such as stand there more than
+ * once.
+ */
+export function* dataPackage(
   { name, title, format }: PackageOptions,
   tables: readonly PackagedTable[],
-): Promise<readonly string[]> {
-  const names = resourceNames(tables.map(({ table }) => table.name));
+): Generator<string, void, void> {
+  const names = resourceNames(tables.map((table) => table.name));
   const places = new Map<string, string | null>();
-  for (const [index, { table }] of tables.entries())
+  for (const [index, table] of tables.entries())
     places.set(table.name, places.has(table.name) ? null : names[index]!);
-  const resources = await mapInSlices(tables, (packaged, at) => {
-    const text = JSON.stringify([resource(packaged, names[at]!, places, format)], null, 2).slice(2, -2);
-    return `${at === 0 ? '' : ',\n'}  ${text.replaceAll('\n', '\n  ')}`;
-  });
   const [own] = resourceNames([name]);
-  return [
-    `{\n  "profile": "tabular-data-package",\n  "name": ${JSON.stringify(own)},\n`,
-    `  "title": ${JSON.stringify(title)},\n  "resources": [\n`,
-    ...resources,
-    '\n  ]\n}\n',
-  ];
+  yield `{\n  "profile": "tabular-data-package",\n  "name": ${JSON.stringify(own)},\n`;
+  yield `  "title": ${JSON.stringify(title)},\n  "resources": [\n`;
+  for (const [at, { describe, files }] of tables.entries()) {
+    const described = resource({ table: describe(), files }, names[at]!, places, format);
+    const text = JSON.stringify([described], null, 2).slice(2, -2);
+    yield `${at === 0 ? '' : ',\n'}  ${text.replaceAll('\n', '\n  ')}`;
+  }
+  yield '\n  ]\n}\n';
 }
 
 /** Of small letters, digits, `.`, `_` and `-`. */
@@ -73,12 +75,11 @@ function resourceNames(names: readonly string[]): readonly string[] {
 }
 
 function resource(
-  packaged: PackagedTable,
+  { table, files }: { readonly table: DescribedTable; readonly files: readonly PackagedFile[] },
   name: string,
   places: ReadonlyMap<string, string | null>,
   format: PackageOptions['format'],
 ): object {
-  const { table, files } = packaged;
   const [only, ...others] = files;
   const single = others.length === 0 ? only : undefined;
   return {
@@ -97,12 +98,12 @@ function resource(
       format === 'csv'
         ? { delimiter: ',', lineTerminator: '\n', quoteChar: '"', doubleQuote: true, header: true }
         : { delimiter: '\t', lineTerminator: '\n', quoteChar: noQuote, doubleQuote: false, header: true },
-    schema: schemaOf(packaged, places, format),
+    schema: schemaOf(table, places, format),
   };
 }
 
 function schemaOf(
-  { table }: PackagedTable,
+  table: DescribedTable,
   places: ReadonlyMap<string, string | null>,
   format: PackageOptions['format'],
 ): object {

@@ -1,5 +1,5 @@
 /** Models some of whose columns have other types than in the one that is stored. */
-import { lazyArray } from './packed/lazy-array.ts';
+import { lazyArray, memberOf, passed } from './packed/lazy-array.ts';
 import { withOtherColumns, withOtherParts } from './packed/models.ts';
 import type { ColumnType, RelationalModel, Table } from './relational-model.ts';
 
@@ -17,15 +17,17 @@ export function withKinds<T>(
   if (places.size === 0) return model;
   const touched = new Set([...places.keys()].map((place) => Number(place.split(':', 1)[0])));
   const { tables } = model;
-  const retyped = lazyArray(tables.length, (at): Table => {
-    const table = tables[at]!;
-    if (!touched.has(at)) return table;
-    return withOtherColumns(table, () =>
-      table.columns.map((column, index) => {
+  const make = (at: number): Table => {
+    if (!touched.has(at)) return tables[at]!;
+    return withOtherColumns(passed(tables, at), (columns) =>
+      columns.map((column, index) => {
         const place = places.get(placeOf(at, index));
         return place === undefined ? column : { ...column, type: { ...column.type, kind: kindOf(place) } };
       }),
     );
-  });
+  };
+  const retyped = lazyArray(tables.length, make, (at, key) =>
+    key === 'columns' ? make(at).columns : memberOf(tables, at, key as keyof Table),
+  );
   return withOtherParts(model, { tables: retyped });
 }

@@ -3,7 +3,8 @@
  * takes; the rest lies in continuation tables, one row for each row of the first, under the same row key. The plan counts a row's
  * columns through: those of the first table, then those of each continuation, its row key among them.
  */
-import type { Column, RelationalModel } from './relational-model.ts';
+import { memberOf } from './packed/lazy-array.ts';
+import type { Column, RelationalModel, Table } from './relational-model.ts';
 
 /** A column of a row: where it lies, by index of table and column in the model. */
 export interface RowColumn {
@@ -17,14 +18,21 @@ type Tables = Pick<RelationalModel, 'tables'>;
 /** A table and those that continue its rows, in order: they follow it directly. */
 export function rowTables({ tables }: Tables, table: number): readonly number[] {
   const parts = [table];
-  for (let next = table + 1; tables[next]?.continues === table; next += 1) parts.push(next);
+  for (let next = table + 1; next < tables.length; next += 1) {
+    if (memberOf(tables, next, 'continues') !== table) break;
+    parts.push(next);
+  }
   return parts;
 }
 
-/** The columns of a table's rows as the plan counts them. */
-export function rowColumns(model: Tables, table: number): readonly RowColumn[] {
+/** The columns of a table's rows as the plan counts them. `columnsOf`: how the columns of a table are read. */
+export function rowColumns(
+  model: Tables,
+  table: number,
+  columnsOf = ({ columns }: Table): readonly Column[] => columns,
+): readonly RowColumn[] {
   return rowTables(model, table).flatMap((part) =>
-    model.tables[part]!.columns.map((column, at) => ({ table: part, at, column })),
+    columnsOf(model.tables[part]!).map((column, at) => ({ table: part, at, column })),
   );
 }
 

@@ -1,12 +1,14 @@
 /** The mapping plan in the form the shredder walks: names as interned ids, conversions at hand; of a large model, what documents reach. */
-import { lazyArray } from '../model/packed/lazy-array.ts';
+import { lazyArray, memberOf } from '../model/packed/lazy-array.ts';
+import { lookedAt } from '../model/packed/reader.ts';
 import { factsOf } from '../model/facts.ts';
 import { everyRowNamesDocument } from '../model/key-columns.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { holdsNames } from '../model/source-model.ts';
 import { keepsSpace } from '../model/white-space.ts';
-import { rowColumns, rowTables } from '../model/wide-rows.ts';
+import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { hasOffsetBehind } from '../model/zones.ts';
+import { itemByName } from '../xml/names/expanded-names.ts';
 import type { NameTable } from '../xml/tokens.ts';
 import { conversionFor, type ValueConversion } from './values/conversion.ts';
 import type { RowEncoder } from './rows/encoding.ts';
@@ -82,8 +84,10 @@ export function compilePlan(
 ): CompiledPlan {
   const { marks, markCounts } = factsOf(model);
   const namesDocument = everyRowNamesDocument(model);
+  const conversionOf = sharedConversions(encoder, scalesDecimals);
   const tables = lazyArray(model.tables.length, (index): CompiledTable => {
-    const columns = rowColumns(model, index).map(({ column }) => column);
+    const row = rowColumns(model, index, (table) => lookedAt(table, 'columns'));
+    const columns = row.map(({ column }) => column);
     const find = (role: Column['role']): number => columns.findIndex((column) => column.role === role);
     const required = columns.flatMap(({ role, nullable }, i) =>
       (role === 'value' || role === 'child_key') && !nullable ? [i] : [],
@@ -93,9 +97,9 @@ export function compilePlan(
     );
     return {
       index,
-      name: model.tables[index]!.name,
+      name: memberOf(model.tables, index, 'name'),
       columns,
-      parts: compileParts(model, index),
+      parts: compileParts(model, row),
       repeatedKeys: Int32Array.from(
         columns.flatMap(({ role, references }, at) =>
           role === 'row_key' && references !== null ? [at] : [],
@@ -108,9 +112,7 @@ export function compilePlan(
       parentKeyColumn: find('parent_key'),
       contentColumn: find('content'),
       required: Int32Array.from(required),
-      conversions: columns.map((column, at) =>
-        conversionFor(column, encoder, scalesDecimals, keepsOffset[at] === 1),
-      ),
+      conversions: columns.map((column, at) => conversionOf(column, keepsOffset[at] === 1)),
       keepsOffset,
       holdsNames: Uint8Array.from(columns, ({ sourceType }) => (holdsNames(sourceType) ? 1 : 0)),
       slotCount: columns.length + markCounts[index]!,
@@ -134,45 +136,48 @@ export function compilePlan(
         plan.foldedPositionColumn < 0,
     };
   });
-  const roots = nameLookup(names, model.roots);
-  const edges: (((id: number) => PlanEdge | null) | undefined)[] = [];
-  const attributes: (((id: number) => { column: number } | null) | undefined)[] = [];
+  const roots = itemByName(names, model.roots);
+  const edges: (((nameId: number) => PlanEdge | null) | undefined)[] = [];
+  const attributes: (((nameId: number) => { column: number } | null) | undefined)[] = [];
   return {
     tables,
     nodes,
     rootEdge: roots,
     scalesDecimals,
-    childEdge: (node, nameId) => (edges[node] ??= nameLookup(names, model.nodes[node]!.edges))(nameId),
+    childEdge: (node, nameId) => (edges[node] ??= itemByName(names, model.nodes[node]!.edges))(nameId),
     attributeColumn: (node, nameId) =>
-      (attributes[node] ??= nameLookup(names, model.nodes[node]!.attributes))(nameId)?.column ?? -1,
+      (attributes[node] ??= itemByName(names, model.nodes[node]!.attributes))(nameId)?.column ?? -1,
   };
 }
 
-function compileParts(model: RelationalModel, table: number): CompiledPart[] {
+function compileParts({ tables }: RelationalModel, row: readonly RowColumn[]): CompiledPart[] {
   let end = 0;
-  return rowTables(model, table).map((index) => {
-    const { name, columns } = model.tables[index]!;
+  return [...Map.groupBy(row, ({ table }) => table)].map(([index, columns]) => {
     const start = end;
     end += columns.length;
-    return { index, name, start, end };
+    return { index, name: memberOf(tables, index, 'name'), start, end };
   });
+}
+
+/** Columns that take values alike have one conversion. */
+function sharedConversions(
+  encoder: RowEncoder,
+  scalesDecimals: boolean,
+): (column: Column, keepsOffset: boolean) => ValueConversion {
+  const known = new Map<string, ValueConversion>();
+  return (column, keepsOffset) => {
+    const { type, sourceType, keepsForm = false } = column;
+    const key = JSON.stringify([type, sourceType, keepsForm, keepsOffset]);
+    let conversion = known.get(key);
+    if (conversion === undefined) {
+      conversion = conversionFor(column, encoder, scalesDecimals, keepsOffset);
+      known.set(key, conversion);
+    }
+    return conversion;
+  };
 }
 
 /** The part of a row that a column lies in. */
 export function partOf(table: CompiledTable, column: number): CompiledPart {
   return table.parts.find((part) => column < part.end)!;
-}
-
-/** Lookup by interned name id; interning the wanted names once makes it one array access. */
-function nameLookup<
-  T extends { readonly name: { readonly namespaceUri: string; readonly localName: string } },
->(names: NameTable, items: readonly T[]): (nameId: number) => T | null {
-  const byId: (T | undefined)[] = [];
-  const ids = new Map<number, T>();
-  for (const item of items) ids.set(names.intern(item.name.namespaceUri, item.name.localName), item);
-  // a dense array while ids are small, as those of one model of usual size are
-  const largest = Math.max(-1, ...ids.keys());
-  if (largest > 1000 + 16 * items.length) return (nameId) => ids.get(nameId) ?? null;
-  for (let id = 0; id <= largest; id += 1) byId.push(ids.get(id));
-  return (nameId) => byId[nameId] ?? null;
 }

@@ -3,6 +3,7 @@
  * Memory: the open elements, their rows' values, and the output buffers; nothing grows with the document.
  */
 import { xsiNamespace } from '../model/name-labels.ts';
+import { memberOf, membersOf } from '../model/packed/lazy-array.ts';
 import type { QName } from '../model/source-model.ts';
 import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import {
@@ -197,8 +198,9 @@ class DocumentShredder implements Shredder {
     if (this.#hashed) return new Map();
     const keys = new Map<string, number>([['_documents', this.#lastDocument]]);
     // a table that continues another's rows has the keys of that
-    for (const [index, { name, continues }] of this.#options.model.tables.entries())
-      keys.set(name, this.#state.lastNumbers[continues ?? index]!);
+    const { tables } = this.#options.model;
+    for (const [index, name] of membersOf(tables, 'name').entries())
+      keys.set(name, this.#state.lastNumbers[memberOf(tables, index, 'continues') ?? index]!);
     return keys;
   }
 

@@ -4,6 +4,7 @@ import { meantIdsOf, type MeantIdsOf } from '../model/references.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { passing } from '../model/packed/lazy-array.ts';
+import { tableIndexes } from '../model/packed/table-names.ts';
 import { rowColumns } from '../model/wide-rows.ts';
 
 /** further places of a shared table that its own comment names, and that of each of its columns */
@@ -33,9 +34,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     const first = firstOfRow(model, table);
     return [...ownUses(model, first), ...((inRowsAbove ??= heldUses(model)).get(first) ?? [])];
   };
-  let indexes: ReadonlyMap<string, number> | null = null;
-  const indexOf = ({ name }: Table): number =>
-    (indexes ??= new Map(model.tables.map((table, index) => [table.name, index]))).get(name)!;
+  const indexOf = ({ name }: Table): number => tableIndexes(model).get(name)!;
   const elementsOf = new Map<Table, ReadonlyMap<Column, ReadonlySet<string>>>();
   const otherUses = new Map<Table, readonly string[]>();
   const sharedAbove = new Map<Table, Table | null>();

@@ -2,6 +2,7 @@
 import { createStatisticsCollector, type StatisticsCollector } from '../../engine/infer/collector.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { createIdentityChecker } from '../../engine/identity/checker.ts';
+import { membersOf } from '../../engine/model/packed/lazy-array.ts';
 import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { BetweenTags } from '../../engine/shred/row-tag/between-tags.ts';
@@ -335,7 +336,8 @@ export class Loader {
   written(): Omit<WrittenSoFar, 'chosen'> {
     const { rejects, logical } = this.#context;
     const { model, idSch, idLschma } = logical;
-    const named = this.#rowsByTable().map((rows, table) => [model.tables[table]!.name, rows] as const);
+    const names = membersOf(model.tables, 'name');
+    const named = this.#rowsByTable().map((rows, table) => [names[table]!, rows] as const);
     const findings = this.findings();
     return {
       origin: idSch,

@@ -1,6 +1,7 @@
 /** `datapackage.json`: the tables of a folder of CSV or TSV files for programs that read Data Packages (Frictionless Data). */
 import { describeSideTable, describeTable, type DescribedTable } from '../../../engine/metadata/described.ts';
 import { dataPackage, type PackagedTable } from '../../../engine/metadata/frictionless.ts';
+import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { placesOfRows } from '../../../engine/sql/places-of-rows.ts';
@@ -8,19 +9,19 @@ import { adaptedModel } from '../load-scripts/psql.ts';
 import type { ManifestTable, TargetManifest } from './manifest.ts';
 
 /** In pieces. `model`: that of the newest job; of tables of other models the names of columns are known. */
-export async function renderDataPackage(
-  model: RelationalModel,
-  manifest: TargetManifest,
-): Promise<readonly string[]> {
+export function renderDataPackage(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
   const adapted = adaptedModel(model, manifest);
-  const indexOf = new Map(adapted.tables.map(({ name }, index) => [name, index]));
+  const indexOf = tableIndexes(model);
   const places = placesOfRows(adapted);
   const tables = manifest.tables.flatMap((table): PackagedTable[] => {
-    const index = indexOf.get(table.name);
-    const known = index === undefined ? describeOther(table) : describeTable(adapted, index, places);
+    const { name } = table;
+    const index = indexOf.get(name);
+    const describe = (): DescribedTable =>
+      index === undefined ? describeOther(table) : describeTable(adapted, index, places);
     // files of one table may have other columns than those of earlier jobs
     return [...Map.groupBy(table.files, ({ columns }) => JSON.stringify(columns)).values()].map((files) => ({
-      table: withColumns(known, files[0]!.columns),
+      name,
+      describe: () => withColumns(describe(), files[0]!.columns),
       files: files.map(({ name, bytes, sha256 }) => ({ path: name, bytes, sha256 })),
     }));
   });

@@ -1,4 +1,7 @@
 /** Formats of the files in a folder: what rows come in, and what is written of them. */
+import { passed } from '../../../engine/model/packed/lazy-array.ts';
+import { lookedAt } from '../../../engine/model/packed/reader.ts';
+import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 
@@ -19,9 +22,9 @@ export interface NamedColumn {
 
 /** The columns of a table of the model, or of a table beside the data. */
 export function tableColumns(model: RelationalModel, table: string): readonly NamedColumn[] {
-  const own = model.tables.find((candidate) => candidate.name === table);
-  return (own ?? [...Object.values(sideTableDefinitions), codesTable].find((side) => side.name === table)!)
-    .columns;
+  const own = tableIndexes(model).get(table);
+  if (own !== undefined) return lookedAt(passed(model.tables, own), 'columns');
+  return [...Object.values(sideTableDefinitions), codesTable].find((side) => side.name === table)!.columns;
 }
 
 /** The columns' names, escaped like the values below them; nothing where the format says them elsewhere. */

@@ -1,7 +1,11 @@
 /** From one manifest to the next. */
+import { hasOtherKeys } from '../../../engine/model/key-columns.ts';
+import { passed } from '../../../engine/model/packed/lazy-array.ts';
+import { lookedAt } from '../../../engine/model/packed/reader.ts';
+import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { isOpenToZones } from '../../../engine/model/zones.ts';
-import type { ColumnType, Table } from '../../../engine/model/relational-model.ts';
+import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
 import type { SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { UnitFile } from '../../../ports/rows/units.ts';
 import type { NotedColumns, NotedTypes } from './noted-columns.ts';
@@ -29,7 +33,7 @@ export function isByLogicalSchema(
  */
 export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan): ManifestTable[] {
   const { model } = plan;
-  const own = new Set(model.tables.map(({ name }) => name));
+  const own = tableIndexes(model);
   const gone = new Set(
     tables.flatMap(({ name, files }) =>
       own.has(name) ? files.filter(({ rows }) => rows > 0).map(jobOf) : [],
@@ -41,6 +45,19 @@ export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan
     .map((table) => ({ ...table, files: table.files.filter((file) => !gone.has(jobOf(file))) }))
     .filter(({ files }) => files.length > 0)
     .map((table) => ({ ...table, rows: rowsOf(table.files) }));
+}
+
+/** The first of these tables that is the model's by its name, and has other keys. */
+export function tableOfOtherKeys(
+  model: RelationalModel,
+  tables: readonly ManifestTable[],
+): ManifestTable | undefined {
+  return tables.find(({ name, files }) => {
+    const index = tableIndexes(model).get(name);
+    if (index === undefined || files.length === 0) return false;
+    const columns = lookedAt(passed(model.tables, index), 'columns');
+    return files.some((file) => hasOtherKeys(model, columns, (key) => file.columns.includes(key)));
+  });
 }
 
 /** A file that a job adds. */
@@ -69,8 +86,8 @@ export interface ManifestStep {
 export function nextManifest(step: ManifestStep): TargetManifest {
   const { idJob, installation = '', idSch, idLschma, model } = step.plan;
   const kept = new Map(step.kept.map((table) => [table.name, table]));
-  const names = new Set([...model.tables.map((table) => table.name), ...sideNames, ...kept.keys()]);
-  const modelTables = new Map(model.tables.map((table) => [table.name, table]));
+  const indexes = tableIndexes(model);
+  const names = new Set([...indexes.keys(), ...sideNames, ...kept.keys()]);
   const tables: ManifestTable[] = [];
   for (const name of names) {
     const known = kept.get(name);
@@ -83,13 +100,14 @@ export function nextManifest(step: ManifestStep): TargetManifest {
       }),
     ];
     if (files.length === 0) continue;
+    const index = indexes.get(name);
     tables.push({
       name,
       rows: rowsOf(files),
       files,
       ...widenedColumns(known, step.widened.get(name) ?? new Map()),
       nullable_columns: union(known?.nullable_columns, step.nullAllowed.get(name)),
-      ...zonedColumns(modelTables.get(name), known),
+      ...zonedColumns(index === undefined ? undefined : passed(model.tables, index), known),
     });
   }
   // no key is given twice, also where the rows that had it are gone
@@ -143,7 +161,7 @@ function zonedColumns(
 ): Pick<ManifestTable, 'zoned_columns'> {
   if (table === undefined)
     return known?.zoned_columns === undefined ? {} : { zoned_columns: known.zoned_columns };
-  const open = table.columns.filter(isOpenToZones);
+  const open = lookedAt(table, 'columns').filter(isOpenToZones);
   return {
     zoned_columns: open.filter(({ type }) => type.kind === 'timestamptz').map(({ name }) => name),
   };

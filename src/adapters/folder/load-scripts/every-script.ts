@@ -55,7 +55,7 @@ async function scriptsOfFormat({ model }: SinkPlan, manifest: TargetManifest): P
 async function dataPackage({ model }: SinkPlan, manifest: TargetManifest): Promise<Scripts> {
   if (manifest.format === 'jsonl' || manifest.data_package !== true) return {};
   const { renderDataPackage } = await import('../contents/data-package.ts');
-  return { [dataPackageName]: await renderDataPackage(model, manifest) };
+  return { [dataPackageName]: renderDataPackage(model, manifest) };
 }
 
 async function scriptsOfWarehouses({ model }: SinkPlan, manifest: TargetManifest): Promise<Scripts> {

@@ -3,6 +3,8 @@ import { ddlInOrder } from '../../../engine/sql/ddl.ts';
 import { standardLiteral, type Dialect } from '../../../engine/sql/dialect.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { lazyArray, memberOf, passed } from '../../../engine/model/packed/lazy-array.ts';
+import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import { withOtherColumns, withOtherParts } from '../../../engine/model/packed/models.ts';
 import {
   mostDecimalDigits,
@@ -68,9 +70,9 @@ export function hasCodes({ codes }: TargetManifest): boolean {
 }
 
 /** Indexes of the model's tables that have a file: those with rows, and all where every table was asked for. */
-export function tablesOfFolder({ tables }: RelationalModel, manifest: TargetManifest): ReadonlySet<number> {
+export function tablesOfFolder(model: RelationalModel, manifest: TargetManifest): ReadonlySet<number> {
   const filled = new Set(manifest.tables.map(({ name }) => name));
-  return new Set(tables.flatMap(({ name }, at) => (filled.has(name) ? [at] : [])));
+  return new Set([...tableIndexes(model)].flatMap(([name, at]) => (filled.has(name) ? [at] : [])));
 }
 
 export function notLoaded(model: RelationalModel, manifest: TargetManifest): string[] {
@@ -81,11 +83,7 @@ export function notLoaded(model: RelationalModel, manifest: TargetManifest): str
 }
 
 function ownNames(model: RelationalModel): ReadonlySet<string> {
-  return new Set([
-    ...model.tables.map((table) => table.name),
-    ...Object.values(sideTableNames),
-    codesTable.name,
-  ]);
+  return new Set([...tableIndexes(model).keys(), ...Object.values(sideTableNames), codesTable.name]);
 }
 
 /** With the types and NOT NULLs that the rows of the folder allow. */
@@ -95,20 +93,24 @@ export function adaptedModel(
   typeOf: (column: Column, table: ManifestTable) => Column['type'] = (column) => column.type,
 ): RelationalModel {
   const byName = new Map(manifest.tables.map((table) => [table.name, table]));
-  const tables = model.tables.map((table) => {
-    const known = byName.get(table.name);
-    if (known === undefined) return table;
-    const adapted = withOtherColumns(table, () => [
-      ...table.columns.map((column) => ({
+  const make = (at: number): Table => {
+    const known = byName.get(memberOf(model.tables, at, 'name'));
+    if (known === undefined) return model.tables[at]!;
+    const table = passed(model.tables, at);
+    const adapted = withOtherColumns(table, (columns) => [
+      ...columns.map((column) => ({
         ...column,
         type: widenedType(known, column.name) ?? typeOf(column, known),
         nullable: column.nullable || known.nullable_columns.includes(column.name) || isLacking(known, column),
       })),
-      ...columnsOfOthers(table, known),
+      ...columnsOfOthers(columns, known),
     ]);
     // natural keys are wanted, not demanded
     return Object.defineProperty(adapted, 'uniqueKeys', { value: [], enumerable: true });
-  });
+  };
+  const tables = lazyArray(model.tables.length, make, (at, key) =>
+    key === 'name' ? memberOf(model.tables, at, key) : make(at)[key as keyof Table],
+  );
   return withOtherParts(model, { tables });
 }
 
@@ -128,8 +130,8 @@ function isLacking({ files }: ManifestTable, { name }: Column): boolean {
 }
 
 /** What another logical schema wrote into the table, and this one does not know: as text, which holds it all. */
-function columnsOfOthers({ columns }: Table, { files }: ManifestTable): Column[] {
-  const known = new Set(columns.map(({ name }) => name));
+function columnsOfOthers(own: readonly Column[], { files }: ManifestTable): Column[] {
+  const known = new Set(own.map(({ name }) => name));
   const others = new Set(files.flatMap((file) => (file.rows > 0 ? file.columns : []))).difference(known);
   return [...others].map((name) => ({
     name,

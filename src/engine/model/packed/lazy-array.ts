@@ -3,8 +3,14 @@
 /** Below so many elements all are made at once: they cost less than what stands in for them. */
 const fewElements = 256;
 
+interface Maker {
+  readonly make: (index: number) => unknown;
+  /** a member of an element, for which the element is not made; null: it has to be made */
+  readonly member: ((index: number, key: string) => unknown) | null;
+}
+
 /** by array: what makes an element */
-const makers = new WeakMap<readonly unknown[], (index: number) => unknown>();
+const makers = new WeakMap<readonly unknown[], Maker>();
 
 /** The elements of an array one after the other, for one look at all: those that are made for it are not kept. */
 export function* passing<T>(array: readonly T[]): Generator<T, void, void> {
@@ -13,19 +19,43 @@ export function* passing<T>(array: readonly T[]): Generator<T, void, void> {
 
 /** An element for one look: where it is made for it, it is not kept. */
 export function passed<T>(array: readonly T[], index: number): T {
-  const make = makers.get(array) as ((index: number) => T) | undefined;
-  return make === undefined || Object.hasOwn(array, index) ? array[index]! : make(index);
+  const maker = makers.get(array);
+  return maker === undefined || Object.hasOwn(array, index) ? array[index]! : (maker.make(index) as T);
+}
+
+/** A member of an element for one look: where the element is made for it, it is not kept, nor decoded beyond that member where that can be. */
+export function memberOf<T extends object, Key extends keyof T & string>(
+  array: readonly T[],
+  index: number,
+  key: Key,
+): T[Key] {
+  const member = makers.get(array)?.member ?? null;
+  if (member === null || Object.hasOwn(array, index)) return passed(array, index)[key];
+  return member(index, key) as T[Key];
+}
+
+/** That member of all elements, as `memberOf`. */
+export function membersOf<T extends object, Key extends keyof T & string>(
+  array: readonly T[],
+  key: Key,
+): T[Key][] {
+  return Array.from({ length: array.length }, (_, index) => memberOf(array, index, key));
 }
 
 /**
  * An array like any other, but that `make` is asked for an element when somebody reads it, once. What nobody has read yet costs the array
  * a word: it is a hole, behind which stands a prototype that makes it. What goes by an array's own keys sees no holes.
+ * `member`: answers `memberOf` without making the element.
  */
-export function lazyArray<T>(length: number, make: (index: number) => T): T[] {
+export function lazyArray<T>(
+  length: number,
+  make: (index: number) => T,
+  member: Maker['member'] = null,
+): T[] {
   if (length < fewElements) return Array.from({ length }, (_, index) => make(index));
   const elements: T[] = [];
   elements.length = length;
-  makers.set(elements, make);
+  makers.set(elements, { make, member });
   const isIndex = (key: string | symbol): key is string => {
     const index = typeof key === 'string' ? Number(key) : -1;
     return index >= 0 && index < length && String(index) === key;

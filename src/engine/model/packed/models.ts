@@ -2,7 +2,7 @@
 import { factsOf, withFacts, type ModelFacts } from '../facts.ts';
 import { mapInSlices } from '../../in-slices.ts';
 import { packJson, unpackElements, unpackJson } from './json.ts';
-import { heldKey, withHeldKeys } from './reader.ts';
+import { heldKey, lookedAt, withHeldKeys } from './reader.ts';
 import type { Column, MappingEntry, RelationalModel, Table } from '../relational-model.ts';
 import type { SourceModel } from '../source-model.ts';
 
@@ -38,10 +38,14 @@ export function withOtherParts(model: RelationalModel, parts: Partial<Relational
   return Object.defineProperties({}, { ...own, ...Object.fromEntries(others) }) as RelationalModel;
 }
 
-/** The table with these columns, made when they are looked at; those that are lists are lists before, too. */
-export function withOtherColumns(table: Table, columns: () => Table['columns']): Table {
+/** The table with columns made of its own, when they are looked at; those that are lists are lists before, too. */
+export function withOtherColumns(
+  table: Table,
+  other: (columns: Table['columns']) => Table['columns'],
+): Table {
   let made: Table['columns'] | null = null;
-  const get = withHeldKeys(() => (made ??= columns()), table, 'columns');
+  const look = (): Table['columns'] => made ?? other(lookedAt(table, 'columns'));
+  const get = withHeldKeys(() => (made ??= look()), look, table, 'columns');
   return Object.defineProperties(
     {},
     {
@@ -58,7 +62,7 @@ export function withColumns(
   only?: ReadonlySet<number>,
 ): RelationalModel {
   const tables = model.tables.map((table, index) =>
-    only?.has(index) === false ? table : withOtherColumns(table, () => table.columns.map(other)),
+    only?.has(index) === false ? table : withOtherColumns(table, (columns) => columns.map(other)),
   );
   return withOtherParts(model, { tables });
 }

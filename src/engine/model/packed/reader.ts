@@ -23,11 +23,24 @@ export function lookedAt<T extends object, Member extends keyof T>(object: T, me
   return get?.look === undefined ? object[member] : (get.look() as T[Member]);
 }
 
-/** The getter of a member in the place of one of `object` which holds the same keys: what `heldKey` answers of that, it answers of this. */
-export function withHeldKeys<Value>(get: () => Value, object: object, member: string): () => Value {
+/**
+ * The getter of a member in the place of one of `object` which holds the same keys: what `heldKey` answers of that, it answers of this.
+ * `look`: answers `lookedAt`.
+ */
+export function withHeldKeys<Value>(
+  get: () => Value,
+  look: () => Value,
+  object: object,
+  member: string,
+): () => Value {
   const held = Object.getOwnPropertyDescriptor(object, member)?.get as Partial<HeldMember> | undefined;
-  return held?.holdsKey === undefined ? get : Object.assign(get, { holdsKey: held.holdsKey });
+  return held?.holdsKey === undefined ? get : Object.assign(get, { holdsKey: held.holdsKey, look });
 }
+
+/** keys of an object that may be shared */
+const mostSharedKeys = 4;
+/** a power of two */
+const sharedSlots = 1024;
 
 const plainMember = { configurable: true, enumerable: true, writable: true } as const;
 
@@ -41,6 +54,8 @@ export class PackedReader {
   /** start of each rest within all of them, one more than there are texts */
   readonly #starts: Uint32Array;
   readonly #rests: string;
+  /** small objects by the hash of their bytes, the one met last for each */
+  readonly #shared: ({ readonly start: number; readonly value: unknown } | undefined)[] = [];
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -110,9 +125,53 @@ export class PackedReader {
       if (key === '__proto__') Object.defineProperty(value, key, { ...plainMember, value: this.value() });
       else if (this.#bytes[this.#at] === tags.heldValue) this.#hold(value, key);
       else if (this.#bytes[this.#at] === tags.indexedArray) this.#index(value, key);
-      else value[key] = this.value();
+      else value[key] = this.#memberValue();
     }
     return value;
+  }
+
+  /** The value of a member; small objects without others in them, such as types and names, are one where they are equal. */
+  #memberValue(): unknown {
+    const start = this.#at;
+    const end = this.#endOfPlain(start);
+    if (end < 0) return this.value();
+    let hash = end - start;
+    for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + this.#bytes[at]!) | 0;
+    const slot = (hash ^ (hash >>> 12)) & (sharedSlots - 1);
+    const known = this.#shared[slot];
+    if (known !== undefined && this.#isSame(known.start, start, end)) {
+      this.#at = end;
+      return known.value;
+    }
+    const value = this.value();
+    this.#shared[slot] = { start, value };
+    return value;
+  }
+
+  /** Where a small object ends that has nothing but texts, small integers and truth values; -1: what begins there is none. */
+  #endOfPlain(start: number): number {
+    const bytes = this.#bytes;
+    const tag = bytes[start]!;
+    if (tag < tags.smallShape || tag >= tags.smallArray) return -1;
+    const { length } = this.#shapes[tag - tags.smallShape]!;
+    if (length > mostSharedKeys) return -1;
+    let at = start + 1;
+    for (let member = 0; member < length; member += 1) {
+      const value = bytes[at]!;
+      if (value >= tags.smallText) at += 2;
+      else if (value < tags.smallShape || (value >= tags.null && value <= tags.true)) at += 1;
+      else if (value === tags.text) {
+        at += 2;
+        while (bytes[at - 1]! >= 0x80) at += 1;
+      } else return -1;
+    }
+    return at;
+  }
+
+  #isSame(other: number, start: number, end: number): boolean {
+    for (let at = start; at < end; at += 1)
+      if (this.#bytes[other + at - start] !== this.#bytes[at]) return false;
+    return true;
   }
 
   /** A member that is decoded when somebody reads it. */
@@ -152,16 +211,12 @@ export class PackedReader {
 
   /** Whether an object in the value at `start` has that key; nothing is decoded for it. */
   #holdsKey(start: number, key: string): boolean {
-    const having = this.#shapes.map((keys) => keys.includes(key));
     this.#at = start;
     for (let values = 1; values > 0; values -= 1) {
       const tag = this.#byte();
-      const isSmall = tag >= tags.smallShape && tag < tags.smallArray;
-      if (isSmall || tag === tags.object) {
-        const shape = isSmall ? tag - tags.smallShape : this.#varint();
-        if (having[shape] === true) return true;
-        values += this.#shapes[shape]!.length;
-      } else values += this.#pass(tag);
+      const shape = this.#shapeAt(tag);
+      if (shape?.includes(key) === true) return true;
+      values += shape?.length ?? this.#pass(tag);
     }
     return false;
   }
@@ -194,11 +249,55 @@ export class PackedReader {
     for (let index = 0; index < length; index += 1) starts[index + 1] = starts[index]! + this.#varint();
     const first = this.#at;
     this.#at += starts[length]!;
+    const begin = (index: number): void => {
+      this.#at = first + starts[index]!;
+    };
     return () =>
-      lazyArray(length, (index) => {
-        this.#at = first + starts[index]!;
+      lazyArray(
+        length,
+        (index) => {
+          begin(index);
+          return this.value();
+        },
+        (index, key) => {
+          begin(index);
+          return this.#member(key);
+        },
+      );
+  }
+
+  /** A member of the object that comes next, undefined without one; the others are passed by. */
+  #member(key: string): unknown {
+    const shape = this.#shapeAt(this.#byte());
+    if (shape === null) return undefined;
+    for (const name of shape) {
+      const isHeld = this.#bytes[this.#at] === tags.heldValue;
+      if (name !== key) this.#passValue();
+      else if (!isHeld) return this.value();
+      else {
+        this.#at += 1;
+        this.#varint();
         return this.value();
-      });
+      }
+    }
+    return undefined;
+  }
+
+  /** The keys of the object that begins with that tag; null: it is no object. */
+  #shapeAt(tag: number): readonly string[] | null {
+    if (tag >= tags.smallShape && tag < tags.smallArray) return this.#shapes[tag - tags.smallShape]!;
+    return tag === tags.object ? this.#shapes[this.#varint()]! : null;
+  }
+
+  /** Passes by a value with all that lies in it. */
+  #passValue(): void {
+    for (let values = 1; values > 0; values -= 1) {
+      const tag = this.#byte();
+      if (tag === tags.heldValue) {
+        const size = this.#varint();
+        this.#at += size;
+      } else values += this.#shapeAt(tag)?.length ?? this.#pass(tag);
+    }
   }
 
   #text(id: number): string {

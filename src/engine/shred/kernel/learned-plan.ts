@@ -134,8 +134,7 @@ export class LearnedPlan {
       used += bytes.length;
       return [this.#constants.byteOffset + used - bytes.length, bytes.length];
     });
-    for (const table of this.#plan.tables)
-      if (this.#knownTables[table.index] === 1) this.#setConstants(table);
+    for (const table of this.#learnedTables) this.#setConstants(table);
   }
 
   learnNode(index: number): void {

@@ -1,5 +1,6 @@
 /** What the steps of a walk share: the plan, the open elements and their rows, and what is said of the document being read. */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../../model/name-labels.ts';
+import { membersOf } from '../../model/packed/lazy-array.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import type { NameTable } from '../../xml/tokens.ts';
 import { compilePlan, type CompiledNode, type CompiledPlan } from '../compiled-plan.ts';
@@ -59,7 +60,7 @@ export class WalkContext {
     this.encoder = rowEncoderFor(settings.encoding);
     this.plan = compilePlan(model, names, this.encoder, settings.scalesDecimals ?? false);
     this.state = new ShredState(
-      Float64Array.from(model.tables, (table) => settings.keyOffsets.get(table.name) ?? 0),
+      Float64Array.from(membersOf(model.tables, 'name'), (name) => settings.keyOffsets.get(name) ?? 0),
     );
     this.output = new RowOutput(model.tables.length, settings.encoding);
     this.deviations = createDeviations(settings.unmapped);

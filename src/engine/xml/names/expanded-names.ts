@@ -1,4 +1,5 @@
-/** The table of expanded names (namespace and local name) that tokens refer to. */
+/** The table of expanded names (namespace and local name) that tokens refer to, and what has such a name. */
+import type { QName } from '../../model/source-model.ts';
 import type { NameTable } from '../tokens.ts';
 import { longNameLength } from './byte-interner.ts';
 
@@ -34,6 +35,29 @@ export function createNameTable(): NameTable {
       }
       return id;
     },
+  };
+}
+
+/**
+ * The item of a name; null where none has it, and of several the last. An item is looked for when its name is first asked for: of what a
+ * schema allows, documents have little.
+ */
+export function itemByName<T extends { readonly name: QName }>(
+  names: NameTable,
+  items: readonly T[],
+): (nameId: number) => T | null {
+  const met = new Map<number, T | null>();
+  return (nameId) => {
+    let item = met.get(nameId);
+    if (item === undefined) {
+      const namespaceUri = names.namespaceUri(nameId);
+      const localName = names.localName(nameId);
+      item =
+        items.findLast(({ name }) => name.localName === localName && name.namespaceUri === namespaceUri) ??
+        null;
+      met.set(nameId, item);
+    }
+    return item;
   };
 }
 

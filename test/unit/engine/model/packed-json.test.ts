@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LazyParts } from '../../../../src/engine/model/packed/writer.ts';
 import { packJson, unpackJson } from '../../../../src/engine/model/packed/json.ts';
-import { passing } from '../../../../src/engine/model/packed/lazy-array.ts';
+import { memberOf, membersOf, passing } from '../../../../src/engine/model/packed/lazy-array.ts';
 import { heldKey, lookedAt } from '../../../../src/engine/model/packed/reader.ts';
 
 const again = (value: unknown, lazy?: LazyParts): unknown => unpackJson(packJson(value, lazy));
@@ -122,6 +122,35 @@ describe('packed JSON', () => {
     expect(pending(read.tables)).toBe(tables.length - 1);
     expect(lookedAt(kept!, 'columns')).toEqual(tables[7]!.columns);
     expect(pending(kept!)).toBe(1);
+  });
+
+  test('a member of an element is read without the element', () => {
+    const tables = Array.from({ length: 400 }, (_, index) => ({
+      columns: Array.from({ length: index % 20 }, (__, at) => ({ at, of: [at, { deep: 'x'.repeat(at) }] })),
+      name: `table ${index}`,
+      ...(index % 3 === 0 ? { continues: index - 1 } : {}),
+    }));
+    const read = again({ tables }, { indexed: ['tables'], held: ['columns'] }) as { tables: typeof tables };
+    expect(membersOf(read.tables, 'name')).toEqual(tables.map(({ name }) => name));
+    expect(membersOf(read.tables, 'continues')).toEqual(tables.map(({ continues }) => continues));
+    expect(memberOf(read.tables, 19, 'columns')).toEqual(tables[19]!.columns);
+    expect(pending(read.tables)).toBe(tables.length);
+    expect(read.tables[5]!.name).toBe('table 5');
+    expect(memberOf(read.tables, 5, 'name')).toBe('table 5');
+  });
+
+  test('small members that are equal are one, where nothing else lies in them', () => {
+    const columns = Array.from({ length: 300 }, (_, at) => ({
+      at,
+      type: at % 2 === 0 ? { kind: 'text', length: at % 7 } : { kind: 'numeric' },
+      list: [{ kind: 'text' }],
+    }));
+    const read = again(columns) as typeof columns;
+    expect(read).toEqual(columns);
+    expect(read[3]!.type).toBe(read[1]!.type);
+    expect(read[14]!.type).toBe(read[0]!.type);
+    expect(read[2]!.type).not.toBe(read[0]!.type);
+    expect(read[1]!.list[0]).not.toBe(read[0]!.list[0]);
   });
 
   test('whether an object in what is held has a key is known before it is decoded', () => {
