@@ -5,6 +5,7 @@ import type { EngineLimits } from '../../engine/limits.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { logName } from '../../adapters/local-files/file-store.ts';
+import { keepHeapSmall } from '../../adapters/processes/small-heap.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import { AppError } from '../../errors.ts';
 import { createDiskSpace } from '../../files/disk-space.ts';
@@ -327,6 +328,7 @@ function session(
         logical: chosen.logical === null || chosen.logical < 0 ? null : chosen.logical,
       };
       soFar.mapped = factsOf(model).mappedPaths;
+      keepHeapSmall(model.tables.length);
     },
     report(progress) {
       soFar.origin = progress.idSch ?? soFar.origin;
