@@ -8,9 +8,17 @@ export const recordsPrelude: Prelude = {
   slots: {
     ...pick(layout, 'BYTES', 'END', 'NEXT', 'ROW', 'ROW_LIMIT', 'STRIDE', 'IS_SPARSE', 'FIELD_COUNT'),
     ...pick(layout, 'DELIMITER', 'IS_QUOTED', 'HAS_HEADER', 'RECORDS', 'IS_CHANGED', 'YES'),
+    ...pick(
+      layout,
+      'SURVEY_CARRIED',
+      'SURVEY_HAS_KEY',
+      'SURVEY_IN_QUOTES',
+      'SURVEY_LONGEST',
+      'SURVEY_ASCENDS',
+    ),
   },
   fields: pick(layout, 'FIELD_CELL', 'FIELD_FORM', 'FIELD_IS_OTHER'),
-  offsets: pick(layout, 'FIELDS_AT', 'UNREAD_AT'),
+  offsets: pick(layout, 'FIELDS_AT', 'UNREAD_AT', 'SURVEY_FIRST_AT', 'SURVEY_LAST_AT', 'MOST_KEY_BYTES'),
   integers: {
     ...pick(layout, 'FIELD_INTS', 'FORM_PLAIN', 'FORM_BOOLEAN', 'FORM_FLOAT', 'FORM_LIST'),
     ...pick(layout, 'EXIT_DONE', 'EXIT_FULL', 'EXIT_FAULT'),
@@ -18,6 +26,7 @@ export const recordsPrelude: Prelude = {
   characters: {
     ...pick(characters, 'TAB', 'LF', 'CR', 'QUOTE'),
     BACKSLASH: 0x5c,
+    COMMA: 0x2c,
     OPEN_BRACE: 0x7b,
     LARGE_I: 0x49,
     LARGE_N: 0x4e,

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import type { RecordSurvey } from '../../engine/records/split.ts';
 import { RecordSplitter } from '../../engine/records/splitter.ts';
 import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
@@ -14,7 +15,7 @@ import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-source.ts';
-import { surveyBytes, surveyRecords, type RecordSurvey } from './survey-records.ts';
+import { surveyBytes, surveyRecords } from './survey-records.ts';
 import { HeldRoom, heldValueBytes } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
 import { heldRowsOf, keySpans, reorderedRows } from '../row-sinks/reordered-rows.ts';
@@ -76,7 +77,7 @@ async function openTables(
     const splitter = new RecordSplitter();
     const buffers = new SpareBuffers();
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
-    const records = await surveyFiles(directory, manifest);
+    const records = await surveyFiles(directory, manifest, splitter);
     const pieceBytes = pieceBytesOf(manifest.tables.length);
     return {
       table: (name) => {
@@ -131,6 +132,7 @@ function pieceBytesOf(tables: number): number {
 async function surveyFiles(
   directory: string,
   { format, tables }: { readonly format: FolderFormat; readonly tables: readonly ManifestTable[] },
+  splitter: RecordSplitter,
 ): Promise<ReadonlyMap<string, RecordSurvey>> {
   const surveys = new Map<string, RecordSurvey>();
   if (format === 'parquet') return surveys;
@@ -138,8 +140,10 @@ async function surveyFiles(
   for (const { files } of tables)
     for (const { name, bytes } of files)
       // of JSON Lines only the buffer depends on it
-      if (format !== 'jsonl' || bytes > smallFileBytes)
-        surveys.set(name, await surveyRecords(join(directory, name), format === 'csv', buffer));
+      if (format !== 'jsonl' || bytes > smallFileBytes) {
+        const kernel = bytes > smallFileBytes ? splitter.kernel() : null;
+        surveys.set(name, await surveyRecords(join(directory, name), format === 'csv', buffer, kernel));
+      }
   return surveys;
 }
 

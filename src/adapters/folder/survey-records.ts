@@ -1,29 +1,52 @@
 /** What can be told of a file of rows by its line breaks alone: how long its records are, and whether they lie in the order of their keys. */
 import { open } from 'node:fs/promises';
+import type { RecordsKernel } from '../../engine/records/kernel/instance.ts';
+import { MOST_KEY_BYTES } from '../../engine/records/kernel/layout.ts';
+import type { RecordSurvey } from '../../engine/records/split.ts';
 
 const newline = 0x0a;
 const quote = 0x22;
 /** of what a file is read into */
 export const surveyBytes: number = 1024 * 1024;
-/** of a key and what ends it */
-const mostKeyBytes = 20;
-
-export interface RecordSurvey {
-  /** bytes of the longest record, its end included: a reader that is told needs no larger buffer */
-  readonly longest: number;
-  /** of the records behind the first, which names the columns, where each begins with a larger number than the one before; null: not so, or there are none */
-  readonly keys: { readonly first: bigint; readonly last: bigint } | null;
-}
 
 /**
  * `quoted`: as in CSV, where a value in quotes may have line breaks (RFC 4180 §2). `buffer`: what files that are surveyed one after the
- * other are read into.
+ * other are read into. `kernel`: null: all of it in TypeScript.
  */
 export async function surveyRecords(
   path: string,
   quoted: boolean,
   buffer: Buffer = Buffer.allocUnsafeSlow(surveyBytes),
+  kernel: RecordsKernel | null = null,
 ): Promise<RecordSurvey> {
+  return kernel === null
+    ? surveyInTypeScript(path, quoted, buffer)
+    : surveyByKernel(path, quoted, buffer, kernel);
+}
+
+async function surveyByKernel(
+  path: string,
+  quoted: boolean,
+  buffer: Buffer,
+  kernel: RecordsKernel,
+): Promise<RecordSurvey> {
+  kernel.beginSurvey(quoted ? 'csv' : 'tsv');
+  const file = await open(path);
+  try {
+    for (let kept = 0; ;) {
+      const { bytesRead } = await file.read(buffer, kept, buffer.length - kept, null);
+      const end = kept + bytesRead;
+      const done = kernel.survey(buffer.subarray(0, end), bytesRead === 0);
+      if (bytesRead === 0) return kernel.surveyed();
+      buffer.copyWithin(0, done, end);
+      kept = end - done;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function surveyInTypeScript(path: string, quoted: boolean, buffer: Buffer): Promise<RecordSurvey> {
   const keys = new AscendingKeys();
   let longest = 0;
   let length = 0;
@@ -66,16 +89,16 @@ async function* piecesOf(path: string, buffer: Buffer): AsyncGenerator<Buffer, v
 class AscendingKeys {
   #records = 0;
   #ascends = true;
-  readonly #head = new Uint8Array(mostKeyBytes);
+  readonly #head = new Uint8Array(MOST_KEY_BYTES);
   #headLength = 0;
-  readonly #last = new Uint8Array(mostKeyBytes);
+  readonly #last = new Uint8Array(MOST_KEY_BYTES);
   #lastLength = 0;
   #first: bigint | null = null;
 
   /** The next part of a record; `ends`: its last. */
   record(bytes: Uint8Array, from: number, to: number, ends: boolean): void {
     if (!this.#ascends) return;
-    for (let at = from; at < to && this.#headLength < mostKeyBytes; at += 1)
+    for (let at = from; at < to && this.#headLength < MOST_KEY_BYTES; at += 1)
       this.#head[this.#headLength++] = bytes[at]!;
     if (!ends) return;
     this.#records += 1;
@@ -107,7 +130,7 @@ function digitsAt(bytes: Uint8Array, length: number): number {
   let digits = 0;
   while (digits < length && bytes[digits]! >= 0x30 && bytes[digits]! <= 0x39) digits += 1;
   const end = digits < length ? bytes[digits] : -1;
-  const isWhole = end === 0x09 || end === 0x2c || (end === -1 && digits < mostKeyBytes);
+  const isWhole = end === 0x09 || end === 0x2c || (end === -1 && digits < MOST_KEY_BYTES);
   return isWhole && bytes[0] !== 0x30 ? digits : 0;
 }
 

@@ -31,6 +31,14 @@ export interface SplitRecords {
   readonly hasOthers: (field: number) => boolean;
 }
 
+/** What can be told of a file of records by its line breaks alone. */
+export interface RecordSurvey {
+  /** bytes of the longest record, its end included: a reader that is told needs no larger buffer */
+  readonly longest: number;
+  /** of the records behind the first, which names the columns, where each begins with a larger number than the one before; null: not so, or there are none */
+  readonly keys: { readonly first: bigint; readonly last: bigint } | null;
+}
+
 export interface Piece {
   readonly bytes: Uint8Array;
   /** its first record names the columns */

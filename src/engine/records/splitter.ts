@@ -13,11 +13,16 @@ export class RecordSplitter {
   /** undefined: not needed so far; null: there is none */
   #kernel: RecordsKernel | null | undefined = undefined;
 
+  /** Null where WebAssembly is refused. */
+  kernel(): RecordsKernel | null {
+    return (this.#kernel ??= createRecordsKernel());
+  }
+
   /** What lies in the piece is changed, and `literalBytes` behind it. `buffers`: of the block. */
   split(piece: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
     const { length } = piece.bytes;
     const isWorth = length >= leastBytes && length <= mostBytes && plan.columns.length > 0;
-    const kernel = isWorth ? (this.#kernel ??= createRecordsKernel()) : null;
+    const kernel = isWorth ? this.kernel() : null;
     return kernel === null ? splitInTypeScript(piece, plan, buffers) : kernel.split(piece, plan, buffers);
   }
 }

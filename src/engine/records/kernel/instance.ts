@@ -1,12 +1,20 @@
 /** The kernel for records in WebAssembly, and the memory that pieces of files are split in (layout: src/engine/records/kernel/layout.ts). */
 import type { SpareBuffers } from '../../spare-buffers.ts';
-import { COMMA, otherFields, type Piece, type RecordPlan, type SplitRecords } from '../split.ts';
+import {
+  COMMA,
+  otherFields,
+  type Piece,
+  type RecordPlan,
+  type RecordSurvey,
+  type SplitRecords,
+} from '../split.ts';
 import { TAB } from '../../xml/characters.ts';
 import * as layout from './layout.ts';
 import { splitRecordsWasm } from './records-wasm.ts';
 
 interface Exports {
   splitRecords(): number;
+  surveyRecords(isLast: number): void;
 }
 
 const literals = Uint8Array.from('truefalse', (character) => character.charCodeAt(0));
@@ -30,6 +38,7 @@ export function createRecordsKernel(): RecordsKernel | null {
 export class RecordsKernel {
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #exports: Exports;
+  #surveyIsQuoted = 0;
   #bytes!: Uint8Array<ArrayBuffer>;
   #ints!: Int32Array<ArrayBuffer>;
 
@@ -89,6 +98,42 @@ export class RecordsKernel {
       fault: exit === layout.EXIT_FAULT ? otherFields(columns.length) : null,
       hasOthers: (field) => others[field]!,
     };
+  }
+
+  /** Of a file, whose pieces follow: no other file is surveyed meanwhile. */
+  beginSurvey(format: RecordPlan['format']): void {
+    const slots: readonly (readonly [slot: number, value: number])[] = [
+      [layout.RECORDS, 0],
+      [layout.SURVEY_CARRIED, 0],
+      [layout.SURVEY_HAS_KEY, 0],
+      [layout.SURVEY_IN_QUOTES, 0],
+      [layout.SURVEY_LONGEST, 0],
+      [layout.SURVEY_ASCENDS, 1],
+    ];
+    for (const [slot, value] of slots) this.#set(slot, value);
+    this.#surveyIsQuoted = format === 'csv' ? 1 : 0;
+    this.#bytes.fill(0, layout.SURVEY_FIRST_AT, layout.SURVEY_LAST_AT + 8);
+  }
+
+  /** Answers how many bytes of the piece are done with: the next one begins with the others, which are few. */
+  survey(bytes: Uint8Array, isLast: boolean): number {
+    const bytesAt = layout.FIELDS_AT;
+    const end = bytesAt + bytes.length;
+    this.#grow(end + layout.MARGIN_BYTES);
+    this.#bytes.set(bytes, bytesAt);
+    this.#set(layout.NEXT, bytesAt);
+    this.#set(layout.END, end);
+    this.#set(layout.IS_QUOTED, this.#surveyIsQuoted);
+    this.#exports.surveyRecords(isLast ? 1 : 0);
+    return this.#get(layout.NEXT) - bytesAt;
+  }
+
+  surveyed(): RecordSurvey {
+    const view = new DataView(this.#bytes.buffer);
+    const first = view.getBigUint64(layout.SURVEY_FIRST_AT, true);
+    const last = view.getBigUint64(layout.SURVEY_LAST_AT, true);
+    const ascends = this.#get(layout.SURVEY_ASCENDS) !== 0 && first > 0n;
+    return { longest: this.#get(layout.SURVEY_LONGEST), keys: ascends ? { first, last } : null };
   }
 
   /** Answers why it ended. */

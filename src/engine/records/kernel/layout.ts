@@ -31,8 +31,20 @@ export const RECORDS = 11;
 export const IS_CHANGED = 12;
 /** of `true`, which `false` lies behind, from BYTES on */
 export const YES = 13;
+/** of a survey: what lies before the piece of the record that goes on in it, in bytes, and 1: its key is known already */
+export const SURVEY_CARRIED = 14;
+export const SURVEY_HAS_KEY = 15;
+/** 1: the piece begins within quotes */
+export const SURVEY_IN_QUOTES = 16;
+/** bytes of the longest record */
+export const SURVEY_LONGEST = 17;
+/** 1: so far each key is greater than the one before */
+export const SURVEY_ASCENDS = 18;
+/** uint64: the first and the last key; 0: none yet */
+export const SURVEY_FIRST_AT: number = CONTROL_AT + 80;
+export const SURVEY_LAST_AT: number = CONTROL_AT + 88;
 /** a cell that nobody reads */
-export const UNREAD_AT: number = CONTROL_AT + 64;
+export const UNREAD_AT: number = CONTROL_AT + 96;
 
 // a field, int32
 /** the offset in bytes of its cell in a row; below 0: it is not asked for */
@@ -58,3 +70,6 @@ export const EXIT_DONE = 0;
 export const EXIT_FULL = 1;
 /** A record has other fields. */
 export const EXIT_FAULT = 2;
+
+/** Of a key and what ends it. */
+export const MOST_KEY_BYTES = 20;

@@ -152,3 +152,69 @@ export function splitRecords(): i32 {
   }
   return leave(EXIT_DONE, record, row, records);
 }
+
+/** A record begins at `from`, and `to` is its end, or lies behind its key. */
+function surveyKey(from: usize, to: usize): void {
+  const records = load<i32>(RECORDS) + 1;
+  store<i32>(RECORDS, records);
+  // the first one names the columns
+  if (records == 1 || load<i32>(SURVEY_ASCENDS) == 0) return;
+  const most = min<usize>(to, from + MOST_KEY_BYTES);
+  let key: u64 = 0;
+  let at = from;
+  for (; at < most; at++) {
+    const digit = <u32>load<u8>(at) - 0x30;
+    if (digit > 9) break;
+    key = key * 10 + digit;
+  }
+  const digits = at - from;
+  const isWhole = at == to || load<u8>(at) == TAB || load<u8>(at) == COMMA;
+  const isNumber = digits > 0 && digits < MOST_KEY_BYTES && isWhole && load<u8>(from) != 0x30;
+  if (!isNumber || key <= load<u64>(SURVEY_LAST_AT)) {
+    store<i32>(SURVEY_ASCENDS, 0);
+    return;
+  }
+  if (load<u64>(SURVEY_FIRST_AT) == 0) store<u64>(SURVEY_FIRST_AT, key);
+  store<u64>(SURVEY_LAST_AT, key);
+}
+
+/** Looks at the records of a piece. NEXT is then where it is to go on: the beginning of a record whose key is not whole, or the end. */
+export function surveyRecords(isLast: i32): void {
+  const end = <usize>load<u32>(END);
+  const lineBreak = i8x16.splat(LF);
+  const quote = load<i32>(IS_QUOTED) != 0 ? i8x16.splat(QUOTE) : lineBreak;
+  let record = <usize>load<u32>(NEXT);
+  let carried = load<i32>(SURVEY_CARRIED);
+  let hasKey = load<i32>(SURVEY_HAS_KEY) != 0;
+  let isInQuotes = load<i32>(SURVEY_IN_QUOTES) != 0;
+  let longest = load<i32>(SURVEY_LONGEST);
+  for (let at = record; ; at++) {
+    at = find(at, end, lineBreak, quote, quote);
+    if (at >= end) break;
+    if (load<u8>(at) == QUOTE) {
+      isInQuotes = !isInQuotes;
+      continue;
+    }
+    if (isInQuotes) continue;
+    if (!hasKey) surveyKey(record, at);
+    longest = max(longest, carried + <i32>(at + 1 - record));
+    carried = 0;
+    hasKey = false;
+    record = at + 1;
+  }
+  const left = end - record;
+  if (!hasKey && (left >= MOST_KEY_BYTES || (isLast != 0 && left > 0))) {
+    surveyKey(record, end);
+    hasKey = true;
+  }
+  if (hasKey) {
+    carried += <i32>left;
+    record = end;
+  } else isInQuotes = false;
+  if (isLast != 0) longest = max(longest, carried);
+  store<u32>(NEXT, <u32>record);
+  store<i32>(SURVEY_CARRIED, carried);
+  store<i32>(SURVEY_HAS_KEY, hasKey ? 1 : 0);
+  store<i32>(SURVEY_IN_QUOTES, isInQuotes ? 1 : 0);
+  store<i32>(SURVEY_LONGEST, longest);
+}

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createRecordsKernel } from '../../../../src/engine/records/kernel/instance.ts';
 import { surveyRecords } from '../../../../src/adapters/folder/survey-records.ts';
 
 let folder: string;
@@ -10,6 +11,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'survey-records-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const kernel = createRecordsKernel()!;
+/** Room for all of a file, and as little as there may be, which takes long for long ones. */
+const buffersFor = (text: string): readonly Buffer[] =>
+  (text.length < 1000 ? [1024 * 1024, 33, 20] : [256 * 1024]).map((bytes) => Buffer.alloc(bytes));
 
 const long = 'x'.repeat(1_500_000);
 
@@ -26,7 +32,10 @@ it.each([
 ])('%s', async (_, text, quoted, expected) => {
   const path = join(folder, 'rows');
   await writeFile(path, text);
-  expect((await surveyRecords(path, quoted)).longest).toBe(expected);
+  for (const buffer of buffersFor(text)) {
+    expect((await surveyRecords(path, quoted, buffer)).longest).toBe(expected);
+    expect((await surveyRecords(path, quoted, buffer, kernel)).longest).toBe(expected);
+  }
 });
 
 const many = Array.from({ length: 300_000 }, (_, n) => `${n * 7 + 1}\tx`).join('\n');
@@ -54,6 +63,9 @@ it.each([
 ] as const)('%s', async (_, text, quoted, ends) => {
   const path = join(folder, 'rows');
   await writeFile(path, text);
-  const { keys } = await surveyRecords(path, quoted);
-  expect(keys === null ? null : [keys.first, keys.last]).toEqual(ends);
+  for (const buffer of buffersFor(text))
+    for (const by of [null, kernel]) {
+      const { keys } = await surveyRecords(path, quoted, buffer, by);
+      expect(keys === null ? null : [keys.first, keys.last]).toEqual(ends);
+    }
 });
