@@ -1,51 +1,89 @@
-/** Rows of a table beside the data that has few of them, held: each table of the data asks for its own. */
+/** Rows of a table beside the data that has few of them, held as they were read: each table of the data asks for its own. */
 import type { RowBlocks, RowStream } from '../../engine/unshred/rows/document-rows.ts';
-import { decodedRows, type TextRow } from '../../engine/unshred/rows/values.ts';
+import {
+  cellIs,
+  cellNumber,
+  cellText,
+  type RowBytes,
+  type TextRow,
+} from '../../engine/unshred/rows/values.ts';
 
 /** by the name in their first column */
-export type HeldRows = ReadonlyMap<string, readonly TextRow[]>;
+export type HeldRows = ReadonlyMap<string, readonly RowBytes[]>;
 
 /** Rows of `blocks`, which are closed, of so many columns. */
 export async function heldRows(
   blocks: RowBlocks & { close(): Promise<void> },
   columns: number,
 ): Promise<HeldRows> {
-  const rows = new Map<string, TextRow[]>();
+  const rows = new Map<string, RowBytes[]>();
+  const nameOf = textsOf(0);
   try {
-    const stream = await decodedRows(blocks, columns, (row) => row);
-    for (let row = stream.head; row !== null; row = stream.head) {
-      const [name] = row;
-      const others = rows.get(name!);
-      if (others === undefined) rows.set(name!, [row]);
-      else others.push(row);
-      const wait = stream.advance();
-      if (wait !== undefined) await wait;
-    }
+    for (let block = await blocks.next(); block !== null; block = await blocks.next())
+      for (let row = 0; row < block.rows; row += 1) {
+        const held = { bytes: block.bytes, cells: block.cells, at: row * columns * 2 };
+        const name = nameOf(held)!;
+        const others = rows.get(name);
+        if (others === undefined) rows.set(name, [held]);
+        else others.push(held);
+      }
   } finally {
     await blocks.close();
   }
   return rows;
 }
 
-/** In the order of the whole numbers in these columns. */
-export function inOrderOf(rows: readonly TextRow[], columns: readonly number[]): readonly TextRow[] {
-  return rows.toSorted((a, b) => {
-    for (const column of columns) {
-      const [one, other] = [BigInt(a[column] ?? 0), BigInt(b[column] ?? 0)];
-      if (one !== other) return one < other ? -1 : 1;
+/** Texts of a column, of rows that mostly have the one of the row before. */
+export function textsOf(column: number): (row: RowBytes) => string | null {
+  let last: RowBytes | null = null;
+  let text: string | null = null;
+  return (row) => {
+    if (last !== null && text !== null) {
+      const from = last.cells[last.at + column * 2]!;
+      if (cellIs(row, column, last.bytes, from, last.cells[last.at + column * 2 + 1]!)) return text;
     }
-    return 0;
-  });
+    last = row;
+    text = cellText(row, column);
+    return text;
+  };
 }
 
-/** Standing at the first. */
-export function listedRows<Row>(rows: readonly TextRow[], toRow: (row: TextRow) => Row): RowStream<Row> {
+/** In the order of the whole numbers in these columns, which they mostly have already. */
+export function inOrderOf(rows: readonly RowBytes[], columns: readonly number[]): readonly RowBytes[] {
+  if (rows.every((row, at) => at === 0 || isBefore(rows[at - 1]!, row, columns))) return rows;
+  const keys = rows.map((row) => columns.map((column) => BigInt(cellText(row, column) ?? 0)));
+  const order = (one: number, other: number): number => {
+    for (const [at, own] of keys[one]!.entries()) {
+      const another = keys[other]![at]!;
+      if (own !== another) return own < another ? -1 : 1;
+    }
+    return 0;
+  };
+  return [...keys.keys()].toSorted(order).map((at) => rows[at]!);
+}
+
+/** Whether the row is before the other, as far as doubles tell; false: it may be. */
+function isBefore(row: RowBytes, other: RowBytes, columns: readonly number[]): boolean {
+  for (const column of columns) {
+    const [own, another] = [cellNumber(row, column), cellNumber(other, column)];
+    if (own < another) return true;
+    if (own !== another || !Number.isSafeInteger(own)) return false;
+  }
+  return true;
+}
+
+/** Their values in `columns`, standing at the first row. */
+export function listedRows<Row>(
+  rows: readonly RowBytes[],
+  columns: readonly number[],
+  toRow: (row: TextRow) => Row,
+): RowStream<Row> {
   let next = 0;
   const stream = {
     head: null as Row | null,
     advance(): undefined {
       const row = rows[next++];
-      stream.head = row === undefined ? null : toRow(row);
+      stream.head = row === undefined ? null : toRow(columns.map((column) => cellText(row, column)));
     },
   };
   stream.advance();

@@ -12,7 +12,7 @@ import type {
 } from '../../engine/unshred/rows/document-rows.ts';
 import { decodedRows, type TextRow } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
-import { heldRows, inOrderOf, listedRows, type HeldRows } from './held-rows.ts';
+import { heldRows, inOrderOf, listedRows, textsOf, type HeldRows } from './held-rows.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 
@@ -325,11 +325,12 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     const { name, by, columns } = query;
     const held = await this.#heldRows(table, query);
     if (held !== null) {
-      const rows = held.get(name)?.filter(([, document]) => isWithin(document!, range));
+      const documentOf = textsOf(1);
+      const rows = held.get(name)?.filter((row) => isWithin(documentOf(row)!, range));
       if (rows === undefined) return null;
-      const asked = rows.map((row) => row.slice(2));
-      const order = by.map((column) => columns.indexOf(column));
-      return listedRows(inOrderOf(asked, order), toRow);
+      const order = by.map((column) => columns.indexOf(column) + 2);
+      const asked = columns.map((_, at) => at + 2);
+      return listedRows(inOrderOf(rows, order), asked, toRow);
     }
     if (!(await this.#namesIn(table, query.nameColumn)).has(name)) return null;
     const { from, documentKey } = range;

@@ -10,6 +10,7 @@ import type { XmlOutput } from '../xml-output.ts';
 import { indexKeptContent, type KeptElements } from '../kept-content.ts';
 import { joinedRows } from './joined.ts';
 import { withOffsets } from './time-offsets.ts';
+import { rowsAsWritten } from './written-values.ts';
 import { cellNumber, cellText, isNull, numberIn, textOf, type RowBytes } from './values.ts';
 import { Strays, unplacedRows, type StrayRow } from './strays.ts';
 import { openCursor, type RowCursor } from './cursor.ts';
@@ -30,7 +31,7 @@ export interface TakenRow extends RowBytes {
 interface OpenTable {
   readonly cursor: RowCursor;
   readonly keyCell: number;
-  /** the kept texts, by table of the row */
+  /** the kept texts that are not in cells, by table of the row */
   readonly lexical: readonly RowStream<LexicalRow>[];
   readonly unmapped: RowStream<UnmappedRow> | null;
   taken: number;
@@ -317,28 +318,40 @@ export class RowReader {
     const parts = rowTables(this.#model, index);
     const blocks = await joinedRows(this.#model, this.#rows, parts);
     const columns = this.#columns(index);
-    const cursor =
-      blocks === null ? null : await openCursor(withOffsets(blocks, columns), columns.length, this.#isKept);
+    const keyColumn = roleColumn(this.#model.tables[index]!, 'row_key');
+    const written =
+      blocks === null
+        ? null
+        : rowsAsWritten(withOffsets(blocks, columns), {
+            columns,
+            keyColumn,
+            entries: () => this.#lexicalOf(parts),
+          });
+    const cursor = written === null ? null : await openCursor(written.blocks, columns.length, this.#isKept);
     if (cursor === null || cursor.at < 0) {
       this.#tables[index] = null;
       return;
     }
-    const lexical: RowStream<LexicalRow>[] = [];
-    for (const part of parts) {
-      const entries = await this.#rows.lexical(part);
-      if (entries !== null && entries.head !== null) lexical.push(entries);
-    }
     const unmapped = await this.#rows.unmapped(index);
     this.#tables[index] = {
       cursor,
-      keyCell: roleColumn(this.#model.tables[index]!, 'row_key') * 2,
-      lexical,
+      keyCell: keyColumn * 2,
+      lexical: written!.left(),
       unmapped: unmapped?.head == null ? null : unmapped,
       taken: 0,
       moves: 0,
       isBlocked: false,
       last: null,
     };
+  }
+
+  async #lexicalOf(tables: readonly number[]): Promise<RowStream<LexicalRow>[]> {
+    const streams: RowStream<LexicalRow>[] = [];
+    for (const table of tables) {
+      const entries = await this.#rows.lexical(table);
+      if (entries !== null && entries.head !== null) streams.push(entries);
+    }
+    return streams;
   }
 }
 

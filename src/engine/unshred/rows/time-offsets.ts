@@ -1,74 +1,51 @@
 /** Dates with times as they were written: their instants, at the offsets from UTC that lie beside them (docs/decisions/model/offsets-of-times.md). */
 import type { RowColumn } from '../../model/wide-rows.ts';
 import { hasOffsetBehind } from '../../model/zones.ts';
+import type { SpareBuffers } from '../../spare-buffers.ts';
 import type { RowBlock, RowBlocks } from './document-rows.ts';
+import { copyWithRoom, RewrittenBlocks } from './rewritten.ts';
 
 /** `columns`: of a row. */
 export function withOffsets(blocks: RowBlocks, columns: readonly RowColumn[]): RowBlocks {
   const own = columns.map(({ column }) => column);
   const times = own.flatMap((_, at) => (hasOffsetBehind(own, at) ? [at] : []));
-  return times.length === 0 ? blocks : new BlocksWithOffsets(blocks, times, columns.length);
+  if (times.length === 0) return blocks;
+  return new RewrittenBlocks(blocks, (block, buffers) =>
+    atOffsets(block, times, columns.length * 2, buffers),
+  );
 }
 
 /** what an offset is longer than `Z` */
 const addedBytes = 5;
 
-class BlocksWithOffsets implements RowBlocks {
-  readonly #blocks: RowBlocks;
-  /** columns with the offset in the one behind */
-  readonly #times: readonly number[];
-  readonly #width: number;
-  /** what the last block was made of, where that is another */
-  #copied: RowBlock | null = null;
-  /** blocks that were handed on without an offset in them */
-  readonly #asTheyAre = new WeakSet<RowBlock>();
-
-  constructor(blocks: RowBlocks, times: readonly number[], columns: number) {
-    this.#blocks = blocks;
-    this.#times = times;
-    this.#width = columns * 2;
-  }
-
-  async next(): Promise<RowBlock | null> {
-    const before = this.#copied;
-    this.#copied = null;
-    const block = await this.#blocks.next();
-    if (before !== null) this.#blocks.giveBack?.(before);
-    if (block === null) return null;
-    const written = this.#written(block);
-    if (written === block) this.#asTheyAre.add(block);
-    else this.#copied = block;
-    return written;
-  }
-
-  giveBack(block: RowBlock): void {
-    if (this.#asTheyAre.delete(block)) this.#blocks.giveBack?.(block);
-  }
-
-  #written(block: RowBlock): RowBlock {
-    const { cells, rows } = block;
-    let room = 0;
-    const end = rows * this.#width;
-    for (const time of this.#times)
-      for (let at = time * 2; at < end; at += this.#width)
-        if (cells[at]! >= 0 && cells[at + 2]! >= 0) room += cells[at + 1]! - cells[at]! + addedBytes;
-    if (room === 0) return block;
-    const bytes = new Uint8Array(block.bytes.length + room);
-    bytes.set(block.bytes);
-    const written = cells.slice();
-    let to = block.bytes.length;
-    for (const time of this.#times)
-      for (let at = time * 2; at < end; at += this.#width) {
-        if (cells[at]! < 0 || cells[at + 2]! < 0) continue;
-        const minutes = minutesIn(bytes, cells[at + 2]!, cells[at + 3]!);
-        const from = to;
-        to = writeAtOffset(bytes, cells[at]!, cells[at + 1]!, minutes, from);
-        if (to === from) continue;
-        written[at] = from;
-        written[at + 1] = to;
-      }
-    return { bytes, cells: written, rows };
-  }
+/** `times`: columns with the offset in the one behind; `width`: of a row's cells. */
+function atOffsets(
+  block: RowBlock,
+  times: readonly number[],
+  width: number,
+  buffers: SpareBuffers,
+): RowBlock {
+  const { cells, rows } = block;
+  let room = 0;
+  const end = rows * width;
+  for (const time of times)
+    for (let at = time * 2; at < end; at += width)
+      if (cells[at]! >= 0 && cells[at + 2]! >= 0) room += cells[at + 1]! - cells[at]! + addedBytes;
+  if (room === 0) return block;
+  const written = copyWithRoom(block, room, buffers);
+  const { bytes } = written;
+  let to = block.bytes.length;
+  for (const time of times)
+    for (let at = time * 2; at < end; at += width) {
+      if (cells[at]! < 0 || cells[at + 2]! < 0) continue;
+      const minutes = minutesIn(bytes, cells[at + 2]!, cells[at + 3]!);
+      const from = to;
+      to = writeAtOffset(bytes, cells[at]!, cells[at + 1]!, minutes, from);
+      if (to === from) continue;
+      written.cells[at] = from;
+      written.cells[at + 1] = to;
+    }
+  return written;
 }
 
 /** 14:00, the most that an offset may be */

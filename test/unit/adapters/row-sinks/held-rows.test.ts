@@ -1,7 +1,7 @@
 /** Rows of small tables that are held: sorted by their keys, and no more of them than there is room for. */
 import { expect, test } from 'vitest';
 import { HeldRoom, heldValueBytes } from '../../../../src/adapters/folder/held-room.ts';
-import { inOrderOf, listedRows } from '../../../../src/adapters/row-sinks/held-rows.ts';
+import { heldRows, inOrderOf, listedRows } from '../../../../src/adapters/row-sinks/held-rows.ts';
 import { sortedRows } from '../../../../src/adapters/row-sinks/sorted-rows.ts';
 import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';
 import { cellText, textBlock, type TextRow } from '../../../../src/engine/unshred/rows/values.ts';
@@ -40,16 +40,37 @@ test('rows of several blocks come in the order of their keys', async () => {
   expect(rows).toEqual([['3', 'three'], ...many.toReversed(), ['9007199254740993', 'last']]);
 });
 
-test('entries are listed in the order of several whole numbers', () => {
-  const rows = [
-    ['10', '1', 'c'],
-    ['9', '2', 'b'],
-    ['9', '1', 'a'],
-  ];
-  const stream = listedRows(inOrderOf(rows, [0, 1]), ([, , content]) => content);
+test.each([
+  ['as they lie', ['1 1 a', '1 2 b', '2 1 c']],
+  ['sorted', ['10 1 c', '9 2 b', '9 1 a']],
+  ['sorted beyond 53 bits', ['9007199254740993 1 c', '9007199254740992 2 b', '9007199254740992 1 a']],
+])('entries are listed in the order of several whole numbers, %s', (_, lines) => {
+  const block = textBlock(
+    lines.map((line) => line.split(' ')),
+    3,
+  );
+  const rows = lines.map((__, row) => ({ ...block, at: row * 6 }));
+  const stream = listedRows(inOrderOf(rows, [0, 1]), [2], ([content]) => content);
   const contents: unknown[] = [];
   for (; stream.head !== null; void stream.advance()) contents.push(stream.head);
   expect(contents).toEqual(['a', 'b', 'c']);
+});
+
+test('rows are held by the names in their first column', async () => {
+  const given = blocksOf(
+    [
+      ['one', 'a'],
+      ['one', 'b'],
+      ['other', null],
+    ],
+    [['one', 'c']],
+  );
+  const held = await heldRows(given, 2);
+  expect(given.closed()).toBe(1);
+  expect([...held].map(([name, rows]) => [name, rows.map((row) => cellText(row, 1))])).toEqual([
+    ['one', ['a', 'b', 'c']],
+    ['other', [null]],
+  ]);
 });
 
 test('tables share the room for rows that are held: beyond it they are read another way', () => {
