@@ -43,6 +43,10 @@ export interface DocumentFolderOptions {
 
 /** Files that are brought to the disk at the same time: a disk takes many as fast as one. */
 const filesAtOnce = 8;
+/** milliseconds; a document that nobody has written to for so long was left by a process that died */
+const abandonedMs = 60 * 60 * 1000;
+/** what `DocumentFile` calls a document that is not whole */
+const partName = /^\..+\.[0-9a-f]{12}-\d+\.part$/;
 /** bytes; a document up to here is written in one piece, behind the one that is made next */
 const heldBytes = 256 * 1024;
 
@@ -71,6 +75,8 @@ class DocumentFiles {
   /** by the names of files: on their way to the disk; none of them rejects */
   readonly #underWay = new Map<string, Promise<void>>();
   #fault: { readonly error: unknown } | null = null;
+  /** folders without parts of processes that died */
+  readonly #cleared = new Set<string>();
   /** of the last document; those after it lie there, too, most often */
   #folder: { readonly directory: string; readonly pinned: PinnedFolder } | null = null;
 
@@ -132,6 +138,8 @@ class DocumentFiles {
       await this.#closeFolder();
       await makeFolder(directory);
       this.#folder = { directory, pinned: await pinFolder(directory, this.#options.links) };
+      if (!this.#cleared.has(directory)) await removeAbandoned(this.#folder.pinned.path);
+      this.#cleared.add(directory);
     }
     return this.#folder.pinned.path;
   }
@@ -237,6 +245,19 @@ export async function isEmptyFolder(directory: string): Promise<boolean> {
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ENOENT') return true;
     throw fileFault(error, directory);
+  }
+}
+
+/** Parts of documents whose writers died: nobody else would ever remove them. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!partName.test(name)) continue;
+    const path = join(folder, name);
+    // another process may have ended it, or removed it, by now
+    const found = await lstat(path).catch(() => null);
+    // what cannot be removed is in nobody's way
+    if (found?.isFile() === true && Date.now() - found.mtimeMs > abandonedMs)
+      await rm(path, { force: true }).catch(() => undefined);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Documents as files: names that came from elsewhere, and files that appear whole. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -203,6 +203,28 @@ describe('a folder of documents', () => {
       expect(names).toContain(name);
       expect(await readFile(join(directory, name), 'utf8')).toMatch(/^(?:first|second)$/);
     }
+  });
+
+  it('removes what processes that died left of documents, and nothing else', async () => {
+    const [long, now] = [new Date(Date.now() - 2 * 60 * 60 * 1000), new Date()];
+    for (const [name, time] of [
+      ['.a.xml.0123456789ab-1.part', long],
+      ['.b.xml.0123456789ab-2.part', now],
+      ['.c.xml.part', long],
+      ['d.xml', long],
+    ] as const) {
+      await writeFile(join(directory, name), '<');
+      await utimes(join(directory, name), time, time);
+    }
+    const documents = folder('replace');
+    await documents.write('a.xml', text('whole'));
+    await documents.close();
+    expect((await readdir(directory)).toSorted()).toEqual([
+      '.b.xml.0123456789ab-2.part',
+      '.c.xml.part',
+      'a.xml',
+      'd.xml',
+    ]);
   });
 
   it('refuses to write over a file where it is told so', async () => {
