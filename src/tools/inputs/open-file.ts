@@ -13,7 +13,7 @@ export type Links = 'follow' | 'refuse';
 const readBytes = 256 * 1024;
 
 /** Up to here a file is read at once: of thousands of small ones, most time went into handing each step to another thread. */
-export const smallFileBytes = 64 * 1024;
+export const smallFileBytes = 128 * 1024;
 
 /** A named pipe in place of the file must not hold the job up. */
 const withoutLinks = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -112,6 +112,24 @@ export async function* inputFileChunks(path: string, links: Links): AsyncIterabl
   }
 }
 
+type BufferPair = readonly [Uint8Array, Uint8Array];
+
+/** What files are read into, one after the other. */
+export class ReadBuffers {
+  #free: BufferPair | null = null;
+
+  take(): BufferPair {
+    const pair = this.#free ?? [new Uint8Array(readBytes), new Uint8Array(readBytes)];
+    this.#free = null;
+    return pair;
+  }
+
+  /** Nobody looks at them any more. */
+  giveBack(pair: BufferPair): void {
+    this.#free = pair;
+  }
+}
+
 /**
  * As `inputFileChunks`, without a buffer for each chunk: the bytes of one are valid until the next is asked for. While a chunk is
  * looked at, the next is being read. Of a file that is shorter than the range, what there is.
@@ -120,9 +138,10 @@ export async function* fleetingFileChunks(
   path: string,
   links: Links,
   range: FileSection = whole,
+  reused: ReadBuffers = new ReadBuffers(),
 ): AsyncIterable<Uint8Array> {
   const file = await openInputFile(path, links);
-  const buffers = [new Uint8Array(readBytes), new Uint8Array(readBytes)] as const;
+  const buffers = reused.take();
   let at = range.from;
   const read = (buffer: Uint8Array) => file.read(buffer, 0, Math.min(readBytes, range.to - at), at);
   let reading = read(buffers[0]);
@@ -139,6 +158,7 @@ export async function* fleetingFileChunks(
   } finally {
     // the file is closed only when nobody reads it; a fault past its reader is of no use
     await reading.catch(() => undefined);
+    reused.giveBack(buffers);
     await file.close();
   }
 }

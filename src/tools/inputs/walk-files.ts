@@ -14,6 +14,7 @@ import {
   inputFileChunks,
   openSmallFile,
   readHead,
+  ReadBuffers,
   readSmallFile,
   smallFileBytes,
   type Links,
@@ -152,6 +153,8 @@ interface SpoolBlock {
 /** One buffer for all small files: one is read before the next is asked for. */
 class SmallFiles {
   readonly #links: Links;
+  /** of files that are not small */
+  readonly #reading = new ReadBuffers();
   #buffer: Uint8Array | null = null;
   /** the file that is in the buffer, whole */
   #held: ListedFile | null = null;
@@ -176,7 +179,8 @@ class SmallFiles {
     const isHeld = this.#held === file || this.#hold(file);
     // of a file that changes while it waits, what is read last counts
     this.#held = null;
-    return isHeld ? [this.#buffer!.subarray(0, this.#length)] : fleetingFileChunks(file.path, this.#links);
+    if (isHeld) return [this.#buffer!.subarray(0, this.#length)];
+    return fleetingFileChunks(file.path, this.#links, undefined, this.#reading);
   }
 
   /** `fleeting`: valid until the next is read. AppError `unprocessable_input` where it is not there any more. */
