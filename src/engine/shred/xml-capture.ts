@@ -7,6 +7,14 @@ import { utf8Text } from '../xml/utf8.ts';
 
 const utf8 = new TextEncoder();
 
+/** What an element is written with, in UTF-8: `<name` and `</name>`. */
+interface Tag {
+  readonly start: Uint8Array;
+  readonly end: Uint8Array;
+}
+
+type Declarations = ReadonlyMap<string, string>;
+
 /**
  * Declarations and prefixes are the document's own: names in values keep their meaning, unprefixed ones too. Those in scope where
  * the capture starts are declared on its first element.
@@ -17,65 +25,127 @@ export class XmlCapture {
   /** attributes, and runs of text that are not white space, since the capture began */
   values = 0;
   readonly #names: NameTable;
+  /** what the first element declares: mostly as the one of the capture before did, whose tags are known */
+  #declared: Declarations = new Map();
+  #declarations = new Uint8Array(0);
   #scope = new NamespaceScope();
-  #scopeSizes: number[] = [];
+  /** by name id, where nothing is declared within the capture */
+  readonly #tags = new Map<number, Tag>();
+  readonly #attributes = new Map<number, Uint8Array>();
+  readonly #scopeSizes: number[] = [];
   #tagOpen = false;
   /** a run of text comes in pieces */
   #runCounted = false;
-  #open: string[] = [];
+  readonly #open: Tag[] = [];
 
   constructor(names: NameTable) {
     this.#names = names;
   }
 
   /** Starts a capture at the START record `at`; answers the index of the tag's last record. `scope`: prefix -> URI. */
-  begin(batch: TokenBatch, at: number, scope: ReadonlyMap<string, string>): number {
+  begin(batch: TokenBatch, at: number, scope: Declarations): number {
     this.out.length = 0;
-    this.#scope = new NamespaceScope();
-    this.#scopeSizes = [];
-    this.#open = [];
+    this.#tagOpen = false;
+    this.#runCounted = false;
+    this.#scopeSizes.length = 0;
+    this.#open.length = 0;
     this.depth = 0;
     this.values = 0;
-    return this.start(batch, at, scope);
+    const last = lastDeclaration(batch, at);
+    const declared = new Map(scope);
+    for (let i = at + 1; i <= last; i += 1) declared.set(this.#prefixAt(batch, i), rangeText(batch, i));
+    if (!isSame(declared, this.#declared)) this.#declareFirst(declared);
+    return this.#startTag(batch, at, last, this.#declarations);
   }
 
-  start(batch: TokenBatch, at: number, scope: ReadonlyMap<string, string> | null = null): number {
+  start(batch: TokenBatch, at: number): number {
     this.#closeTag();
     this.#runCounted = false;
+    const last = lastDeclaration(batch, at);
+    if (last === at) return this.#startTag(batch, at, last, null);
+    let declarations = '';
+    const size = this.#scope.size;
+    for (let i = at + 1; i <= last; i += 1) {
+      const [prefix, uri] = [this.#prefixAt(batch, i), rangeText(batch, i)];
+      this.#scope.declare(prefix, uri);
+      declarations += declarationOf(prefix, uri);
+    }
+    return this.#startTag(batch, at, last, utf8.encode(declarations), size);
+  }
+
+  /** `scopeSize`: declarations in scope before its own, which end with record `last`. */
+  #startTag(
+    batch: TokenBatch,
+    at: number,
+    last: number,
+    declarations: Uint8Array | null,
+    scopeSize = this.#scope.size,
+  ): number {
     const { events } = batch;
-    const declared = new Map(scope);
-    let last = at;
-    for (
-      let i = at + 1;
-      i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE;
-      i += 1
-    ) {
-      declared.set(this.#names.localName(events[i * RECORD_INTS + 1]!), rangeText(batch, i));
-      last = i;
-    }
-    this.#scopeSizes.push(this.#scope.size);
-    for (const [prefix, uri] of declared) this.#scope.declare(prefix, uri);
-    const name = this.#qualified(events[at * RECORD_INTS + 1]!, false);
-    this.#open.push(name);
+    const { out } = this;
+    this.#scopeSizes.push(scopeSize);
+    const tag = this.#tagOf(events[at * RECORD_INTS + 1]!);
+    this.#open.push(tag);
     this.depth += 1;
-    this.#text(`<${name}`);
-    for (const [prefix, uri] of declared) {
-      // no default namespace is what there is without a declaration
-      if (prefix === '' && uri === '' && scope !== null) continue;
-      this.#text(` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeAttribute(uri)}"`);
-    }
-    for (
-      let i = last + 1;
-      i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE;
-      i += 1
-    ) {
-      const attribute = this.#qualified(events[i * RECORD_INTS + 1]!, true);
-      this.#text(` ${attribute}="${escapeAttribute(rangeText(batch, i))}"`);
+    out.push(tag.start, 0, tag.start.length);
+    if (declarations !== null) out.push(declarations, 0, declarations.length);
+    let i = last + 1;
+    for (; i < batch.count && (events[i * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE; i += 1) {
+      const name = this.#attributeOf(events[i * RECORD_INTS + 1]!);
+      out.push(name, 0, name.length);
+      pushEscaped(
+        sourceOf(batch, i),
+        events[i * RECORD_INTS + 2]!,
+        events[i * RECORD_INTS + 3]!,
+        attributeEscapes,
+        out,
+      );
+      out.pushByte(quote);
       this.values += 1;
-      last = i;
     }
     this.#tagOpen = true;
-    return last;
+    return i - 1;
+  }
+
+  #declareFirst(declared: Declarations): void {
+    this.#declared = declared;
+    this.#scope = new NamespaceScope();
+    this.#tags.clear();
+    this.#attributes.clear();
+    let declarations = '';
+    for (const [prefix, uri] of declared) {
+      this.#scope.declare(prefix, uri);
+      // no default namespace is what there is without a declaration
+      if (prefix !== '' || uri !== '') declarations += declarationOf(prefix, uri);
+    }
+    this.#declarations = utf8.encode(declarations);
+  }
+
+  #prefixAt(batch: TokenBatch, at: number): string {
+    return this.#names.localName(batch.events[at * RECORD_INTS + 1]!);
+  }
+
+  #tagOf(nameId: number): Tag {
+    const known = this.#declaresWithin ? undefined : this.#tags.get(nameId);
+    if (known !== undefined) return known;
+    const name = this.#qualified(nameId, false);
+    const tag = { start: utf8.encode(`<${name}`), end: utf8.encode(`</${name}>`) };
+    if (!this.#declaresWithin) this.#tags.set(nameId, tag);
+    return tag;
+  }
+
+  /** What stands before an attribute's value. */
+  #attributeOf(nameId: number): Uint8Array {
+    const known = this.#declaresWithin ? undefined : this.#attributes.get(nameId);
+    if (known !== undefined) return known;
+    const before = utf8.encode(` ${this.#qualified(nameId, true)}="`);
+    if (!this.#declaresWithin) this.#attributes.set(nameId, before);
+    return before;
+  }
+
+  /** An element within the capture has declarations of its own, and is open. */
+  get #declaresWithin(): boolean {
+    return this.#scope.size > this.#declared.size;
   }
 
   /** The name with a prefix in scope: a document that is namespace-well-formed has one. */
@@ -89,54 +159,97 @@ export class XmlCapture {
 
   text(source: Uint8Array, start: number, end: number): void {
     this.#closeTag();
-    const { out } = this;
     if (!this.#runCounted && !isWhiteSpace(source.subarray(start, end), end - start)) {
       this.#runCounted = true;
       this.values += 1;
     }
-    for (let i = start; i < end; i += 1) {
-      const byte = source[i]!;
-      if (byte === 60) out.pushAscii('&lt;');
-      else if (byte === 62) out.pushAscii('&gt;');
-      else if (byte === 38) out.pushAscii('&amp;');
-      else if (byte === 13) out.pushAscii('&#13;');
-      else out.pushByte(byte);
-    }
+    pushEscaped(source, start, end, textEscapes, this.out);
   }
 
   /** Closes an element; true when it was the one the capture began with. */
   end(): boolean {
     this.#runCounted = false;
-    const local = this.#open.pop()!;
+    const { end } = this.#open.pop()!;
     this.#scope.leave(this.#scopeSizes.pop()!);
     this.depth -= 1;
     if (this.#tagOpen) {
       this.#tagOpen = false;
-      this.#text('/>');
-    } else this.#text(`</${local}>`);
+      this.out.pushAscii('/>');
+    } else this.out.push(end, 0, end.length);
     return this.depth === 0;
   }
 
   #closeTag(): void {
     if (!this.#tagOpen) return;
     this.#tagOpen = false;
-    this.out.pushByte(62);
-  }
-
-  #text(text: string): void {
-    const bytes = utf8.encode(text);
-    this.out.push(bytes, 0, bytes.length);
+    this.out.pushByte(greaterThan);
   }
 }
 
+const quote = 34;
+const greaterThan = 62;
+
+/** What is written for a byte, by its value below 64; undefined: itself. */
+type Escapes = readonly (string | undefined)[];
+
+const textEscapes = escapesOf({ '<': '&lt;', '>': '&gt;', '&': '&amp;', '\r': '&#13;' });
+const attributeEscapes = escapesOf({
+  '&': '&amp;',
+  '<': '&lt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+});
+
+function escapesOf(escapes: Readonly<Record<string, string>>): Escapes {
+  return Array.from({ length: 64 }, (_, byte) => escapes[String.fromCharCode(byte)]);
+}
+
+function pushEscaped(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  escapes: Escapes,
+  out: ByteBuffer,
+): void {
+  let from = start;
+  for (let at = start; at < end; at += 1) {
+    const byte = source[at]!;
+    if (byte >= 64) continue;
+    const escape = escapes[byte];
+    if (escape === undefined) continue;
+    out.push(source, from, at);
+    out.pushAscii(escape);
+    from = at + 1;
+  }
+  out.push(source, from, end);
+}
+
+function declarationOf(prefix: string, uri: string): string {
+  return ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escapeAttribute(uri)}"`;
+}
+
 function escapeAttribute(value: string): string {
-  return value
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('\t', '&#9;')
-    .replaceAll('\n', '&#10;')
-    .replaceAll('\r', '&#13;');
+  return value.replaceAll(/["&<\t\n\r]/g, (character) => attributeEscapes[character.charCodeAt(0)]!);
+}
+
+/** Record of the last declaration of the element that starts at `at`; `at` where it has none. */
+function lastDeclaration({ events, count }: TokenBatch, at: number): number {
+  let last = at;
+  while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_NAMESPACE) last += 1;
+  return last;
+}
+
+/** In their order, too: it is that of the text. */
+function isSame(some: Declarations, others: Declarations): boolean {
+  if (some.size !== others.size) return false;
+  const entries = others.entries();
+  for (const [prefix, uri] of some) {
+    const [otherPrefix, otherUri] = entries.next().value!;
+    if (prefix !== otherPrefix || uri !== otherUri) return false;
+  }
+  return true;
 }
 
 /** The bytes that the range of a record lies in. */
