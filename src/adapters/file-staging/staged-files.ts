@@ -33,6 +33,9 @@ export interface FinishedFile {
   readonly held?: readonly Uint8Array[];
 }
 
+/** What a file has on the disk by now. */
+export type AppendedFile = Pick<FinishedFile, 'name' | 'bytes' | 'longestWriteBytes'>;
+
 interface Piece {
   readonly bytes: Uint8Array;
   readonly release: ReleaseRows | undefined;
@@ -71,20 +74,27 @@ export class StagedFiles {
   /** those that are open; the one that was written longest ago first */
   readonly #open = new Set<StagedFile>();
   #buffered = 0;
+  readonly #appended: ((file: AppendedFile) => void) | undefined;
   /** writes follow one another, however they are called */
   #last: Promise<void> = Promise.resolve();
 
   /**
    * `isScratch`: this process reads them and throws them away; they are neither hashed nor durable. `holdsSmall`: of those, the ones that
-   * fit in memory together do not come to the disk.
+   * fit in memory together do not come to the disk. `appended` hears of each file that has more bytes on the disk.
    */
   constructor(
     directory: string,
     {
       isScratch = false,
       holdsSmall = false,
-    }: { readonly isScratch?: boolean; readonly holdsSmall?: boolean } = {},
+      appended,
+    }: {
+      readonly isScratch?: boolean;
+      readonly holdsSmall?: boolean;
+      readonly appended?: ((file: AppendedFile) => void) | undefined;
+    } = {},
   ) {
+    this.#appended = appended;
     this.#directory = directory;
     this.#isScratch = isScratch;
     this.#holdsSmall = isScratch && holdsSmall;
@@ -172,6 +182,7 @@ export class StagedFiles {
     file.bytes += bytes;
     this.#buffered -= bytes;
     file.unsyncedBytes += bytes;
+    this.#appended?.(file);
     if (!this.#isScratch && file.syncing === null && file.unsyncedBytes >= syncEachBytes)
       beginSync(file, handle);
   }

@@ -50,6 +50,8 @@ export interface ObjectFolderRowSinkOptions {
   readonly idJob: number;
   /** a folder of this machine, for this job alone; removed at the end */
   readonly staging: string;
+  /** as of FolderRowSinkOptions */
+  readonly columnsThread?: URL;
   /** one writer at a time, on all machines */
   readonly lock: () => Promise<{ isHeld(): Promise<boolean>; release(): Promise<void> }>;
 }
@@ -93,6 +95,7 @@ class ObjectFolderRowSink implements RowSink {
       format: options.format,
       fileNameOf,
       location: options.address.replace(/\/+$/, ''),
+      ...(options.columnsThread === undefined ? {} : { columnsThread: options.columnsThread }),
     });
     this.widensInPlace = this.#local.widensInPlace;
     this.scalesDecimals = this.#local.scalesDecimals;

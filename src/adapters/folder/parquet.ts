@@ -1,25 +1,17 @@
 /** Staged rows to Parquet: columns typed as in DuckDB's dialect, decimals exact or text. */
-import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  MisfitError,
-  ParquetWriter,
-  type ColumnFacts,
-  type ParquetColumn,
-} from '../../engine/parquet/file-writer.ts';
-import { WriterMemory } from '../../engine/parquet/writer-memory.ts';
+import { MisfitError, type ColumnFacts, type ParquetColumn } from '../../engine/parquet/file-writer.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
-import { writeWhole } from '../file-staging/durable-file.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
+import { FileMaker, type FileTask, type WrittenFile } from './columns/one-file.ts';
+import type { ColumnsThread } from './columns/thread.ts';
 import type { NamedColumn } from './contents/formats.ts';
 import { syncPath } from './contents/manifest.ts';
 import { measureDigits } from './staged-digits.ts';
 import { stagedRows, type StagedRows } from './staged-rows.ts';
-import { openZstdFrames, type ZstdFrames } from './zstd-frames.ts';
 
 /** By column: its number, and that of the items of a list. */
 export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
@@ -60,48 +52,86 @@ export interface ParquetSettings {
   readonly deltas: boolean;
 }
 
-interface WriteSettings extends ParquetSettings {
-  readonly frames: ZstdFrames;
-  readonly closing: ClosingFiles;
-  readonly memory: WriterMemory;
-}
+/** Makes a file of staged rows. */
+type WriteFile = (staged: StagedRows, task: FileTask) => Promise<WrittenFile>;
 
-/** Turns each file into Parquet, in place and durably. */
+/** Tables that are begun by the thread; smaller ones are made before it has answered. */
+const leastBytesOfThread = 4 * 1024 * 1024;
+
+/** Turns each file into Parquet, in place and durably. `thread`: it makes files beside, the largest first. */
 export async function writeParquet(
   directory: string,
   tables: readonly ParquetTable[],
-  settings: ParquetSettings,
+  { deltas, thread = null }: ParquetSettings & { readonly thread?: ColumnsThread | null },
 ): Promise<ParquetFile[]> {
   const written: ParquetFile[] = [];
-  const memory = new WriterMemory();
-  const frames = openZstdFrames(memory.buffers);
-  const closing = new ClosingFiles();
+  const maker = new FileMaker();
+  const here: WriteFile = (staged, task) => maker.write(staged.open(), task);
+  const there: WriteFile = async (staged, task) =>
+    (await thread!.write(staged.path!, task)) ?? here(staged, task);
+  const waiting = inOrder(directory, tables, thread);
+  const work = async (isHere: boolean): Promise<void> => {
+    for (;;) {
+      const [next] = waiting;
+      if (next === undefined) return;
+      const { file } = tables[next]!;
+      if (!isHere && (file.held !== undefined || file.bytes < leastBytesOfThread)) return;
+      waiting.shift();
+      written[next] = await writeTable(directory, tables[next]!, deltas, isHere ? here : there);
+    }
+  };
+  const beside = thread === null ? Promise.resolve() : work(false);
   try {
-    for (const table of tables)
-      written.push(await writeTable(directory, table, { ...settings, frames, closing, memory }));
-    await closing.settle();
+    await work(true);
+    await beside;
+    await maker.settle();
   } finally {
-    frames.close();
+    // nothing is written by the time that who called hears of a fault
+    waiting.length = 0;
+    await beside.catch(() => undefined);
+    maker.close();
   }
   if (written.length > 0) await syncPath(directory);
   return written;
 }
 
-/** Files that are whole become durable while the next one is made. */
-class ClosingFiles {
-  #last: Promise<void>[] = [];
+/** With a thread, the file that it has begun comes first, then the largest. */
+function inOrder(directory: string, tables: readonly ParquetTable[], thread: ColumnsThread | null): number[] {
+  const all = [...tables.keys()];
+  if (thread === null) return all;
+  const begun = thread.first;
+  const size = ({ file }: ParquetTable): number =>
+    join(directory, file.name) === begun ? Infinity : file.held === undefined ? file.bytes : 0;
+  return all.toSorted((a, b) => size(tables[b]!) - size(tables[a]!));
+}
 
-  async add(file: FileHandle): Promise<void> {
-    const closed = file.sync().finally(() => file.close());
-    // who waits for all of them hears of a failure
-    closed.catch(() => undefined);
-    this.#last.push(closed);
-    if (this.#last.length > mostClosing) await this.#last.shift();
-  }
-
-  async settle(): Promise<void> {
-    await Promise.all(this.#last);
-  }
+/** How a table's file is written, once its rows have those types. */
+export function fileTask(
+  path: string,
+  {
+    columns,
+    file,
+  }: Pick<ParquetTable, 'columns'> & { readonly file: Pick<FinishedFile, 'bytes' | 'longestWriteBytes'> },
+  types: readonly string[],
+  numbers: ColumnNumbers | null,
+  deltas: boolean,
+): FileTask {
+  return {
+    path,
+    columns: columns.map(({ name, type }, at): ParquetColumn => {
+      const ids = numbers?.[name];
+      return {
+        name,
+        sqlType: types[at]!,
+        ...(type.list === true ? { items: type.kind === 'text' ? 'text' : 'others' } : {}),
+        ...(ids === undefined ? {} : { ids }),
+      };
+    }),
+    keyValues: { pandas: pandasMetadata(columns, types) },
+    rowsBytes: file.bytes,
+    longestRowBytes: file.longestWriteBytes,
+    deltas,
+  };
 }
 
 /** pandas' types of columns that it reads as floats, or as objects, where a row has none. */
@@ -136,13 +166,11 @@ export function fieldIdsOption(numbers: ColumnNumbers | null): string {
   return entries.length === 0 ? '' : `, FIELD_IDS {${entries.join(', ')}}`;
 }
 
-const pieceBytes = 512 * 1024;
-const mostClosing = 8;
-
 async function writeTable(
   directory: string,
   table: ParquetTable,
-  settings: WriteSettings,
+  deltas: boolean,
+  write: WriteFile,
 ): Promise<ParquetFile> {
   const path = join(directory, table.file.name);
   const staged = await stagedRows(path, table.file);
@@ -155,7 +183,8 @@ async function writeTable(
   for (;;) {
     const types = await typesOf(table, mostDigits(digits, ofOthers));
     try {
-      const { facts, fieldIds, ...written } = await writeFile(staged, path, table, types, settings);
+      const fieldIds = (await table.fieldIdsOf?.(types)) ?? null;
+      const { facts, ...written } = await write(staged, fileTask(path, table, types, fieldIds, deltas));
       await staged.remove();
       const { name, rows, longestWriteBytes } = table.file;
       return { file: { name, rows, longestWriteBytes, ...written, types }, facts, digits, fieldIds };
@@ -197,72 +226,4 @@ export async function typesOf(
     types.push((await typeOf?.(column, needed)) ?? needed);
   }
   return types;
-}
-
-async function writeFile(
-  staged: StagedRows,
-  path: string,
-  { columns, fieldIdsOf, file }: ParquetTable,
-  types: readonly string[],
-  { deltas, frames, closing, memory }: WriteSettings,
-): Promise<Pick<FinishedFile, 'bytes' | 'sha256'> & Pick<ParquetFile, 'facts' | 'fieldIds'>> {
-  const numbers = (await fieldIdsOf?.(types)) ?? null;
-  const hash = createHash('sha256');
-  let bytes = 0;
-  const source = staged.open();
-  try {
-    const target = await open(
-      path,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-      0o666,
-    );
-    try {
-      let pending: { readonly part: Uint8Array; readonly release: (() => void) | undefined }[] = [];
-      let pendingBytes = 0;
-      const flush = async (): Promise<void> => {
-        const written = pending;
-        pending = [];
-        pendingBytes = 0;
-        for (const { part } of written) hash.update(part);
-        await writeWhole(
-          target,
-          written.map(({ part }) => part),
-        );
-        for (const { release } of written) release?.();
-      };
-      const writer = new ParquetWriter({
-        columns: columns.map(({ name, type }, at): ParquetColumn => {
-          const ids = numbers?.[name];
-          return {
-            name,
-            sqlType: types[at]!,
-            ...(type.list === true ? { items: type.kind === 'text' ? 'text' : 'others' } : {}),
-            ...(ids === undefined ? {} : { ids }),
-          };
-        }),
-        keyValues: { pandas: pandasMetadata(columns, types) },
-        rowsBytes: file.bytes,
-        longestRowBytes: file.longestWriteBytes,
-        deltas,
-        compress: (page) => frames.compress(page),
-        memory,
-        write: async (part, release) => {
-          pending.push({ part, release });
-          pendingBytes += part.length;
-          bytes += part.length;
-          if (pendingBytes >= pieceBytes) await flush();
-        },
-      });
-      await writer.rows(source.read);
-      const facts = await writer.finish();
-      await flush();
-      await closing.add(target);
-      return { bytes, sha256: hash.digest('hex'), facts, fieldIds: numbers };
-    } catch (error) {
-      await target.close();
-      throw error;
-    }
-  } finally {
-    source.close();
-  }
 }

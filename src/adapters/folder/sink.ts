@@ -3,7 +3,7 @@
  * a folder inside; a journal makes all of them appear as one step (docs/decisions/loading/staging-and-publishing.md).
  */
 import { randomBytes } from 'node:crypto';
-import { access, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { membersOf } from '../../engine/model/packed/lazy-array.ts';
@@ -41,10 +41,13 @@ import {
   type FileOfJob,
   type ManifestStep,
 } from './contents/next-manifest.ts';
+import { exists, refuseForeignFiles } from './contents/foreign-files.ts';
 import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords, typesIn, widenedInWords } from './contents/noted-columns.ts';
+import { ColumnsBeside } from './columns/beside.ts';
+import type { ColumnTyping } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
@@ -60,6 +63,8 @@ export interface FolderRowSinkOptions {
   readonly refuseLinks?: boolean;
   /** where the files will lie in a bucket, `s3://BUCKET/PREFIX` */
   readonly location?: string;
+  /** module of a thread that makes Parquet files beside the load (src/adapters/folder/columns/thread.ts); absent: all is done in this one */
+  readonly columnsThread?: URL;
   /** how long to wait for another job that writes into the folder (15 minutes) */
   readonly lockTimeoutMs?: number;
 }
@@ -92,6 +97,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   #kept: readonly ManifestTable[] = [];
   #staging = '';
   #files: StagedFiles | null = null;
+  #columns: ColumnsBeside | null = null;
 
   constructor(options: FolderRowSinkOptions) {
     super();
@@ -204,6 +210,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   async abort(): Promise<void> {
     this.outcome = 'nothing';
     await this.#files?.settle();
+    await this.#columns?.end();
     if (this.#lock === null) return;
     await this.guarded(async () => {
       if (this.#staging !== '')
@@ -263,7 +270,11 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     await makeStaging(join(this.#directory, this.#staging));
     // Parquet is made of what is staged
     const isScratch = format === 'parquet';
-    this.#files = new StagedFiles(join(this.#directory, this.#staging), { isScratch, holdsSmall: isScratch });
+    const staging = join(this.#directory, this.#staging);
+    if (isScratch)
+      this.#columns = new ColumnsBeside(this.#options.columnsThread, staging, () => this.#typings());
+    const appended = this.#columns?.appended;
+    this.#files = new StagedFiles(staging, { isScratch, holdsSmall: isScratch, appended });
     this.#rows = new TableRows(format, plan.model, this.#files);
     this.outcome = 'load';
     return plan.saveMode === 'write-schema' ? 'skip' : 'load';
@@ -350,18 +361,19 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   }
 
   async #finish(): Promise<Map<string, FinishedFile>> {
-    const staged = new Map((await this.#files!.finish()).map((file) => [file.name, file]));
-    if (this.#options.format !== 'parquet') return staged;
-    // loaded for Parquet alone
-    const { writeParquet } = await import('./parquet.ts');
+    const staged = await this.#files!.finish();
+    const files = (await this.#columns?.write(staged)) ?? staged;
+    return new Map(files.map((file) => [file.name, file]));
+  }
+
+  /** By the name of the staged file, as values are by now. */
+  #typings(): Map<string, ColumnTyping> {
     const widened = typesIn(this.plan.model, this.widened);
-    const tables = [...this.#names].map(([table, name]) => ({
+    const typing = (table: string): ColumnTyping => ({
       columns: tableColumns(this.plan.model, table),
       widened: widened.get(table) ?? new Map(),
-      file: staged.get(name)!,
-    }));
-    const written = await writeParquet(join(this.#directory, this.#staging), tables, { deltas: true });
-    return new Map(written.map(({ file }) => [file.name, file]));
+    });
+    return new Map([...this.#names].map(([table, name]) => [name, typing(table)]));
   }
 
   /** Scripts of the files that were here before. */
@@ -369,31 +381,19 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return this.#manifest.jobs.length === 0 ? [] : scriptNames(this.#manifest);
   }
 
-  /** Files that no manifest lists belong to somebody else. */
   async #checkForeignFiles(manifest: TargetManifest, names: ReadonlySet<string>): Promise<void> {
-    const listed = new Set(this.#manifest.tables.flatMap((table) => table.files.map((file) => file.name)));
-    for (const name of this.#ownScripts()) listed.add(name);
-    for (const name of [...names, ...scriptNames(manifest)]) {
-      if (listed.has(name) || !(await exists(join(this.#directory, name)))) continue;
-      throw new AppError('conflict', `${this.label}: ${name} exists and was not written by a job.`);
-    }
+    const listed = this.#manifest.tables.flatMap(({ files }) => files.map(({ name }) => name));
+    const known = new Set([...listed, ...this.#ownScripts()]);
+    await refuseForeignFiles(this.#directory, this.label, known, [...names, ...scriptNames(manifest)]);
   }
 
   /** One that no job wrote is somebody else's, and stays. */
   async #hasPackage(): Promise<boolean> {
-    const { format } = this.#options;
-    if (format !== 'csv' && format !== 'tsv') return false;
+    if (!['csv', 'tsv'].includes(this.#options.format)) return false;
     return this.#manifest.data_package === true || !(await exists(join(this.#directory, dataPackageName)));
   }
 
   protected override faultOf(error: unknown): unknown {
     return fileFault(error, this.label);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -15,6 +15,7 @@ import type { ToolSession } from './tool-session.ts';
 
 /** how long a job waits for others that write into the same folder */
 const lockTimeoutMs = 15 * 60_000;
+const columnsThread = new URL('../bin/columns-thread.mjs', import.meta.url);
 
 export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;
@@ -60,7 +61,12 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       });
       if (sink !== null) return sink;
       const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
-      return createFolderRowSink({ directory, format: folderFormat(request), refuseLinks: !session.byHand });
+      return createFolderRowSink({
+        directory,
+        format: folderFormat(request),
+        refuseLinks: !session.byHand,
+        columnsThread,
+      });
     }
     case 'bucket': {
       const { openBucketFolder } = await import('./tables/bucket.ts');
@@ -176,6 +182,7 @@ async function openInBucket(
     format: folderFormat(request),
     idJob,
     staging: scratch,
+    columnsThread,
   });
 }
 

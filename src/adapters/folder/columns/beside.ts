@@ -1,0 +1,88 @@
+/** While rows are staged, a thread makes columns of the table that has most of them. */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { AppendedFile, FinishedFile } from '../../file-staging/staged-files.ts';
+import type { ColumnTyping } from '../parquet.ts';
+import type { ColumnsThread } from './thread.ts';
+
+/** Of all tables, and of the largest, on the disk: with fewer rows the load would end before the thread has done anything. */
+const worthwhileBytes = 24 * 1024 * 1024;
+const leastLargestBytes = 8 * 1024 * 1024;
+/** Rows that come later may be that long. */
+const longestRowBytes = 4 * 1024 * 1024;
+
+export class ColumnsBeside {
+  readonly #module: URL | undefined;
+  readonly #directory: string;
+  readonly #typings: () => ReadonlyMap<string, ColumnTyping>;
+  readonly #bytes = new Map<string, number>();
+  #allBytes = 0;
+  /** name and bytes of the file that has most of them */
+  #largest: readonly [name: string, bytes: number] = ['', 0];
+  #thread: Promise<ColumnsThread | null> | null = null;
+  #begun: ColumnsThread | null = null;
+  #hasEnded = false;
+
+  /** `module`: of the thread; undefined: there is none. `typings`: of tables with rows by now, by the name of the staged file. */
+  constructor(module: URL | undefined, directory: string, typings: () => ReadonlyMap<string, ColumnTyping>) {
+    this.#module = module;
+    this.#directory = directory;
+    this.#typings = typings;
+  }
+
+  /** A staged file has more bytes on the disk. */
+  readonly appended = ({ name, bytes }: AppendedFile): void => {
+    this.#allBytes += bytes - (this.#bytes.get(name) ?? 0);
+    this.#bytes.set(name, bytes);
+    if (bytes >= this.#largest[1]) this.#largest = [name, bytes];
+    this.#begun?.grown(join(this.#directory, name), bytes);
+    if (this.#thread !== null || this.#module === undefined) return;
+    if (this.#allBytes < worthwhileBytes || this.#largest[1] < leastLargestBytes) return;
+    if (availableParallelism() < 2) return;
+    // without a thread all files are made when the load has ended
+    this.#thread = this.#begin(this.#module).catch(() => null);
+  };
+
+  /** Turns each staged file into Parquet, in place and durably; the thread ends. */
+  async write(staged: readonly FinishedFile[]): Promise<FinishedFile[]> {
+    // loaded for Parquet alone
+    const { writeParquet } = await import('../parquet.ts');
+    const thread = await this.#thread;
+    const typings = this.#typings();
+    const tables = staged.map((file) => ({ ...typings.get(file.name)!, file }));
+    const written = await writeParquet(this.#directory, tables, { deltas: true, thread });
+    await this.end();
+    return written.map(({ file }) => file);
+  }
+
+  /** The thread makes no further file. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    const thread = await this.#thread;
+    this.#thread = null;
+    this.#begun = null;
+    await thread?.end();
+  }
+
+  async #begin(module: URL): Promise<ColumnsThread | null> {
+    const { ColumnsThread } = await import('./thread.ts');
+    const { fileTask, typesOf } = await import('../parquet.ts');
+    const [largest] = this.#largest;
+    const typing = this.#typings().get(largest)!;
+    const types = await typesOf(typing, new Map());
+    if (this.#hasEnded) return null;
+    const path = join(this.#directory, largest);
+    const file = { bytes: this.#bytes.get(largest)!, longestWriteBytes: longestRowBytes };
+    const task = fileTask(path, { columns: typing.columns, file }, types, null, true);
+    const thread = new ColumnsThread(module);
+    try {
+      thread.follow(path, task);
+    } catch (error) {
+      await thread.end();
+      throw error;
+    }
+    thread.grown(path, this.#bytes.get(largest)!);
+    this.#begun = thread;
+    return thread;
+  }
+}

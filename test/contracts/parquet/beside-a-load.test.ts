@@ -1,0 +1,184 @@
+/** Files that a thread makes while their rows still come are those that are made without it. */
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ColumnsThread } from '../../../src/adapters/folder/columns/thread.ts';
+import {
+  fileTask,
+  typesOf,
+  writeParquet,
+  type ParquetFile,
+  type ParquetTable,
+} from '../../../src/adapters/folder/parquet.ts';
+import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
+import type { TargetManifest } from '../../../src/adapters/folder/contents/manifest.ts';
+import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
+import { at } from '../../unit/engine/sql/library-model.ts';
+import { encodeRows, libraryPlan, libraryRows, writeLibrary } from '../targets/library-rows.ts';
+
+const module = new URL('../../../src/tools/bin/columns-thread.mjs', import.meta.url);
+const withoutEntry = new URL('data:text/javascript,throw new Error("no thread")');
+const ownName = 'reading.parquet';
+
+let folders = '';
+let directory = '';
+let number = 0;
+beforeAll(async () => {
+  folders = await mkdtemp(join(tmpdir(), 'beside-a-load-'));
+});
+afterAll(() => rm(folders, { recursive: true, force: true }));
+beforeEach(async () => {
+  directory = join(folders, String((number += 1)));
+  await mkdir(directory);
+});
+
+const columns: readonly { readonly name: string; readonly type: ColumnType }[] = [
+  { name: 'key', type: { kind: 'bigint' } },
+  { name: 'at', type: { kind: 'date' } },
+  { name: 'amount', type: { kind: 'numeric' } },
+  { name: 'note', type: { kind: 'text' } },
+];
+
+/** Rows in COPY text; the last of them has this amount. */
+function readings(count: number, lastAmount = '1.5'): Buffer {
+  const rows = Array.from({ length: count }, (_, row) => {
+    const amount = row === count - 1 ? lastAmount : `${row % 700}.25`;
+    return `${row}\t2026-01-${String(1 + (row % 28)).padStart(2, '0')}\t${amount}\t${row % 3 === 0 ? '\\N' : `note ${row % 5000}`}\n`;
+  });
+  return Buffer.from(rows.join(''));
+}
+
+function tableOf(rows: Buffer, more: Partial<ParquetTable> = {}): ParquetTable {
+  const file = { name: ownName, rows: 0, bytes: rows.length, sha256: '', longestWriteBytes: 4096 };
+  return { columns, widened: new Map(), file, ...more };
+}
+
+async function madeAlone(rows: Buffer, table: ParquetTable): Promise<ParquetFile> {
+  const place = join(directory, 'alone');
+  await mkdir(place);
+  await writeFile(join(place, ownName), rows);
+  const [made] = await writeParquet(place, [table], { deltas: true });
+  return made!;
+}
+
+/** Notes whether files were made by it. */
+class NotedThread extends ColumnsThread {
+  readonly made: boolean[] = [];
+
+  override async write(...asked: Parameters<ColumnsThread['write']>): ReturnType<ColumnsThread['write']> {
+    const file = await super.write(...asked);
+    this.made.push(file !== null);
+    return file;
+  }
+}
+
+/** The thread begins when a third of the rows is there. `made`: what it says of the files that are asked of it. */
+async function madeBeside(
+  rows: Buffer,
+  table: ParquetTable,
+  made: readonly boolean[],
+  entry = module,
+): Promise<ParquetFile> {
+  const path = join(directory, ownName);
+  const third = Math.floor(rows.length / 3);
+  await writeFile(path, rows.subarray(0, third));
+  const thread = new NotedThread(entry);
+  try {
+    const types = await typesOf({ columns, widened: new Map() }, new Map());
+    thread.follow(path, fileTask(path, table, types, null, true));
+    thread.grown(path, third);
+    await appendFile(path, rows.subarray(third, third * 2));
+    thread.grown(path, third * 2);
+    await appendFile(path, rows.subarray(third * 2));
+    const [file] = await writeParquet(directory, [table], { deltas: true, thread });
+    expect(thread.made).toEqual(made);
+    return file!;
+  } finally {
+    await thread.end();
+  }
+}
+
+describe('a file of rows that still come', () => {
+  test.each([
+    ['as its columns say', readings(200_000), {}, [true]],
+    ['with digits that its decimals usually lack', readings(200_000, '0.1234567890123456789012'), {}, [true]],
+    [
+      'with a column that became text',
+      readings(200_000, 'x'),
+      { widened: new Map([['amount', { kind: 'text' as const }]]) },
+      [false],
+    ],
+  ])('is the same: %s', async (_, rows, more, made) => {
+    const table = tableOf(rows, more);
+    const alone = await madeAlone(rows, table);
+    expect(await madeBeside(rows, table, made)).toEqual(alone);
+    const bytes = await readFile(join(directory, ownName));
+    expect(bytes.equals(await readFile(join(directory, 'alone', ownName)))).toBe(true);
+    expect((await readdir(directory)).toSorted()).toEqual(['alone', ownName]);
+  });
+
+  test('is made without a thread that does not begin', async () => {
+    const rows = readings(200_000);
+    const table = tableOf(rows);
+    const alone = await madeAlone(rows, table);
+    expect(await madeBeside(rows, table, [false], withoutEntry)).toEqual(alone);
+  });
+
+  test('is refused as without a thread, where a value is none of its type', async () => {
+    const rows = readings(200_000);
+    rows.write('x', 0);
+    const table = tableOf(rows);
+    await expect(madeAlone(rows, table)).rejects.toThrow('column 0 has a value that its type does not hold');
+    await expect(madeBeside(rows, table, [])).rejects.toThrow(
+      'column 0 has a value that its type does not hold',
+    );
+    expect(await readdir(directory)).not.toContain(ownName);
+  });
+});
+
+describe('a load of many rows', () => {
+  const rows = libraryRows(1, 1);
+  /** of one table, a MiB or so */
+  const some = rows.tables.get(at.book)!;
+  const copies = 4000;
+  const block = Buffer.concat(Array.from({ length: copies }, () => encodeRows('words', some, at.book)));
+  const blocks = Math.ceil((40 * 1024 * 1024) / block.length);
+
+  test('makes the same files beside it as behind it', async () => {
+    const hashes: unknown[] = [];
+    for (const columnsThread of [undefined, module]) {
+      const place = join(directory, columnsThread === undefined ? 'behind' : 'beside');
+      const sink = createFolderRowSink({
+        directory: place,
+        format: 'parquet',
+        ...(columnsThread === undefined ? {} : { columnsThread }),
+      });
+      try {
+        await sink.open(libraryPlan(1));
+        for (let written = 0; written < blocks; written += 1)
+          await sink.write(at.book, block, some.length * copies);
+        await writeLibrary(sink, rows);
+        await sink.publish(() => Promise.resolve(true), rows.lastKeys);
+      } finally {
+        await sink.close();
+      }
+      const text = await readFile(join(place, 'manifest.json'), 'utf8');
+      const { tables } = JSON.parse(text) as TargetManifest;
+      hashes.push(tables.flatMap(({ files }) => files.map((file) => [file.name, file.rows, file.sha256])));
+    }
+    expect(hashes[0]).not.toEqual([]);
+    expect(hashes[1]).toEqual(hashes[0]);
+  });
+
+  test('that ends before its time leaves nothing', async () => {
+    const place = join(directory, 'ended');
+    const sink = createFolderRowSink({ directory: place, format: 'parquet', columnsThread: module });
+    await sink.open(libraryPlan(1));
+    for (let written = 0; written < blocks; written += 1)
+      await sink.write(at.book, block, some.length * copies);
+    await sink.abort();
+    await sink.close();
+    expect(await readdir(directory)).toEqual([]);
+  });
+});
