@@ -7,10 +7,9 @@ import { createLevelFinder, type FoundLevel } from '../../engine/shred/row-tag/l
 import type { ConsumeBatch } from '../../engine/shred/row-tag/between-tags.ts';
 import { createShredder, type Shredder } from '../../engine/shred/shredder.ts';
 import type { OpenDocument } from '../../engine/shred/open-document.ts';
-import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
+import { createFastXmlTokenizer } from '../../engine/xml/tokenizer/fast.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
-import type { NameTable } from '../../engine/xml/tokens.ts';
-import type { EngineLimits } from '../../engine/limits.ts';
+import type { NameTable, TokenBatch } from '../../engine/xml/tokens.ts';
 import type { PlanEdge, RelationalModel } from '../../engine/model/relational-model.ts';
 import { isSameName, type QName } from '../../engine/model/source-model.ts';
 import { InputError } from '../../engine/diagnostics.ts';
@@ -22,7 +21,7 @@ import type { KeyRange } from './key-ranges.ts';
 import { shreddingOf, type Shredding } from './shredding.ts';
 
 export interface OneDocumentOptions extends Omit<Shredding, 'session' | 'keyOffsets'> {
-  readonly session: Pick<ToolSession, 'request' | 'idJob' | 'byHand' | 'limits'>;
+  readonly session: Pick<ToolSession, 'request' | 'idJob' | 'byHand' | 'limits' | 'kernels'>;
   /** statistics are gathered while it is shredded */
   readonly withStatistics: boolean;
   /** bytes of a range, but for the rest of the row that it ends in */
@@ -223,28 +222,24 @@ async function shredHead(
   if (keys !== null) shredder.numberFrom(keys.key, keys.document);
   shredder.beginDocument(name);
   const consume: ConsumeBatch = (batch, locate) => shredder.consume(batch, locate);
-  return (await readHead(member, names, session.limits, offset, consume)) ? shredder : null;
+  return (await readHead(member, names, session, offset, consume)) ? shredder : null;
 }
 
 /** The document up to its byte `to`. False: it has a fault there. */
 async function readHead(
   { parts, name }: InputMember,
   names: NameTable,
-  limits: EngineLimits,
+  { limits, kernels }: Pick<ToolSession, 'limits' | 'kernels'>,
   to: number,
   consume: ConsumeBatch,
 ): Promise<boolean> {
   let isConsumed = true;
-  const tokenizer = createXmlTokenizer({
-    names,
-    limits,
-    fileName: name,
-    onBatch: (batch) => {
-      isConsumed = false;
-      consume(batch, (record) => tokenizer.locate(record));
-      isConsumed = true;
-    },
-  });
+  const onBatch = (batch: TokenBatch): void => {
+    isConsumed = false;
+    consume(batch, (record) => tokenizer.locate(record));
+    isConsumed = true;
+  };
+  const tokenizer = createFastXmlTokenizer({ names, limits, fileName: name, onBatch }, kernels);
   let isRead = false;
   try {
     for await (const chunk of parts!.bytes({ from: 0, to })) tokenizer.write(chunk);
@@ -266,7 +261,7 @@ async function findLevel(
   const finder = createLevelFinder();
   const names = createNameTable();
   const bytes = Math.min(headBytes, member.diskBytes >> 1);
-  const isRead = await readHead(member, names, session.limits, bytes, finder.consume);
+  const isRead = await readHead(member, names, session, bytes, finder.consume);
   const found = isRead ? finder.find(bytes) : null;
   if (found === null) return null;
   const rowNames = new Set([...found.children].map((child) => names.localName(child)));

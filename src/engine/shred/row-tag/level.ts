@@ -70,11 +70,16 @@ export function createLevelFinder(): LevelFinder {
   }
   return {
     consume({ events, count }, locate) {
+      // of the batch's bytes in the document
+      let base = -1;
       for (let at = 0; at < count; at += 1) {
         const kind = events[at * RECORD_INTS]! & KIND_MASK;
         if (kind === KIND_END) open.pop();
         else if (kind === KIND_START) {
-          const { offset } = locate(at);
+          const start = events[at * RECORD_INTS + 2]!;
+          // lines and columns of each would be counted, too
+          if (base < 0) base = locate(at).offset - start;
+          const offset = base + start;
           const parent = open.at(-1);
           if (parent !== undefined) {
             grow(parent, offset);
