@@ -7,7 +7,7 @@ import type { ReleaseRows, RowSink } from '../../../ports/rows/sink.ts';
 import type { PassProgress } from '../../reports/progress-lines.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
 import type { DelegatedLoad } from '../row-loader.ts';
-import type { FromThread, ThreadFault } from './messages.ts';
+import type { FromThread, RowsOfTable, ThreadFault } from './messages.ts';
 
 interface StatisticsOfUnit extends Pick<FromThread & { kind: 'unit' }, 'unit' | 'open'> {
   readonly statistics: DocumentStatistics;
@@ -45,7 +45,7 @@ export class Gathering {
 
   /** The rows go to the sink when it has taken those before them. `own`: makes them nobody else's, when that is so. */
   rows(
-    { table, rowCount }: FromThread & { kind: 'rows' },
+    { table, rowCount }: Pick<RowsOfTable, 'table' | 'rowCount'>,
     own: () => Uint8Array,
     release: ReleaseRows,
   ): Promise<void> {

@@ -14,6 +14,7 @@ import { hashDocument } from '../../inputs/read-document.ts';
 import {
   slotBytes,
   type FromThread,
+  type RowsOfTable,
   type SlotRows,
   type ThreadJob,
   type ThreadUnit,
@@ -23,12 +24,20 @@ import { UnitMembers } from './units/members.ts';
 
 /** bytes under way to the sink, beyond which the thread waits */
 const fullBytes = 8 * 1024 * 1024;
+/** of a message with rows, and more: each costs both sides a turn */
+const messageBytes = 1024 * 1024;
 
 const port = parentPort!;
 const job = workerData as ThreadJob;
 
 function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
   port.postMessage(message, transfer);
+}
+
+/** Behind the rows that came before. */
+function tell(message: Exclude<FromThread, { kind: 'rows' }>): void {
+  sink.hand();
+  send(message);
 }
 
 async function load(unit: ThreadUnit): Promise<void> {
@@ -48,7 +57,7 @@ async function load(unit: ThreadUnit): Promise<void> {
     for (const [table, last] of lastKeys) highestKeys.set(table, Math.max(last, highestKeys.get(table) ?? 0));
     checkLastKeys(lastKeys, unit, members[0]!.path, 'load it without --workers');
     const { documents, bytes } = loader.done;
-    send({
+    tell({
       kind: 'unit',
       unit: number,
       statistics: loader.takeStatistics(),
@@ -58,9 +67,9 @@ async function load(unit: ThreadUnit): Promise<void> {
     });
   } catch (error) {
     if (error instanceof InputError)
-      send({ kind: 'failed', unit: number, fault: { diagnostic: error.diagnostic } });
+      tell({ kind: 'failed', unit: number, fault: { diagnostic: error.diagnostic } });
     else if (error instanceof AppError)
-      send({ kind: 'failed', unit: number, fault: { code: error.code, message: error.message } });
+      tell({ kind: 'failed', unit: number, fault: { code: error.code, message: error.message } });
     else throw error;
   }
 }
@@ -78,13 +87,13 @@ function answer(message: ToThread & { kind: 'unit' | 'hash' | 'end' }): Promise<
 
 async function hash(file: string): Promise<void> {
   const chunks = () => fleetingFileChunks(file, job.links);
-  send({ kind: 'hashed', sha256: await hashDocument({ chunks }).catch(() => null) });
+  tell({ kind: 'hashed', sha256: await hashDocument({ chunks }).catch(() => null) });
 }
 
 async function end(): Promise<void> {
   await unitMembers.close();
   await loader.flush();
-  send({ kind: 'end', findings: loader.findings(), lastKeys: highestKeys });
+  tell({ kind: 'end', findings: loader.findings(), lastKeys: highestKeys });
 }
 
 function createLoader(): Loader {
@@ -102,6 +111,8 @@ class PortSink implements LoaderSink {
   readonly widensInPlace = job.widensInPlace;
   readonly scalesDecimals = job.scalesDecimals;
   #underWay = 0;
+  #waiting: RowsOfTable[] = [];
+  #waitingBytes = 0;
   #room = Promise.withResolvers<void>();
   readonly #slots: Uint8Array[] = [];
   readonly #free: number[] = [];
@@ -113,12 +124,26 @@ class PortSink implements LoaderSink {
     release?: ReleaseRows,
   ): Promise<void> {
     this.#underWay += rows.length;
-    if (rows.length > slotBytes) send({ kind: 'rows', table, rows, rowCount }, [rows.buffer as ArrayBuffer]);
+    this.#waitingBytes += rows.length;
+    if (rows.length > slotBytes) this.#waiting.push({ table, rows, rowCount });
     else {
-      send({ kind: 'rows', table, rows: this.#inSlot(rows), rowCount });
+      this.#waiting.push({ table, rows: this.#inSlot(rows), rowCount });
       release?.(rows);
     }
+    if (this.#waitingBytes >= messageBytes) this.hand();
     while (this.#underWay > fullBytes) await this.#room.promise;
+  }
+
+  /** What waits, in one message. */
+  hand(): void {
+    const tables = this.#waiting;
+    if (tables.length === 0) return;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    const own = tables.flatMap(({ rows }) =>
+      rows instanceof Uint8Array ? [rows.buffer as ArrayBuffer] : [],
+    );
+    send({ kind: 'rows', tables }, own);
   }
 
   writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
@@ -126,15 +151,15 @@ class PortSink implements LoaderSink {
   }
 
   async unconverted(value: UnconvertedValue): Promise<void> {
-    send({ kind: 'unconverted', value });
+    tell({ kind: 'unconverted', value });
   }
 
   allowNull(table: number, column: number): void {
-    send({ kind: 'allowNull', table, column });
+    tell({ kind: 'allowNull', table, column });
   }
 
-  taken(bytes: number, slot: number | null): void {
-    if (slot !== null) this.#free.push(slot);
+  taken(bytes: number, slots: readonly number[]): void {
+    this.#free.push(...slots);
     this.#underWay -= bytes;
     this.#room.resolve();
     this.#room = Promise.withResolvers();
@@ -159,6 +184,6 @@ const loader = createLoader();
 const unitMembers = new UnitMembers(job);
 let units: Promise<void> = Promise.resolve();
 port.on('message', (message: ToThread) => {
-  if (message.kind === 'taken') sink.taken(message.bytes, message.slot);
+  if (message.kind === 'taken') sink.taken(message.bytes, message.slots);
   else units = units.then(() => answer(message));
 });

@@ -31,8 +31,8 @@ export type ToThread =
   | { readonly kind: 'unit'; readonly unit: ThreadUnit }
   /** path of a file whose SHA-256 is asked for */
   | { readonly kind: 'hash'; readonly file: string }
-  /** the sink has taken as many bytes, and the slot that they were in is free */
-  | { readonly kind: 'taken'; readonly bytes: number; readonly slot: number | null }
+  /** the sink has taken as many bytes, and the slots that they were in are free */
+  | { readonly kind: 'taken'; readonly bytes: number; readonly slots: readonly number[] }
   | { readonly kind: 'end' };
 
 /**
@@ -46,16 +46,17 @@ export interface SlotRows {
   readonly memory: SharedArrayBuffer | null;
 }
 
+export interface RowsOfTable {
+  readonly table: number | SideTable;
+  readonly rows: SlotRows | Uint8Array;
+  readonly rowCount: number;
+}
+
 export type ThreadFault =
   { readonly diagnostic: Diagnostic } | { readonly code: ErrorCode; readonly message: string };
 
 export type FromThread =
-  | {
-      readonly kind: 'rows';
-      readonly table: number | SideTable;
-      readonly rows: SlotRows | Uint8Array;
-      readonly rowCount: number;
-    }
+  | { readonly kind: 'rows'; readonly tables: readonly RowsOfTable[] }
   | { readonly kind: 'unconverted'; readonly value: UnconvertedValue }
   | { readonly kind: 'allowNull'; readonly table: number; readonly column: number }
   | {

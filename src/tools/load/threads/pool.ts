@@ -1,7 +1,14 @@
 /** Threads of a load, as their owner sees them. */
 import { Worker } from 'node:worker_threads';
 import type { Gathering } from './gathering.ts';
-import { slotBytes, type FromThread, type ThreadJob, type ThreadUnit, type ToThread } from './messages.ts';
+import {
+  slotBytes,
+  type FromThread,
+  type RowsOfTable,
+  type ThreadJob,
+  type ThreadUnit,
+  type ToThread,
+} from './messages.ts';
 
 const spareCopies = 32;
 
@@ -109,26 +116,29 @@ export class Thread {
     this.#worker.postMessage(message, []);
   }
 
-  async #hand(message: FromThread & { kind: 'rows' }, gathering: Gathering): Promise<void> {
-    const { rows } = message;
-    if (rows instanceof Uint8Array) {
-      const bytes = rows.length;
-      await gathering.rows(
-        message,
+  async #hand({ tables }: FromThread & { kind: 'rows' }, gathering: Gathering): Promise<void> {
+    // all stand in the sink's line before another message does
+    await Promise.all(tables.map((each) => this.#give(each, gathering)));
+    const bytes = tables.reduce((sum, { rows }) => sum + rows.length, 0);
+    const slots = tables.flatMap(({ rows }) => (rows instanceof Uint8Array ? [] : [rows.slot]));
+    this.#send({ kind: 'taken', bytes, slots });
+  }
+
+  #give(each: RowsOfTable, gathering: Gathering): Promise<void> {
+    const { rows } = each;
+    if (rows instanceof Uint8Array)
+      return gathering.rows(
+        each,
         () => rows,
         () => undefined,
       );
-      this.#send({ kind: 'taken', bytes, slot: null });
-      return;
-    }
     const { slot, length, memory } = rows;
     if (memory !== null) this.#slots[slot] = new Uint8Array(memory);
-    await gathering.rows(
-      message,
+    return gathering.rows(
+      each,
       () => this.#copies.copy(this.#slots[slot]!, length),
       (copy) => this.#copies.recycle(copy),
     );
-    this.#send({ kind: 'taken', bytes: length, slot });
   }
 }
 
