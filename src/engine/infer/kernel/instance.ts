@@ -1,4 +1,5 @@
 /** The kernel of the collector in WebAssembly: it takes on what is common, and asks about anything else. */
+import { compileModule } from '../../compile-module.ts';
 import type { TokenizerKernels } from '../../xml/tokenizer/fast.ts';
 import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
 import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kernel/instance.ts';
@@ -33,9 +34,7 @@ export function createCollectKernel(options: CollectKernelOptions): CollectKerne
   try {
     const pages = options.pages ?? PAGES;
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-    const module = new WebAssembly.Module(
-      Uint8Array.from(atob(collectTapeWasm), (character) => character.charCodeAt(0)),
-    );
+    const module = compileModule(collectTapeWasm);
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     (exports['prepare'] as () => void)();
     const collect = exports['collect'] as (from: number, count: number) => number;

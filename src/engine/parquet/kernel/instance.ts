@@ -1,4 +1,5 @@
 /** The kernel for columns in WebAssembly, and the memory in which rows become columns (layout: src/engine/parquet/kernel/layout.ts). */
+import { compileModule } from '../../compile-module.ts';
 import { readColumnsWasm } from './columns-wasm.ts';
 import * as layout from './layout.ts';
 
@@ -67,9 +68,7 @@ export class ColumnsMemory {
   readonly exports: Exports;
 
   constructor() {
-    module ??= new WebAssembly.Module(
-      Uint8Array.from(atob(readColumnsWasm), (character) => character.charCodeAt(0)),
-    );
+    module ??= compileModule(readColumnsWasm);
     const instance = new WebAssembly.Instance(module, { env: { memory: this.memory } });
     this.exports = instance.exports as unknown as Exports;
     this.exports.prepare();

@@ -1,4 +1,5 @@
 /** The kernel for records in WebAssembly, and the memory that pieces of files are split in (layout: src/engine/records/kernel/layout.ts). */
+import { compileModule } from '../../compile-module.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
 import {
   COMMA,
@@ -24,9 +25,7 @@ export const literalBytes: number = literals.length;
 /** Null where WebAssembly is refused. */
 export function createRecordsKernel(): RecordsKernel | null {
   try {
-    const module = new WebAssembly.Module(
-      Uint8Array.from(atob(splitRecordsWasm), (character) => character.charCodeAt(0)),
-    );
+    const module = compileModule(splitRecordsWasm);
     return new RecordsKernel(module);
   } catch {
     // records are split in TypeScript then

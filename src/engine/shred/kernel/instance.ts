@@ -2,6 +2,7 @@
  * The kernel of the shredder in WebAssembly, and the memory it shares with src/engine/shred/shredder.ts and the tokeniser's kernel. It takes on
  * what is common; at anything else it stops, src/engine/shred/shredder.ts handles the one event on the same memory, and the kernel goes on.
  */
+import { compileModule } from '../../compile-module.ts';
 import type { PlanEdge } from '../../model/relational-model.ts';
 import type { TokenizerKernels } from '../../xml/tokenizer/fast.ts';
 import type { TokenBatch } from '../../xml/tokens.ts';
@@ -111,9 +112,7 @@ export function createShredKernel(options: ShredKernelOptions): ShredKernel | nu
   try {
     // pages that are never touched cost nothing
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-    const module = new WebAssembly.Module(
-      Uint8Array.from(atob(shredTapeWasm), (character) => character.charCodeAt(0)),
-    );
+    const module = compileModule(shredTapeWasm);
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     (exports['prepare'] as () => void)();
     return new SharedKernel(

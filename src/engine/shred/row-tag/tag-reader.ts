@@ -1,4 +1,5 @@
 /** The reader behind ways to look for places to cut a document at: it goes from tag to tag, and past rows by a kernel in WebAssembly. */
+import { compileModule } from '../../compile-module.ts';
 import { isSameName } from '../../model/source-model.ts';
 import { LocationCounter } from '../../xml/text-location.ts';
 import { GREATER, LESS, QUOTE, APOSTROPHE } from '../../xml/characters.ts';
@@ -57,9 +58,8 @@ export function createTagReader(looking: Looking, markBytes: number, bounds: Pie
   if (new TextEncoder().encode(looking.rowTag?.localName).length > layout.MAX_NAME_BYTES) return null;
   const pages = Math.ceil((layout.WINDOW_AT + layout.WINDOW_BYTES + layout.MARGIN_BYTES) / PAGE_BYTES);
   try {
-    const wasm = Uint8Array.from(atob(findRowsWasm), (character) => character.charCodeAt(0));
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(wasm), { env: { memory } });
+    const { exports } = new WebAssembly.Instance(compileModule(findRowsWasm), { env: { memory } });
     return new TagReader(exports as unknown as Exports, memory, looking, { ...bounds, markBytes });
   } catch {
     return null;

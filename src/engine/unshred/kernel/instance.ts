@@ -2,6 +2,7 @@
  * The kernel for elements in WebAssembly: writes an element with all that hangs from its row, where that is plain and lies in the blocks that
  * the tables stand in. What it refuses has not happened, and is for src/engine/unshred/element-walk.ts.
  */
+import { compileModule } from '../../compile-module.ts';
 import type { RowBytes } from '../rows/values.ts';
 import type { RowChild, WritingPlan } from '../writing-plan.ts';
 import { writeElementsWasm } from './elements-wasm.ts';
@@ -55,9 +56,7 @@ interface Loaded {
 /** Null where WebAssembly is refused. */
 export function createElementsKernel(plan: WritingPlan): ElementsKernel | null {
   try {
-    const module = new WebAssembly.Module(
-      Uint8Array.from(atob(writeElementsWasm), (character) => character.charCodeAt(0)),
-    );
+    const module = compileModule(writeElementsWasm);
     return new ElementsKernel(plan, module);
   } catch {
     // the walk in TypeScript does without

@@ -1,4 +1,5 @@
 /** The kernel of the tokeniser in WebAssembly, and the memory it shares with the scanners of TypeScript (layout: src/engine/xml/kernel/layout.ts). */
+import { compileModule } from '../../compile-module.ts';
 import type { ByteInterner } from '../names/byte-interner.ts';
 import { nameClass } from '../characters.ts';
 import type { TokenizerMemory } from '../tokenizer/memory.ts';
@@ -85,9 +86,7 @@ export interface ScanKernel {
 /** The compiled kernel; null where WebAssembly from bytes, or its vectors, are refused. */
 export function compileKernel(): WebAssembly.Module | null {
   try {
-    return new WebAssembly.Module(
-      Uint8Array.from(atob(scanContentWasm), (character) => character.charCodeAt(0)),
-    );
+    return compileModule(scanContentWasm);
   } catch {
     return null;
   }

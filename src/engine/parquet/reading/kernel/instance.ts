@@ -1,4 +1,5 @@
 /** The kernel for cells in WebAssembly, and the memory in which pages become blocks of rows (layout: src/engine/parquet/reading/kernel/layout.ts). */
+import { compileModule } from '../../../compile-module.ts';
 import { readCellsWasm } from './cells-wasm.ts';
 import * as layout from './layout.ts';
 
@@ -33,9 +34,7 @@ export class CellsKernel {
   #view!: DataView<ArrayBuffer>;
 
   constructor(rows: number) {
-    module ??= new WebAssembly.Module(
-      Uint8Array.from(atob(readCellsWasm), (character) => character.charCodeAt(0)),
-    );
+    module ??= compileModule(readCellsWasm);
     const instance = new WebAssembly.Instance(module, { env: { memory: this.#memory } });
     this.exports = instance.exports as unknown as Exports;
     this.exports.prepare();
