@@ -26,6 +26,13 @@ const refused: Readonly<Record<string, string>> = {
   ELOOP: 'a link stands in the way; name the folder itself',
 };
 
+/** Of what is read alone: nothing is made there but a lock. */
+const unreadable: Readonly<Record<string, string>> = {
+  EROFS:
+    'it is locked while it is read, and its file system is read-only; copy it to another place, and name that',
+  ENOENT: 'it, or a file of it, is not there; name where it is now',
+};
+
 /** Faults of the file system and of DuckDB become AppErrors; others stay as they are. */
 export function fileFault(error: unknown, label: string, what: 'written' | 'read' = 'written'): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -35,8 +42,9 @@ export function fileFault(error: unknown, label: string, what: 'written' | 'read
       cause: error,
     });
   }
+  const told = (what === 'read' ? unreadable[code] : undefined) ?? refused[code];
   if (Object.hasOwn(refused, code)) {
-    return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${refused[code]} (${code}).`, {
+    return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${told} (${code}).`, {
       cause: error,
     });
   }
