@@ -6,8 +6,8 @@ const mostHeldBytes = 32 * 1024 * 1024;
 /** as they lie in files of Parquet, which may have a hundred times as many when they are read */
 const mostStoredBytes = 4 * 1024 * 1024;
 
-/** What a value takes, more or less: as bytes with their cell, and as a string in a row of its own. */
-export const heldValueBytes = { cell: 16, text: 128 } as const;
+/** What a value takes, more or less: as bytes with their cell, and with a row that is found by its name, too. */
+export const heldValueBytes = { cell: 16, named: 32 } as const;
 
 /** What is left of the memory for tables that are read as a whole. */
 export class HeldRoom {

@@ -194,7 +194,7 @@ function sourceTable(
       return reorderedRows({ open, spans, key: at, width: wanted.length });
     },
     fewAsTheyLie: async (wanted) =>
-      rowFiles.room.take(files, wanted.length, heldValueBytes.text) ? asTheyLie(wanted) : null,
+      rowFiles.room.take(files, wanted.length, heldValueBytes.named) ? asTheyLie(wanted) : null,
   };
 }
 

@@ -78,6 +78,6 @@ test('tables share the room for rows that are held: beyond it they are read anot
   const files = [{ rows: 10_000, bytes: 100_000 }];
   const taken = Array.from({ length: 1000 }, () => room.take(files, 20, heldValueBytes.cell)).filter(Boolean);
   expect(taken).toHaveLength(10);
-  expect(room.take([{ rows: 300_000, bytes: 1 }], 5, heldValueBytes.text)).toBe(false);
+  expect(room.take([{ rows: 300_000, bytes: 1 }], 5, heldValueBytes.named)).toBe(false);
   expect(new HeldRoom().take([{ rows: 1, bytes: 5 * 1024 * 1024 }], 1, heldValueBytes.cell)).toBe(false);
 });
