@@ -149,10 +149,11 @@ async function benchStandard(
 
 /** of large documents, by what they are read from */
 const slowBack: Readonly<Record<string, string>> = {
-  'tsv back': 'records are read in TypeScript',
-  'parquet back': 'what lies beside rows (`_lexical`) is put at its places in TypeScript',
+  'tsv back':
+    'files are looked through before for the order of their keys, and trees of elements put in order',
+  'parquet back': 'pages are decompressed, and values made text again',
   'postgresql back': 'values come from the server as rows, which are read in TypeScript',
-  'duckdb back': 'the database gives each row as one text, which is read in TypeScript',
+  'duckdb back': 'the database makes each row one text',
   'sqlite back': 'the database gives values one by one',
 };
 
