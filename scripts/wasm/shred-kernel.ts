@@ -160,6 +160,7 @@ export const shredPrelude: Prelude = {
       'CONVERT_TIMESTAMP',
       'CONVERT_TIMESTAMP_UTC',
       'CONVERT_TIMESTAMP_OFFSET',
+      'CONVERT_LIST',
     ),
     ...pick(
       tokens,

@@ -31,7 +31,8 @@ export function columnForm(column: Column, scalesDecimals: boolean, keepsOffset:
     flags: (isCollapsed(column) ? layout.COLLAPSES : 0) | (keepsForm === true ? layout.KEEPS_FORM : 0),
     plainScale: plainScaleOf(column, scalesDecimals),
   });
-  if (type.list === true || holdsNames(sourceType)) return form(layout.CONVERT_OTHERS);
+  if (holdsNames(sourceType)) return form(layout.CONVERT_OTHERS);
+  if (type.list === true) return listForm(column);
   switch (type.kind) {
     case 'text':
       return form(layout.CONVERT_TEXT, type.length ?? -1, type.fixed === true ? type.length : 0);
@@ -55,6 +56,38 @@ export function columnForm(column: Column, scalesDecimals: boolean, keepsOffset:
       return form(layout.CONVERT_TIMESTAMP);
     case 'timestamptz':
       return form(keepsOffset ? layout.CONVERT_TIMESTAMP_OFFSET : layout.CONVERT_TIMESTAMP_UTC);
+  }
+}
+
+/** Of lists, items are taken in any form that fits. */
+function listForm({ type }: Column): ColumnForm {
+  const [conversion, first, second] = itemForm(type);
+  const isOther = conversion === layout.CONVERT_OTHERS;
+  return {
+    conversion: isOther ? conversion : layout.CONVERT_LIST + conversion,
+    first,
+    second,
+    flags: 0,
+    plainScale: -1,
+  };
+}
+
+function itemForm(type: Column['type']): readonly [conversion: number, first: number, second: number] {
+  switch (type.kind) {
+    case 'text':
+      return [layout.CONVERT_TEXT, type.length ?? -1, 0];
+    case 'smallint':
+    case 'integer':
+    case 'bigint':
+      return [layout.CONVERT_INTEGER, integerDigits[type.kind], 0];
+    case 'numeric':
+      return [layout.CONVERT_DECIMAL, type.precision ?? -1, type.scale ?? 0];
+    case 'real':
+      return [layout.CONVERT_FLOAT, realDigits, 0];
+    case 'double':
+      return [layout.CONVERT_FLOAT, doubleDigits, 0];
+    default:
+      return [layout.CONVERT_OTHERS, 0, 0];
   }
 }
 

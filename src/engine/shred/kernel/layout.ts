@@ -127,7 +127,7 @@ export const EXIT_TABLE_FULL = 2;
 /** In place of a table's index: `_documents`. */
 export const DOCUMENTS_TABLE = -2;
 
-/** Conversions of columns (src/engine/shred/kernel/column-forms.ts); others: lists, names whose prefixes mean something. */
+/** Conversions of columns (src/engine/shred/kernel/column-forms.ts); others: names whose prefixes mean something, lists of dates and truths. */
 export const CONVERT_OTHERS = 0;
 export const CONVERT_TEXT = 1;
 export const CONVERT_BOOLEAN = 2;
@@ -140,6 +140,8 @@ export const CONVERT_TIMESTAMP = 8;
 export const CONVERT_TIMESTAMP_UTC = 9;
 /** with the offset in the column behind it */
 export const CONVERT_TIMESTAMP_OFFSET = 10;
+/** added to that of its items: a list, as an array literal */
+export const CONVERT_LIST = 16;
 
 // how values are written as members of JSON
 export const MEMBER_TEXT = 0;

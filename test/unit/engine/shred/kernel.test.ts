@@ -57,7 +57,19 @@ const texts = [
   'é'.repeat(40),
   'long '.repeat(100),
 ];
-const values = [...[...numbers, ...flags, ...dates].flatMap((line) => line.split(' ')), ...texts];
+const lists = [
+  '1 2 3',
+  '-1\n+2\t 003',
+  '1.5 -2 +3.50 .5',
+  '12.25 1e5 NaN',
+  'ab "c" \\d , {e}',
+  '" \\ "" \\\\ "\\',
+  'Zü 東京 abcd',
+  'true 0',
+  `${'" '.repeat(300)}x`,
+];
+const itemTypes = ['int', 'long', 'decimal', 'float', 'double', 'boolean', 'date', 'token', 'QName'];
+const values = [...lists, ...[...numbers, ...flags, ...dates].flatMap((line) => line.split(' ')), ...texts];
 
 const utf8Text = (value: string): string => (value.includes('<![') ? '' : value.replaceAll('"', '&quot;'));
 
@@ -67,13 +79,20 @@ const schema = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:eleme
     .join('')}
     <xs:element name="short" minOccurs="0"><xs:simpleType><xs:restriction base="xs:string"><xs:maxLength value="5"/></xs:restriction></xs:simpleType></xs:element>
     <xs:element name="amount" minOccurs="0"><xs:simpleType><xs:restriction base="xs:decimal"><xs:totalDigits value="6"/><xs:fractionDigits value="2"/></xs:restriction></xs:simpleType></xs:element>
+    ${itemTypes.map((type) => `<xs:element name="l-${type}" minOccurs="0"><xs:simpleType><xs:list itemType="xs:${type}"/></xs:simpleType></xs:element>`).join('')}
+    <xs:element name="l-short" minOccurs="0"><xs:simpleType><xs:list><xs:simpleType><xs:restriction base="xs:string"><xs:maxLength value="3"/></xs:restriction></xs:simpleType></xs:list></xs:simpleType></xs:element>
     <xs:element name="note" minOccurs="0"><xs:complexType mixed="true"><xs:sequence><xs:element name="b" type="xs:string" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
   </xs:sequence>${types.map((type) => `<xs:attribute name="a-${type}" type="xs:${type}"/>`).join('')}</xs:complexType></xs:element>
 </xs:sequence></xs:complexType></xs:element></xs:schema>`;
 
 function elementOf(value: string): string {
   const attributes = types.map((type) => `a-${type}="${utf8Text(value)}"`).join(' ');
-  const children = [...types.map((type) => `e-${type}`), 'short', 'amount'];
+  const children = [
+    ...types.map((type) => `e-${type}`),
+    'short',
+    'amount',
+    ...[...itemTypes, 'short'].map((type) => `l-${type}`),
+  ];
   return `<one ${attributes}>${children.map((name) => `<${name}>${value}</${name}>`).join('\n  ')}<note>${value}<b>${value}</b>tail</note></one>`;
 }
 
