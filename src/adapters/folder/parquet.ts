@@ -6,12 +6,12 @@ import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
-import { FileMaker, type FileTask, type WrittenFile } from './columns/one-file.ts';
+import { FileMaker, type FileTask } from './columns/one-file.ts';
 import type { ColumnsThread } from './columns/thread.ts';
 import type { NamedColumn } from './contents/formats.ts';
 import { syncPath } from './contents/manifest.ts';
 import { measureDigits } from './staged-digits.ts';
-import { stagedRows, type StagedRows } from './staged-rows.ts';
+import { stagedRows } from './staged-rows.ts';
 
 /** By column: its number, and that of the items of a list. */
 export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
@@ -52,13 +52,7 @@ export interface ParquetSettings {
   readonly deltas: boolean;
 }
 
-/** Makes a file of staged rows. */
-type WriteFile = (staged: StagedRows, task: FileTask) => Promise<WrittenFile>;
-
-/** Tables that are begun by the thread; smaller ones are made before it has answered. */
-const leastBytesOfThread = 4 * 1024 * 1024;
-
-/** Turns each file into Parquet, in place and durably. `thread`: it makes files beside, the largest first. */
+/** Turns each file into Parquet, in place and durably. `thread`: makes the file that it has begun beside the others, and ends. */
 export async function writeParquet(
   directory: string,
   tables: readonly ParquetTable[],
@@ -66,43 +60,46 @@ export async function writeParquet(
 ): Promise<ParquetFile[]> {
   const written: ParquetFile[] = [];
   const maker = new FileMaker();
-  const here: WriteFile = (staged, task) => maker.write(staged.open(), task);
-  const there: WriteFile = async (staged, task) =>
-    (await thread!.write(staged.path!, task)) ?? here(staged, task);
-  const waiting = inOrder(directory, tables, thread);
-  const work = async (isHere: boolean): Promise<void> => {
-    for (;;) {
-      const [next] = waiting;
-      if (next === undefined) return;
-      const { file } = tables[next]!;
-      if (!isHere && (file.held !== undefined || file.bytes < leastBytesOfThread)) return;
-      waiting.shift();
-      written[next] = await writeTable(directory, tables[next]!, deltas, isHere ? here : there);
-    }
+  const make = async (at: number): Promise<void> => {
+    written[at] = await writeTable(directory, tables[at]!, deltas, maker);
   };
-  const beside = thread === null ? Promise.resolve() : work(false);
+  const begun = tables.findIndex(({ file }) => join(directory, file.name) === thread?.followed);
+  const beside = begun < 0 ? null : writeBeside(directory, tables[begun]!, deltas, thread!);
   try {
-    await work(true);
-    await beside;
+    for (const at of tables.keys()) if (at !== begun) await make(at);
+    const file = (await beside) ?? null;
+    if (file !== null) written[begun] = file;
+    else if (begun >= 0) await make(begun);
     await maker.settle();
   } finally {
-    // nothing is written by the time that who called hears of a fault
-    waiting.length = 0;
-    await beside.catch(() => undefined);
+    // it writes nothing by the time that who called hears of a fault
+    await beside?.catch(() => undefined);
     maker.close();
   }
   if (written.length > 0) await syncPath(directory);
   return written;
 }
 
-/** With a thread, the file that it has begun comes first, then the largest. */
-function inOrder(directory: string, tables: readonly ParquetTable[], thread: ColumnsThread | null): number[] {
-  const all = [...tables.keys()];
-  if (thread === null) return all;
-  const begun = thread.first;
-  const size = ({ file }: ParquetTable): number =>
-    join(directory, file.name) === begun ? Infinity : file.held === undefined ? file.bytes : 0;
-  return all.toSorted((a, b) => size(tables[b]!) - size(tables[a]!));
+/** Null: the thread did not make it, or of other types; whatever fault there was is met again. */
+async function writeBeside(
+  directory: string,
+  table: ParquetTable,
+  deltas: boolean,
+  thread: ColumnsThread,
+): Promise<ParquetFile | null> {
+  try {
+    if (table.fieldIdsOf !== undefined) return null;
+    const digits = table.digits ?? new Map();
+    const types = await typesOf(table, digits);
+    const made = await thread.write(fileTask(join(directory, table.file.name), table, types, null, deltas));
+    if (made === null) return null;
+    const { facts, ...written } = made;
+    const { name, rows, longestWriteBytes } = table.file;
+    return { file: { name, rows, longestWriteBytes, ...written, types }, facts, digits, fieldIds: null };
+  } finally {
+    // what it holds is gone before the others need as much
+    await thread.end();
+  }
 }
 
 /** How a table's file is written, once its rows have those types. */
@@ -170,7 +167,7 @@ async function writeTable(
   directory: string,
   table: ParquetTable,
   deltas: boolean,
-  write: WriteFile,
+  maker: FileMaker,
 ): Promise<ParquetFile> {
   const path = join(directory, table.file.name);
   const staged = await stagedRows(path, table.file);
@@ -184,7 +181,10 @@ async function writeTable(
     const types = await typesOf(table, mostDigits(digits, ofOthers));
     try {
       const fieldIds = (await table.fieldIdsOf?.(types)) ?? null;
-      const { facts, ...written } = await write(staged, fileTask(path, table, types, fieldIds, deltas));
+      const { facts, ...written } = await maker.write(
+        staged.open(),
+        fileTask(path, table, types, fieldIds, deltas),
+      );
       await staged.remove();
       const { name, rows, longestWriteBytes } = table.file;
       return { file: { name, rows, longestWriteBytes, ...written, types }, facts, digits, fieldIds };

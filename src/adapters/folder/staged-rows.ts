@@ -4,8 +4,6 @@ import { rename, rm } from 'node:fs/promises';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 
 export interface StagedRows {
-  /** null: they are held in memory */
-  readonly path: string | null;
   /** From the first row on. */
   open(): RowsReader;
   /** All of them, in pieces that begin anywhere. */
@@ -25,11 +23,10 @@ export interface RowsReader {
 /** `path`: where the file was staged, if it is on the disk, and another file is to be. */
 export async function stagedRows(path: string, { held }: FinishedFile): Promise<StagedRows> {
   if (held !== undefined)
-    return { path: null, open: () => heldReader(held), pieces: () => held, remove: () => Promise.resolve() };
+    return { open: () => heldReader(held), pieces: () => held, remove: () => Promise.resolve() };
   const staged = `${path}.rows`;
   await rename(path, staged);
   return {
-    path: staged,
     open: () => fileReader(staged),
     pieces: () => createReadStream(staged, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>,
     remove: () => rm(staged),

@@ -1,8 +1,7 @@
-/** A thread that makes Parquet files beside what else is done: of rows that are all there, or that still come. */
+/** A thread that makes a Parquet file of rows while they still come. */
 import { closeSync, openSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { MisfitError } from '../../../engine/parquet/file-writer.ts';
 import type { FileTask, WrittenFile } from './one-file.ts';
 
 export type ToColumnsThread =
@@ -14,11 +13,9 @@ export type ToColumnsThread =
   | { readonly kind: 'whole' };
 
 export type FromColumnsThread =
-  | { readonly kind: 'written'; readonly file: WrittenFile }
-  | { readonly kind: 'misfit'; readonly column: number }
-  | { readonly kind: 'failed' };
+  { readonly kind: 'written'; readonly file: WrittenFile } | { readonly kind: 'failed' };
 
-interface Followed {
+interface Begun {
   /** of its rows */
   readonly path: string;
   readonly task: FileTask;
@@ -27,83 +24,56 @@ interface Followed {
 
 export class ColumnsThread {
   readonly #worker: Worker;
-  #answer = Promise.withResolvers<FromColumnsThread>();
-  #followed: Followed | null = null;
-  #isLost = false;
+  readonly #answer = Promise.withResolvers<FromColumnsThread>();
+  #begun: Begun | null = null;
 
   /** `module`: of the thread; it takes and posts the messages above. */
   constructor(module: URL) {
-    this.#worker = new Worker(module, { env: {} });
-    // the files that it would have made are made without it
-    const lose = (): void => {
-      this.#isLost = true;
-      this.#answer.resolve({ kind: 'failed' });
-    };
+    // little is new there that is not kept
+    this.#worker = new Worker(module, { env: {}, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+    // the file that it would have made is made without it
+    const lose = (): void => this.#answer.resolve({ kind: 'failed' });
     this.#worker.on('error', lose);
     this.#worker.on('exit', lose);
     this.#worker.on('message', (message: FromColumnsThread) => this.#answer.resolve(message));
   }
 
-  /** Begins a file of rows that still come into `path`: `grown` tells of them, and `write` asks for what became of it. */
+  /** Where the rows come that were begun; null: none were, or their file was asked for. */
+  get followed(): string | null {
+    return this.#begun?.path ?? null;
+  }
+
+  /** Begins the file of rows that still come into `path`, once: `grown` tells of them, and `write` asks for what became of it. */
   follow(path: string, task: FileTask): void {
     const rows = openSync(path, 'r');
-    this.#followed = { path, rows, task: { ...task, path: `${path}.columns` } };
-    this.#begin(this.#followed.task, rows);
+    this.#begun = { path, rows, task: { ...task, path: `${path}.columns` } };
+    this.#send({ kind: 'begin', task: this.#begun.task, rows });
   }
 
   grown(path: string, bytes: number): void {
-    if (this.#followed?.path === path) this.#send({ kind: 'grown', bytes });
+    if (this.#begun?.path === path) this.#send({ kind: 'grown', bytes });
   }
 
-  /**
-   * Makes a file of the rows in `staged`, which are all there, and under the same name before; one at a time. Null: it was not made, for
-   * whatever cause. MisfitError: a value does not fit the type of its column.
-   */
-  async write(staged: string, task: FileTask): Promise<WrittenFile | null> {
-    const followed = this.#followed;
-    if (followed === null) return this.#make(staged, task);
-    this.#followed = null;
-    try {
-      this.#send({ kind: 'grown', bytes: task.rowsBytes });
-      this.#send({ kind: 'whole' });
-      const answer = await this.#answer.promise;
-      if (followed.path !== task.path || !areSame(followed.task, task)) return null;
-      const file = fileOf(answer);
-      if (file !== null) await rename(followed.task.path, task.path);
-      return file;
-    } finally {
-      closeSync(followed.rows);
-      await rm(followed.task.path, { force: true });
-    }
+  /** All rows are there: puts the file in their place. Null: they stay, as the file was to be another by now, or was not made, for whatever cause. */
+  async write(task: FileTask): Promise<WrittenFile | null> {
+    const begun = this.#begun;
+    if (begun === null || !areSame(begun, task)) return null;
+    this.#send({ kind: 'grown', bytes: task.rowsBytes });
+    this.#send({ kind: 'whole' });
+    const answer = await this.#answer.promise;
+    if (answer.kind === 'failed') return null;
+    await rename(begun.task.path, task.path);
+    return answer.file;
   }
 
-  /** The table whose rows were followed comes first. */
-  get first(): string | null {
-    return this.#followed?.path ?? null;
-  }
-
+  /** What it has begun, and what was not asked for, is gone. */
   async end(): Promise<void> {
+    const begun = this.#begun;
+    this.#begun = null;
     await this.#worker.terminate();
-    if (this.#followed !== null) closeSync(this.#followed.rows);
-    this.#followed = null;
-  }
-
-  async #make(staged: string, task: FileTask): Promise<WrittenFile | null> {
-    const rows = openSync(staged, 'r');
-    try {
-      this.#begin(task, rows);
-      this.#send({ kind: 'grown', bytes: task.rowsBytes });
-      this.#send({ kind: 'whole' });
-      return fileOf(await this.#answer.promise);
-    } finally {
-      closeSync(rows);
-    }
-  }
-
-  #begin(task: FileTask, rows: number): void {
-    this.#answer = Promise.withResolvers();
-    if (this.#isLost) this.#answer.resolve({ kind: 'failed' });
-    this.#send({ kind: 'begin', task, rows });
+    if (begun === null) return;
+    closeSync(begun.rows);
+    await rm(begun.task.path, { force: true });
   }
 
   #send(message: ToColumnsThread): void {
@@ -112,15 +82,12 @@ export class ColumnsThread {
 }
 
 /** Whether what was begun while rows came is what their types ask for now. */
-function areSame(begun: FileTask, now: FileTask): boolean {
-  return essenceOf(begun) === essenceOf(now) && now.longestRowBytes <= begun.longestRowBytes;
+function areSame({ path, task }: Begun, now: FileTask): boolean {
+  return (
+    path === now.path && essenceOf(task) === essenceOf(now) && now.longestRowBytes <= task.longestRowBytes
+  );
 }
 
 function essenceOf({ columns, keyValues, deltas }: FileTask): string {
   return JSON.stringify([columns, keyValues, deltas]);
-}
-
-function fileOf(answer: FromColumnsThread): WrittenFile | null {
-  if (answer.kind === 'misfit') throw new MisfitError(answer.column);
-  return answer.kind === 'written' ? answer.file : null;
 }

@@ -1,10 +1,9 @@
-/** The thread that makes Parquet files beside the load (src/adapters/folder/columns/thread.ts). */
+/** The thread that makes a Parquet file beside the load (src/adapters/folder/columns/thread.ts). */
 import { readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { FileMaker, type FileTask } from '../../../adapters/folder/columns/one-file.ts';
 import type { FromColumnsThread, ToColumnsThread } from '../../../adapters/folder/columns/thread.ts';
 import type { RowsReader } from '../../../adapters/folder/staged-rows.ts';
-import { MisfitError } from '../../../engine/parquet/file-writer.ts';
 
 const port = parentPort!;
 const maker = new FileMaker();
@@ -70,9 +69,9 @@ async function make(task: FileTask, source: RowsReader): Promise<void> {
     const file = await maker.write(source, task);
     await maker.settle();
     answer({ kind: 'written', file });
-  } catch (error) {
-    // another fault is met again, and told, where the file is made without the thread
-    answer(error instanceof MisfitError ? { kind: 'misfit', column: error.column } : { kind: 'failed' });
+  } catch {
+    // a fault is met again, and told, where the file is made without the thread
+    answer({ kind: 'failed' });
   }
 }
 
