@@ -218,6 +218,7 @@ function loaderColumnNote({ key, name, xpath }: ColumnRecord): string {
 export function transformationOf(line: MappingRecord): string {
   if (line.node_type === 'any') return 'markup as it is';
   if (line.node_type === 'mixed') return 'run of text';
+  if (line.source_type === 'offset') return 'minutes ahead of UTC';
   if (line.data_type === 'boolean' && !line.source_type.startsWith('xs:')) return 'presence of the element';
   return isText(line) ? 'text as it is' : `converted to ${line.data_type}`;
 }

@@ -252,7 +252,8 @@ class MappingListing {
     if (!hasOffsetBehind(this.#plan.tables[column.table]!.columns, column.at)) return;
     // what is said of the time is said of it
     const { documentation: _, ...offset } = line;
-    this.#list({ ...offset, minOccurs: 0, table: column.table, column: column.at + 1 });
+    const behind = { table: column.table, column: column.at + 1 };
+    this.#list({ ...offset, ...behind, sourceType: 'offset', minOccurs: 0 });
   }
 
   #list(entry: MappingEntry): void {

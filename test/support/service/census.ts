@@ -106,7 +106,8 @@ function factsOfDocuments({ mapping, namespaces, documents }: CensusInput): stri
         if (isMixed !== (mixedPosition !== null)) continue;
         const chain = isMixed ? [...rows, `${column.table_name}#${mixedPosition}`] : rows;
         if (isMixed) facts.push(rowFact(name, chain));
-        facts.push(valueFact(name, chain, column, valueOfText(value, column)));
+        const wanted = column.source_type === 'offset' ? offsetIn(value) : valueOfText(value, column);
+        if (wanted !== null) facts.push(valueFact(name, chain, column, wanted));
       }
       if (!targets.has(path)) facts.push(`${name}: ${path} is not mapped`);
     };
@@ -309,6 +310,13 @@ function valueOfColumn(text: string, { data_type: type }: MappingAnswer): string
     default:
       return text;
   }
+}
+
+/** Of a time: minutes ahead of UTC; null: it is in UTC, or has no zone. */
+function offsetIn(text: string): string | null {
+  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)\s*$/.exec(text) ?? [];
+  if (sign === undefined) return null;
+  return String((sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)));
 }
 
 function instant(text: string): string {

@@ -57,17 +57,18 @@ stop: stop_key bigint!, document_key bigint!, leg_key bigint! -> leg, position i
 
   it('is listed in the map of paths and columns behind its time', () => {
     const { tables, mappings } = pruned([leg(atOffset)]);
-    const lines = mappings.map(({ xpath, nodeType, minOccurs, table, column }) => [
+    const lines = mappings.map(({ xpath, nodeType, sourceType, minOccurs, table, column }) => [
       column === null ? null : tables[table]!.columns[column]!.name,
       xpath,
       nodeType,
+      sourceType,
       minOccurs,
     ]);
     const departure = '/plan/leg/departure';
-    expect(lines).toContainEqual(['departure', departure, 'element', 0]);
+    expect(lines).toContainEqual(['departure', departure, 'element', 'xs:dateTime', 0]);
     expect(lines.filter(([name]) => String(name).endsWith('_offset'))).toEqual([
-      ['departure_offset', departure, 'element', 0],
-      ['value_offset', '/plan/leg/stop', 'text', 0],
+      ['departure_offset', departure, 'element', 'offset', 0],
+      ['value_offset', '/plan/leg/stop', 'text', 'offset', 0],
     ]);
     expect(lines.findIndex(([name]) => name === 'departure_offset')).toBe(
       lines.findIndex(([name]) => name === 'departure') + 1,
