@@ -2,7 +2,7 @@
 
 const mostFreeBytes = 16 * 1024 * 1024;
 /** buffers are multiples of it, so that those of about the same size are shared */
-const unitBytes = 16 * 1024;
+const unitBytes = 4 * 1024;
 
 export class SpareBuffers {
   /** the smallest first */

@@ -78,11 +78,12 @@ async function openTables(
     const buffers = new SpareBuffers();
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));
     const records = await surveyFiles(directory, manifest, splitter);
-    const pieceBytes = pieceBytesOf(manifest.tables.length);
+    const allBytes = bytesOf(manifest.tables.flatMap(({ files }) => files));
     return {
       table: (name) => {
         const table = tables.get(name);
         if (table === undefined || table.files.length === 0) return null;
+        const pieceBytes = pieceBytesOf(bytesOf(table.files), allBytes);
         const rowFiles = { directory, label, records, pieceBytes, memory, room, splitter, buffers };
         return sourceTable(rowFiles, manifest.format, table, tableColumns(model, name));
       },
@@ -123,10 +124,16 @@ interface RowFiles {
 /** DuckDB's buffer for this much is no burden, though there is one for each table */
 const smallFileBytes = 128 * 1024;
 /** bytes of the pieces of all tables that are read at the same time, of which each may have two */
-const bytesOfAll = 32 * 1024 * 1024;
+const bytesOfAll = 8 * 1024 * 1024;
 
-function pieceBytesOf(tables: number): number {
-  return Math.max(16 * 1024, Math.min(256 * 1024, Math.floor(bytesOfAll / 2 / tables)));
+function bytesOf(files: readonly ManifestFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** What is read of a table at once: its share of what is read of all, so that each takes as many reads, but for small ones. */
+function pieceBytesOf(tableBytes: number, allBytes: number): number {
+  const share = Math.floor((bytesOfAll / 2) * (tableBytes / Math.max(1, allBytes)));
+  return Math.max(8 * 1024, Math.min(256 * 1024, share));
 }
 
 async function surveyFiles(

@@ -1,5 +1,8 @@
 /** Rows of a database or a folder of tables, for writing documents back, in the order of their row keys, which is document order. */
 import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { passed } from '../../engine/model/packed/lazy-array.ts';
+import { lookedAt } from '../../engine/model/packed/reader.ts';
+import { tableIndexes } from '../../engine/model/packed/table-names.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { isVersion, type DocumentVersions } from '../../engine/sql/document-versions.ts';
 import type { RelationalModel, Table } from '../../engine/model/relational-model.ts';
@@ -131,10 +134,12 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     await this.#guarded(async () => {
       this.#tables = await this.#options.openTables(model);
       this.#documents();
-      for (const known of model.tables) {
-        const table = this.#tables.table(known.name);
-        if (table !== null && hasOtherKeys(model, known.columns, (name) => table.whole(name) !== null))
-          throw new AppError('conflict', otherKeysMessage(this.label, known.name));
+      for (const [known, index] of tableIndexes(model)) {
+        const table = this.#tables.table(known);
+        if (table === null) continue;
+        const columns = lookedAt(passed(model.tables, index), 'columns');
+        if (hasOtherKeys(model, columns, (name) => table.whole(name) !== null))
+          throw new AppError('conflict', otherKeysMessage(this.label, known));
       }
     });
   }

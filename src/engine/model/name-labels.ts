@@ -2,7 +2,8 @@
  * Expanded names as rows show them (`element`, `type`, paths of `_unmapped`): short where the model leaves no doubt, and always to
  * be read back. `local`, `prefix:local` with a prefix of the model, or `{uri}local`.
  */
-import type { RelationalModel } from './relational-model.ts';
+import { membersOf } from './packed/lazy-array.ts';
+import type { PlanEdge, RelationalModel } from './relational-model.ts';
 import { clarkName, type QName } from './source-model.ts';
 import { ncName } from '../xsd/values/lexical-form.ts';
 
@@ -62,12 +63,14 @@ export function createNameLabels(model: RelationalModel): NameLabels {
 function localsInBoth(model: RelationalModel, uri: string): Set<string> {
   const bare = new Set<string>();
   const qualified = new Set<string>();
-  for (const { edges } of [{ edges: model.roots }, ...model.nodes]) {
+  const note = (edges: readonly PlanEdge[]): void => {
     for (const { name } of edges) {
       if (name.namespaceUri === '') bare.add(name.localName);
       else if (name.namespaceUri === uri) qualified.add(name.localName);
     }
-  }
+  };
+  note(model.roots);
+  for (const edges of membersOf(model.nodes, 'edges')) note(edges);
   return bare.intersection(qualified);
 }
 

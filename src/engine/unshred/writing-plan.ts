@@ -1,5 +1,6 @@
 /** The mapping plan as writing back walks it: what may stand in an element, and what shows that it does. Made node by node. */
 import { createNameLabels, xsiNamespace, type NameLabels } from '../model/name-labels.ts';
+import { membersOf } from '../model/packed/lazy-array.ts';
 import { lookedAt } from '../model/packed/reader.ts';
 import type { ColumnRole, PlanEdge, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
 import { rowColumns, rowColumnsOf, type RowColumn } from '../model/wide-rows.ts';
@@ -125,7 +126,7 @@ export function createWritingPlan(model: RelationalModel): WritingPlan {
     labels,
     typeAttribute: namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'type' }),
     nilAttribute: utf8Of(namespaces.nameOf({ namespaceUri: xsiNamespace, localName: 'nil' })),
-    hasHangingRows: model.nodes.some(({ typeEdges }) =>
+    hasHangingRows: membersOf(model.nodes, 'typeEdges').some((typeEdges) =>
       typeEdges.some(({ parentKeyColumn }) => parentKeyColumn >= 0),
     ),
     roots: rowGroups(model, model.roots, namespaces, labels, true),

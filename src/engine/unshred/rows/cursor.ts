@@ -12,7 +12,7 @@ const mostPassed = 4;
 export async function openCursor(
   blocks: RowBlocks,
   columns: number,
-  isKept?: (cells: Int32Array) => boolean,
+  isKept: ((cells: Int32Array) => boolean) | null = null,
 ): Promise<RowCursor> {
   const cursor = new RowCursor(blocks, columns, isKept);
   await cursor.advance();
@@ -33,6 +33,8 @@ export class RowCursor implements RowBytes {
   /** blocks before the present one */
   #passed: RowBlock[] = [];
   #block: RowBlock | null = null;
+  /** no row but the first of the present block was asked for */
+  #isNew = false;
   #end = 0;
   #coming: Promise<RowBlock | null> | null = null;
 
@@ -56,7 +58,16 @@ export class RowCursor implements RowBytes {
   /** Not again once there are no more rows. */
   advance(): Promise<void> | undefined {
     this.at += this.#width;
-    return this.at < this.#end ? undefined : this.#fetch();
+    if (this.at >= this.#end) return this.#fetch();
+    this.goneOn();
+    return undefined;
+  }
+
+  /** A row of the present block was taken: the last one of the block before has come to whoever asked for it. */
+  goneOn(): void {
+    if (!this.#isNew) return;
+    this.#isNew = false;
+    this.#giveBack();
   }
 
   async #fetch(): Promise<void> {
@@ -64,10 +75,12 @@ export class RowCursor implements RowBytes {
     this.at = -1;
     this.isLast = false;
     this.#giveBack();
+    this.#pass();
     const block = await (this.#coming ?? this.#blocks.next());
     this.#coming = null;
     if (block === null) return;
     this.#block = block;
+    this.#isNew = true;
     this.bytes = block.bytes;
     this.cells = block.cells;
     this.#end = block.rows * this.#width;
@@ -81,17 +94,20 @@ export class RowCursor implements RowBytes {
     );
   }
 
-  /** The row that was taken last, of the present block, is on its way to whoever asked for it: that block is looked at with the next one. */
+  /** The present block waits for being given back, where that can be. */
+  #pass(): void {
+    if (this.#block === null || this.#isKept === null || this.#blocks.giveBack === undefined) return;
+    this.#passed.push(this.#block);
+    if (this.#passed.length > mostPassed) this.#passed.shift();
+  }
+
+  /** The row that was taken last, of the present block, is on its way to whoever asked for it: that block is looked at when another is taken. */
   #giveBack(): void {
-    const blocks = this.#blocks;
-    if (this.#isKept === null || blocks.giveBack === undefined) return;
-    const isKept = this.#isKept;
+    if (this.#passed.length === 0) return;
     this.#passed = this.#passed.filter((block) => {
-      const keeps = isKept(block.cells);
-      if (!keeps) blocks.giveBack!(block);
+      const keeps = this.#isKept!(block.cells);
+      if (!keeps) this.#blocks.giveBack!(block);
       return keeps;
     });
-    if (this.#block !== null) this.#passed.push(this.#block);
-    if (this.#passed.length > mostPassed) this.#passed.shift();
   }
 }

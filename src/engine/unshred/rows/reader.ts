@@ -53,7 +53,8 @@ export class RowReader {
   readonly #tables: (OpenTable | null | undefined)[] = [];
   /** documents that were kept whole; null: not asked for yet */
   #whole: { readonly rows: RowStream<UnmappedRow> | null } | null = null;
-  #isKept: ((cells: Int32Array) => boolean) | undefined = undefined;
+  /** whether a row of a block, which these are the cells of, is asked for still; null: blocks are not given back */
+  #isOpen: ((cells: Int32Array) => boolean) | null = null;
   #kernel: ElementsKernel | null = null;
   #makeKernel: (() => ElementsKernel | null) | null = null;
   /** row elements, until there is a kernel */
@@ -69,7 +70,8 @@ export class RowReader {
 
   /** Rows taken so far, by table. */
   get rowCounts(): Float64Array {
-    return Float64Array.from(this.#model.tables, (_, table) => this.#tables[table]?.taken ?? 0);
+    const { length } = this.#model.tables;
+    return Float64Array.from({ length }, (_, table) => this.#tables[table]?.taken ?? 0);
   }
 
   /** Before anything else is asked of these tables; undefined: they are open. */
@@ -133,8 +135,7 @@ export class RowReader {
    * Before tables are open.
    */
   giveBackBlocks(isOpen: (cells: Int32Array) => boolean): void {
-    this.#isKept = (cells) =>
-      isOpen(cells) || this.#tables.some((table) => table !== null && table?.last?.cells === cells);
+    this.#isOpen = isOpen;
   }
 
   readonly #standing: StandingTables = (table) => {
@@ -155,6 +156,7 @@ export class RowReader {
     open.cursor.pass(rows - 1);
     open.last = rowAt(open);
     open.cursor.pass(1);
+    open.cursor.goneOn();
     open.taken += rows;
     open.moves += rows;
   };
@@ -327,7 +329,12 @@ export class RowReader {
             keyColumn,
             entries: () => this.#lexicalOf(parts),
           });
-    const cursor = written === null ? null : await openCursor(written.blocks, columns.length, this.#isKept);
+    const isOpen = this.#isOpen;
+    const isKept =
+      isOpen === null
+        ? null
+        : (cells: Int32Array) => isOpen(cells) || this.#tables[index]?.last?.cells === cells;
+    const cursor = written === null ? null : await openCursor(written.blocks, columns.length, isKept);
     if (cursor === null || cursor.at < 0) {
       this.#tables[index] = null;
       return;
