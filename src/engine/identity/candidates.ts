@@ -16,12 +16,7 @@ export interface Candidate {
 }
 
 export class Candidates {
-  readonly #mostFields: number;
   readonly #all: Candidate[] = [];
-
-  constructor(mostFields: number) {
-    this.#mostFields = mostFields;
-  }
 
   at(index: number): Candidate {
     return this.#all[index]!;
@@ -30,12 +25,12 @@ export class Candidates {
   /** Begins the one at a place, above all that are open. */
   begin(index: number, scope: RuleScope, rule: number, fields: number): void {
     const known = this.#all[index];
-    if (known === undefined) {
+    if (known === undefined || known.values.length < fields) {
       this.#all[index] = {
         scope,
         rule,
-        isSet: new Uint8Array(this.#mostFields),
-        values: Array.from({ length: this.#mostFields }, () => new ByteBuffer(32)),
+        isSet: new Uint8Array(fields),
+        values: Array.from({ length: fields }, () => new ByteBuffer(32)),
         fields,
         ambiguous: false,
       };

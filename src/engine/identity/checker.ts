@@ -77,7 +77,7 @@ class Checker implements IdentityChecker {
   readonly #names: NameTable;
   readonly #maxHeld: number;
   readonly #situations: Situations;
-  readonly #candidates: Candidates;
+  readonly #candidates = new Candidates();
   // of open elements, by their depth from 0
   readonly #open: Situation[] = [];
   readonly #nil: boolean[] = [];
@@ -111,7 +111,6 @@ class Checker implements IdentityChecker {
     this.#names = names;
     this.#maxHeld = maxHeldBytes;
     this.#situations = new Situations(rules, maxSituations);
-    this.#candidates = new Candidates(Math.max(...rules.rules.map(({ fields }) => fields.length)));
     this.#xsiType = names.intern(xsiNamespace, 'type');
     this.#xsiNil = names.intern(xsiNamespace, 'nil');
   }

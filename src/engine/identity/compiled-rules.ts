@@ -12,6 +12,7 @@ import { isSameName, type QName } from '../model/source-model.ts';
 import { rowColumns } from '../model/wide-rows.ts';
 import { itemByName } from '../xml/names/expanded-names.ts';
 import type { NameTable } from '../xml/tokens.ts';
+import { lazyArray } from '../model/packed/lazy-array.ts';
 import { comparedAs, type ComparedAs } from './compared-values.ts';
 
 export interface Test {
@@ -63,13 +64,20 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
   const { nodes, roots, identityRules = [] } = model;
   let paths = 0;
   const compile = (path: IdentityPath): CompiledPath => compilePath(path, paths++, names);
-  const rules = identityRules.map((rule): CompiledRule => ({
-    kind: rule.kind,
-    name: rule.name,
-    refers: rule.refers,
-    selector: rule.selector.map(compile),
-    fields: rule.fields.map((alternatives) => alternatives.map(compile)),
-  }));
+  // of hundreds of rules documents meet few
+  const rules = lazyArray(identityRules.length, (index): CompiledRule => {
+    const rule = identityRules[index]!;
+    let fields: CompiledRule['fields'] | undefined;
+    return {
+      kind: rule.kind,
+      name: rule.name,
+      refers: rule.refers,
+      selector: rule.selector.map(compile),
+      get fields() {
+        return (fields ??= rule.fields.map((alternatives) => alternatives.map(compile)));
+      },
+    };
+  });
   const declared = new Map<number, number[]>();
   for (const [index, rule] of identityRules.entries()) {
     for (const node of rule.nodes) {
