@@ -316,13 +316,15 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
 
 /** Columns that are text in the target, and not in the model, say what documents say. */
 async function writeTexts(publication: Publication): Promise<void> {
-  const { plan, staging, tables, target, tx, turnedToText, widened } = publication;
+  const { plan, staging, tables, target, tx, turnedToText, createdTables, widened } = publication;
   const hasWritten = staging.get('lexical')!.created;
   const found = textColumns(plan.model, tables, hasWritten, (index, at) => {
     if (!staging.get(index)!.created) return null;
     if (turnedToText.has(columnId(index, at))) return 'turned';
     const { name, columns } = tables[index]!;
-    const there = target.tables.get(name)?.columns.get(columns[at]!.name)?.type;
+    // a table that was there before may be another by now
+    const before = createdTables.has(name) ? undefined : target.tables.get(name);
+    const there = before?.columns.get(columns[at]!.name)?.type;
     return there === 'text' || widened.get(columnId(index, at))?.kind === 'text' ? 'text' : null;
   });
   await runAll(
