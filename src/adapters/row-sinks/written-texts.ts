@@ -1,6 +1,7 @@
 /**
- * Columns that are text in a target although the model has another type: they say what documents say. Values of the type were made text, as an instant
- * is; what they were written as, where that is something else, stands in `_lexical`, and goes into them.
+ * Columns that are text in a target although the model has instants: they say what documents say, at the offset of each, or without one. Instants were
+ * made text in UTC; what they were written as, where that is something else, stands in `_lexical`, and goes into them. Values of other types are shown
+ * as they are written already, but for what has no place in a value of the type: a date's zone stays in `_lexical`, as it does in files.
  */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
@@ -29,7 +30,7 @@ export function textColumns(
 ): TextColumn[] {
   const found = tables.flatMap(({ name, columns }, table) =>
     columns.flatMap(({ name: column, role, type }, at) => {
-      if (role !== 'value' || type.kind === 'text') return [];
+      if (role !== 'value' || type.kind !== 'timestamptz') return [];
       const text = textOf(table, at);
       const { name: there, primaryKey, columns: thereColumns } = physical[table]!;
       if (text === null || primaryKey[0] === undefined) return [];
