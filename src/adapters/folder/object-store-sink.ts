@@ -24,6 +24,7 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitTarget } from '../../ports/rows/units.ts';
 import { fetchFiles } from '../local-files/fetched-objects.ts';
 import { loadsOf } from './ledger.ts';
+import type { ColumnsThreadOptions } from './columns/beside.ts';
 import { createFolderRowSink } from './sink.ts';
 import { zonesOfManifest } from './contents/next-manifest.ts';
 import { fileNamePart } from './contents/file-names.ts';
@@ -51,7 +52,7 @@ export interface ObjectFolderRowSinkOptions {
   /** a folder of this machine, for this job alone; removed at the end */
   readonly staging: string;
   /** as of FolderRowSinkOptions */
-  readonly columnsThread?: URL;
+  readonly columnsThread?: ColumnsThreadOptions;
   /** one writer at a time, on all machines */
   readonly lock: () => Promise<{ isHeld(): Promise<boolean>; release(): Promise<void> }>;
 }

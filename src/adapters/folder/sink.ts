@@ -46,7 +46,7 @@ import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords, typesIn, widenedInWords } from './contents/noted-columns.ts';
-import { ColumnsBeside } from './columns/beside.ts';
+import { ColumnsBeside, type ColumnsThreadOptions } from './columns/beside.ts';
 import type { ColumnTyping } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
@@ -63,8 +63,8 @@ export interface FolderRowSinkOptions {
   readonly refuseLinks?: boolean;
   /** where the files will lie in a bucket, `s3://BUCKET/PREFIX` */
   readonly location?: string;
-  /** module of a thread that makes Parquet files beside the load (src/adapters/folder/columns/thread.ts); absent: all is done in this one */
-  readonly columnsThread?: URL;
+  /** of a thread that makes Parquet files beside the load (src/adapters/folder/columns/thread.ts); absent: all is done in this one */
+  readonly columnsThread?: ColumnsThreadOptions;
   /** how long to wait for another job that writes into the folder (15 minutes) */
   readonly lockTimeoutMs?: number;
 }

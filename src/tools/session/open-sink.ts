@@ -1,5 +1,6 @@
 /** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
+import type { ColumnsThreadOptions } from '../../adapters/folder/columns/beside.ts';
 import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
 import type { ObjectFolderRowSinkOptions } from '../../adapters/folder/object-store-sink.ts';
 import type { LakeTarget } from '../../adapters/lake/store/place.ts';
@@ -15,7 +16,7 @@ import type { ToolSession } from './tool-session.ts';
 
 /** how long a job waits for others that write into the same folder */
 const lockTimeoutMs = 15 * 60_000;
-const columnsThread = new URL('../bin/columns-thread.mjs', import.meta.url);
+const columnsModule = new URL('../bin/columns-thread.mjs', import.meta.url);
 
 export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;
@@ -65,7 +66,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         directory,
         format: folderFormat(request),
         refuseLinks: !session.byHand,
-        columnsThread,
+        columnsThread: columnsThreadOf(request),
       });
     }
     case 'bucket': {
@@ -162,6 +163,11 @@ export function ddlDialectOf({
 /** What a folder of CSV, TSV, JSON Lines or Parquet in a bucket needs beside it. */
 type FilesInBucket = Pick<ObjectFolderRowSinkOptions, 'files' | 'location' | 'label' | 'lock'>;
 
+/** Threads of `--workers` hold as much as they do while rows come. */
+function columnsThreadOf({ workers = 1 }: ToolRequest): ColumnsThreadOptions {
+  return { module: columnsModule, isLate: workers > 1 };
+}
+
 /** A folder of a store. */
 async function openInBucket(
   session: ToolSession,
@@ -182,7 +188,7 @@ async function openInBucket(
     format: folderFormat(request),
     idJob,
     staging: scratch,
-    columnsThread,
+    columnsThread: columnsThreadOf(request),
   });
 }
 

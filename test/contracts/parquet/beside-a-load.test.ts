@@ -13,6 +13,7 @@ import {
 } from '../../../src/adapters/folder/parquet.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import type { TargetManifest } from '../../../src/adapters/folder/contents/manifest.ts';
+import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
 import { at } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows, writeLibrary } from '../targets/library-rows.ts';
@@ -142,18 +143,22 @@ describe('a file of rows that still come', () => {
   });
 });
 
-describe('a load of many rows', () => {
-  const rows = libraryRows(1, 1);
-  /** of one table, a MiB or so */
-  const some = rows.tables.get(at.book)!;
-  const copies = 4000;
-  const block = Buffer.concat(Array.from({ length: copies }, () => encodeRows('words', some, at.book)));
-  const blocks = Math.ceil((40 * 1024 * 1024) / block.length);
+const library = libraryRows(1, 1);
+const copies = 4000;
 
-  test('makes the same files beside it as behind it', async () => {
+/** Rows of a table over and over again, in blocks of a MiB or so, until there are as many MiB. */
+async function writeMany(sink: RowSink, table: number, mebibytes: number): Promise<void> {
+  const some = library.tables.get(table)!;
+  const block = Buffer.concat(Array.from({ length: copies }, () => encodeRows('words', some, table)));
+  for (let written = 0; written < mebibytes * 1024 * 1024; written += block.length)
+    await sink.write(table, block, some.length * copies);
+}
+
+describe('a load of many rows', () => {
+  test('makes the same files beside it, behind it, and without a thread', async () => {
     const hashes: unknown[] = [];
-    for (const columnsThread of [undefined, module]) {
-      const place = join(directory, columnsThread === undefined ? 'behind' : 'beside');
+    for (const columnsThread of [undefined, { module, isLate: false }, { module, isLate: true }]) {
+      const place = join(directory, String(columnsThread?.isLate));
       const sink = createFolderRowSink({
         directory: place,
         format: 'parquet',
@@ -161,10 +166,10 @@ describe('a load of many rows', () => {
       });
       try {
         await sink.open(libraryPlan(1));
-        for (let written = 0; written < blocks; written += 1)
-          await sink.write(at.book, block, some.length * copies);
-        await writeLibrary(sink, rows);
-        await sink.publish(() => Promise.resolve(true), rows.lastKeys);
+        await writeMany(sink, at.book, 40);
+        await writeMany(sink, at.section, 10);
+        await writeLibrary(sink, library);
+        await sink.publish(() => Promise.resolve(true), library.lastKeys);
       } finally {
         await sink.close();
       }
@@ -174,14 +179,18 @@ describe('a load of many rows', () => {
     }
     expect(hashes[0]).not.toEqual([]);
     expect(hashes[1]).toEqual(hashes[0]);
+    expect(hashes[2]).toEqual(hashes[0]);
   });
 
   test('that ends before its time leaves nothing', async () => {
     const place = join(directory, 'ended');
-    const sink = createFolderRowSink({ directory: place, format: 'parquet', columnsThread: module });
+    const sink = createFolderRowSink({
+      directory: place,
+      format: 'parquet',
+      columnsThread: { module, isLate: false },
+    });
     await sink.open(libraryPlan(1));
-    for (let written = 0; written < blocks; written += 1)
-      await sink.write(at.book, block, some.length * copies);
+    await writeMany(sink, at.book, 40);
     await sink.abort();
     await sink.close();
     expect(await readdir(directory)).toEqual([]);

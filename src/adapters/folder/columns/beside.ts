@@ -1,4 +1,4 @@
-/** While rows are staged, a thread makes columns of the table that has most of them. */
+/** A thread makes columns of the table that has most rows, while these are staged or beside the files of the others. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { AppendedFile, FinishedFile } from '../../file-staging/staged-files.ts';
@@ -11,8 +11,15 @@ const leastLargestBytes = 8 * 1024 * 1024;
 /** Rows that come later may be that long. */
 const longestRowBytes = 4 * 1024 * 1024;
 
+/** The thread that makes one of the files. */
+export interface ColumnsThreadOptions {
+  readonly module: URL;
+  /** it begins once all rows are there: what others hold who shred documents is gone by then */
+  readonly isLate: boolean;
+}
+
 export class ColumnsBeside {
-  readonly #module: URL | undefined;
+  readonly #options: ColumnsThreadOptions | undefined;
   readonly #directory: string;
   readonly #typings: () => ReadonlyMap<string, ColumnTyping>;
   readonly #bytes = new Map<string, number>();
@@ -23,9 +30,13 @@ export class ColumnsBeside {
   #begun: ColumnsThread | null = null;
   #hasEnded = false;
 
-  /** `module`: of the thread; undefined: there is none. `typings`: of tables with rows by now, by the name of the staged file. */
-  constructor(module: URL | undefined, directory: string, typings: () => ReadonlyMap<string, ColumnTyping>) {
-    this.#module = module;
+  /** `options`: undefined: there is no thread. `typings`: of tables with rows by now, by the name of the staged file. */
+  constructor(
+    options: ColumnsThreadOptions | undefined,
+    directory: string,
+    typings: () => ReadonlyMap<string, ColumnTyping>,
+  ) {
+    this.#options = options;
     this.#directory = directory;
     this.#typings = typings;
   }
@@ -36,17 +47,15 @@ export class ColumnsBeside {
     this.#bytes.set(name, bytes);
     if (bytes >= this.#largest[1]) this.#largest = [name, bytes];
     this.#begun?.grown(join(this.#directory, name), bytes);
-    if (this.#thread !== null || this.#module === undefined) return;
-    if (this.#allBytes < worthwhileBytes || this.#largest[1] < leastLargestBytes) return;
-    if (availableParallelism() < 2) return;
-    // without a thread all files are made when the load has ended
-    this.#thread = this.#begin(this.#module).catch(() => null);
+    if (this.#options?.isLate === false) this.#beginWhereWorthwhile();
   };
 
   /** Turns each staged file into Parquet, in place and durably; the thread ends. */
   async write(staged: readonly FinishedFile[]): Promise<FinishedFile[]> {
     // loaded for Parquet alone
     const { writeParquet } = await import('../parquet.ts');
+    // the thread alone would be no sooner done
+    if (this.#allBytes - this.#largest[1] >= leastLargestBytes) this.#beginWhereWorthwhile();
     const thread = await this.#thread;
     const typings = this.#typings();
     const tables = staged.map((file) => ({ ...typings.get(file.name)!, file }));
@@ -62,6 +71,14 @@ export class ColumnsBeside {
     this.#thread = null;
     this.#begun = null;
     await thread?.end();
+  }
+
+  #beginWhereWorthwhile(): void {
+    if (this.#thread !== null || this.#options === undefined) return;
+    if (this.#allBytes < worthwhileBytes || this.#largest[1] < leastLargestBytes) return;
+    if (availableParallelism() < 2) return;
+    // without a thread one file after the other is made when the load has ended
+    this.#thread = this.#begin(this.#options.module).catch(() => null);
   }
 
   async #begin(module: URL): Promise<ColumnsThread | null> {
