@@ -1,5 +1,14 @@
 /** Writing files: whole, and such that they survive a crash of the machine. */
-import { closeSync, constants, linkSync, openSync, renameSync, statSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  type BigIntStats,
+} from 'node:fs';
 import { copyFile, open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 /** Writes a new file that only its owner may read; it is on disk when this resolves. Rejects with EEXIST where there is one. */
@@ -26,12 +35,16 @@ export function takeName(from: string, to: string, link = linkSync): void {
   try {
     link(from, to);
   } catch (error) {
-    // a server that was asked twice may have made it the first time
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(from).nlink < 2) throw error;
     if (lacksLinks(error)) return takeReserved(from, to);
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // a server that was asked twice may have made it the first time
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !areOneFile(from, to)) throw error;
   }
   unlinkSync(from);
+}
+
+function areOneFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => lstatSync(path, { bigint: true })) as [BigIntStats, BigIntStats];
+  return a.ino === b.ino && a.dev === b.dev;
 }
 
 function takeReserved(from: string, to: string): void {

@@ -1,7 +1,7 @@
 /** Documents as files of a folder: each appears under its own name when it is whole. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsync, openSync, renameSync, write, writeSync } from 'node:fs';
-import { lstat, open, readdir, rm } from 'node:fs/promises';
+import { lstat, open, opendir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { takeName } from '../../adapters/file-staging/durable-file.ts';
@@ -43,8 +43,8 @@ export interface DocumentFolderOptions {
 
 /** Files that are brought to the disk at the same time: a disk takes many as fast as one. */
 const filesAtOnce = 8;
-/** milliseconds; a document that nobody has written to for so long was left by a process that died */
-const abandonedMs = 60 * 60 * 1000;
+/** milliseconds; a document that nobody has written to for so long was left by a process that died: clocks of file systems may be hours behind ours */
+const abandonedMs = 24 * 60 * 60 * 1000;
 /** what `DocumentFile` calls a document that is not whole */
 const partName = /^\..+\.[0-9a-f]{12}-\d+\.part$/;
 /** bytes; a document up to here is written in one piece, behind the one that is made next */
@@ -250,7 +250,8 @@ export async function isEmptyFolder(directory: string): Promise<boolean> {
 
 /** Parts of documents whose writers died: nobody else would ever remove them. */
 async function removeAbandoned(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
+  // of a folder of a million documents, a list of their names would be most of what is held
+  for await (const { name } of await opendir(folder, { bufferSize: 1024 })) {
     if (!partName.test(name)) continue;
     const path = join(folder, name);
     // another process may have ended it, or removed it, by now

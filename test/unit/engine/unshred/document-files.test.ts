@@ -1,5 +1,6 @@
 /** Documents as files: names that came from elsewhere, and files that appear whole. */
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { linkSync } from 'node:fs';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -59,14 +60,31 @@ describe('a name that is to be nobody else’s', () => {
   it.each([
     ['with links', undefined],
     ['without links', noLink],
-  ])('is taken once, on a file system %s', async (_, link) => {
+  ])('is taken once, on a file system %s', async (_, linked) => {
     const [draft, name] = ['draft', 'name'].map((one) => join(directory, one)) as [string, string];
-    takeName(draft, name, link);
+    takeName(draft, name, linked);
     expect(await readdir(directory)).toEqual(['name']);
     await writeFile(draft, 'later');
-    expect(() => takeName(draft, name, link)).toThrow('EEXIST');
+    expect(() => takeName(draft, name, linked)).toThrow('EEXIST');
     expect((await readdir(directory)).toSorted()).toEqual(['draft', 'name']);
     expect(await readFile(name, 'utf8')).toBe('whole');
+  });
+
+  it('stays another’s also where the file has names elsewhere', async () => {
+    const [draft, name] = ['draft', 'name'].map((one) => join(directory, one)) as [string, string];
+    await writeFile(name, 'another');
+    await link(draft, join(directory, 'copy'));
+    expect(() => takeName(draft, name)).toThrow('EEXIST');
+    expect((await readdir(directory)).toSorted()).toEqual(['copy', 'draft', 'name']);
+  });
+
+  it('is taken where a server that was asked twice says that it is there', async () => {
+    const [draft, name] = ['draft', 'name'].map((one) => join(directory, one)) as [string, string];
+    takeName(draft, name, (from, to) => {
+      linkSync(from, to);
+      linkSync(from, to);
+    });
+    expect(await readdir(directory)).toEqual(['name']);
   });
 
   it('is left free where the file cannot have it', async () => {
@@ -206,10 +224,13 @@ describe('a folder of documents', () => {
   });
 
   it('removes what processes that died left of documents, and nothing else', async () => {
-    const [long, now] = [new Date(Date.now() - 2 * 60 * 60 * 1000), new Date()];
+    const [long, slow] = [
+      new Date(Date.now() - 25 * 60 * 60 * 1000),
+      new Date(Date.now() - 15 * 60 * 60 * 1000),
+    ];
     for (const [name, time] of [
       ['.a.xml.0123456789ab-1.part', long],
-      ['.b.xml.0123456789ab-2.part', now],
+      ['.b.xml.0123456789ab-2.part', slow],
       ['.c.xml.part', long],
       ['d.xml', long],
     ] as const) {
