@@ -11,23 +11,22 @@ const { quote } = mysql;
 export interface AdaptedTable {
   /** of the columns, expressions over the staged rows `s` */
   readonly values: readonly string[];
-  /** columns that became text now */
-  readonly turned: ReadonlySet<number>;
-  /** all that are text */
+  /** columns that are text */
   readonly texts: ReadonlySet<number>;
 }
 
 /**
- * Columns are added, types widened, NOT NULL dropped; answers how the staged rows become rows of it.
+ * Columns are added, types widened, NOT NULL dropped; answers how the staged rows become rows of it. `written`: of a column of the table that becomes
+ * text, a statement that writes into another one what documents say.
  */
 export async function adaptTable(
   { database, changes }: { readonly database: Mysql; readonly changes: string[] },
   table: MysqlStagedTable,
   known: MysqlTable,
+  written: (at: number, into: string) => string | null,
 ): Promise<AdaptedTable> {
   const clauses: string[] = [];
   const values: string[] = [];
-  const turned = new Set<number>();
   const texts = new Set<number>();
   for (const [at, column] of table.columns.entries()) {
     const incoming = table.sqlType(at);
@@ -59,8 +58,7 @@ export async function adaptTable(
       if (isText(settled) && !isText(type)) {
         const isThere = (name: string): boolean => known.columns.has(foldedName(name));
         const text = textOf(quote(there.name), type, column.type, table.offsetOf(at, isThere));
-        await turnToText(database, known.name, there, text);
-        turned.add(at);
+        await turnToText(database, known.name, there, text, (into) => written(at, into));
         continue;
       }
     }
@@ -77,5 +75,5 @@ export async function adaptTable(
     changes.push(`${table.physical.name}.${name}: NOT NULL dropped`);
   }
   if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);
-  return { values, turned, texts };
+  return { values, texts };
 }

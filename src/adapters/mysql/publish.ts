@@ -15,7 +15,7 @@ import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import { passFence } from '../row-sinks/staged-rows.ts';
 import { widenedWords } from '../row-sinks/unfit-columns.ts';
-import { isWrittenText, textColumns } from '../row-sinks/written-texts.ts';
+import { isWrittenText, textColumns, type TextColumn } from '../row-sinks/written-texts.ts';
 import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../engine/sql/list-tables.ts';
 import { adaptTable, type AdaptedTable } from './alter-tables.ts';
@@ -153,8 +153,7 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   const madeSide = (side: SideTableName): string => `${token}_${side}`;
   await writeTexts(
     publication,
-    // rows of others are made text by the tables that they come from
-    (table, at) => (table.isTurned(at) ? 'text' : null),
+    (table, at) => table.isTurned(at),
     ({ name }) => name,
     (name) => quote(name === sideTableNames.lexical ? madeSide('lexical') : madeSide('documents')),
   );
@@ -190,7 +189,9 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
       if (!isWanted(publication, table)) continue;
       const there = known.get(foldedName(table.physical.name));
       if (there !== undefined) {
-        const changed = await adaptTable(publication, table, there);
+        const written = (at: number, into: string): string | null =>
+          everyWrittenText(publication, index, at, { table: there.name, column: into });
+        const changed = await adaptTable(publication, table, there, written);
         values.set(table, changed.values);
         adapted.set(table, changed);
       } else {
@@ -229,11 +230,9 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
       const index = staged.indexOf(table);
       if (count > 0 && index < plan.model.tables.length) rows[plan.model.tables[index]!.name] = count;
     }
-    const textOf = (table: MysqlStagedTable, at: number): 'turned' | 'text' | null => {
-      if (adapted.get(table)?.turned.has(at) === true) return 'turned';
-      return table.isTurned(at) || adapted.get(table)?.texts.has(at) === true ? 'text' : null;
-    };
-    await writeTexts(publication, textOf, ({ physical }) => physical.name, quote);
+    const isText = (table: MysqlStagedTable, at: number): boolean =>
+      table.isTurned(at) || adapted.get(table)?.texts.has(at) === true;
+    await writeTexts(publication, isText, ({ physical }) => physical.name, quote);
     for (const statement of keyStatements(
       publication,
       sideTableNames.keys,
@@ -255,23 +254,51 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
   }
 }
 
-/** Columns that are text, and not in the model, say what documents say. `relation`: of a table beside the data. */
+/**
+ * Columns that are text, and not in the model, say what documents of the job say; those of others do already. `relation`: of a table beside the
+ * data.
+ */
 async function writeTexts(
-  { database, plan, tables, staged, sides }: MysqlPublication,
-  textOf: (table: MysqlStagedTable, at: number) => 'turned' | 'text' | null,
+  publication: MysqlPublication,
+  isText: (table: MysqlStagedTable, at: number) => boolean,
   tableOf: (table: MysqlStagedTable) => string,
   relation: (name: string) => string,
 ): Promise<void> {
+  const { database, plan, tables, staged, sides } = publication;
   const ofModel = (index: number, at: number) =>
-    staged[index]!.rows === 0 ? null : textOf(staged[index]!, at);
+    staged[index]!.rows > 0 && isText(staged[index]!, at) ? 'text' : null;
   const hasWritten = (sides.get('lexical')?.rows ?? 0) > 0;
   for (const column of textColumns(plan.model, tables, hasWritten, ofModel)) {
-    const table = quote(tableOf(staged.find(({ physical }) => physical.name === column.table)!));
-    await database.run(
-      `UPDATE ${table} t JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = t.${quote(column.key)} AND ${isWrittenText(column, plan.idJob, relation, mysql.literal)}
-       SET t.${quote(column.column)} = l.content`,
-    );
+    const table = tableOf(staged.find(({ physical }) => physical.name === column.table)!);
+    await database.run(writtenTextStatement(publication, column, table, relation));
   }
+}
+
+/** Of a column of the model, what documents of all jobs say, into a column of the target; null: it has no other texts. */
+function everyWrittenText(
+  publication: MysqlPublication,
+  index: number,
+  at: number,
+  into: Pick<TextColumn, 'table' | 'column'>,
+): string | null {
+  const { plan, tables } = publication;
+  const isAsked = (of: number, column: number): boolean => of === index && column === at;
+  const [column] = textColumns(plan.model, tables, false, (...place) =>
+    isAsked(...place) ? 'turned' : null,
+  );
+  return column === undefined
+    ? null
+    : writtenTextStatement(publication, { ...column, ...into }, into.table, quote);
+}
+
+function writtenTextStatement(
+  { plan }: MysqlPublication,
+  column: TextColumn,
+  table: string,
+  relation: (name: string) => string,
+): string {
+  return `UPDATE ${quote(table)} t JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = t.${quote(column.key)} AND ${isWrittenText(column, plan.idJob, relation, mysql.literal)}
+    SET t.${quote(column.column)} = l.content`;
 }
 
 async function dropEmpty(database: Mysql, name: string): Promise<void> {

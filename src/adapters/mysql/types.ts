@@ -63,6 +63,8 @@ export async function turnToText(
   table: string,
   column: { readonly name: string; readonly comment: string },
   value: string,
+  /** a statement that writes into the new column what documents say otherwise */
+  written: (column: string) => string | null = () => null,
 ): Promise<void> {
   const [of, name, beside] = [table, column.name, spareColumn].map((each) => mysql.quote(each)) as [
     string,
@@ -72,6 +74,8 @@ export async function turnToText(
   const comment = column.comment === '' ? '' : ` COMMENT ${mysql.literal(column.comment)}`;
   await database.run(`ALTER TABLE ${of} ADD COLUMN ${beside} LONGTEXT${comment} AFTER ${name}`);
   await database.run(`UPDATE ${of} SET ${beside} = ${value}`);
+  const statement = written(spareColumn);
+  if (statement !== null) await database.run(statement);
   await database.run(`ALTER TABLE ${of} DROP COLUMN ${name}, CHANGE ${beside} ${name} LONGTEXT${comment}`);
 }
 

@@ -92,3 +92,25 @@ describe.each(ways)(
     });
   },
 );
+
+it('says so, too, where the job that turned it failed: in MariaDB', needs(mariadbParts), async () => {
+  const port = await freePort();
+  const server = await startMariadb({ port });
+  const target = [`mysql://127.0.0.1:${port}/times`, '-u', 'root'];
+  try {
+    await server.run('CREATE DATABASE times;');
+    await everyTarget.load(['before.xml'], target);
+    const refusal = `CREATE TRIGGER refusal BEFORE INSERT ON _loads FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no load today';`;
+    await server.run(refusal, undefined, 'times');
+    await expect(everyTarget.load(['beyond.xml'], target)).rejects.toThrow('no load today');
+    await server.run('DROP TRIGGER refusal;', undefined, 'times');
+    await everyTarget.load(['beyond.xml'], target);
+    const rows = await server.run('SELECT departure FROM leg ORDER BY number;', undefined, 'times');
+    expect(rows.trim().split('\n').slice(1)).toEqual([
+      ...departures['before.xml'],
+      ...departures['beyond.xml'],
+    ]);
+  } finally {
+    await server.stop();
+  }
+});
