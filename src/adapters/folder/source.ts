@@ -126,8 +126,9 @@ const smallFileBytes = 128 * 1024;
 /** bytes of the pieces of all tables that are read at the same time, of which each may have two */
 const bytesOfAll = 8 * 1024 * 1024;
 
+/** As far as a manifest, where anything may stand, tells. */
 function bytesOf(files: readonly ManifestFile[]): number {
-  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+  return files.reduce((sum, { bytes }) => sum + (Number.isFinite(bytes) ? Math.max(0, bytes) : 0), 0);
 }
 
 /** What is read of a table at once: its share of what is read of all, so that each takes as many reads, but for small ones. */

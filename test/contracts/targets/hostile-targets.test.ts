@@ -110,6 +110,35 @@ describe('a manifest whose names lead out', () => {
   );
 });
 
+describe('a manifest that does not tell how long files are', () => {
+  it.each([undefined, null, 'long', -1, 0, 1e300, Infinity])(
+    'has them read all the same: %j',
+    async (bytes) => {
+      await load(createSink(), 1);
+      await changeManifest((manifest) => ({
+        ...manifest,
+        tables: manifest.tables.map((table) => ({
+          ...table,
+          files: table.files.map((file) => ({ ...file, bytes })),
+        })),
+      }));
+      // JSON.parse takes what JSON.stringify does not write
+      const path = join(directory, 'manifest.json');
+      if (bytes === Infinity)
+        await writeFile(path, (await readFile(path, 'utf8')).replaceAll('"bytes":null', '"bytes":1e999'));
+      const source = createFolderRowSource({ directory });
+      try {
+        await source.open(libraryPlan(1).model);
+        expect((await Array.fromAsync(source.documents())).map(({ name }) => name)).toEqual([
+          'job 1 file 1.xml',
+        ]);
+      } finally {
+        await source.close();
+      }
+    },
+  );
+});
+
 describe('a journal that somebody else wrote', () => {
   it.each([
     { staging: '../outside' },
