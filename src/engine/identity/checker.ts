@@ -44,8 +44,8 @@ export interface IdentityChecker {
 export interface IdentityCheckerOptions {
   /** memory of values that are held at a time, in bytes, more or less (256 MiB): a million keys and as many references have a third of it */
   readonly maxHeldBytes?: number;
-  /** situations of elements that are known at a time (20,000) */
-  readonly maxSituations?: number;
+  /** parts of situations of elements that are known at a time (100,000, some 50 MB) */
+  readonly maxSituationParts?: number;
 }
 
 /** What a value costs beside its bytes. */
@@ -104,13 +104,13 @@ class Checker implements IdentityChecker {
   constructor(
     rules: CompiledRules,
     names: NameTable,
-    { maxHeldBytes = 256 * 1024 * 1024, maxSituations = 20_000 }: IdentityCheckerOptions,
+    { maxHeldBytes = 256 * 1024 * 1024, maxSituationParts = 100_000 }: IdentityCheckerOptions,
   ) {
     this.#rules = rules;
     this.#faults = new BrokenRules(rules.rules);
     this.#names = names;
     this.#maxHeld = maxHeldBytes;
-    this.#situations = new Situations(rules, maxSituations);
+    this.#situations = new Situations(rules, maxSituationParts);
     this.#xsiType = names.intern(xsiNamespace, 'type');
     this.#xsiNil = names.intern(xsiNamespace, 'nil');
   }

@@ -31,7 +31,7 @@ export interface Situation {
   readonly withAttributes: Map<number, Situation>;
   /** of children, by the ids of their names; of those that xsi:type gives another node, by name and node */
   readonly next: Map<number, Situation>;
-  /** how often all had been forgotten when `next` was begun */
+  /** how often all had been forgotten when `next` and `withAttributes` were begun */
   epoch: number;
 }
 
@@ -79,6 +79,11 @@ interface Draft {
 /** Names that have a bit. */
 const mostAsked = 31;
 
+/** What a situation counts for beside its parts. */
+const ownParts = 8;
+/** Situations of more parts are made anew for each element: many levels of rules within one another hardly ever lie so again. */
+const mostParts = 64;
+
 /** Above all names. */
 const nodeFactor = 2 ** 31;
 
@@ -88,9 +93,14 @@ export class Situations {
   readonly #rules: CompiledRules;
   readonly #most: number;
   readonly #known = new Map<string, Situation>();
+  /** of those that are known */
+  #parts = 0;
   #epoch = 0;
 
-  /** `most`: documents whose elements lie within one another in ever new ways have no end of them, so that from so many on all are forgotten. */
+  /**
+   * `most`: parts of situations. Documents whose elements lie within one another in ever new ways have no end of them, so that from so many on all
+   * are forgotten.
+   */
   constructor(rules: CompiledRules, most: number) {
     this.#rules = rules;
     this.#most = most;
@@ -99,24 +109,25 @@ export class Situations {
 
   /** Of an element of that name below one in the situation `parent`. */
   child(parent: Situation, nameId: number): Situation {
-    return parent.next.get(nameId) ?? this.#learn(parent, nameId, nameId, this.#nodeOf(parent, nameId));
+    return (
+      this.#freshly(parent).next.get(nameId) ??
+      this.#learn(parent, nameId, nameId, this.#nodeOf(parent, nameId))
+    );
   }
 
   /** The same where xsi:type gives it that node. */
   typed(parent: Situation, nameId: number, node: number): Situation {
     const key = (node + 1) * nodeFactor + nameId;
-    return parent.next.get(key) ?? this.#learn(parent, key, nameId, node);
+    return this.#freshly(parent).next.get(key) ?? this.#learn(parent, key, nameId, node);
   }
 
   /** The same once it is known which of the attributes that are asked for are there. */
   withAttributes(parent: Situation, nameId: number, situation: Situation, bits: number): Situation {
-    let known = situation.withAttributes.get(bits);
-    if (known === undefined) {
-      const present = { bits, known: situation.asked };
-      known = this.#shared(this.#make(parent, nameId, situation.node, present));
-      situation.withAttributes.set(bits, known);
-    }
-    return known;
+    const known = situation.withAttributes.get(bits);
+    if (known !== undefined) return known;
+    this.#forgetMany();
+    const made = this.#make(parent, nameId, situation.node, { bits, known: situation.asked });
+    return this.#shared(made, this.#freshly(situation).withAttributes, bits);
   }
 
   #nodeOf(parent: Situation, nameId: number): number {
@@ -124,24 +135,40 @@ export class Situations {
   }
 
   #learn(parent: Situation, key: number, nameId: number, node: number): Situation {
-    if (this.#known.size >= this.#most) {
-      this.#known.clear();
-      this.#epoch += 1;
-    }
-    if (parent.epoch !== this.#epoch) {
-      parent.next.clear();
-      parent.epoch = this.#epoch;
-    }
-    const made = this.#shared(this.#make(parent, nameId, node, null));
-    parent.next.set(key, made);
-    return made;
+    this.#forgetMany();
+    return this.#shared(this.#make(parent, nameId, node, null), this.#freshly(parent).next, key);
   }
 
-  #shared(made: Situation): Situation {
+  #forgetMany(): void {
+    if (this.#parts < this.#most) return;
+    this.#known.clear();
+    this.#parts = 0;
+    this.#epoch += 1;
+  }
+
+  /** It leads to nothing that is forgotten: an element may be open for as long as its document is read. */
+  #freshly(situation: Situation): Situation {
+    if (situation.epoch !== this.#epoch) {
+      situation.next.clear();
+      situation.withAttributes.clear();
+      situation.epoch = this.#epoch;
+    }
+    return situation;
+  }
+
+  /** It, or an equal one that is known, which `among` has from now on. */
+  #shared(made: Situation, among: Map<number, Situation>, key: number): Situation {
+    const parts = partsOf(made);
+    if (parts > mostParts) return made;
     const identity = identityOf(made);
-    const known = this.#known.get(identity);
-    if (known === undefined) this.#known.set(identity, made);
-    return known ?? made;
+    let known = this.#known.get(identity);
+    if (known === undefined) {
+      known = made;
+      this.#known.set(identity, made);
+      this.#parts += parts + ownParts;
+    }
+    among.set(key, known);
+    return known;
   }
 
   #make(parent: Situation, nameId: number, node: number, present: Draft['present']): Situation {
@@ -149,8 +176,9 @@ export class Situations {
     for (const waiting of parent.waiting) this.#advance(waiting, nameId, draft);
     for (const [scope, declaring] of parent.scopes.entries()) {
       const selections = this.#rules.anywhere(this.#rules.rulesOf(declaring));
-      for (const { rule, path } of [...(selections.get(nameId) ?? []), ...(selections.get(-1) ?? [])])
-        this.#advance({ path, step: 0, scope, rule, candidate: SELECTOR, field: 0 }, nameId, draft);
+      for (const name of [nameId, -1])
+        for (const { rule, path } of selections.get(name) ?? [])
+          this.#advance({ path, step: 0, scope, rule, candidate: SELECTOR, field: 0 }, nameId, draft);
     }
     const rules = this.#rules.rulesOf(node);
     const scope = parent.scopes.length;
@@ -238,6 +266,10 @@ function isWithout({ present, asked }: Draft, attribute: number): boolean {
 /** Name of the element's own attribute that alone has the field; -1: others may have it. */
 function onlyAttribute([path, ...others]: readonly CompiledPath[]): number {
   return others.length > 0 || path!.anywhere || path!.steps.length > 0 ? -1 : (path!.attribute?.id ?? -1);
+}
+
+function partsOf({ scopes, selected, attributes, captured, waiting }: Situation): number {
+  return scopes.length + selected.length + attributes.length + captured.length + waiting.length;
 }
 
 /** Situations of equal ones lead to equal ones. */

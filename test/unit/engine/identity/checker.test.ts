@@ -29,7 +29,7 @@ const shop = xs(`
 function check(
   xsd: string,
   documents: readonly string[],
-  options: { level?: MapLevel; pieceBytes?: number; maxHeldBytes?: number; maxSituations?: number } = {},
+  options: { level?: MapLevel; pieceBytes?: number; maxHeldBytes?: number; maxSituationParts?: number } = {},
 ): IdentityChecker {
   const names = createNameTable();
   const checker = createIdentityChecker(modelOf(compiled(xsd), options.level ?? 3), names, options)!;
@@ -189,7 +189,7 @@ describe('paths', () => {
       <xs:element name="q" type="N"/>
       <xs:complexType name="N"><xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element ref="p"/><xs:element ref="q"/></xs:choice><xs:attribute name="id"/></xs:complexType>`);
     const document = tree('p', 5).replace('<p', '<p xmlns="urn:t"');
-    const few = check(xsd, [document], { maxSituations: 5 }).broken;
+    const few = check(xsd, [document], { maxSituationParts: 5 }).broken;
     expect(few).toEqual(check(xsd, [document]).broken);
     expect(few[0]!.count).toBeGreaterThan(80);
   });
