@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
 import { createDuckDbRowSource } from '../../../src/adapters/duckdb/target/source.ts';
+import { folderFormats } from '../../../src/adapters/folder/contents/formats.ts';
+import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
+import { createFolderRowSource } from '../../../src/adapters/folder/source.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
 import { createSqliteRowSink } from '../../../src/adapters/sqlite/target/sink.ts';
@@ -72,23 +75,44 @@ const targets: Readonly<Record<string, () => Target>> = {
   },
 };
 
+/** Before the odd values, with them, and after them. */
+async function comeBack(open: () => Target, xsd: string, documents: readonly string[]): Promise<void> {
+  const source = compiled(xsd);
+  const model = modelOf(source, 3);
+  for (const jobs of [
+    [[0], [1], [0]],
+    [[1], [0, 1]],
+  ]) {
+    const target = open();
+    for (const [at, job] of jobs.entries()) {
+      const loaded = job.map((document) => bytesOf(documents[document]!));
+      await loadInto(target.sink(), { model, idJob: at + 1 }, loaded);
+    }
+    const written = await readFrom(target.source(), model);
+    for (const [at, document] of jobs.flat().entries())
+      expect(compareXml(documents[document]!, written[at]!, { source })).toEqual([]);
+  }
+}
+
 describe.each(Object.keys(targets))('%s', (kind) => {
   it.each(cases)('$what', async ({ xsd, documents }) => {
-    const source = compiled(xsd);
-    const model = modelOf(source, 3);
-    // before the odd values, with them, and after them
-    for (const jobs of [
-      [[0], [1], [0]],
-      [[1], [0, 1]],
-    ]) {
-      const target = targets[kind]!();
-      for (const [at, job] of jobs.entries()) {
-        const loaded = job.map((document) => bytesOf(documents[document]!));
-        await loadInto(target.sink(), { model, idJob: at + 1 }, loaded);
-      }
-      const written = await readFrom(target.source(), model);
-      for (const [at, document] of jobs.flat().entries())
-        expect(compareXml(documents[document]!, written[at]!, { source })).toEqual([]);
-    }
+    await comeBack(targets[kind]!, xsd, documents);
+  });
+});
+
+describe.each(folderFormats)('a folder of %s', (format) => {
+  const open = (): Target => {
+    const directory = join(folder, `${(count += 1)}`);
+    return {
+      sink: () => createFolderRowSink({ directory, format }),
+      source: () => createFolderRowSource({ directory }),
+    };
+  };
+
+  it('many lists of floats', async () => {
+    const steps = Array.from({ length: 2000 }, (_, at) =>
+      Array.from({ length: at % 5 }, (_item, item) => String(Math.sqrt(at + item))).join(' '),
+    );
+    await comeBack(open, list('xs:double'), [plan('0.5', ...steps), plan('INF')]);
   });
 });

@@ -245,7 +245,8 @@ export class StoredColumn implements ColumnRows {
     const { view, origin } = this.#kernel;
     for (let row = 0, cell = cells; row < rows; row += 1, cell += stride) {
       const from = view.getInt32(cell, true);
-      if (from < 0) continue;
+      // items of lists may lie before the texts of the block
+      if (from === noValue) continue;
       view.setInt32(cell + 4, from + this.#floatAt(origin + from), true);
     }
   }
@@ -259,6 +260,9 @@ export class StoredColumn implements ColumnRows {
     return text.length;
   }
 }
+
+/** In a cell, where others have the beginning of a text. */
+const noValue = -1;
 
 export function damaged(): RangeError {
   return new RangeError('a page is damaged');
