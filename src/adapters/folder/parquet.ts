@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MisfitError, type ColumnFacts, type ParquetColumn } from '../../engine/parquet/file-writer.ts';
+import type { ListItems } from '../../engine/parquet/lists.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
@@ -120,7 +121,7 @@ export function fileTask(
       return {
         name,
         sqlType: types[at]!,
-        ...(type.list === true ? { items: type.kind === 'text' ? 'text' : 'others' } : {}),
+        ...(type.list === true ? { items: listItems(type.kind) } : {}),
         ...(ids === undefined ? {} : { ids }),
       };
     }),
@@ -129,6 +130,20 @@ export function fileTask(
     longestRowBytes: file.longestWriteBytes,
     deltas,
   };
+}
+
+function listItems(kind: ColumnType['kind']): ListItems {
+  switch (kind) {
+    case 'text':
+      return 'text';
+    case 'boolean':
+      return 'truth';
+    case 'real':
+    case 'double':
+      return 'float';
+    default:
+      return 'others';
+  }
 }
 
 /** pandas' types of columns that it reads as floats, or as objects, where a row has none. */

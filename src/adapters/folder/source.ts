@@ -329,9 +329,10 @@ function lineValues(line: string, types: ReadonlyMap<string, ColumnType>): (colu
   return (name) => {
     const value = row[name] ?? null;
     if (value === null) return null;
-    if (Array.isArray(value)) return value.map(String).join(' ');
     const kind = types.get(name)?.kind;
-    return kind === 'real' || kind === 'double' ? infinity(String(value)) : String(value);
+    const isFloat = kind === 'real' || kind === 'double';
+    const text = (item: unknown): string => (isFloat ? infinity(String(item)) : String(item));
+    return Array.isArray(value) ? value.map(text).join(' ') : text(value);
   };
 }
 

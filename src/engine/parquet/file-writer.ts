@@ -5,7 +5,7 @@
 import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
 import { valueTypeOf } from './values/column-types.ts';
 import { ColumnsKernel } from './kernel/instance.ts';
-import { addLists } from './lists.ts';
+import { addLists, joinedTruthBytes, type ListItems } from './lists.ts';
 import type { WriterMemory } from './writer-memory.ts';
 import {
   footer,
@@ -23,7 +23,7 @@ export interface ParquetColumn {
   /** of DuckDB */
   readonly sqlType: string;
   /** what lists are made of in the rows, also where the column is text; absent: no list */
-  readonly items?: 'text' | 'others';
+  readonly items?: ListItems;
   /** numbers of the column, and of the items of a list */
   readonly ids?: readonly [column: number, item?: number];
 }
@@ -208,8 +208,13 @@ export class ParquetWriter {
   #itemsKernel(): ColumnsKernel {
     // a list of items of one byte each is the longest
     const { rows, textBytes: most } = this.#kernel.room;
+    const joinsTruths = this.#columns.some(({ items, isList }) => items === 'truth' && !isList);
     this.#items ??= new ColumnsKernel(
-      { columns: 1, rows: rows + Math.ceil(most / 2), textBytes: most },
+      {
+        columns: 1,
+        rows: rows + Math.ceil(most / 2),
+        textBytes: joinsTruths ? most * joinedTruthBytes : most,
+      },
       this.#options.memory.items,
     );
     return this.#items;
@@ -224,12 +229,7 @@ export class ParquetWriter {
       const fits =
         items === undefined
           ? chunk.add(at, rows)
-          : addLists(
-              { chunk, rows: kernel, items: this.#itemsKernel(), isText: items === 'text' },
-              at,
-              rows,
-              isList,
-            );
+          : addLists({ chunk, rows: kernel, items: this.#itemsKernel(), of: items }, at, rows, isList);
       if (!fits) throw new MisfitError(at);
     }
     this.#groupRows += rows;

@@ -6,9 +6,24 @@ const LF = 10;
 const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;
+const MINUS = 45;
 const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
+const LARGE_I = 73;
+const SMALL_F = 102;
+const SMALL_T = 116;
+
+/** What lists are made of: texts may stand in quotes, truth values are `t` and `f`, floats may be `Infinity`. */
+export type ListItems = 'text' | 'truth' | 'float' | 'others';
+
+const [yes, no, infinity] = ['true', 'false', 'INF'].map((text) => new TextEncoder().encode(text)) as [
+  Uint8Array,
+  Uint8Array,
+  Uint8Array,
+];
+/** how many times longer lists of truth values are in the form of XML, at most */
+export const joinedTruthBytes = 3;
 
 /** Whether a field is a list, and no value that the column's type could not hold. */
 function isList(text: Uint8Array, start: number, end: number): boolean {
@@ -57,14 +72,37 @@ function writeItems(
   return { end: at, items };
 }
 
+/** As `writeItems`, of truth values or floats, in the forms that XML has for them and with spaces between them. */
+function writeInXml(text: Uint8Array, start: number, end: number, target: Uint8Array, from: number): number {
+  let at = from;
+  const last = end - 1;
+  for (let i = start + 1; i < last; i += 1) {
+    if (text[i] === MINUS) target[at++] = text[i++]!;
+    const form = formInXml(text[i]!);
+    if (form !== null) {
+      target.set(form, at);
+      at += form.length;
+    }
+    for (; i < last && text[i] !== COMMA; i += 1) if (form === null) target[at++] = text[i]!;
+    target[at++] = SPACE;
+  }
+  return at;
+}
+
+/** By the first character; null: it is the same. */
+function formInXml(first: number): Uint8Array | null {
+  if (first === SMALL_T) return yes;
+  if (first === SMALL_F) return no;
+  return first === LARGE_I ? infinity : null;
+}
+
 export interface ListColumn {
   readonly chunk: ColumnChunk;
   /** has the rows */
   readonly rows: ColumnsKernel;
   /** takes the items: it has room for those of all rows */
   readonly items: ColumnsKernel;
-  /** items may stand in quotes */
-  readonly isText: boolean;
+  readonly of: ListItems;
 }
 
 /**
@@ -73,7 +111,8 @@ export interface ListColumn {
  */
 export function addLists(list: ListColumn, column: number, rows: number, isOfItems: boolean): boolean {
   if (!isOfItems) return addJoined(list, column, rows);
-  const { chunk, items: kernel, isText } = list;
+  const { chunk, items: kernel } = list;
+  const isText = list.of === 'text';
   const { text } = list.rows;
   const target = kernel.text;
   const repetitions: number[] = [];
@@ -110,7 +149,7 @@ export function addLists(list: ListColumn, column: number, rows: number, isOfIte
 
 /** What is no list stays as it is. */
 function addJoined(
-  { chunk, rows: source, items: kernel, isText }: ListColumn,
+  { chunk, rows: source, items: kernel, of }: ListColumn,
   column: number,
   rows: number,
 ): boolean {
@@ -120,8 +159,11 @@ function addJoined(
   for (let row = 0; row < rows; row += 1) {
     const [start, end] = source.field(row, column);
     if (isList(text, start, end)) {
-      const written = writeItems(text, start, end, isText, target, length, SPACE);
-      length = written.items === 0 ? length : written.end - 1;
+      const written =
+        of === 'truth' || of === 'float'
+          ? writeInXml(text, start, end, target, length)
+          : writeItems(text, start, end, of === 'text', target, length, SPACE).end;
+      length = Math.max(length, written - 1);
     } else {
       target.set(text.subarray(start, end), length);
       length += end - start;

@@ -109,10 +109,19 @@ describe.each(folderFormats)('a folder of %s', (format) => {
     };
   };
 
+  it.each(kinds)('lists of %s', async (type, plain) => {
+    await comeBack(open, list(type), [joined(plain), plan('two', '1 two', '')]);
+  });
+
   it('many lists of floats', async () => {
     const steps = Array.from({ length: 2000 }, (_, at) =>
       Array.from({ length: at % 5 }, (_item, item) => String(Math.sqrt(at + item))).join(' '),
     );
     await comeBack(open, list('xs:double'), [plan('0.5', ...steps), plan('INF')]);
+  });
+
+  it('long lists of truth values', async () => {
+    const truths = Array.from({ length: 20_000 }, (_, at) => (at % 3 === 0 ? 'true' : 'false')).join(' ');
+    await comeBack(open, list('xs:boolean'), [plan('true', truths, '', truths), plan('two', '1 two')]);
   });
 });
