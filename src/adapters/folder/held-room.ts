@@ -7,7 +7,7 @@ const mostHeldBytes = 32 * 1024 * 1024;
 const mostStoredBytes = 4 * 1024 * 1024;
 
 /** What a value takes, more or less: as bytes with their cell, and with a row that is found by its name, too. */
-export const heldValueBytes = { cell: 16, named: 32 } as const;
+export const heldValueBytes = { cell: 16, named: 64 } as const;
 
 /** What is left of the memory for tables that are read as a whole. */
 export class HeldRoom {
