@@ -19,8 +19,9 @@ export class SeededHash {
     let c = this.#low ^ 0x6c796765;
     let d = this.#high ^ 0x74656462;
     const whole = length & ~3;
-    for (let at = 0; at <= whole; at += 4) {
-      const word = at < whole ? wordAt(bytes, at) : restAt(bytes, at, length);
+    // a round for each word and for the rest, and three at the end
+    for (let at = 0; at <= whole + 12; at += 4) {
+      const word = at < whole ? wordAt(bytes, at) : at === whole ? restAt(bytes, at, length) : 0;
       d ^= word;
       a = (a + b) | 0;
       b = ((b << 5) | (b >>> 27)) ^ a;
@@ -33,19 +34,7 @@ export class SeededHash {
       b = ((b << 13) | (b >>> 19)) ^ c;
       c = (c << 16) | (c >>> 16);
       a ^= word;
-    }
-    c ^= 0xff;
-    for (let round = 0; round < 3; round += 1) {
-      a = (a + b) | 0;
-      b = ((b << 5) | (b >>> 27)) ^ a;
-      a = (a << 16) | (a >>> 16);
-      c = (c + d) | 0;
-      d = ((d << 8) | (d >>> 24)) ^ c;
-      a = (a + d) | 0;
-      d = ((d << 7) | (d >>> 25)) ^ a;
-      c = (c + b) | 0;
-      b = ((b << 13) | (b >>> 19)) ^ c;
-      c = (c << 16) | (c >>> 16);
+      if (at === whole) c ^= 0xff;
     }
     return b ^ d;
   }
