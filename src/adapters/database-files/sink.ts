@@ -333,14 +333,33 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
       }
       if (!isNew) await lastCheck(published.merged);
       await database.run('COMMIT');
-      // what is committed stays, also where the file's log cannot be folded in now
-      await this.settle(database, isNew).catch((error: unknown) => {
-        if (isNew) throw error;
-      });
-      if (isNew) await this.#appear(database, path, () => lastCheck(published.merged));
+      if (isNew) {
+        await this.settle(database, isNew);
+        await this.#appear(database, path, () => lastCheck(published.merged));
+      } else await this.#settle(database, staged);
       return published;
     } finally {
       database.close();
+    }
+  }
+
+  /** What is committed stays, also where the file's log cannot be folded in now. */
+  async #settle(committed: Database, staged: StagedTables): Promise<void> {
+    let database = committed;
+    for (;;) {
+      try {
+        await this.settle(database, false);
+        return;
+      } catch (error) {
+        if (this.mayTryAgain?.(error) !== true) return;
+      } finally {
+        database.close();
+      }
+      try {
+        database = await this.openDatabase(this.file, staged, false);
+      } catch {
+        return;
+      }
     }
   }
 

@@ -59,7 +59,10 @@ export function mostMemory(): number {
 
 /** Whether DuckDB would have done it with more memory: it keeps 2,048 rows of a table at once, and long values of many more while it fills one. */
 export function lacksMemory(error: unknown): boolean {
-  return error instanceof Error && /Out of Memory Error|failed to (?:pin|allocate)/.test(error.message);
+  return (
+    error instanceof Error &&
+    /Out of Memory Error|(?:failed to|could not) (?:pin|allocate)/.test(error.message)
+  );
 }
 
 function memoryLimit(bytes: number): string {
@@ -75,7 +78,6 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     // only what is bundled: nothing is ever downloaded
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: memoryLimit(options.memoryBytes),
     temp_directory: options.spill ?? join(options.directory, 'spill'),
     // what a row group took goes back at once
     allocator_bulk_deallocation_flush_threshold: '1MB',
@@ -83,7 +85,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     threads: '1',
     ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),
   };
-  const instance = await openWhenFree(path, settings, options);
+  const { instance } = await openWhenFree(path, settings, options.memoryBytes, options);
   try {
     const connection = await instance.connect();
     // asked for once as a pattern, once as what it found
@@ -99,18 +101,24 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
   }
 }
 
-/** Waits for another process that has the file open. */
+/** Waits for another process that has the file open. A log beside the file is read into it, which may take more memory than `memoryBytes`. */
 async function openWhenFree(
   path: string,
   settings: Readonly<Record<string, string>>,
+  memoryBytes: number,
   options: Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'>,
-): Promise<DuckDBInstance> {
+): Promise<{ readonly instance: DuckDBInstance; readonly memoryBytes: number }> {
   const duckDb = await import('@duckdb/node-api');
   const deadline = Date.now() + (options.busyTimeoutMs ?? 0);
-  for (;;) {
+  for (let given = memoryBytes; ;) {
     try {
-      return await duckDb.DuckDBInstance.create(path, settings);
+      const limited = { ...settings, memory_limit: memoryLimit(given) };
+      return { instance: await duckDb.DuckDBInstance.create(path, limited), memoryBytes: given };
     } catch (error) {
+      if (lacksMemory(error) && given * 2 <= mostMemory()) {
+        given *= 2;
+        continue;
+      }
       const fault = openFault(error, options.label ?? path);
       const isBusy = fault instanceof AppError && fault.code === 'service_unavailable';
       if (!isBusy || Date.now() >= deadline) throw fault;
@@ -152,11 +160,10 @@ export async function openDuckDbReader(
   spill: string,
   options: DuckDbReaderOptions,
 ): Promise<DuckDbReader> {
-  let memoryBytes = readerBytes + Math.min(options.streams, mostStreams) * streamBytes;
+  const usualBytes = readerBytes + Math.min(options.streams, mostStreams) * streamBytes;
   const settings = {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    memory_limit: memoryLimit(memoryBytes),
     temp_directory: spill,
     // what row groups were decoded into goes back at once: a tenth of the process's memory, for no time
     allocator_bulk_deallocation_flush_threshold: '1MB',
@@ -164,7 +171,8 @@ export async function openDuckDbReader(
     ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
   };
   const { data, isLocked = false } = options;
-  const instance = await openWhenFree(path, settings, options);
+  const { instance, memoryBytes: openedBytes } = await openWhenFree(path, settings, usualBytes, options);
+  let memoryBytes = openedBytes;
   const first = await instance.connect();
   const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
   await first.run(
