@@ -8,12 +8,13 @@ import { zonesOf } from '../../engine/model/facts.ts';
 import { placeOf, withKinds } from '../../engine/model/retyped-columns.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { hasZone } from '../../engine/model/zones.ts';
-import { createShredder } from '../../engine/shred/shredder.ts';
+import { DateWalk, type ColumnPlace } from '../../engine/shred/date-walk.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
+import { createTokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
 import type { RowSink, ZoneTable } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { walkDocument } from '../inputs/read-document.ts';
-import { createDocumentCut, documentName } from './document-cut.ts';
+import { createDocumentCut } from './document-cut.ts';
 import type { LoadOptions } from './row-loader.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
@@ -24,8 +25,6 @@ const maxDocuments = 200;
 /** dates of one document that say nothing new, after which no more of it is looked at, and of all */
 const maxKnownDates = 1000;
 const maxKnownOfAll = 5000;
-
-type ColumnPlace = readonly [table: number, column: number];
 
 /** The model with the types that these columns have in this load. */
 export async function withZonesMet(
@@ -73,7 +72,7 @@ class Enough extends Error {}
 
 /** Columns of `places` that met a value with a time zone. */
 async function placesWithZones(
-  { limits, request }: Pick<ToolSession, 'limits' | 'request'>,
+  { limits }: Pick<ToolSession, 'limits'>,
   inputs: Pick<InputSet, 'members'>,
   model: RelationalModel,
   places: readonly ColumnPlace[],
@@ -82,56 +81,46 @@ async function placesWithZones(
   const met = new Set<string>();
   const seen = new Set<string>();
   const names = createNameTable();
-  const asked = new Map(places.map(([table, column]) => [placeOf(table, column), null]));
-  // no date is a flag: each value is told as one that its column cannot hold
-  const flags = withKinds(model, asked, () => 'boolean');
-  const shredder = createShredder({
-    model: flags,
-    names,
-    encoding: 'csv',
-    idJob: 0,
-    keyOffsets: new Map(),
-    widensInPlace: true,
-    unmapped: 'report',
-    keepsOtherRoots: request.keepsOtherRoots && request.root === undefined,
-    extraValues: () => [],
+  let knownDates = 0;
+  let knownOfAll = 0;
+  const walk = new DateWalk(model, names, places, ([table, column], text) => {
+    const place = placeOf(table, column);
+    const before = seen.size + met.size;
+    seen.add(place);
+    if (hasZone(text)) met.add(place);
+    const isNew = seen.size + met.size > before;
+    knownDates = isNew ? 0 : knownDates + 1;
+    knownOfAll = isNew ? 0 : knownOfAll + 1;
   });
   const cut = createDocumentCut(rowTag, names, {
-    begin: (file, number, inherited) =>
-      shredder.beginDocument(documentName(file, number), undefined, inherited),
-    consume: (batch, locate) => shredder.consume(batch, locate),
+    begin: (_file, _number, inherited) => walk.beginDocument(inherited),
+    consume: (batch, _locate, first) => {
+      walk.consume(batch, first);
+      if (walk.isOther) throw new Enough();
+    },
     end: () => undefined,
   });
+  const kernels = createTokenizerKernels();
   let bytes = 0;
-  let knownOfAll = 0;
   let inputIndex = -1;
   for await (const member of inputs.members()) {
     inputIndex += 1;
     if (inputIndex >= maxDocuments || bytes >= maxBytes || knownOfAll >= maxKnownOfAll) break;
+    // whatever comes tells nothing new
+    if (met.size === places.length) break;
     if (rejects.has(inputIndex)) continue;
     cut.beginFile(member.name, member.range);
-    let knownDates = 0;
+    knownDates = 0;
     try {
       await walkDocument(member, {
         names,
         limits,
-        kernels: shredder.tokenizerKernels(),
+        kernels,
         onBatch: (batch, locate) => cut.consume(batch, locate),
         afterChunk: (size, read) => {
           bytes += size;
-          for (const { table, column, text } of shredder.unconvertedValues.splice(0)) {
-            const place = placeOf(table, column);
-            if (!asked.has(place)) continue;
-            const before = seen.size + met.size;
-            seen.add(place);
-            if (hasZone(text)) met.add(place);
-            const isNew = seen.size + met.size > before;
-            knownDates = isNew ? 0 : knownDates + 1;
-            knownOfAll = isNew ? 0 : knownOfAll + 1;
-          }
-          shredder.output.chunks.length = 0;
-          shredder.nullAllowed.length = 0;
-          if (read >= maxBytesOfOne || bytes >= maxBytes || knownDates >= maxKnownDates) throw new Enough();
+          const isEnough = read >= maxBytesOfOne || bytes >= maxBytes || knownDates >= maxKnownDates;
+          if (isEnough || met.size === places.length) throw new Enough();
         },
       });
     } catch (error) {
