@@ -174,9 +174,21 @@ function withDocumentation(text: string, documentation: string | undefined): str
 
 /** On one line, without control characters, of at most `maxLength` characters. */
 export function commentLine(text: string, maxLength: number | null): string {
-  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = isPlainLine(text) ? text : text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   if (maxLength === null || line.length <= maxLength) return line;
   // a surrogate pair is not to be cut in two
   const head = line.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '');
   return `${head}…`;
+}
+
+/** Whether it is surely one line as it is: characters of ASCII with single spaces between them. */
+function isPlainLine(text: string): boolean {
+  const space = 0x20;
+  let before = space;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < space || code > 0x7e || (code === space && before === space)) return false;
+    before = code;
+  }
+  return before !== space;
 }

@@ -18,7 +18,8 @@ export function physicalName(
   name: string,
 ): string {
   const refused = dialect.refusedCharacters;
-  const clean = refused === null ? name : name.replaceAll(new RegExp(refused.source, 'gu'), '_');
+  const isClean = refused === null || !refused.test(name);
+  const clean = isClean ? name : name.replaceAll(new RegExp(refused.source, 'gu'), '_');
   if (clean === name && byteLength(name) <= dialect.identifierMaxBytes) return name;
   return `${truncateToBytes(clean, dialect.identifierMaxBytes - 9)}_${stableHash(name)}`;
 }

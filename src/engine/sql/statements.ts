@@ -128,6 +128,10 @@ export function inlineCommentLimit(
   if (maxTableBytes === undefined) return maxLength;
   const bytesPerField = 18;
   const names = columns.reduce((sum, { name }) => sum + byteLength(name) + bytesPerField, 0);
+  // a character of UTF-16 is three bytes at most
+  const mostBytes = ({ comment }: { comment: string }): number =>
+    Math.min(comment.length, maxLength ?? Infinity) * 3;
+  if (columns.reduce((sum, column) => sum + mostBytes(column), names) <= maxTableBytes) return maxLength;
   const comments = columns.map(({ comment }) => commentLine(comment, maxLength));
   const longest = Math.max(...comments.map(({ length }) => length), 0);
   const fits = (limit: number): boolean =>

@@ -10,6 +10,7 @@ import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { inlineCommentLimit } from '../../../engine/sql/statements.ts';
 import { passed } from '../../../engine/model/packed/lazy-array.ts';
+import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import { withColumns } from '../../../engine/model/packed/models.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
 import { tableColumns } from '../contents/formats.ts';
@@ -44,9 +45,10 @@ function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iter
     hasCodes: hasCodes(manifest),
   });
   yield `CREATE TEMPORARY TABLE ${staged} (row_key BIGINT NOT NULL, items LONGTEXT) DEFAULT CHARACTER SET utf8mb4;\nSTART TRANSACTION;`;
+  const indexes = tableIndexes(adapted);
   yield loadedTables(model, manifest)
     .flatMap(({ name, files }) => {
-      const owner = adapted.tables.findIndex((table) => table.name === name);
+      const owner = indexes.get(name) ?? -1;
       const own = lists.filter((list) => list.owner === owner);
       const columns = tableColumns(adapted, name);
       return files
@@ -150,18 +152,22 @@ function numbers(
   physical: ReturnType<typeof physicalTables>[number],
   index: number,
 ): string {
-  const limit = mysql.comments.kind === 'inline' ? inlineCommentLimit(mysql.comments, physical) : null;
-  const clauses = drawn.tables[index]!.columns.flatMap((column, at) => {
-    const { name, sqlType, nullable, comment } = physical.columns[at]!;
+  const { columns } = drawn.tables[index]!;
+  const others = adapted.tables[index]!.columns;
+  const numbers = columns.flatMap((column, at) => {
     const held = heldBy(column);
-    if (held === null || adapted.tables[index]!.columns[at]!.type.list === true) return [];
+    return held === null || others[at]!.type.list === true ? [] : [{ at, held }];
+  });
+  if (numbers.length === 0) return '';
+  const limit = mysql.comments.kind === 'inline' ? inlineCommentLimit(mysql.comments, physical) : null;
+  const clauses = numbers.map(({ at, held }) => {
+    const { name, sqlType, nullable, comment } = physical.columns[at]!;
     const inlineComment =
       mysql.comments.kind === 'inline' ? ` ${mysql.comments.column(commentLine(comment, limit))}` : '';
     const clause = `MODIFY ${mysql.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}${inlineComment}`;
     const fits = `COALESCE(SUM(${mysql.quote(name)} NOT REGEXP '${held}'), 0) = 0`;
-    return [`IF(${fits}, ${mysql.literal(clause)}, NULL)`];
+    return `IF(${fits}, ${mysql.literal(clause)}, NULL)`;
   });
-  if (clauses.length === 0) return '';
   const table = mysql.quote(physical.name);
   return `SET @svc_clauses = (SELECT CONCAT_WS(', ', ${clauses.join(',\n  ')}) FROM ${table});
 SET @svc_alter = IF(@svc_clauses = '', 'DO 0', CONCAT(${mysql.literal(`ALTER TABLE ${table} `)}, @svc_clauses));

@@ -97,14 +97,22 @@ export function adaptedModel(
     const known = byName.get(memberOf(model.tables, at, 'name'));
     if (known === undefined) return model.tables[at]!;
     const table = passed(model.tables, at);
-    const adapted = withOtherColumns(table, (columns) => [
-      ...columns.map((column) => ({
-        ...column,
-        type: widenedType(known, column.name) ?? typeOf(column, known),
-        nullable: column.nullable || known.nullable_columns.includes(column.name) || isLacking(known, column),
-      })),
-      ...columnsOfOthers(columns, known),
-    ]);
+    const adapted = withOtherColumns(table, (columns) => {
+      const written = writtenColumns(known);
+      return [
+        ...columns.map((column): Column => {
+          const { name } = column;
+          const type = widenedType(known, name) ?? typeOf(column, known);
+          // files that another logical schema wrote may not have the column
+          const isLacking = written.some((names) => !names.has(name));
+          const nullable = column.nullable || isLacking || known.nullable_columns.includes(name);
+          return type === column.type && nullable === column.nullable
+            ? column
+            : { ...column, type, nullable };
+        }),
+        ...columnsOfOthers(columns, written),
+      ];
+    });
     // natural keys are wanted, not demanded
     return Object.defineProperty(adapted, 'uniqueKeys', { value: [], enumerable: true });
   };
@@ -124,15 +132,15 @@ function widenedType(table: ManifestTable, name: string): ColumnType | null {
     : { kind: 'numeric', precision: digits[0] + digits[1], scale: digits[1] };
 }
 
-/** Files that another logical schema wrote may not have the column. */
-function isLacking({ files }: ManifestTable, { name }: Column): boolean {
-  return files.some(({ rows, columns }) => rows > 0 && !columns.includes(name));
+/** The columns of each file that has rows. */
+function writtenColumns({ files }: ManifestTable): ReadonlySet<string>[] {
+  return files.flatMap(({ rows, columns }) => (rows > 0 ? [new Set(columns)] : []));
 }
 
 /** What another logical schema wrote into the table, and this one does not know: as text, which holds it all. */
-function columnsOfOthers(own: readonly Column[], { files }: ManifestTable): Column[] {
+function columnsOfOthers(own: readonly Column[], written: readonly ReadonlySet<string>[]): Column[] {
   const known = new Set(own.map(({ name }) => name));
-  const others = new Set(files.flatMap((file) => (file.rows > 0 ? file.columns : []))).difference(known);
+  const others = new Set(written.flatMap((names) => [...names].filter((name) => !known.has(name))));
   return [...others].map((name) => ({
     name,
     role: 'value',
