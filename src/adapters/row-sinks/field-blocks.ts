@@ -46,6 +46,27 @@ export function fieldBlock(bytes: Uint8Array, ends: Int32Array, plan: FieldPlan)
   return { bytes, cells, rows: ends.length };
 }
 
+/** Rows whose fields, those of all rows, are set apart in the same way; null where they are not as many as such rows have. */
+export function fieldRows(bytes: Uint8Array, rows: number, { columns, width }: FieldPlan): RowBlock | null {
+  const cells = new Int32Array(rows * width * 2);
+  if (columns.length < width) cells.fill(-1);
+  const last = columns.length - 1;
+  const { length } = bytes;
+  let [at, from] = [0, 0];
+  for (let first = 0; first < rows * width * 2; first += width * 2)
+    for (let field = 0; field <= last; field += 1) {
+      while (at < length && bytes[at] !== fieldEnd) at += 1;
+      // one more than there are
+      if (at > length) return null;
+      const cell = first + columns[field]! * 2;
+      cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
+      cells[cell + 1] = at;
+      at += 1;
+      from = at;
+    }
+  return at === length + 1 ? { bytes, cells, rows } : null;
+}
+
 /** The block with those values replaced that the decoders know better. */
 export function decoded(block: RowBlock, { columns, decoders, width }: FieldPlan): RowBlock {
   const { cells, rows } = block;

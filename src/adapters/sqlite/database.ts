@@ -21,6 +21,8 @@ export interface SqliteDb {
    * added, which may be beyond 2^53. Numbers take less time.
    */
   prepareChange(sql: string): StatementSync;
+  /** What `work` answers, while no value may have more bytes: a fault that `isTooLong` knows where one has. */
+  withLongest<T>(bytes: number, work: () => T): T;
   /** Lets go of the file; safe to call again. */
   close(): void;
 }
@@ -51,6 +53,7 @@ const codes = {
   full: 13,
   cannotOpen: 14,
   schema: 17,
+  tooBig: 18,
   constraint: 19,
   notADatabase: 26,
 };
@@ -125,6 +128,16 @@ function openedDatabase(
       guarded(() => withBigInts(sql).all(...values) as T[]),
     prepare: (sql) => guarded(() => database.prepare(sql)),
     prepareChange: (sql) => guarded(() => withBigInts(sql)),
+    withLongest: (bytes, work) => {
+      const { limits } = database;
+      const { length } = limits;
+      limits.length = bytes;
+      try {
+        return work();
+      } finally {
+        limits.length = length;
+      }
+    },
     close: () => {
       if (database.isOpen) database.close();
     },
@@ -146,6 +159,11 @@ async function whenFree<T>(work: () => T, deadline: number): Promise<T> {
 function codeOf(error: unknown): number | null {
   const code = (error as { readonly errcode?: unknown }).errcode;
   return typeof code === 'number' ? code & 255 : null;
+}
+
+/** Whether a value had more bytes than one may have. */
+export function isTooLong(error: unknown): boolean {
+  return codeOf(error) === codes.tooBig;
 }
 
 function isBusy(error: unknown): boolean {

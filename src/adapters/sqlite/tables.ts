@@ -12,6 +12,8 @@ interface FoundColumn {
   /** as it was declared; empty: it was not */
   readonly type: string;
   readonly notNull: boolean;
+  /** place in the primary key, from 1; 0: it is not of it */
+  readonly keyPlace: number;
   readonly hasDefault: boolean;
   readonly comment: string | null;
 }
@@ -56,10 +58,13 @@ function knownTable(
     get columns() {
       if (columns !== null) return columns;
       const comments = isView ? new Map<string, string>() : columnComments(sql);
-      const rows = database.read<{ name: string; type: string; notnull: bigint; dflt_value: string | null }>(
-        `SELECT name, type, "notnull", dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1`,
-        name,
-      );
+      const rows = database.read<{
+        name: string;
+        type: string;
+        notnull: bigint;
+        pk: bigint;
+        dflt_value: string | null;
+      }>(`SELECT name, type, "notnull", pk, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1`, name);
       columns = new Map(
         rows.map((row) => [
           foldedName(row.name),
@@ -67,6 +72,7 @@ function knownTable(
             name: row.name,
             type: row.type,
             notNull: row.notnull === 1n,
+            keyPlace: Number(row.pk),
             hasDefault: row.dflt_value !== null,
             comment: comments.get(row.name) ?? null,
           },

@@ -24,6 +24,7 @@ import {
 } from '../../row-sinks/table-row-source.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from '../database.ts';
 import { readSqliteLoads } from '../ledger.ts';
+import { pagedBlocks } from './row-pages.ts';
 import { readTables, type FoundTable, type FoundTables } from '../tables.ts';
 import { lexicalText } from '../types.ts';
 
@@ -50,17 +51,10 @@ export function createSqliteRowSource(options: SqliteRowSourceOptions): RowSourc
 }
 
 interface SqliteTable extends ReadTable {
-  readonly columns: readonly ReadColumn[];
-  /** place of a column's value among `columns`, by folded name */
-  readonly places: ReadonlyMap<string, number>;
-  readonly key: string | null;
-}
-
-interface ReadColumn {
-  /** an expression of text */
-  readonly selection: string;
-  /** items of a list, by the key of its row */
-  readonly items: string | null;
+  /** expressions of text, by the model's names of the columns that are there */
+  readonly texts: ReadonlyMap<string, string>;
+  /** the whole number that SQLite finds rows by; null: there is none */
+  readonly rowNumber: string | null;
 }
 
 async function openTables(
@@ -130,8 +124,12 @@ class SqliteTables implements ReadTables<SqliteTable> {
     const side = Object.values(sideTableDefinitions).find((one) => one.name === name);
     const modelled: readonly { readonly name: string; readonly type: ColumnType }[] =
       index === undefined ? sideColumnsOf(side!) : this.#model.tables[index]!.columns;
-    const columns: ReadColumn[] = [];
-    const places = new Map<string, number>();
+    const key =
+      index === undefined
+        ? undefined
+        : own(this.#model.tables[index]!.columns.find(({ role }) => role === 'row_key')?.name ?? '');
+    const rowKey = key === undefined ? null : `${doubleQuoted(known.name)}.${doubleQuoted(key.name)}`;
+    const texts = new Map<string, string>();
     for (const [at, column] of modelled.entries()) {
       const there = own(column.name);
       const list =
@@ -139,17 +137,11 @@ class SqliteTables implements ReadTables<SqliteTable> {
           ? undefined
           : this.#drawn.lists.find((one) => one.owner === index && one.column === at);
       // beside a list a column of its name is of another version, which has a value there
-      const items = list === undefined ? null : this.#items(index!, at, list.table!, own);
+      const items = list === undefined ? null : this.#items(index!, at, list.table!, own, rowKey);
       if (there === undefined && items === null) continue;
-      places.set(column.name, columns.length);
-      columns.push(
-        items ?? { selection: textOf(doubleQuoted(there!.name), there!.type, column.type), items: null },
-      );
+      texts.set(column.name, items ?? textOf(doubleQuoted(there!.name), there!.type, column.type));
     }
-    const key =
-      index === undefined
-        ? undefined
-        : own(this.#model.tables[index]!.columns.find(({ role }) => role === 'row_key')?.name ?? '');
+    const keys = [...known.columns.values()].filter(({ keyPlace }) => keyPlace > 0);
     return {
       from: doubleQuoted(known.name),
       whole: (column) => {
@@ -157,32 +149,32 @@ class SqliteTables implements ReadTables<SqliteTable> {
         return found === undefined ? null : doubleQuoted(found.name);
       },
       holds: (column, text) => `${doubleQuoted(own(column)!.name)} = ${standardLiteral(text)}`,
-      columns,
-      places,
-      key: key === undefined ? null : doubleQuoted(key.name),
+      texts,
+      rowNumber:
+        keys.length === 1 && keys[0]!.type.toUpperCase() === 'INTEGER' ? doubleQuoted(keys[0]!.name) : null,
     };
   }
 
-  /** A list: its count in the row, its items in a table of their own. */
+  /** A list: its count in the row, its items in a table of their own; null: there is no such column. */
   #items(
     owner: number,
     at: number,
     table: number,
     own: (name: string) => { readonly name: string } | undefined,
-  ): ReadColumn | null {
+    rowKey: string | null,
+  ): string | null {
     const count = own(this.#drawn.model.tables[owner]!.columns[at]!.name);
     if (count === undefined) return null;
     const { name, columns } = this.#drawn.model.tables[table]!;
     const known = this.#known.get(foldedName(physicalName(sqlite, name)));
-    const selection = `CAST(${doubleQuoted(count.name)} AS TEXT)`;
-    if (known === undefined) return { selection, items: `SELECT NULL WHERE ?1 IS NULL` };
     const [, parent, position, item] = columns.map((one) =>
-      known.columns.get(foldedName(physicalName(sqlite, one.name)))!,
+      known?.columns.get(foldedName(physicalName(sqlite, one.name))),
     );
-    return {
-      selection,
-      items: `SELECT ${textOf(doubleQuoted(item!.name), item!.type, columns[3]!.type)} FROM ${doubleQuoted(known.name)} WHERE ${doubleQuoted(parent!.name)} = CAST(?1 AS INTEGER) ORDER BY ${doubleQuoted(position!.name)}`,
-    };
+    const items =
+      known === undefined || rowKey === null
+        ? `''`
+        : `coalesce((SELECT group_concat(${textOf(doubleQuoted(item!.name), item!.type, columns[3]!.type)}, ' ' ORDER BY ${doubleQuoted(position!.name)}) FROM ${doubleQuoted(known.name)} WHERE ${doubleQuoted(parent!.name)} = ${rowKey}), '')`;
+    return `CASE WHEN ${doubleQuoted(count.name)} IS NOT NULL THEN ${items} END`;
   }
 
   async least({ from }: SqliteTable, expression: string, condition: string): Promise<string | null> {
@@ -193,32 +185,40 @@ class SqliteTables implements ReadTables<SqliteTable> {
   }
 
   async blocks(
-    table: SqliteTable,
-    { rest, order }: RowQuery,
+    { from, rowNumber, texts }: SqliteTable,
+    { rest, order, only = null }: RowQuery,
     columns: readonly string[],
   ): Promise<ClosableBlocks> {
+    const fields = columns.flatMap((name, column) => {
+      const text = texts.get(name);
+      return text === undefined ? [] : [{ text, column }];
+    });
+    const selection = fields.map(({ text }) => text);
+    const plan = {
+      columns: fields.map(({ column }) => column),
+      decoders: fields.map(() => null),
+      width: columns.length,
+    };
+    if (rowNumber !== null && order?.by.join() === rowNumber && fields.length > 0) {
+      // by an index of what `rest` asks for, each page would sort all rows behind the one before
+      const way = rest === '' || only !== null ? '' : ' NOT INDEXED';
+      return pagedBlocks(this.#database, {
+        from: `${from}${way}`,
+        rest,
+        key: rowNumber,
+        texts: selection,
+        plan,
+      });
+    }
     const sorting = order === undefined ? '' : ` ORDER BY ${order.by.join(', ')}`;
-    const selection = [
-      ...(table.key === null ? ["''"] : [`CAST(${table.key} AS TEXT)`]),
-      ...table.columns.map((column) => column.selection),
-    ];
     const statement = this.#database.prepare(
-      `SELECT ${selection.join(', ')} FROM ${table.from}${rest}${sorting}`,
+      `SELECT ${["''", ...selection].join(', ')} FROM ${from}${rest}${sorting}`,
     );
     statement.setReturnArrays(true);
-    const lists = table.columns.flatMap(({ items }, at) => {
-      if (items === null) return [];
-      const found = this.#database.prepare(items);
-      found.setReturnArrays(true);
-      return [{ at: at + 1, found }];
-    });
-    const places = columns.map((column) => (table.places.get(column) ?? -2) + 1);
-    return statementBlocks(statement.iterate() as unknown as Iterator<(string | null)[]>, (values) => {
-      for (const { at, found } of lists)
-        if (values[at] !== null)
-          values[at] = (found.all(values[0]!) as unknown as [string][]).map(([item]) => item).join(' ');
-      return places.map((at) => values[at] ?? null);
-    });
+    const places = columns.map((_, column) => plan.columns.indexOf(column) + 1);
+    return statementBlocks(statement.iterate() as unknown as Iterator<(string | null)[]>, (values) =>
+      places.map((at) => (at === 0 ? null : values[at]!)),
+    );
   }
 
   async logicalSchemaOf(job: number): Promise<number | null> {
