@@ -13,6 +13,10 @@ export interface Candidate {
   fields: number;
   /** a field was found more than once */
   ambiguous: boolean;
+  /** the values of several fields as one, and the hash of the whole value, once `isWhole` says that they are made */
+  readonly tuple: ByteBuffer;
+  hash: number;
+  isWhole: boolean;
 }
 
 export class Candidates {
@@ -33,6 +37,9 @@ export class Candidates {
         values: Array.from({ length: fields }, () => new ByteBuffer(32)),
         fields,
         ambiguous: false,
+        tuple: new ByteBuffer(fields > 1 ? 64 : 0),
+        hash: 0,
+        isWhole: false,
       };
       return;
     }
@@ -41,6 +48,7 @@ export class Candidates {
     known.isSet.fill(0);
     known.fields = fields;
     known.ambiguous = false;
+    known.isWhole = false;
   }
 }
 

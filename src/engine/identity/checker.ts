@@ -90,8 +90,6 @@ class Checker implements IdentityChecker {
   readonly #hash = new SeededHash();
   readonly #shortKeys = new ShortKeys();
   #text = new ByteBuffer(256);
-  /** the values of several fields */
-  readonly #tuple = new ByteBuffer(256);
   readonly #xsiType: number;
   readonly #xsiNil: number;
   readonly #faults: BrokenRules;
@@ -242,59 +240,56 @@ class Checker implements IdentityChecker {
         setValue(this.#candidates.at(candidate), field, isNil ? null : textAs, text.bytes, 0, text.length);
       text.length = 0;
     }
-    for (
-      let candidate = candidates - selected.length;
-      candidate < candidates && !this.#stopped;
-      candidate += 1
-    )
-      this.#settle(this.#candidates.at(candidate));
+    const first = candidates - selected.length;
+    for (let at = 0; at < selected.length && !this.#stopped; at += 1)
+      this.#settle(this.#candidates.at(first + at), this.#candidates.at(selected[at]!.valued));
     if (opensScope && !this.#stopped) this.#closeScope();
   }
 
-  #settle(candidate: Candidate): void {
-    const { scope, rule, ambiguous } = candidate;
+  /** `valued`: the candidate that has the values of this one. */
+  #settle({ scope, rule }: Candidate, valued: Candidate): void {
     const { kind, refers } = this.#rules.rules[rule]!;
-    if (ambiguous || !isComplete(candidate)) {
+    if (valued.ambiguous || !isComplete(valued)) {
       // only a key demands its fields
-      if (ambiguous || kind === 'key') this.#note(rule, 'incomplete', candidate);
+      if (valued.ambiguous || kind === 'key') this.#note(rule, 'incomplete', valued);
       return;
     }
     const { values } = scope;
-    const whole = this.#wholeValue(candidate);
-    const { bytes, length } = whole.length > longValue ? this.#shortForm(whole) : whole;
-    const hash = this.#hash.of(bytes, length);
+    const whole = this.#wholeValue(valued);
+    const isLong = whole.length > longValue;
+    const { bytes, length } = isLong ? this.#shortForm(whole) : whole;
+    const hash = isLong ? this.#hash.of(bytes, length) : valued.hash;
     if (kind !== 'keyref') {
-      if (values.find(rule, bytes, length, hash) >= 0) this.#note(rule, 'repeated', candidate);
-      else {
-        values.add(rule, bytes, length, hash);
-        this.#hold(scope, length);
-      }
+      if (values.add(rule, bytes, length, hash) >= 0) this.#hold(scope, length);
+      else this.#note(rule, 'repeated', valued);
       return;
     }
     if (refers === null || values.find(refers, bytes, length, hash) >= 0) return;
-    const known = values.find(rule, bytes, length, hash);
-    if (known >= 0) {
-      values.countOneMore(known);
+    const entry = values.add(rule, bytes, length, hash);
+    if (entry < 0) {
+      values.countOneMore(-1 - entry);
       return;
     }
     if (!scope.referring.includes(rule)) scope.referring.push(rule);
-    const entry = values.add(rule, bytes, length, hash);
     scope.unplaced.push(entry, this.#at);
-    if (whole.length > longValue) scope.longTexts.set(entry, utf8Text(whole.bytes.subarray(0, longSample)));
+    if (isLong) scope.longTexts.set(entry, utf8Text(whole.bytes.subarray(0, longSample)));
     this.#hold(scope, length);
   }
 
-  /** The values of all fields. */
-  #wholeValue({ values, fields }: Candidate): ByteBuffer {
-    let whole = values[0]!;
+  /** The values of all fields, with their hash in the candidate: rules that have the same values ask for them one after the other. */
+  #wholeValue(candidate: Candidate): ByteBuffer {
+    const { values, fields, tuple } = candidate;
+    const whole = fields > 1 ? tuple : values[0]!;
+    if (candidate.isWhole) return whole;
     if (fields > 1) {
-      whole = this.#tuple;
       whole.clear();
       for (let field = 0; field < fields; field += 1) {
         if (field > 0) whole.pushByte(betweenFields);
         whole.push(values[field]!.bytes, 0, values[field]!.length);
       }
     }
+    candidate.isWhole = true;
+    if (whole.length <= longValue) candidate.hash = this.#hash.of(whole.bytes, whole.length);
     return whole;
   }
 

@@ -22,10 +22,12 @@ export class RuleScope {
   }
 
   clear(): void {
+    // most elements that declare rules have few values or none, and to empty what is empty costs
+    if (this.values.count === 0) return;
     this.values.clear();
-    this.longTexts.clear();
-    this.referring.length = 0;
-    this.unplaced.length = 0;
+    if (this.longTexts.size > 0) this.longTexts.clear();
+    if (this.referring.length > 0) this.referring.length = 0;
+    if (this.unplaced.length > 0) this.unplaced.length = 0;
   }
 
   /** Whether a reference's value is a key by now, here or in elements inside. */
@@ -40,7 +42,7 @@ export class RuleScope {
       const entry = unplaced[at]!;
       if (!this.isFound(entry, refers(values.rule(entry)))) values.setPlace(entry, locate(unplaced[at + 1]!));
     }
-    unplaced.length = 0;
+    if (unplaced.length > 0) unplaced.length = 0;
   }
 
   /** References that lead nowhere, by keyref in the order of their first reference. */

@@ -37,9 +37,11 @@ export class RuleValues {
     return this.#slots[this.#search(rule, bytes, 0, length, hash)]! - 1;
   }
 
-  /** Adds a value that is not there; answers its entry. */
+  /** Adds a value unless it is there; answers its entry, or -1 - that of the one that is there. */
   add(rule: number, bytes: Uint8Array, length: number, hash: number): number {
-    return this.#insert(this.#search(rule, bytes, 0, length, hash), rule, bytes, 0, length, hash);
+    const slot = this.#search(rule, bytes, 0, length, hash);
+    const known = this.#slots[slot]!;
+    return known === 0 ? this.#insert(slot, rule, bytes, 0, length, hash) : -known;
   }
 
   /** Adds what `other` has as `entry`, for a rule; false: it is there. */
@@ -109,7 +111,16 @@ export class RuleValues {
 
   #insert(slot: number, rule: number, bytes: Uint8Array, start: number, end: number, hash: number): number {
     const entry = this.count;
-    this.#entries.set([hash, rule, this.#bytes.length, end - start, slot, 1, 0, 0], entry * ENTRY_INTS);
+    const entries = this.#entries;
+    const at = entry * ENTRY_INTS;
+    entries[at + HASH] = hash;
+    entries[at + RULE] = rule;
+    entries[at + START] = this.#bytes.length;
+    entries[at + LENGTH] = end - start;
+    entries[at + SLOT] = slot;
+    entries[at + COUNT] = 1;
+    entries[at + LINE] = 0;
+    entries[at + COLUMN] = 0;
     this.#slots[slot] = entry + 1;
     this.#bytes.push(bytes, start, end);
     this.count += 1;

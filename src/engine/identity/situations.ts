@@ -39,6 +39,8 @@ export interface Situation {
 export interface Selected {
   readonly scope: number;
   readonly rule: number;
+  /** the candidate that has the values: another one where a rule before has the same fields */
+  readonly valued: number;
 }
 
 export interface Field {
@@ -71,6 +73,8 @@ interface Draft {
   readonly attributes: AttributeField[];
   readonly captured: Field[];
   readonly asked: Map<number, number>;
+  /** candidates by the attributes of the element that alone have their fields */
+  readonly valued: Map<string, number>;
   /** attributes that are there, as bits of `known`; null: not looked at yet */
   readonly present: { readonly bits: number; readonly known: ReadonlyMap<number, number> } | null;
   candidates: number;
@@ -93,6 +97,8 @@ export class Situations {
   readonly #rules: CompiledRules;
   readonly #most: number;
   readonly #known = new Map<string, Situation>();
+  /** by rule: ids of the attributes of the element that alone have its fields; null: others may have them */
+  readonly #ownAttributes: (string | null | undefined)[] = [];
   /** of those that are known */
   #parts = 0;
   #epoch = 0;
@@ -219,7 +225,11 @@ export class Situations {
     if (!demands && isWithout(draft, onlyAttribute(fields[0]!))) return;
     const candidate = draft.candidates;
     draft.candidates += 1;
-    draft.selected.push({ scope, rule });
+    const own = (this.#ownAttributes[rule] ??= ownAttributes(fields));
+    const valued = own === null ? candidate : (draft.valued.get(own) ?? candidate);
+    draft.selected.push({ scope, rule, valued });
+    if (valued !== candidate) return;
+    if (own !== null) draft.valued.set(own, candidate);
     for (const [field, paths] of fields.entries())
       for (const path of paths) this.#follow({ path, step: 0, scope, rule, candidate, field }, draft);
   }
@@ -250,7 +260,16 @@ export class Situations {
 }
 
 function newDraft(candidates: number, present: Draft['present']): Draft {
-  return { waiting: [], selected: [], attributes: [], captured: [], asked: new Map(), present, candidates };
+  return {
+    waiting: [],
+    selected: [],
+    attributes: [],
+    captured: [],
+    asked: new Map(),
+    valued: new Map(),
+    present,
+    candidates,
+  };
 }
 
 /** Whether the element has no attribute of that name; where that is not known yet, it is asked for. */
@@ -266,6 +285,11 @@ function isWithout({ present, asked }: Draft, attribute: number): boolean {
 /** Name of the element's own attribute that alone has the field; -1: others may have it. */
 function onlyAttribute([path, ...others]: readonly CompiledPath[]): number {
   return others.length > 0 || path!.anywhere || path!.steps.length > 0 ? -1 : (path!.attribute?.id ?? -1);
+}
+
+function ownAttributes(fields: readonly (readonly CompiledPath[])[]): string | null {
+  const ids = fields.map(onlyAttribute);
+  return ids.includes(-1) ? null : ids.join();
 }
 
 function partsOf({ scopes, selected, attributes, captured, waiting }: Situation): number {

@@ -183,6 +183,26 @@ describe('paths', () => {
     ]);
   });
 
+  it('rules with the same fields of one element each find its values, and one with others its own', () => {
+    const xsd = xs(`<xs:element name="r"><xs:complexType><xs:sequence>
+        <xs:element name="a" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id"/><xs:attribute name="v"/></xs:complexType></xs:element>
+      </xs:sequence></xs:complexType>
+      <xs:key name="whole"><xs:selector xpath="t:a"/><xs:field xpath="@id"/><xs:field xpath="@v"/></xs:key>
+      <xs:unique name="turned"><xs:selector xpath=".//t:a"/><xs:field xpath="@v"/><xs:field xpath="@id"/></xs:unique>
+      <xs:unique name="again"><xs:selector xpath="*"/><xs:field xpath="@id"/><xs:field xpath="@v"/></xs:unique>
+      <xs:unique name="single"><xs:selector xpath="t:a"/><xs:field xpath="@v"/></xs:unique>
+      <xs:keyref name="itself" refer="t:whole"><xs:selector xpath="t:a"/><xs:field xpath="@id"/><xs:field xpath="@v"/></xs:keyref></xs:element>`);
+    const document =
+      '<r xmlns="urn:t"><a id="1" v="1"/><a id="1" v="2"/><a id="2" v="1"/>\n<a id="1" v="2"/>\n<a id="3"/></r>';
+    expect(faults(check(xsd, [document])).toSorted()).toEqual([
+      'again repeated 1 × 1, 2 (1.xml:2)',
+      'single repeated 2 × 1 (1.xml:1)',
+      'turned repeated 1 × 2, 1 (1.xml:2)',
+      'whole incomplete 1 × 3,  (1.xml:3)',
+      'whole repeated 1 × 1, 2 (1.xml:2)',
+    ]);
+  });
+
   it('elements within one another in many ways, few of which are known at a time', () => {
     const xsd =
       xs(`<xs:element name="p" type="N"><xs:unique name="child"><xs:selector xpath="*"/><xs:field xpath="@id"/></xs:unique></xs:element>
