@@ -25,6 +25,8 @@ type ByteRange = readonly [at: number, length: number];
 
 const noBytes: ByteRange = [0, 0];
 
+const utf8 = new TextEncoder();
+
 export class LearnedPlan {
   readonly #plan: CompiledPlan;
   readonly #encoder: RowEncoder;
@@ -299,7 +301,7 @@ export class LearnedPlan {
     const out = new ByteBuffer(64);
     if (value === null) this.#encoder.pushNull(out);
     else {
-      const bytes = new TextEncoder().encode(value);
+      const bytes = utf8.encode(value);
       this.#encoder.pushText(out, bytes, 0, bytes.length);
     }
     return out.bytes.subarray(0, out.length);
