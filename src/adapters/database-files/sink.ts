@@ -50,6 +50,7 @@ export interface FileDatabase {
 /** Rows of one table that wait beside the file, without a header. */
 export interface StagedRowsFile {
   readonly path: string;
+  readonly rows: number;
   readonly bytes: number;
   readonly columnCount: number;
   /** no row is longer */
@@ -290,6 +291,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
         : this.plan.model.tables[Number(key)]!;
       staged.set(isSide ? key : Number(key), {
         path: join(this.#staging!.directory, name),
+        rows,
         bytes,
         columnCount: columns.length,
         longestRowBytes: longestWriteBytes,

@@ -39,13 +39,21 @@ const openColumnBytes = 40 * 1024;
 /** A block of the usual size: what a column takes while its table is filled or altered. */
 const blockBytes = 256 * 1024;
 
+/** What DuckDB has where it may have to sort or join, and where it only fills tables of a new file: what it is given beyond that, it keeps. */
+const [usualBytes, fillingBytes] = [128 * 1024 * 1024, 32 * 1024 * 1024];
+
 /**
  * Memory for reading rows of up to `longestRowBytes`, and filling so many columns in one transaction, the widest table having
- * `widestTable` of them.
+ * `widestTable` of them. `onlyFills`: into tables of a new file.
  */
-export function memoryFor(longestRowBytes: number, filledColumns: number, widestTable = 0): number {
+export function memoryFor(
+  longestRowBytes: number,
+  filledColumns: number,
+  widestTable = 0,
+  onlyFills = false,
+): number {
   return (
-    Math.max(128 * 1024 * 1024, longestRowBytes * 24) +
+    Math.max(onlyFills ? fillingBytes : usualBytes, longestRowBytes * 24) +
     filledColumns * openColumnBytes +
     widestTable * blockBytes
   );

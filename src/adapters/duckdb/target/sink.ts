@@ -29,6 +29,9 @@ import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/curr
 
 export type DuckDbRowSinkOptions = DatabaseFileOptions;
 
+/** rows of a table that DuckDB keeps together, and bytes of their text up to which little memory is enough to fill tables */
+const [rowGroupRows, smallGroupBytes] = [122_880, 32 * 1024 * 1024];
+
 /** columns filled by one job beyond which memory would be too much for them all */
 const manyColumns = 3000;
 
@@ -42,10 +45,10 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   protected readonly sidecars = ['.wal'];
   protected readonly begin = 'BEGIN';
   #tables: readonly PhysicalTable[] = [];
-  /** of the database that was opened last: whether nobody else knows it, its memory, and how many times the usual that is */
+  /** of the database that was opened last: whether nobody else knows it, its memory, and how many times the usual that is (0: what filling tables takes) */
   #isNew = false;
   #memoryBytes = 0;
-  #memoryFactor = 1;
+  #memoryFactor = 0;
 
   constructor(options: DuckDbRowSinkOptions) {
     super('duckdb', options);
@@ -106,8 +109,12 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
     const columns = files.reduce((sum, csv) => sum + csv.columnCount, 0);
     const smallBlocks = isNew && columns > manyColumns;
     const widest = smallBlocks ? 0 : Math.max(0, ...files.map((csv) => csv.columnCount));
-    const usual = memoryFor(longest, Math.min(columns, smallBlocks ? manyColumns : columns), widest);
-    this.#memoryBytes = usual * this.#memoryFactor;
+    const filled = Math.min(columns, smallBlocks ? manyColumns : columns);
+    const group = Math.max(0, ...files.map(({ bytes, rows }) => bytes * Math.min(1, rowGroupRows / rows)));
+    // where that was not enough, as much as usual
+    const onlyFills = isNew && group <= smallGroupBytes && this.#memoryFactor === 0;
+    const usual = memoryFor(longest, filled, widest, onlyFills);
+    this.#memoryBytes = usual * Math.max(1, this.#memoryFactor);
     this.#isNew = isNew;
     return openDuckDb(path, {
       directory: this.stagingDirectory,
@@ -121,7 +128,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
 
   protected override mayTryAgain(error: unknown): boolean {
     if (!lacksMemory(error) || this.#memoryBytes * 2 > mostMemory()) return false;
-    this.#memoryFactor *= 2;
+    this.#memoryFactor = this.#memoryFactor === 0 && this.#isNew ? 1 : Math.max(1, this.#memoryFactor) * 2;
     return true;
   }
 
