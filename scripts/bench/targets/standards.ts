@@ -153,8 +153,8 @@ const slowBack: Readonly<Record<string, string>> = {
     'files are looked through before for the order of their keys, and trees of elements put in order',
   'parquet back': 'pages are decompressed, and values made text again',
   'postgresql back': 'values come from the server as rows, which are read in TypeScript',
-  'duckdb back': 'the database makes each row one text',
-  'sqlite back': 'the database gives values one by one',
+  'duckdb back': 'the database makes texts of a row one text, and other values come as they lie',
+  'sqlite back': 'the database makes pages of rows one text',
 };
 
 /** What the seconds that a way takes more than TSV go with. */

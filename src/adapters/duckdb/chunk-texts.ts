@@ -1,4 +1,4 @@
-/** Chunks of a result whose one column is text, as bytes: taking its strings one by one costs more than all else. */
+/** A column of text of a result's chunks, as bytes: taking its strings one by one costs more than all else. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import duckdb from '@duckdb/node-bindings';
 
@@ -12,9 +12,9 @@ export interface ChunkTexts {
 /** of a text in a vector: its length, then itself, or its first four bytes and where it lies */
 const [entryBytes, longestInline] = [16, 12];
 
-/** The texts of the first column, none of which is NULL. */
-export function chunkTexts({ chunk, rowCount }: DuckDBDataChunk): ChunkTexts {
-  const vector = duckdb.data_chunk_get_vector(chunk, 0);
+/** The texts of a column, none of which is NULL. */
+export function chunkTexts({ chunk, rowCount }: DuckDBDataChunk, column = 0): ChunkTexts {
+  const vector = duckdb.data_chunk_get_vector(chunk, column);
   const entries = duckdb.vector_get_data(vector, rowCount * entryBytes);
   const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
   const ends = new Int32Array(rowCount);

@@ -5,6 +5,7 @@
  */
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { StoredForm } from '../../engine/parquet/reading/stored-column.ts';
 import { textBlock } from '../../engine/unshred/rows/values.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
@@ -22,6 +23,7 @@ import {
 } from '../row-sinks/table-row-source.ts';
 import type { ChunkTexts } from './chunk-texts.ts';
 import { chunksOf, chunksWithMemory, type Chunks } from './row-chunks.ts';
+import type { TypedRows } from './typed-rows.ts';
 
 /** Keys and positions are BIGINTs. */
 export interface SourceTable extends ReadTable {
@@ -47,6 +49,8 @@ export interface SourceText {
   readonly expression: string;
   /** null: the values are in the lexical forms of XSD */
   readonly decode: ValueDecoder | null;
+  /** an expression of the values as they lie in DuckDB's vectors, and what they are; absent: they are had as text alone */
+  readonly stored?: { readonly expression: string; readonly form: StoredForm };
 }
 
 export interface SourceLines {
@@ -84,11 +88,18 @@ export function createFileRowSource({ label, openTables, loads }: FileRowSourceO
   });
 }
 
+/** Of what is read, and its place in a row. */
+interface SourceField extends SourceText {
+  readonly column: number;
+}
+
 class FileTables implements ReadTables<SourceTable> {
   readonly #label: string;
   readonly #tables: SourceTables;
   /** by what is read: whether the rows that were asked for last lie in order; `rest`: which of them those are */
   readonly #ordered = new Map<string, { readonly rest: string; readonly lies: boolean }>();
+
+  #typedRows: Promise<TypedRows> | null = null;
 
   constructor(label: string, tables: SourceTables) {
     this.#label = label;
@@ -148,15 +159,49 @@ class FileTables implements ReadTables<SourceTable> {
       const text = table.text(name);
       return text === null ? [] : [{ ...text, column }];
     });
-    const plan = {
-      columns: fields.map(({ column }) => column),
-      decoders: fields.map(({ decode }) => decode),
-      width: columns.length,
-    };
-    const chunks = await chunksFor(oneText(fields.map(({ expression }) => expression)));
+    if (fields.some(({ stored }) => stored !== undefined))
+      return this.#typedBlocks(fields, columns.length, chunksFor);
+    const plan = planOf(fields, columns.length);
+    const chunks = await chunksFor(oneText(fields));
     // DuckDB itself, which most folders are read without
     const { chunkTexts } = await import('./chunk-texts.ts');
     return this.#fieldBlocks(chunks, plan, chunkTexts);
+  }
+
+  async #typedBlocks(
+    fields: readonly SourceField[],
+    width: number,
+    chunksFor: (selection: string) => Promise<Chunks>,
+  ): Promise<ClosableBlocks> {
+    const typed = fields.flatMap(({ stored, column }) =>
+      stored === undefined ? [] : [{ ...stored, column }],
+    );
+    const others = fields.filter(({ stored }) => stored === undefined);
+    const plan = { typed, fields: others.length === 0 ? null : planOf(others, width), width };
+    const expressions = typed.map(({ expression }) => expression);
+    if (others.length > 0) expressions.push(oneText(others));
+    // DuckDB itself, which most folders are read without
+    this.#typedRows ??= import('./typed-rows.ts').then(({ TypedRows }) => new TypedRows());
+    const rows = await this.#typedRows;
+    const chunks = await chunksFor(expressions.join(', '));
+    return {
+      next: async () => {
+        const chunk = await chunks.next();
+        if (chunk === null) return null;
+        const block = rows.block(chunk, plan);
+        if (block === null) throw this.#controlFault();
+        return block;
+      },
+      giveBack: (block) => rows.giveBack(block),
+      close: () => chunks.close(),
+    };
+  }
+
+  #controlFault(): AppError {
+    return new AppError(
+      'unprocessable_input',
+      `${this.#label}: a value has a control character (U+001F), which no document can hold`,
+    );
   }
 
   #fieldBlocks(
@@ -170,11 +215,7 @@ class FileTables implements ReadTables<SourceTable> {
         if (chunk === null) return null;
         const { bytes, ends } = textsOf(chunk);
         const block = fieldBlock(bytes, ends, plan);
-        if (block === null)
-          throw new AppError(
-            'unprocessable_input',
-            `${this.#label}: a value has a control character (U+001F), which no document can hold`,
-          );
+        if (block === null) throw this.#controlFault();
         return decoded(block, plan);
       },
       close: () => chunks.close(),
@@ -210,8 +251,16 @@ class FileTables implements ReadTables<SourceTable> {
 }
 
 /** A row as one text: taking one value from DuckDB costs as much as the whole row does. */
-function oneText(expressions: readonly string[]): string {
-  return `concat_ws(chr(31), ${expressions.map((value) => `COALESCE(${value}, chr(30))`).join(', ')})`;
+function oneText(fields: readonly SourceField[]): string {
+  return `concat_ws(chr(31), ${fields.map(({ expression }) => `COALESCE(${expression}, chr(30))`).join(', ')})`;
+}
+
+function planOf(fields: readonly SourceField[], width: number): FieldPlan {
+  return {
+    columns: fields.map(({ column }) => column),
+    decoders: fields.map(({ decode }) => decode),
+    width,
+  };
 }
 
 function lineBlocks(chunks: Chunks, { values }: SourceLines, columns: readonly string[]): ClosableBlocks {

@@ -97,6 +97,33 @@ export function lexicalText(expression: string, sqlType: string, fraction: numbe
   }
 }
 
+/**
+ * How values of a type are taken as they lie in DuckDB's vectors, in one of the types that the kernel for pages of Parquet reads; null: they are
+ * taken as text.
+ */
+export function storedValues(
+  expression: string,
+  sqlType: string,
+): { readonly expression: string; readonly sqlType: string } | null {
+  if (sqlType === 'SMALLINT') return { expression: `${expression}::INTEGER`, sqlType: 'INTEGER' };
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType) ?? [];
+  // of up to four digits they are numbers of 16 bits
+  if (Number(precision) <= 4) {
+    const wider = `DECIMAL(9,${scale})`;
+    return { expression: `${expression}::${wider}`, sqlType: wider };
+  }
+  return precision !== undefined || storedTypes.has(sqlType) ? { expression, sqlType } : null;
+}
+
+const storedTypes: ReadonlySet<string> = new Set([
+  'INTEGER',
+  'BIGINT',
+  'DATE',
+  'TIME',
+  'TIMESTAMP',
+  'TIMESTAMP WITH TIME ZONE',
+]);
+
 function twoDigits(value: string): string {
   return `lpad((${value})::VARCHAR, 2, '0')`;
 }

@@ -19,9 +19,18 @@ export interface FieldPlan {
 
 /** `ends`: where each row ends in `bytes`; the next one begins there. Null where a row has other than the fields of the plan. */
 export function fieldBlock(bytes: Uint8Array, ends: Int32Array, plan: FieldPlan): RowBlock | null {
-  const { columns, width } = plan;
-  const cells = new Int32Array(ends.length * width * 2);
-  if (columns.length < width) cells.fill(-1);
+  const cells = new Int32Array(ends.length * plan.width * 2);
+  if (plan.columns.length < plan.width) cells.fill(-1);
+  return placeFields(bytes, ends, plan, cells) ? { bytes, cells, rows: ends.length } : null;
+}
+
+/** Puts where the fields of rows lie in `bytes` into the cells of their columns. False where a row has other than the fields of the plan. */
+export function placeFields(
+  bytes: Uint8Array,
+  ends: Int32Array,
+  { columns, width }: FieldPlan,
+  cells: Int32Array,
+): boolean {
   const last = columns.length - 1;
   let at = 0;
   for (let row = 0; row < ends.length; row += 1) {
@@ -31,19 +40,19 @@ export function fieldBlock(bytes: Uint8Array, ends: Int32Array, plan: FieldPlan)
     let from = at;
     for (; at < end; at += 1) {
       if (bytes[at] !== fieldEnd) continue;
-      if (field === last) return null;
+      if (field === last) return false;
       const cell = (first + columns[field]!) * 2;
       cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
       cells[cell + 1] = at;
       from = at + 1;
       field += 1;
     }
-    if (field !== last) return null;
+    if (field !== last) return false;
     const cell = (first + columns[field]!) * 2;
     cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
     cells[cell + 1] = at;
   }
-  return { bytes, cells, rows: ends.length };
+  return true;
 }
 
 /** Rows whose fields, those of all rows, are set apart in the same way; null where they are not as many as such rows have. */

@@ -6,13 +6,14 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { storedForm } from '../../../engine/parquet/reading/stored-column.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { readDuckDbLoads } from '../ledger.ts';
 import { foldedName, openDuckDbReader } from '../database.ts';
-import { lexicalText } from '../types.ts';
+import { lexicalText, storedValues } from '../types.ts';
 import { tableColumns, type NamedColumn } from '../../folder/contents/formats.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../reader.ts';
 
@@ -102,7 +103,15 @@ function sourceTable(
       const found = column(wanted);
       if (found === undefined) return null;
       const fraction = fractionDigits(types.get(foldedName(physicalName(duckdb, wanted))));
-      return { expression: lexicalText(doubleQuoted(found.name), found.type, fraction), decode: null };
+      const name = doubleQuoted(found.name);
+      const stored = storedValues(name, found.type);
+      return {
+        expression: lexicalText(name, found.type, fraction),
+        decode: null,
+        ...(stored === null
+          ? {}
+          : { stored: { expression: stored.expression, form: storedForm(stored.sqlType, fraction) } }),
+      };
     },
   };
 }
