@@ -89,7 +89,7 @@ const modules: readonly Module[] = [
   {
     folder: 'records/kernel',
     source: 'records',
-    parts: [],
+    parts: ['bytes', 'json-values'],
     prelude: recordsPrelude,
     constant: 'splitRecordsWasm',
     memoryBase: FIELDS_AT / 2,

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
-import type { RecordSurvey } from '../../engine/records/split.ts';
+import type { RecordFormat, RecordSurvey } from '../../engine/records/split.ts';
 import { RecordSplitter } from '../../engine/records/splitter.ts';
 import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
@@ -146,12 +146,11 @@ async function surveyFiles(
   if (format === 'parquet') return surveys;
   const buffer = Buffer.allocUnsafeSlow(surveyBytes);
   for (const { files } of tables)
-    for (const { name, bytes } of files)
-      // of JSON Lines only the buffer depends on it
-      if (format !== 'jsonl' || bytes > smallFileBytes) {
-        const kernel = bytes > smallFileBytes ? splitter.kernel() : null;
-        surveys.set(name, await surveyRecords(join(directory, name), format === 'csv', buffer, kernel));
-      }
+    for (const { name, bytes, columns } of files) {
+      const kernel = bytes > smallFileBytes ? splitter.kernel() : null;
+      const form = { format, keyName: columns[0] ?? '' };
+      surveys.set(name, await surveyRecords(join(directory, name), form, buffer, kernel));
+    }
   return surveys;
 }
 
@@ -163,26 +162,14 @@ function sourceTable(
 ): SourceTable {
   const types = new Map(columns.map(({ name, type }) => [name, type]));
   const { directory } = rowFiles;
-  if (format === 'jsonl') return jsonLinesTable(rowFiles, files, types);
-  const names = new Set(files.flatMap((file) => file.columns));
   const asTheyLie = async (wanted: readonly string[]): Promise<ClosableBlocks | null> =>
     format === 'parquet'
       ? storedRows(rowFiles, files, types, { key: null, only: null }, wanted)
       : textRows(rowFiles, { format, files, types }, wanted);
-  const read = {
-    csv: (path: string, file: ManifestFile) => csvFile(path, file, rowFiles),
-    tsv: (path: string, file: ManifestFile) => tsvFile(path, file, rowFiles),
-    parquet: (path: string, file: ManifestFile) => parquetFile(path, file, types),
-  }[format];
+  const query =
+    format === 'jsonl' ? lineQuery(rowFiles, files, types) : fieldQuery(rowFiles, format, files, types);
   return {
-    from: `(${files.map((file) => read(join(directory, file.name), file)).join(' UNION ALL BY NAME ')})`,
-    whole: (name) => (names.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
-    holds: (name, text) =>
-      `${doubleQuoted(name)} = ${standardLiteral(format === 'tsv' ? toCopyText(text) : text)}`,
-    text: (name) =>
-      names.has(name)
-        ? { expression: doubleQuoted(name), decode: valueDecoder(format, types.get(name)) }
-        : null,
+    ...query,
     inOrder: async (key, wanted, only) => {
       if (format === 'parquet') {
         const stored = await storedRows(rowFiles, files, types, { key, only }, wanted);
@@ -203,6 +190,34 @@ function sourceTable(
     },
     fewAsTheyLie: async (wanted) =>
       rowFiles.room.take(files, wanted.length, heldValueBytes.named) ? asTheyLie(wanted) : null,
+  };
+}
+
+/** What DuckDB is asked for where rows are not read as they lie. */
+type TableQuery = Pick<SourceTable, 'from' | 'whole' | 'holds' | 'text' | 'lines'>;
+
+function fieldQuery(
+  rowFiles: RowFiles,
+  format: Exclude<FolderFormat, 'jsonl'>,
+  files: readonly ManifestFile[],
+  types: ReadonlyMap<string, ColumnType>,
+): TableQuery {
+  const { directory } = rowFiles;
+  const names = new Set(files.flatMap((file) => file.columns));
+  const read = {
+    csv: (path: string, file: ManifestFile) => csvFile(path, file, rowFiles),
+    tsv: (path: string, file: ManifestFile) => tsvFile(path, file, rowFiles),
+    parquet: (path: string, file: ManifestFile) => parquetFile(path, file, types),
+  }[format];
+  return {
+    from: `(${files.map((file) => read(join(directory, file.name), file)).join(' UNION ALL BY NAME ')})`,
+    whole: (name) => (names.has(name) ? `${doubleQuoted(name)}::BIGINT` : null),
+    holds: (name, text) =>
+      `${doubleQuoted(name)} = ${standardLiteral(format === 'tsv' ? toCopyText(text) : text)}`,
+    text: (name) =>
+      names.has(name)
+        ? { expression: doubleQuoted(name), decode: valueDecoder(format, types.get(name)) }
+        : null,
   };
 }
 
@@ -244,7 +259,7 @@ function lieInOrder(files: readonly ManifestFile[], { records }: RowFiles): bool
 }
 
 interface TextTable {
-  readonly format: 'csv' | 'tsv';
+  readonly format: RecordFormat;
   readonly files: readonly ManifestFile[];
   readonly types: ReadonlyMap<string, ColumnType>;
 }
@@ -259,6 +274,7 @@ function textRows(
     files: files.map(({ name: file, columns, bytes, rows }) => ({
       path: join(directory, file),
       size: { bytes, rows },
+      names: columns,
       columns: columns.map((name) => places.get(name) ?? -1),
       types: columns.map((name) => types.get(name)),
     })),
@@ -304,11 +320,11 @@ function parquetFile(
 }
 
 /** Lines as they are: DuckDB would read their numbers as doubles. Its own reading is good enough for keys. */
-function jsonLinesTable(
+function lineQuery(
   rowFiles: RowFiles,
   files: readonly ManifestFile[],
   types: ReadonlyMap<string, ColumnType>,
-): SourceTable {
+): TableQuery {
   const known = new Set(files.flatMap((file) => file.columns));
   const lines = files.map(
     (file) =>

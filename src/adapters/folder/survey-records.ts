@@ -1,36 +1,48 @@
 /** What can be told of a file of rows by its line breaks alone: how long its records are, and whether they lie in the order of their keys. */
 import { open } from 'node:fs/promises';
-import type { RecordsKernel } from '../../engine/records/kernel/instance.ts';
+import { memberHead, type RecordsKernel } from '../../engine/records/kernel/instance.ts';
 import { MOST_KEY_BYTES } from '../../engine/records/kernel/layout.ts';
-import type { RecordSurvey } from '../../engine/records/split.ts';
+import type { RecordFormat, RecordSurvey } from '../../engine/records/split.ts';
 
 const newline = 0x0a;
 const quote = 0x22;
 /** of what a file is read into */
 export const surveyBytes: number = 1024 * 1024;
 
-/**
- * `quoted`: as in CSV, where a value in quotes may have line breaks (RFC 4180 §2). `buffer`: what files that are surveyed one after the
- * other are read into. `kernel`: null: all of it in TypeScript.
- */
+/** How records of a file look. */
+export interface SurveyedForm {
+  /** csv: a value in quotes may have line breaks (RFC 4180 §2) */
+  readonly format: RecordFormat;
+  /** of JSON Lines: the name of the key, which is the first member */
+  readonly keyName?: string;
+}
+
+const nothing = new Uint8Array(0);
+
+/** What stands before the key. */
+function keyHeadOf({ format, keyName = '' }: SurveyedForm): Uint8Array {
+  return format === 'jsonl' ? Buffer.concat([Buffer.from('{'), memberHead(keyName)]) : nothing;
+}
+
+/** `buffer`: what files that are surveyed one after the other are read into. `kernel`: null: all of it in TypeScript. */
 export async function surveyRecords(
   path: string,
-  quoted: boolean,
+  form: SurveyedForm,
   buffer: Buffer = Buffer.allocUnsafeSlow(surveyBytes),
   kernel: RecordsKernel | null = null,
 ): Promise<RecordSurvey> {
   return kernel === null
-    ? surveyInTypeScript(path, quoted, buffer)
-    : surveyByKernel(path, quoted, buffer, kernel);
+    ? surveyInTypeScript(path, form, buffer)
+    : surveyByKernel(path, form, buffer, kernel);
 }
 
 async function surveyByKernel(
   path: string,
-  quoted: boolean,
+  form: SurveyedForm,
   buffer: Buffer,
   kernel: RecordsKernel,
 ): Promise<RecordSurvey> {
-  kernel.beginSurvey(quoted ? 'csv' : 'tsv');
+  kernel.beginSurvey(form.format, keyHeadOf(form));
   const file = await open(path);
   try {
     for (let kept = 0; ;) {
@@ -46,8 +58,9 @@ async function surveyByKernel(
   }
 }
 
-async function surveyInTypeScript(path: string, quoted: boolean, buffer: Buffer): Promise<RecordSurvey> {
-  const keys = new AscendingKeys();
+async function surveyInTypeScript(path: string, form: SurveyedForm, buffer: Buffer): Promise<RecordSurvey> {
+  const quoted = form.format === 'csv';
+  const keys = new AscendingKeys(keyHeadOf(form), form.format !== 'jsonl');
   let longest = 0;
   let length = 0;
   let isInQuotes = false;
@@ -89,20 +102,31 @@ async function* piecesOf(path: string, buffer: Buffer): AsyncGenerator<Buffer, v
 class AscendingKeys {
   #records = 0;
   #ascends = true;
-  readonly #head = new Uint8Array(MOST_KEY_BYTES);
+  /** what stands before each */
+  readonly #before: Uint8Array;
+  /** the first record names the columns */
+  readonly #hasHeader: boolean;
+  /** of a record */
+  readonly #head: Uint8Array;
   #headLength = 0;
   readonly #last = new Uint8Array(MOST_KEY_BYTES);
   #lastLength = 0;
   #first: bigint | null = null;
 
+  constructor(before: Uint8Array, hasHeader: boolean) {
+    this.#before = before;
+    this.#hasHeader = hasHeader;
+    this.#head = new Uint8Array(before.length + MOST_KEY_BYTES);
+  }
+
   /** The next part of a record; `ends`: its last. */
   record(bytes: Uint8Array, from: number, to: number, ends: boolean): void {
     if (!this.#ascends) return;
-    for (let at = from; at < to && this.#headLength < MOST_KEY_BYTES; at += 1)
+    for (let at = from; at < to && this.#headLength < this.#head.length; at += 1)
       this.#head[this.#headLength++] = bytes[at]!;
     if (!ends) return;
     this.#records += 1;
-    if (this.#records > 1) this.#take(digitsAt(this.#head, this.#headLength));
+    if (this.#records > 1 || !this.#hasHeader) this.#take(this.#key());
     this.#headLength = 0;
   }
 
@@ -111,16 +135,25 @@ class AscendingKeys {
     return { first: this.#first, last: numberOf(this.#last, this.#lastLength) };
   }
 
-  #take(length: number): void {
-    const [head, last] = [this.#head, this.#last];
+  /** Of the record: its digits; none where something else stands there. */
+  #key(): Uint8Array {
+    const before = this.#before.length;
+    const isThere = this.#before.every((byte, at) => this.#head[at] === byte);
+    const key = this.#head.subarray(before, Math.max(before, this.#headLength));
+    return key.subarray(0, isThere ? digitsAt(key, key.length) : 0);
+  }
+
+  #take(key: Uint8Array): void {
+    const { length } = key;
+    const last = this.#last;
     let order = length - this.#lastLength;
-    for (let at = 0; order === 0 && at < length; at += 1) order = head[at]! - last[at]!;
+    for (let at = 0; order === 0 && at < length; at += 1) order = key[at]! - last[at]!;
     if (length === 0 || order <= 0) {
       this.#ascends = false;
       return;
     }
-    this.#first ??= numberOf(head, length);
-    last.set(head);
+    this.#first ??= numberOf(key, length);
+    last.set(key);
     this.#lastLength = length;
   }
 }
@@ -130,7 +163,7 @@ function digitsAt(bytes: Uint8Array, length: number): number {
   let digits = 0;
   while (digits < length && bytes[digits]! >= 0x30 && bytes[digits]! <= 0x39) digits += 1;
   const end = digits < length ? bytes[digits] : -1;
-  const isWhole = end === 0x09 || end === 0x2c || (end === -1 && digits < MOST_KEY_BYTES);
+  const isWhole = end === 0x09 || end === 0x2c || end === 0x7d || (end === -1 && digits < MOST_KEY_BYTES);
   return isWhole && bytes[0] !== 0x30 ? digits : 0;
 }
 

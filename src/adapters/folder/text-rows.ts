@@ -1,21 +1,23 @@
-/** Rows of files of CSV or TSV as they lie, each file a piece at a time, for tables that are read as a whole. */
+/** Rows of files of CSV, TSV or JSON Lines as they lie, each file a piece at a time, for tables that are read as a whole. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { literalBytes } from '../../engine/records/kernel/instance.ts';
-import type { RecordPlan } from '../../engine/records/split.ts';
+import type { RecordFormat, RecordPlan } from '../../engine/records/split.ts';
 import type { RecordSplitter } from '../../engine/records/splitter.ts';
 import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
 import type { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import { decoded, type ValueDecoder } from '../row-sinks/field-blocks.ts';
 import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
-import { typeDecoder, typeForm } from './value-decoders.ts';
+import { jsonDecoder, jsonForm, typeDecoder, typeForm } from './value-decoders.ts';
 
 export interface TextFile {
   readonly path: string;
   /** as far as it is known: what small files are read into is no longer than they are */
   readonly size?: { readonly bytes: number; readonly rows: number };
+  /** by field */
+  readonly names: readonly string[];
   /** by field: index of the column that it fills; -1: it is not asked for */
   readonly columns: readonly number[];
   /** by field; undefined: of no known column */
@@ -24,7 +26,7 @@ export interface TextFile {
 
 export interface TextRowsOptions {
   readonly files: readonly TextFile[];
-  readonly format: 'csv' | 'tsv';
+  readonly format: RecordFormat;
   /** how many columns a row of a block has */
   readonly width: number;
   /** bytes that are read at once; more where a record is longer */
@@ -115,10 +117,11 @@ class OpenFile {
     this.#handle = handle;
     this.#file = file;
     this.#options = options;
-    const { columns, types } = file;
+    const { names, columns, types } = file;
     const { format, width } = options;
-    this.#plan = { format, columns, forms: types.map(typeForm), width };
-    this.#decoders = types.map(typeDecoder);
+    const [form, decoder] = format === 'jsonl' ? [jsonForm, jsonDecoder] : [typeForm, typeDecoder];
+    this.#plan = { format, names, columns, forms: types.map(form), width };
+    this.#decoders = types.map(decoder);
     // of a manifest, where anything may stand
     const { bytes, rows } = file.size ?? { bytes: Infinity, rows: Infinity };
     this.#left = bytes >= 0 ? bytes : Infinity;
@@ -133,8 +136,9 @@ class OpenFile {
   async next(): Promise<RowBlock | null> {
     while (!this.#atEnd || this.#rest.length > 0) {
       const bytes = await this.#read();
-      const piece = { bytes, hasHeader: this.#records === 0, rows: this.#rows };
-      const { splitter, buffers, width } = this.#options;
+      const { format, splitter, buffers, width } = this.#options;
+      const hasHeader = this.#records === 0 && format !== 'jsonl';
+      const piece = { bytes, hasHeader, rows: this.#rows };
       const { block, end, count, fault, hasOthers } = splitter.split(piece, this.#plan, buffers);
       if (fault !== null) throw this.#damaged(this.#records + count + 1, fault);
       this.#records += count;

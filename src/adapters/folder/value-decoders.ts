@@ -35,6 +35,24 @@ export function typeDecoder(type: ColumnType | undefined): ValueDecoder | null {
   }
 }
 
+/** Items of their own. */
+const infinities = /(?<![^ ])(-?)Infinity(?![^ ])/g;
+
+/** As `typeDecoder`, of JSON Lines, whose items of lists have spaces between by then. */
+export function jsonDecoder(type: ColumnType | undefined): ValueDecoder | null {
+  if (typeForm({ kind: type?.kind ?? 'text' }) !== FORM_FLOAT) return null;
+  return (bytes, from, to) => {
+    const text = textOf(bytes, from, to);
+    const known = text.replaceAll(infinities, '$1INF');
+    return known === text ? null : utf8Of(known);
+  };
+}
+
+/** As `typeForm`, of JSON Lines. */
+export function jsonForm(type: ColumnType | undefined): number {
+  return jsonDecoder(type) === null ? FORM_PLAIN : FORM_FLOAT;
+}
+
 /** What the kernel for records is to look for in values of the type: FORM_… of src/engine/records/kernel/layout.ts. */
 export function typeForm(type: ColumnType | undefined): number {
   if (type?.list === true) return FORM_LIST;

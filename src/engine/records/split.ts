@@ -7,8 +7,12 @@ import { FORM_PLAIN } from './kernel/layout.ts';
 export const [COMMA, BACKSLASH] = [0x2c, 0x5c] as const;
 const [LARGE_N, SMALL_N, SMALL_R, SMALL_T] = [0x4e, 0x6e, 0x72, 0x74];
 
+export type RecordFormat = 'csv' | 'tsv' | 'jsonl';
+
 export interface RecordPlan {
-  readonly format: 'csv' | 'tsv';
+  readonly format: RecordFormat;
+  /** by field, of JSON Lines: the member's name */
+  readonly names: readonly string[];
   /** by field: index of the column that it fills; -1: it is not asked for */
   readonly columns: readonly number[];
   /** by field: FORM_… of src/engine/records/kernel/layout.ts */
@@ -35,7 +39,7 @@ export interface SplitRecords {
 export interface RecordSurvey {
   /** bytes of the longest record, its end included: a reader that is told needs no larger buffer */
   readonly longest: number;
-  /** of the records behind the first, which names the columns, where each begins with a larger number than the one before; null: not so, or there are none */
+  /** of the records, but for a header, where each begins with a larger number than the one before; null: not so, or there are none */
   readonly keys: { readonly first: bigint; readonly last: bigint } | null;
 }
 

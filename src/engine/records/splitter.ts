@@ -1,6 +1,7 @@
-/** Records of CSV or TSV as rows, by whatever does it sooner. */
+/** Records of CSV, TSV or JSON Lines as rows, by whatever does it sooner. */
 import type { SpareBuffers } from '../spare-buffers.ts';
 import { createRecordsKernel, type RecordsKernel } from './kernel/instance.ts';
+import { splitJsonLines } from './json-lines.ts';
 import { splitInTypeScript, type Piece, type RecordPlan, type SplitRecords } from './split.ts';
 
 /** of a piece that is worth a call of the kernel, and making it */
@@ -23,6 +24,15 @@ export class RecordSplitter {
     const { length } = piece.bytes;
     const isWorth = length >= leastBytes && length <= mostBytes && plan.columns.length > 0;
     const kernel = isWorth ? this.kernel() : null;
-    return kernel === null ? splitInTypeScript(piece, plan, buffers) : kernel.split(piece, plan, buffers);
+    const split = kernel?.split(piece, plan, buffers);
+    if (split !== undefined && (split.fault === null || plan.format !== 'jsonl')) return split;
+    return splitWithout(piece, plan, buffers);
   }
+}
+
+/** All of it in TypeScript: of JSON Lines, what the kernel does not know, too. */
+export function splitWithout(piece: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
+  return plan.format === 'jsonl'
+    ? splitJsonLines(piece, plan, buffers)
+    : splitInTypeScript(piece, plan, buffers);
 }

@@ -57,7 +57,8 @@ async function file(
 ): Promise<TextFile> {
   const path = join(folder, name);
   await writeFile(path, text);
-  return { path, columns, types: columns.map(() => ({ kind: 'text' })) };
+  const names = columns.map((_, field) => `f${field}`);
+  return { path, names, columns, types: columns.map(() => ({ kind: 'text' })) };
 }
 
 const values = [

@@ -5,6 +5,7 @@ import {
   COMMA,
   otherFields,
   type Piece,
+  type RecordFormat,
   type RecordPlan,
   type RecordSurvey,
   type SplitRecords,
@@ -15,6 +16,7 @@ import { splitRecordsWasm } from './records-wasm.ts';
 
 interface Exports {
   splitRecords(): number;
+  splitJsonLines(): number;
   surveyRecords(isLast: number): void;
 }
 
@@ -37,7 +39,11 @@ export function createRecordsKernel(): RecordsKernel | null {
 export class RecordsKernel {
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #exports: Exports;
-  #surveyIsQuoted = 0;
+  #survey: { isQuoted: number; hasHeader: number; keyHead: Uint8Array } = {
+    isQuoted: 0,
+    hasHeader: 1,
+    keyHead: new Uint8Array(0),
+  };
   #bytes!: Uint8Array<ArrayBuffer>;
   #ints!: Int32Array<ArrayBuffer>;
 
@@ -47,14 +53,26 @@ export class RecordsKernel {
     this.#look();
   }
 
-  /** As `splitInTypeScript`; what lies in the piece is changed, and `literalBytes` behind it. */
+  /**
+   * As `splitInTypeScript`; what lies in the piece is changed where there is no fault, and `literalBytes` behind it. Records of JSON Lines that are
+   * not as the tools write them are a fault to it.
+   */
   split({ bytes, hasHeader, rows }: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
     const { format, columns, forms, width } = plan;
-    const bytesAt = aligned(layout.FIELDS_AT + columns.length * layout.FIELD_INTS * 4);
+    const names = format === 'jsonl' ? plan.names.map(memberHead) : [];
+    const namesAt = aligned(layout.FIELDS_AT + columns.length * layout.FIELD_INTS * 4);
+    const bytesAt = names.reduce((at, name) => aligned(at + name.length), namesAt);
     const end = bytesAt + bytes.length;
     const rowsAt = aligned(end + layout.MARGIN_BYTES);
     this.#grow(rowsAt + rows * width * 8);
     this.#bytes.set(bytes, bytesAt);
+    for (let field = 0, nameAt = namesAt; field < names.length; field += 1) {
+      const name = names[field]!;
+      this.#bytes.set(name, nameAt);
+      this.#setField(field, layout.FIELD_NAME, nameAt);
+      this.#setField(field, layout.FIELD_NAME_BYTES, name.length);
+      nameAt = aligned(nameAt + name.length);
+    }
     for (let field = 0; field < columns.length; field += 1) {
       const column = columns[field]!;
       this.#setField(field, layout.FIELD_CELL, column < 0 ? -1 : column * 8);
@@ -77,14 +95,18 @@ export class RecordsKernel {
       [layout.YES, bytes.length],
     ];
     for (const [slot, value] of slots) this.#set(slot, value);
-    const exit = this.#splitAll();
+    const { splitJsonLines, splitRecords } = this.#exports;
+    const exit = this.#splitAll(format === 'jsonl' ? splitJsonLines : splitRecords);
     const splitEnd = this.#get(layout.NEXT) - bytesAt;
     const count = this.#get(layout.RECORDS);
     const headers = hasHeader && this.#get(layout.HAS_HEADER) === 0 ? 1 : 0;
     const cells = this.#ints.subarray(rowsAt / 4, this.#get(layout.ROW) / 4);
     const ownCells = buffers.takeInts(cells.length);
     ownCells.set(cells);
-    if (this.#get(layout.IS_CHANGED) !== 0) bytes.set(this.#bytes.subarray(bytesAt, bytesAt + splitEnd));
+    const isFault = exit === layout.EXIT_FAULT;
+    // of JSON Lines with a fault, the piece is for TypeScript
+    if (this.#get(layout.IS_CHANGED) !== 0 && !isFault)
+      bytes.set(this.#bytes.subarray(bytesAt, bytesAt + splitEnd));
     const others = columns.map((_, field) => this.#ints[fieldAt(field) + layout.FIELD_IS_OTHER] !== 0);
     return {
       block: {
@@ -94,13 +116,13 @@ export class RecordsKernel {
       },
       end: splitEnd,
       count,
-      fault: exit === layout.EXIT_FAULT ? otherFields(columns.length) : null,
+      fault: isFault ? otherFields(columns.length) : null,
       hasOthers: (field) => others[field]!,
     };
   }
 
-  /** Of a file, whose pieces follow: no other file is surveyed meanwhile. */
-  beginSurvey(format: RecordPlan['format']): void {
+  /** Of a file, whose pieces follow: no other file is surveyed meanwhile. `keyHead`: what a record has before its key. */
+  beginSurvey(format: RecordFormat, keyHead: Uint8Array): void {
     const slots: readonly (readonly [slot: number, value: number])[] = [
       [layout.RECORDS, 0],
       [layout.SURVEY_CARRIED, 0],
@@ -110,19 +132,23 @@ export class RecordsKernel {
       [layout.SURVEY_ASCENDS, 1],
     ];
     for (const [slot, value] of slots) this.#set(slot, value);
-    this.#surveyIsQuoted = format === 'csv' ? 1 : 0;
+    this.#survey = { isQuoted: format === 'csv' ? 1 : 0, hasHeader: format === 'jsonl' ? 0 : 1, keyHead };
     this.#bytes.fill(0, layout.SURVEY_FIRST_AT, layout.SURVEY_LAST_AT + 8);
   }
 
   /** Answers how many bytes of the piece are done with: the next one begins with the others, which are few. */
   survey(bytes: Uint8Array, isLast: boolean): number {
-    const bytesAt = layout.FIELDS_AT;
+    const { isQuoted, hasHeader, keyHead } = this.#survey;
+    const bytesAt = aligned(layout.FIELDS_AT + keyHead.length);
     const end = bytesAt + bytes.length;
     this.#grow(end + layout.MARGIN_BYTES);
+    this.#bytes.set(keyHead, layout.FIELDS_AT);
     this.#bytes.set(bytes, bytesAt);
+    this.#set(layout.SURVEY_PREFIX, keyHead.length);
+    this.#set(layout.HAS_HEADER, hasHeader);
     this.#set(layout.NEXT, bytesAt);
     this.#set(layout.END, end);
-    this.#set(layout.IS_QUOTED, this.#surveyIsQuoted);
+    this.#set(layout.IS_QUOTED, isQuoted);
     this.#exports.surveyRecords(isLast ? 1 : 0);
     return this.#get(layout.NEXT) - bytesAt;
   }
@@ -136,10 +162,10 @@ export class RecordsKernel {
   }
 
   /** Answers why it ended. */
-  #splitAll(): number {
+  #splitAll(split: () => number): number {
     for (;;) {
       this.#set(layout.ROW_LIMIT, this.#bytes.length);
-      const exit = this.#exports.splitRecords();
+      const exit = split();
       if (exit !== layout.EXIT_FULL) return exit;
       this.#grow(this.#bytes.length + Math.max(layout.PAGE_BYTES, this.#get(layout.STRIDE)));
     }
@@ -178,6 +204,11 @@ function fieldAt(field: number): number {
 
 function aligned(address: number): number {
   return Math.ceil(address / 16) * 16;
+}
+
+/** What a record of JSON Lines has before a member's value, but for what sets it apart from the member before. */
+export function memberHead(name: string): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(name)}:`);
 }
 
 function withLiterals({ buffer, byteOffset, length }: Uint8Array): Uint8Array {

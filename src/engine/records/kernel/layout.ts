@@ -40,6 +40,8 @@ export const SURVEY_IN_QUOTES = 16;
 export const SURVEY_LONGEST = 17;
 /** 1: so far each key is greater than the one before */
 export const SURVEY_ASCENDS = 18;
+/** bytes at FIELDS_AT that a record has before its key: of JSON Lines */
+export const SURVEY_PREFIX = 19;
 /** uint64: the first and the last key; 0: none yet */
 export const SURVEY_FIRST_AT: number = CONTROL_AT + 80;
 export const SURVEY_LAST_AT: number = CONTROL_AT + 88;
@@ -53,7 +55,10 @@ export const FIELD_CELL = 0;
 export const FIELD_FORM = 1;
 /** 1: some value is not what it is to XSD */
 export const FIELD_IS_OTHER = 2;
-export const FIELD_INTS = 3;
+/** of JSON Lines: where its name lies as a record has it, quotes and colon included, and how long it is */
+export const FIELD_NAME = 3;
+export const FIELD_NAME_BYTES = 4;
+export const FIELD_INTS = 5;
 
 /** Values are as in XSD. */
 export const FORM_PLAIN = 0;

@@ -1,21 +1,7 @@
 /**
- * Records of CSV or TSV as the cells of rows: where each value begins and ends in the piece. Values with escapes or doubled quotes are made what
- * they stand for where they lie. Memory: src/engine/records/kernel/layout.ts.
+ * Records of CSV, TSV or JSON Lines as the cells of rows: where each value begins and ends in the piece. Values with escapes or doubled quotes are
+ * made what they stand for where they lie. Memory: src/engine/records/kernel/layout.ts.
  */
-
-/** The first of three bytes, given as vectors, from `at` on; `end`: there is none. */
-// @ts-ignore: decorator
-@inline
-function find(at: usize, end: usize, one: v128, other: v128, third: v128): usize {
-  for (; at < end; at += 16) {
-    const bytes = v128.load(at);
-    const found = i8x16.bitmask(
-      v128.or(i8x16.eq(bytes, one), v128.or(i8x16.eq(bytes, other), i8x16.eq(bytes, third))),
-    );
-    if (found != 0) return min<usize>(at + ctz(found), end);
-  }
-  return end;
-}
 
 /** Takes escapes of PostgreSQL's COPY text back; answers where the value ends by then. */
 function unescape(from: usize, to: usize): usize {
@@ -153,12 +139,62 @@ export function splitRecords(): i32 {
   return leave(EXIT_DONE, record, row, records);
 }
 
-/** A record begins at `from`, and `to` is its end, or lies behind its key. */
-function surveyKey(from: usize, to: usize): void {
+/**
+ * Records of JSON Lines that have all members in the order of the fields, and nothing between them, as the tools write them. Where another one
+ * comes, it ends: EXIT_FAULT.
+ */
+export function splitJsonLines(): i32 {
+  const base = <usize>load<u32>(BYTES);
+  const end = <usize>load<u32>(END);
+  const limit = <usize>load<u32>(ROW_LIMIT);
+  const stride = <usize>load<u32>(STRIDE);
+  const isSparse = load<i32>(IS_SPARSE) != 0;
+  const lineBreak = i8x16.splat(LF);
+  const lastField = FIELDS_AT + <usize>(load<i32>(FIELD_COUNT) - 1) * (FIELD_INTS << 2);
+  let record = <usize>load<u32>(NEXT);
+  let row = <usize>load<u32>(ROW);
+  let records = load<i32>(RECORDS);
+  while (record < end) {
+    const recordEnd = find(record, end, lineBreak, lineBreak, lineBreak);
+    if (recordEnd >= end) break;
+    if (row + stride > limit) return leave(EXIT_FULL, record, row, records);
+    if (isSparse) for (let cell = row; cell < row + stride; cell += 8) store<i64>(cell, -1);
+    let at = record;
+    if (load<u8>(at++) != OPEN_BRACE) return leave(EXIT_FAULT, record, row, records);
+    for (let field: usize = FIELDS_AT; ; field += FIELD_INTS << 2) {
+      const nameBytes = <usize>load<i32>(field + FIELD_NAME_BYTES);
+      if (at + nameBytes >= recordEnd || !isSame(at, <usize>load<u32>(field + FIELD_NAME), nameBytes))
+        return leave(EXIT_FAULT, record, row, records);
+      const column = load<i32>(field + FIELD_CELL);
+      const cell = column < 0 ? UNREAD_AT : row + <usize>column;
+      at = jsonValue(at + nameBytes, recordEnd, field, cell, base);
+      if (at == 0) return leave(EXIT_FAULT, record, row, records);
+      const byte = load<u8>(at++);
+      if (field == lastField) {
+        if (byte != CLOSE_BRACE || at != recordEnd) return leave(EXIT_FAULT, record, row, records);
+        break;
+      }
+      if (byte != COMMA) return leave(EXIT_FAULT, record, row, records);
+    }
+    record = recordEnd + 1;
+    records++;
+    row += stride;
+  }
+  return leave(EXIT_DONE, record, row, records);
+}
+
+/** A record begins at `start`, and `to` is its end, or lies behind its key. */
+function surveyKey(start: usize, to: usize): void {
   const records = load<i32>(RECORDS) + 1;
   store<i32>(RECORDS, records);
-  // the first one names the columns
-  if (records == 1 || load<i32>(SURVEY_ASCENDS) == 0) return;
+  // the first one names the columns, where there is a header
+  if ((records == 1 && load<i32>(HAS_HEADER) != 0) || load<i32>(SURVEY_ASCENDS) == 0) return;
+  const prefix = <usize>load<i32>(SURVEY_PREFIX);
+  if (start + prefix > to || !isSame(start, FIELDS_AT, prefix)) {
+    store<i32>(SURVEY_ASCENDS, 0);
+    return;
+  }
+  const from = start + prefix;
   const most = min<usize>(to, from + MOST_KEY_BYTES);
   let key: u64 = 0;
   let at = from;
@@ -168,7 +204,8 @@ function surveyKey(from: usize, to: usize): void {
     key = key * 10 + digit;
   }
   const digits = at - from;
-  const isWhole = at == to || load<u8>(at) == TAB || load<u8>(at) == COMMA;
+  const byte = load<u8>(at);
+  const isWhole = at == to || byte == TAB || byte == COMMA || byte == CLOSE_BRACE;
   const isNumber = digits > 0 && digits < MOST_KEY_BYTES && isWhole && load<u8>(from) != 0x30;
   if (!isNumber || key <= load<u64>(SURVEY_LAST_AT)) {
     store<i32>(SURVEY_ASCENDS, 0);
@@ -188,6 +225,7 @@ export function surveyRecords(isLast: i32): void {
   let hasKey = load<i32>(SURVEY_HAS_KEY) != 0;
   let isInQuotes = load<i32>(SURVEY_IN_QUOTES) != 0;
   let longest = load<i32>(SURVEY_LONGEST);
+  const keyBytes = <usize>load<i32>(SURVEY_PREFIX) + MOST_KEY_BYTES;
   for (let at = record; ; at++) {
     at = find(at, end, lineBreak, quote, quote);
     if (at >= end) break;
@@ -203,7 +241,7 @@ export function surveyRecords(isLast: i32): void {
     record = at + 1;
   }
   const left = end - record;
-  if (!hasKey && (left >= MOST_KEY_BYTES || (isLast != 0 && left > 0))) {
+  if (!hasKey && (left >= keyBytes || (isLast != 0 && left > 0))) {
     surveyKey(record, end);
     hasKey = true;
   }

@@ -33,8 +33,10 @@ it.each([
   const path = join(folder, 'rows');
   await writeFile(path, text);
   for (const buffer of buffersFor(text)) {
-    expect((await surveyRecords(path, quoted, buffer)).longest).toBe(expected);
-    expect((await surveyRecords(path, quoted, buffer, kernel)).longest).toBe(expected);
+    expect((await surveyRecords(path, { format: quoted ? 'csv' : 'tsv' }, buffer)).longest).toBe(expected);
+    expect((await surveyRecords(path, { format: quoted ? 'csv' : 'tsv' }, buffer, kernel)).longest).toBe(
+      expected,
+    );
   }
 });
 
@@ -65,7 +67,42 @@ it.each([
   await writeFile(path, text);
   for (const buffer of buffersFor(text))
     for (const by of [null, kernel]) {
-      const { keys } = await surveyRecords(path, quoted, buffer, by);
+      const { keys } = await surveyRecords(path, { format: quoted ? 'csv' : 'tsv' }, buffer, by);
       expect(keys === null ? null : [keys.first, keys.last]).toEqual(ends);
+    }
+});
+
+const lines = (keys: readonly unknown[], name = 'k'): string =>
+  keys.map((key) => `{"${name}":${String(key)},"a":"x"}\n`).join('');
+it.each([
+  ['keys that ascend', lines([1, 2, 10]), [1n, 10n]],
+  ['one', lines([5]), [5n, 5n]],
+  ['a last record without an end', lines([5, 6]).trimEnd(), [5n, 6n]],
+  ['a table of keys alone', '{"k":8}\n{"k":9}\n', [8n, 9n]],
+  ['many, over pieces', lines(Array.from({ length: 100_000 }, (_, n) => n * 7 + 1)), [1n, 99_999n * 7n + 1n]],
+  [
+    'keys of 63 bits',
+    lines(['900719925474099301', '9223372036854775807']),
+    [900719925474099301n, 9223372036854775807n],
+  ],
+  ['nothing', '', none],
+  ['keys that go back', lines([2, 10, 9]), none],
+  ['a first key twice', lines([2, 2]), none],
+  ['negative keys', lines([-2, 3]), none],
+  ['keys in quotes', lines(['"1"', '"2"']), none],
+  ['fractions', lines(['1.5', '2.5']), none],
+  ['another first member', lines([1, 2], 'b'), none],
+  ['a longer name', lines([1, 2], 'kk'), none],
+  ['spaces', '{ "k":1}\n{ "k":2}\n', none],
+  ['too short a line', '{"k":1}\n{}\n', none],
+] as const)('of JSON Lines, %s', async (_, text, ends) => {
+  const path = join(folder, 'rows');
+  await writeFile(path, text);
+  for (const buffer of text.length < 1000 ? [1024 * 1024, 64, 33] : [256 * 1024])
+    for (const by of [null, kernel]) {
+      const form = { format: 'jsonl', keyName: 'k' } as const;
+      const { keys, longest } = await surveyRecords(path, form, Buffer.alloc(Number(buffer)), by);
+      expect(keys === null ? null : [keys.first, keys.last]).toEqual(ends);
+      expect(longest).toBe(Math.max(0, ...text.split(/(?<=\n)/).map(({ length }) => length)));
     }
 });

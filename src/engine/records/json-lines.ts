@@ -1,0 +1,103 @@
+/** Records of JSON Lines as rows, whatever they look like: what the kernel of this folder does with those that the tools wrote. */
+import type { SpareBuffers } from '../spare-buffers.ts';
+import { LF } from '../xml/characters.ts';
+import type { Piece, RecordPlan, SplitRecords } from './split.ts';
+
+/** Of a record, as `JSON.parse` has it, with numbers as they are written. */
+type Members = Readonly<Record<string, unknown>>;
+
+/** As `splitInTypeScript`. Members that are not asked for are passed over, those that are not there are empty. */
+export function splitJsonLines(
+  { bytes, rows }: Piece,
+  { names, columns, width }: RecordPlan,
+  buffers: SpareBuffers,
+): SplitRecords {
+  const texts = new Texts();
+  const decoder = new TextDecoder();
+  let cells = buffers.takeInts(2 * width * rows).fill(-1);
+  let count = 0;
+  let filled = 0;
+  let fault: string | null = null;
+  let end = 0;
+  for (let to = bytes.indexOf(LF); to >= 0; to = bytes.indexOf(LF, end)) {
+    const values = valuesOf(decoder.decode(bytes.subarray(end, to)), names);
+    if (typeof values === 'string') {
+      fault = values;
+      break;
+    }
+    end = to + 1;
+    count += 1;
+    // a line that is blank
+    if (values === null) continue;
+    const row = filled * width * 2;
+    if (row + width * 2 > cells.length) cells = longer(cells, row + width * 2);
+    for (const [field, value] of values.entries()) {
+      const column = columns[field]!;
+      if (column < 0 || value === null) continue;
+      cells[row + column * 2] = texts.length;
+      texts.push(value);
+      cells[row + column * 2 + 1] = texts.length;
+    }
+    filled += 1;
+  }
+  const block = { bytes: texts.bytes(), cells: cells.subarray(0, filled * width * 2), rows: filled };
+  return { block, end, count, fault, hasOthers: () => true };
+}
+
+/** Values by field; null: there is no record; a text: what is wrong with it. */
+function valuesOf(line: string, names: readonly string[]): (string | null)[] | string | null {
+  if (line.trim() === '') return null;
+  let record: unknown;
+  try {
+    record = JSON.parse(line, digits as (key: string, value: unknown) => unknown);
+  } catch {
+    return 'it is not JSON';
+  }
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) return 'it is no object';
+  const members = record as Members;
+  const values = names.map((name) => (Object.hasOwn(members, name) ? textOf(members[name]) : null));
+  const nested = values.indexOf(undefined);
+  return nested < 0
+    ? (values as (string | null)[])
+    : `its ${JSON.stringify(names[nested])} has objects in it`;
+}
+
+/** Undefined: it is no value of a column. */
+function textOf(value: unknown): string | null | undefined {
+  if (value === null) return null;
+  if (!Array.isArray(value)) return typeof value === 'object' ? undefined : String(value);
+  return value.some((item) => typeof item === 'object') ? undefined : value.map(String).join(' ');
+}
+
+/** Numbers with the digits that they were written with. */
+function digits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
+  return typeof value === 'number' ? context.source : value;
+}
+
+function longer(cells: Int32Array<ArrayBuffer>, needed: number): Int32Array<ArrayBuffer> {
+  const more = new Int32Array(Math.max(needed, cells.length * 2)).fill(-1, cells.length);
+  more.set(cells);
+  return more;
+}
+
+/** UTF-8 of texts, one behind the other. */
+class Texts {
+  length = 0;
+  #bytes = new Uint8Array(1024);
+  readonly #encoder = new TextEncoder();
+
+  push(text: string): void {
+    // a unit of UTF-16 has at most three bytes
+    const needed = this.length + text.length * 3;
+    if (needed > this.#bytes.length) {
+      const more = new Uint8Array(needed * 2);
+      more.set(this.#bytes.subarray(0, this.length));
+      this.#bytes = more;
+    }
+    this.length += this.#encoder.encodeInto(text, this.#bytes.subarray(this.length)).written;
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.length);
+  }
+}
