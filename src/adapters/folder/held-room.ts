@@ -1,4 +1,4 @@
-/** How much of small tables is held while a folder is read. */
+/** How much of tables is held while a folder is read. */
 import type { ManifestFile } from './contents/manifest.ts';
 
 /** memory of all tables together whose rows are held, more or less */
@@ -31,4 +31,13 @@ export class HeldRoom {
     const share = all === 0 ? 0 : rows / all;
     return this.take([{ rows, bytes: Math.ceil(bytes * share) }], columns, heldValueBytes.cell);
   }
+}
+
+/** bytes of the pieces of all tables that are read at the same time, of which each may have two */
+const bytesOfAll = 8 * 1024 * 1024;
+
+/** What is read of a table at once: its share of what is read of all, so that each takes as many reads, but for small ones. */
+export function pieceBytesOf(tableBytes: number, allBytes: number): number {
+  const share = Math.floor((bytesOfAll / 2) * (tableBytes / Math.max(1, allBytes)));
+  return Math.max(8 * 1024, Math.min(256 * 1024, share));
 }

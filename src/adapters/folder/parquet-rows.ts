@@ -17,6 +17,8 @@ import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
 
 export interface StoredRowsFile {
   readonly path: string;
+  /** the file may have fewer of the columns (true): they are empty then */
+  readonly mayLack?: boolean;
   /** type by DuckDB's name, and digits after the point that the model gives the column (null: it does not say), by column */
   readonly columns: ReadonlyMap<string, { readonly sqlType: string; readonly fraction: number | null }>;
 }
@@ -51,13 +53,16 @@ export function createStoredRowsMemory(): StoredRowsMemory {
 
 /** Null where a file has another writer, or the rows do not lie in the order of their keys. */
 export async function openStoredRows(options: StoredRowsOptions): Promise<ClosableBlocks | null> {
-  const formed = options.files.map((file) => ({ file, forms: formsOf(file) }));
+  const formed: FormedFile[] = [];
   let last: bigint | null = 0n;
-  for (const { file, forms } of formed) {
+  for (const file of options.files) {
     const opened = await OpenFile.open(file.path, options);
     try {
       const reader = await opened.reader();
-      if (reader === null || !reader.holds(forms)) return null;
+      if (reader === null) return null;
+      const forms = formsOf(file, reader.names);
+      if (!reader.holds(forms)) return null;
+      formed.push({ file, forms });
       if (options.key !== null) {
         const { key } = options;
         const form = forms.get(key);
@@ -77,8 +82,36 @@ interface FormedFile {
   readonly forms: ReadonlyMap<string, StoredForm>;
 }
 
-function formsOf({ columns }: StoredRowsFile): ReadonlyMap<string, StoredForm> {
-  return new Map([...columns].map(([name, { sqlType, fraction }]) => [name, storedForm(sqlType, fraction)]));
+/** `names`: of the columns that the file has. */
+function formsOf(
+  { columns, mayLack = false }: StoredRowsFile,
+  names: readonly string[],
+): ReadonlyMap<string, StoredForm> {
+  const there = new Set(names);
+  return new Map(
+    [...columns]
+      .filter(([name]) => !mayLack || there.has(name))
+      .map(([name, { sqlType, fraction }]) => [name, storedForm(sqlType, fraction)]),
+  );
+}
+
+/** Names of all columns that the files have; null where one of them has another writer. */
+export async function storedColumns(
+  paths: readonly string[],
+  options: Pick<StoredRowsOptions, 'label' | 'memory'>,
+): Promise<ReadonlySet<string> | null> {
+  const names = new Set<string>();
+  for (const path of paths) {
+    const opened = await OpenFile.open(path, options);
+    try {
+      const reader = await opened.reader();
+      if (reader === null) return null;
+      for (const name of reader.names) names.add(name);
+    } finally {
+      await opened.close();
+    }
+  }
+  return names;
 }
 
 class StoredRows implements ClosableBlocks {
@@ -170,18 +203,20 @@ class StoredRows implements ClosableBlocks {
   }
 }
 
+type ReadingOptions = Pick<StoredRowsOptions, 'only' | 'label' | 'memory'>;
+
 class OpenFile {
   readonly #handle: FileHandle;
   readonly #path: string;
-  readonly #options: StoredRowsOptions;
+  readonly #options: ReadingOptions;
 
-  constructor(handle: FileHandle, path: string, options: StoredRowsOptions) {
+  constructor(handle: FileHandle, path: string, options: ReadingOptions) {
     this.#handle = handle;
     this.#path = path;
     this.#options = options;
   }
 
-  static async open(path: string, options: StoredRowsOptions): Promise<OpenFile> {
+  static async open(path: string, options: ReadingOptions): Promise<OpenFile> {
     return new OpenFile(await open(path), path, options);
   }
 

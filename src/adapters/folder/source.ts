@@ -16,10 +16,9 @@ import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-source.ts';
 import { surveyBytes, surveyRecords } from './survey-records.ts';
-import { HeldRoom, heldValueBytes } from './held-room.ts';
+import { HeldRoom, heldValueBytes, pieceBytesOf } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
-import { heldRowsOf, keySpans, reorderedRows } from '../row-sinks/reordered-rows.ts';
-import { sortedRows } from '../row-sinks/sorted-rows.ts';
+import { rowsInOrder } from './rows-in-order.ts';
 import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
@@ -123,18 +122,9 @@ interface RowFiles {
 
 /** DuckDB's buffer for this much is no burden, though there is one for each table */
 const smallFileBytes = 128 * 1024;
-/** bytes of the pieces of all tables that are read at the same time, of which each may have two */
-const bytesOfAll = 8 * 1024 * 1024;
-
 /** As far as a manifest, where anything may stand, tells. */
 function bytesOf(files: readonly ManifestFile[]): number {
   return files.reduce((sum, { bytes }) => sum + (Number.isFinite(bytes) ? Math.max(0, bytes) : 0), 0);
-}
-
-/** What is read of a table at once: its share of what is read of all, so that each takes as many reads, but for small ones. */
-function pieceBytesOf(tableBytes: number, allBytes: number): number {
-  const share = Math.floor((bytesOfAll / 2) * (tableBytes / Math.max(1, allBytes)));
-  return Math.max(8 * 1024, Math.min(256 * 1024, share));
 }
 
 async function surveyFiles(
@@ -176,17 +166,7 @@ function sourceTable(
         if (stored !== null || only !== null) return stored;
       } else if (only !== null) return null;
       else if (lieInOrder(files, rowFiles)) return textRows(rowFiles, { format, files, types }, wanted);
-      const at = wanted.indexOf(key);
-      if (at < 0) return null;
-      if (rowFiles.room.take(files, wanted.length, heldValueBytes.cell)) {
-        const few = await asTheyLie(wanted);
-        if (few !== null) return sortedRows(few, at, wanted.length);
-      }
-      const keys = await asTheyLie([key]);
-      const spans = keys === null ? null : await keySpans(keys);
-      if (spans === null || !rowFiles.room.takeRows(files, heldRowsOf(spans), wanted.length)) return null;
-      const open = async (): Promise<ClosableBlocks> => (await asTheyLie(wanted))!;
-      return reorderedRows({ open, spans, key: at, width: wanted.length });
+      return rowsInOrder({ files, room: rowFiles.room, asTheyLie }, key, wanted);
     },
     fewAsTheyLie: async (wanted) =>
       rowFiles.room.take(files, wanted.length, heldValueBytes.named) ? asTheyLie(wanted) : null,

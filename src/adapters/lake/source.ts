@@ -13,7 +13,16 @@ import { createFileRowSource, type SourceTable, type SourceTables } from '../duc
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
-import { parquet } from './data-files.ts';
+import { HeldRoom, heldValueBytes, pieceBytesOf } from '../folder/held-room.ts';
+import {
+  createStoredRowsMemory,
+  openStoredRows,
+  storedColumns,
+  type StoredRowsMemory,
+} from '../folder/parquet-rows.ts';
+import { rowsInOrder } from '../folder/rows-in-order.ts';
+import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-source.ts';
+import { parquet, type LocalRows } from './data-files.ts';
 import { rowFiles } from './store/row-files.ts';
 import { versionsPutRight } from './iceberg/put-right.ts';
 import { mainFormat } from './formats.ts';
@@ -39,7 +48,7 @@ export function createLakeRowSource(options: LakeRowSourceOptions): RowSource {
 }
 
 interface TablesFound {
-  readonly database: DuckDbReader;
+  readonly database: LazyReader;
   readonly tables: ReadonlyMap<string, SourceTable>;
   readonly manifest: LakeManifest;
 }
@@ -55,16 +64,17 @@ async function openTables(
     const { found, release } = await readBetweenJobs(
       target,
       (place) => findTables(place, model, version, spill),
-      ({ database }) => database.close(),
+      ({ database }) => void database.close(),
     );
     const { database, tables, manifest } = found;
     return {
       table: (name) => tables.get(name) ?? null,
-      connect: () => database.connect(),
-      raiseMemory: () => database.raiseMemory(),
+      // most tables are read without it
+      connect: async () => (await database.opened()).connect(),
+      raiseMemory: async () => (await database.opened()).raiseMemory(),
       logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
       close: async () => {
-        database.close();
+        await database.close();
         await removeSpill();
         await release();
       },
@@ -83,10 +93,9 @@ async function findTables(
 ): Promise<TablesFound> {
   const manifest = await place.readManifest();
   if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
-  const database = await openDuckDbReader(':memory:', spill, {
-    data: place.local,
-    streams: manifest.tables.length,
-  });
+  const streams = manifest.tables.length;
+  const database = new LazyReader(() => openDuckDbReader(':memory:', spill, { data: place.local, streams }));
+  const reading = { database, room: new HeldRoom(), memory: createStoredRowsMemory(), bytes: 0 };
   try {
     const tables = new Map<string, SourceTable>();
     const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);
@@ -94,12 +103,12 @@ async function findTables(
     for (const table of manifest.tables) {
       const at = versions === null ? Infinity : (versions.get(table.name) ?? -1);
       if (!known.has(table.name) || at < 0) continue;
-      const opened = await openTable(database, place, { ...table, version: at }, model, manifest.format);
+      const opened = await openTable(reading, place, { ...table, version: at }, model, manifest.format);
       if (opened !== null) tables.set(table.name, opened);
     }
     return { database, tables, manifest };
   } catch (error) {
-    database.close();
+    await database.close();
     throw error;
   }
 }
@@ -135,9 +144,57 @@ async function versionsAt(
   );
 }
 
+/** DuckDB, which starts when it is first needed. */
+class LazyReader {
+  readonly #open: () => Promise<DuckDbReader>;
+  #reader: Promise<DuckDbReader> | null = null;
+
+  constructor(open: () => Promise<DuckDbReader>) {
+    this.#open = open;
+  }
+
+  opened(): Promise<DuckDbReader> {
+    return (this.#reader ??= this.#open());
+  }
+
+  async close(): Promise<void> {
+    // whoever asked for it was told that it did not open
+    (await this.#reader?.catch(() => null))?.close();
+  }
+}
+
+/** What the tables are read with. */
+interface Reading {
+  readonly database: LazyReader;
+  readonly room: HeldRoom;
+  readonly memory: StoredRowsMemory;
+  /** of all tables that were opened */
+  bytes: number;
+}
+
+/** Names of all columns that the files have. */
+async function columnsOf(
+  { database, memory }: Reading,
+  files: readonly LocalRows[],
+  label: string,
+): Promise<ReadonlySet<string>> {
+  const paths = plainPaths(files);
+  const stored = paths === null ? null : await storedColumns(paths, { label, memory });
+  if (stored !== null) return stored;
+  const reader = await database.opened();
+  const described = await reader.read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(files)}`);
+  return new Set(described.map((column) => column.column_name));
+}
+
+/** Null where the table tells of columns that the files do not have. */
+function plainPaths(files: readonly LocalRows[]): readonly string[] | null {
+  const isPlain = files.every((file) => typeof file === 'string' || file.told.length === 0);
+  return isPlain ? files.map((file) => (typeof file === 'string' ? file : file.path)) : null;
+}
+
 /** Null where the table has no rows. */
 async function openTable(
-  database: DuckDbReader,
+  reading: Reading,
   place: LakePlace,
   { name, directory, version }: LakeTable,
   model: RelationalModel,
@@ -150,24 +207,57 @@ async function openTable(
   const present = [...state.files].map(([path, of]) => ({ path: `${directory}/${path}`, of }));
   const files = await rowFiles(place, present);
   if (files.length === 0) return null;
-  const described = await database.read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(files)}`);
-  const inFiles = new Set(described.map((column) => column.column_name));
+  const inFiles = await columnsOf(reading, files, label);
   const types = new Map<string, ColumnType>(
     tableColumns(model, name).map((column) => [column.name, column.type]),
   );
   const names = new Set<string>();
   const values: string[] = [];
+  const columns = new Map<string, { sqlType: string; fraction: number | null }>();
   for (const field of state.fields) {
     const { sqlType } = field;
     if (sqlType === null || !inFiles.has(field.name)) continue;
     const column = doubleQuoted(field.name);
+    const fraction = fractionDigits(types.get(field.name));
     names.add(field.name);
+    columns.set(field.name, { sqlType, fraction });
     // what other programs wrote has the type of the table once it is read, if not in the file
-    values.push(
-      `${lexicalText(`${column}::${sqlType}`, sqlType, fractionDigits(types.get(field.name)))} AS ${column}`,
-    );
+    values.push(`${lexicalText(`${column}::${sqlType}`, sqlType, fraction)} AS ${column}`);
   }
+  const tableBytes = present.reduce((sum, { of }) => sum + of.bytes, 0);
+  reading.bytes += tableBytes;
+  const paths = plainPaths(files);
+  const stored = async (
+    wanted: readonly string[],
+    key: string | null,
+    only: DocumentRowsOnly | null,
+  ): Promise<ClosableBlocks | null> =>
+    paths === null
+      ? null
+      : openStoredRows({
+          files: paths.map((path) => ({ path, mayLack: true, columns })),
+          key,
+          only: only === null ? null : { column: only.column, number: BigInt(only.key) },
+          wanted,
+          blockBytes: pieceBytesOf(tableBytes, reading.bytes),
+          label,
+          memory: reading.memory,
+        });
+  // a table that does not tell how many rows its files have is not held
+  const sizes = present.map(({ of }) => ({
+    bytes: of.bytes,
+    rows: Number.isNaN(of.rows) ? Infinity : of.rows,
+  }));
+  const unordered = {
+    files: sizes,
+    room: reading.room,
+    asTheyLie: async (wanted: readonly string[]) => stored(wanted, null, null),
+  };
   return {
+    inOrder: async (key, wanted, only) =>
+      (await stored(wanted, key, only)) ?? (only === null ? rowsInOrder(unordered, key, wanted) : null),
+    fewAsTheyLie: async (wanted) =>
+      reading.room.take(sizes, wanted.length, heldValueBytes.named) ? stored(wanted, null, null) : null,
     from: `(SELECT ${values.join(', ')} FROM ${parquet(files)})`,
     whole: (column) => (names.has(column) ? `${doubleQuoted(column)}::BIGINT` : null),
     holds: (column, text) => `${doubleQuoted(column)} = ${standardLiteral(text)}`,

@@ -51,12 +51,17 @@ export class ParquetFileReader {
     return new ParquetFileReader({ ...file, groups }, source, kernel);
   }
 
+  /** Of the file's columns. */
+  get names(): readonly string[] {
+    return this.#file.columns.map(({ name }) => name);
+  }
+
   /** Whether the file has these columns, of just these types. */
   holds(columns: ReadonlyMap<string, StoredForm>): boolean {
     const known = new Map(this.#file.columns.map((column) => [column.name, column]));
-    return [...columns].every(([name, { physical, isList }]) => {
+    return [...columns].every(([name, { physical, scale, isList }]) => {
       const column = known.get(name);
-      return column?.physical === physical && column.isList === isList;
+      return column?.physical === physical && column.scale === scale && column.isList === isList;
     });
   }
 

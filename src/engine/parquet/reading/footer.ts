@@ -33,6 +33,8 @@ export interface FileLayout {
   readonly columns: readonly {
     readonly name: string;
     readonly physical: number | null;
+    /** of a decimal: digits after the point */
+    readonly scale: number;
     readonly isList: boolean;
   }[];
   readonly groups: readonly StoredGroup[];
@@ -74,7 +76,8 @@ function fileLayout(fields: ThriftFields, size: number, boundsOf: string | null)
     // a list has two nodes below its own, the second of which are its items
     const isList = numberOf(nodes[node]!, 5) !== null;
     if (isList) node += 2;
-    columns.push({ name, physical: numberOf(nodes[node] ?? new Map(), 1), isList });
+    const facts = nodes[node] ?? new Map();
+    columns.push({ name, physical: numberOf(facts, 1), scale: numberOf(facts, 7) ?? 0, isList });
   }
   const bounded = columns.findIndex(({ name }) => name === boundsOf);
   return {
