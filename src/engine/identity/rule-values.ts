@@ -1,25 +1,38 @@
-/** Values that an open element's rules hold: bytes in one buffer and fields in one array, found by their hashes. */
+/** Values that an open element's rules hold: bytes in one buffer and fields in arrays, found by their hashes. */
 import type { Place } from './broken-rules.ts';
-import { ByteBuffer } from '../shred/rows/byte-buffer.ts';
+import { giveUp, grownBytes, grownInts } from './growing-memory.ts';
 import { slotOf } from './seeded-hash.ts';
 
 /** An entry: int32 fields. */
-const ENTRY_INTS = 8;
+const ENTRY_INTS = 4;
 const HASH = 0;
 /** the rule it is a value of; with INNER added for those of elements inside */
 const RULE = 1;
-const START = 2;
-const LENGTH = 3;
-const SLOT = 4;
-/** of references */
-const COUNT = 5;
+/** which value it is */
+const VALUE = 2;
+/** what is known of a reference, from 1; 0: nothing but that it was met once */
+const MEETING = 3;
+
+/** A value, which several entries may have: int32 fields. */
+const VALUE_INTS = 2;
+const START = 0;
+const LENGTH = 1;
+
+/** What is known of a reference: int32 fields. */
+const MEETING_INTS = 3;
+const COUNT = 0;
 /** 0: not known */
-const LINE = 6;
-const COLUMN = 7;
+const LINE = 1;
+const COLUMN = 2;
 
 const fewSlots = 64;
-/** of values that were held before, memory for so many is kept */
+const fewInts = 64;
+const fewBytes = 1024;
+/** entries that are looked at for a value's bytes */
+const mostSharing = 8;
+/** of values that were held before, memory for so many is kept, and for so many bytes of them */
 const keptSlots = 64 * 1024;
+const keptBytes = 4 * 1024 * 1024;
 
 /** Added to a rule: keys of elements inside that have ended. */
 export const INNER = 0x40000000;
@@ -29,8 +42,13 @@ export class RuleValues {
   count = 0;
   /** entry + 1, 0: free; twice as many as entries, or more */
   #slots = new Int32Array(fewSlots);
-  #entries = new Int32Array((fewSlots / 2) * ENTRY_INTS);
-  #bytes = new ByteBuffer(1024);
+  #entries = new Int32Array(fewInts);
+  #values = new Int32Array(fewInts);
+  #valueCount = 0;
+  #bytes = new Uint8Array(fewBytes);
+  #byteCount = 0;
+  #meetings = new Int32Array(fewInts);
+  #meetingCount = 0;
 
   /** The entry of a rule's value; -1: there is none. `hash`: that of the bytes. */
   find(rule: number, bytes: Uint8Array, length: number, hash: number): number {
@@ -46,22 +64,21 @@ export class RuleValues {
 
   /** Adds what `other` has as `entry`, for a rule; false: it is there. */
   addOf(other: RuleValues, entry: number, rule: number): boolean {
-    const at = entry * ENTRY_INTS;
-    const start = other.#entries[at + START]!;
-    const end = start + other.#entries[at + LENGTH]!;
-    const hash = other.#entries[at + HASH]!;
-    const slot = this.#search(rule, other.#bytes.bytes, start, end, hash);
+    const start = other.#start(entry);
+    const end = start + other.length(entry);
+    const hash = other.#entries[entry * ENTRY_INTS + HASH]!;
+    const slot = this.#search(rule, other.#bytes, start, end, hash);
     if (this.#slots[slot] !== 0) return false;
-    this.#insert(slot, rule, other.#bytes.bytes, start, end, hash);
+    this.#insert(slot, rule, other.#bytes, start, end, hash);
     return true;
   }
 
   /** Whether the value of `entry` is there for another rule, too. */
   has(entry: number, rule: number): boolean {
-    const at = entry * ENTRY_INTS;
-    const start = this.#entries[at + START]!;
-    const end = start + this.#entries[at + LENGTH]!;
-    return this.#slots[this.#search(rule, this.#bytes.bytes, start, end, this.#entries[at + HASH]!)] !== 0;
+    const start = this.#start(entry);
+    const end = start + this.length(entry);
+    const hash = this.#entries[entry * ENTRY_INTS + HASH]!;
+    return this.#slots[this.#search(rule, this.#bytes, start, end, hash)] !== 0;
   }
 
   rule(entry: number): number {
@@ -69,70 +86,131 @@ export class RuleValues {
   }
 
   length(entry: number): number {
-    return this.#entries[entry * ENTRY_INTS + LENGTH]!;
+    return this.#values[this.#entries[entry * ENTRY_INTS + VALUE]! * VALUE_INTS + LENGTH]!;
   }
 
+  /** A copy. */
   bytes(entry: number): Uint8Array {
-    const at = entry * ENTRY_INTS;
-    const start = this.#entries[at + START]!;
-    return this.#bytes.bytes.subarray(start, start + this.#entries[at + LENGTH]!);
+    const start = this.#start(entry);
+    return this.#bytes.slice(start, start + this.length(entry));
   }
 
   /** How often it was met. */
   times(entry: number): number {
-    return this.#entries[entry * ENTRY_INTS + COUNT]!;
+    const meeting = this.#entries[entry * ENTRY_INTS + MEETING]!;
+    return meeting === 0 ? 1 : this.#meetings[(meeting - 1) * MEETING_INTS + COUNT]!;
   }
 
   countOneMore(entry: number): void {
-    this.#entries[entry * ENTRY_INTS + COUNT]! += 1;
+    this.#meetings[this.#meetingOf(entry) + COUNT]! += 1;
   }
 
   place(entry: number): Place {
-    const at = entry * ENTRY_INTS;
-    return { line: this.#entries[at + LINE]!, column: this.#entries[at + COLUMN]! };
+    const meeting = this.#entries[entry * ENTRY_INTS + MEETING]!;
+    if (meeting === 0) return { line: 0, column: 0 };
+    const at = (meeting - 1) * MEETING_INTS;
+    return { line: this.#meetings[at + LINE]!, column: this.#meetings[at + COLUMN]! };
   }
 
   setPlace(entry: number, { line, column }: Place): void {
-    const at = entry * ENTRY_INTS;
-    this.#entries[at + LINE] = line;
-    this.#entries[at + COLUMN] = column;
+    const at = this.#meetingOf(entry);
+    this.#meetings[at + LINE] = line;
+    this.#meetings[at + COLUMN] = column;
   }
 
   clear(): void {
     if (this.#slots.length > keptSlots) {
+      for (const large of [this.#slots, this.#entries, this.#values, this.#meetings]) giveUp(large);
       this.#slots = new Int32Array(fewSlots);
-      this.#entries = new Int32Array((fewSlots / 2) * ENTRY_INTS);
-    } else
-      for (let entry = 0; entry < this.count; entry += 1)
-        this.#slots[this.#entries[entry * ENTRY_INTS + SLOT]!] = 0;
-    this.#bytes.clear();
+      this.#entries = new Int32Array(fewInts);
+      this.#values = new Int32Array(fewInts);
+      this.#meetings = new Int32Array(fewInts);
+    } else this.#freeSlots();
+    if (this.#bytes.length > keptBytes) {
+      giveUp(this.#bytes);
+      this.#bytes = new Uint8Array(fewBytes);
+    }
+    this.#byteCount = 0;
+    this.#valueCount = 0;
+    this.#meetingCount = 0;
     this.count = 0;
+  }
+
+  #freeSlots(): void {
+    const slots = this.#slots;
+    if (this.count * 8 > slots.length) slots.fill(0);
+    else for (let entry = 0; entry < this.count; entry += 1) slots[this.#slotOf(entry)] = 0;
+  }
+
+  #slotOf(entry: number): number {
+    const mask = this.#slots.length - 1;
+    const at = entry * ENTRY_INTS;
+    let slot = slotOf(this.#entries[at + HASH]!, this.#entries[at + RULE]!) & mask;
+    while (this.#slots[slot] !== entry + 1) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  #start(entry: number): number {
+    return this.#values[this.#entries[entry * ENTRY_INTS + VALUE]! * VALUE_INTS + START]!;
+  }
+
+  /** Where what is known of a reference lies. */
+  #meetingOf(entry: number): number {
+    const at = entry * ENTRY_INTS + MEETING;
+    if (this.#entries[at] === 0) {
+      const from = this.#meetingCount * MEETING_INTS;
+      if (from + MEETING_INTS > this.#meetings.length)
+        this.#meetings = grownInts(this.#meetings, from + MEETING_INTS);
+      this.#meetings[from + COUNT] = 1;
+      this.#meetings[from + LINE] = 0;
+      this.#meetings[from + COLUMN] = 0;
+      this.#meetingCount += 1;
+      this.#entries[at] = this.#meetingCount;
+    }
+    return (this.#entries[at]! - 1) * MEETING_INTS;
   }
 
   #insert(slot: number, rule: number, bytes: Uint8Array, start: number, end: number, hash: number): number {
     const entry = this.count;
-    const entries = this.#entries;
     const at = entry * ENTRY_INTS;
+    if (at + ENTRY_INTS > this.#entries.length) this.#entries = grownInts(this.#entries, at + ENTRY_INTS);
+    const value = this.#valueOf(bytes, start, end, hash);
+    const entries = this.#entries;
     entries[at + HASH] = hash;
     entries[at + RULE] = rule;
-    entries[at + START] = this.#bytes.length;
-    entries[at + LENGTH] = end - start;
-    entries[at + SLOT] = slot;
-    entries[at + COUNT] = 1;
-    entries[at + LINE] = 0;
-    entries[at + COLUMN] = 0;
+    entries[at + VALUE] = value;
+    entries[at + MEETING] = 0;
     this.#slots[slot] = entry + 1;
-    this.#bytes.push(bytes, start, end);
     this.count += 1;
-    if (this.count * 2 >= this.#slots.length) this.#grow();
+    if (this.count * 2 >= this.#slots.length) this.#addSlots();
     return entry;
   }
 
-  #grow(): void {
-    const entries = new Int32Array(this.#entries.length * 2);
-    entries.set(this.#entries);
-    this.#entries = entries;
+  /** Those of an element are mostly values of several rules, which are added one after the other: they have their bytes once. */
+  #valueOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
+    for (let entry = this.count - 1; entry >= 0 && entry >= this.count - mostSharing; entry -= 1) {
+      const at = entry * ENTRY_INTS;
+      if (this.#entries[at + HASH] === hash && this.#isValue(this.#entries[at + VALUE]!, bytes, start, end))
+        return this.#entries[at + VALUE]!;
+    }
+    const value = this.#valueCount;
+    const at = value * VALUE_INTS;
+    if (at + VALUE_INTS > this.#values.length) this.#values = grownInts(this.#values, at + VALUE_INTS);
+    const from = this.#byteCount;
+    const to = from + end - start;
+    if (to > this.#bytes.length) this.#bytes = grownBytes(this.#bytes, to);
+    const held = this.#bytes;
+    for (let i = from; i < to; i += 1) held[i] = bytes[start + i - from]!;
+    this.#values[at + START] = from;
+    this.#values[at + LENGTH] = end - start;
+    this.#valueCount += 1;
+    this.#byteCount = to;
+    return value;
+  }
+
+  #addSlots(): void {
     const slots = new Int32Array(this.#slots.length * 2);
+    const entries = this.#entries;
     this.#slots = slots;
     const mask = slots.length - 1;
     for (let entry = 0; entry < this.count; entry += 1) {
@@ -140,7 +218,6 @@ export class RuleValues {
       let slot = slotOf(entries[at + HASH]!, entries[at + RULE]!) & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = entry + 1;
-      entries[at + SLOT] = slot;
     }
   }
 
@@ -155,8 +232,7 @@ export class RuleValues {
       if (
         entries[at + HASH] === hash &&
         entries[at + RULE] === rule &&
-        entries[at + LENGTH] === end - start &&
-        this.#isAt(entries[at + START]!, bytes, start, end)
+        this.#isValue(entries[at + VALUE]!, bytes, start, end)
       )
         return slot;
       slot = (slot + 1) & mask;
@@ -164,9 +240,12 @@ export class RuleValues {
     return slot;
   }
 
-  #isAt(from: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const held = this.#bytes.bytes;
-    for (let at = start; at < end; at += 1) if (held[from + at - start] !== bytes[at]) return false;
+  #isValue(value: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const at = value * VALUE_INTS;
+    if (this.#values[at + LENGTH] !== end - start) return false;
+    const held = this.#bytes;
+    const from = this.#values[at + START]! - start;
+    for (let i = start; i < end; i += 1) if (held[from + i] !== bytes[i]) return false;
     return true;
   }
 }

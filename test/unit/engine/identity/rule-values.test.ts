@@ -16,6 +16,10 @@ function find(values: RuleValues, rule: number, text: string): number {
   return values.find(rule, bytes, bytes.length, hash.of(bytes, bytes.length));
 }
 
+function longText(at: number): string {
+  return `${'long '.repeat(20)}${at}`;
+}
+
 describe('held values', () => {
   it('are found by rule and bytes, as many as there are', () => {
     const values = new RuleValues();
@@ -43,8 +47,31 @@ describe('held values', () => {
     const entry = add(values, 1, 'a');
     values.countOneMore(entry);
     values.setPlace(entry, { line: 3, column: 9 });
+    const other = add(values, 2, 'a');
     expect(values.times(entry)).toBe(2);
     expect(values.place(entry)).toEqual({ line: 3, column: 9 });
+    expect(values.times(other)).toBe(1);
+    expect(values.place(other)).toEqual({ line: 0, column: 0 });
+    values.clear();
+    const again = add(values, 1, 'a');
+    expect(values.times(again)).toBe(1);
+    values.countOneMore(again);
+    expect(values.place(again)).toEqual({ line: 0, column: 0 });
+  });
+
+  it('are held in room that grows and is given up, for one rule or many', () => {
+    const values = new RuleValues();
+    const many = Array.from({ length: 25_000 }, (_, at) => at);
+    for (let round = 0; round < 2; round += 1) {
+      for (const at of many) for (const rule of [1, 2, 3]) add(values, rule, longText(at));
+      for (const at of many) values.setPlace(at * 3, { line: at, column: round });
+      expect(values.count).toBe(3 * many.length);
+      expect(many.every((at) => find(values, 2, longText(at)) === 3 * at + 1)).toBe(true);
+      expect(many.every((at) => values.place(3 * at).line === at)).toBe(true);
+      expect(new TextDecoder().decode(values.bytes(3 * 24_999 + 2))).toBe(longText(24_999));
+      values.clear();
+      expect(find(values, 2, longText(0))).toBe(-1);
+    }
   });
 });
 
