@@ -7,8 +7,14 @@ import { withNaturalKeys } from '../../catalog/schemas/natural-keys.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { MergeCounts } from '../../ports/rows/merge.ts';
 import type { Enumerations, RowSink } from '../../ports/rows/sink.ts';
-import type { ConversionDetails, KeptContent, SchemaChosen } from '../reports/conversion-result.ts';
+import type {
+  ConversionDetails,
+  KeptContent,
+  SchemaChosen,
+  WrittenSoFar,
+} from '../reports/conversion-result.ts';
 import type { InputSet } from '../inputs/list-files.ts';
+import type { DocumentHashes } from '../load/document-hashes.ts';
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
 import { withZonesMet } from '../load/zones-met.ts';
@@ -64,32 +70,22 @@ export async function loadRows(
     ...partitionOf(request),
     enumerations: () => enumerationsOfOrigin(session, logical),
   });
-  const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
-  if (opened === 'load') {
-    await options.check();
-    steps.begin('load');
-    await loadDocuments(session, { inputs, logical, sink, options }, loader);
-    loader.requireDocuments();
-  }
-  if (opened === 'skip' && request.saveMode === 'ignore')
-    session.log('the tables hold rows already: no document was read, nothing was added (-S i)');
-  await loader.flush();
+  const loaded = await loadAll(session, { inputs, logical, sink, options }, opened);
   steps.begin('publish');
-  const { documents, bytes } = loader.findings();
-  session.progress(1, { pass: 'publishing', documents, bytes, rows: loader.writtenRows });
+  const { documents, bytes } = loaded.findings;
+  session.progress(1, { pass: 'publishing', documents, bytes, rows: loaded.rows });
   const published = await sink.publish(
     (merged) => {
-      const written = loader.written();
-      const details = { ...written.details, ...mergedOf(loader, merged) };
-      return session.beginCommit({ ...written, details, chosen: options.chosen });
+      const details = { ...loaded.written.details, ...mergedOf(loaded, merged) };
+      return session.beginCommit({ ...loaded.written, details, chosen: options.chosen });
     },
-    loader.lastKeys(),
-    loader.known.merge,
+    loaded.lastKeys,
+    loaded.merge,
   );
   steps.begin('record');
   if (published.already)
     session.log('an earlier attempt of this job had published its rows; nothing was added');
-  const { merged } = mergedOf(loader, published.merged);
+  const { merged } = mergedOf(loaded, published.merged);
   if (merged !== undefined) {
     const { inserted, replaced, unchanged, deleted } = merged;
     session.log(
@@ -103,12 +99,12 @@ export async function loadRows(
     );
   }
   for (const change of byTable(published.changes)) session.log(`target changed: ${change}`);
-  const findings = loader.findings();
+  const { findings } = loaded;
   for (const line of [...linesOf(findings), ...(await unknownTypes(session, logical, findings))])
     session.log(line);
   return {
     documents: findings.documents,
-    skipped: loader.skipped,
+    skipped: loaded.skipped,
     details: {
       ...detailsOf(findings, options.rejects.details),
       ...(merged === undefined ? {} : { merged }),
@@ -119,6 +115,46 @@ export async function loadRows(
     rows: published.rows,
     unknownPaths: findings.unmapped.length,
     bytes: findings.bytes,
+    statistics: loaded.statistics,
+  };
+}
+
+/** What was loaded, of which nothing is published yet. */
+interface Loaded {
+  readonly findings: LoadFindings;
+  readonly written: Omit<WrittenSoFar, 'chosen'>;
+  /** of all tables */
+  readonly rows: number;
+  readonly lastKeys: ReadonlyMap<string, number>;
+  readonly merge: DocumentHashes['merge'];
+  readonly skipped: number;
+  readonly statistics: DocumentStatistics | null;
+}
+
+/** The loader ends here, so that what documents were read with is no burden when they are published. */
+async function loadAll(
+  session: ToolSession,
+  load: Omit<ThreadLoad, 'known'> & { readonly options: RowLoad },
+  opened: 'load' | 'skip',
+): Promise<Loaded> {
+  const { inputs, logical, sink, options } = load;
+  const loader = new Loader(session, logical, sink, options, await sink.keyOffsets(), inputs.totalBytes);
+  if (opened === 'load') {
+    await options.check();
+    session.steps.begin('load');
+    await loadDocuments(session, load, loader);
+    loader.requireDocuments();
+  }
+  if (opened === 'skip' && session.request.saveMode === 'ignore')
+    session.log('the tables hold rows already: no document was read, nothing was added (-S i)');
+  await loader.flush();
+  return {
+    findings: loader.findings(),
+    written: loader.written(),
+    rows: loader.writtenRows,
+    lastKeys: loader.lastKeys(),
+    merge: loader.known.merge,
+    skipped: loader.skipped,
     statistics: loader.statistics,
   };
 }
@@ -147,10 +183,13 @@ async function loadDocuments(
   }
 }
 
-function mergedOf(loader: Loader, counts: MergeCounts | undefined): Pick<ConversionDetails, 'merged'> {
+function mergedOf(
+  { findings, skipped }: Loaded,
+  counts: MergeCounts | undefined,
+): Pick<ConversionDetails, 'merged'> {
   if (counts === undefined) return {};
-  const inserted = loader.findings().documents - counts.replaced;
-  return { merged: { inserted, ...counts, unchanged: loader.skipped } };
+  const inserted = findings.documents - counts.replaced;
+  return { merged: { inserted, ...counts, unchanged: skipped } };
 }
 
 /** `--workers`, or fewer: each thread is to have enough to read that beginning it is worth it. */
