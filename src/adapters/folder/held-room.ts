@@ -14,10 +14,20 @@ export class HeldRoom {
   #held = mostHeldBytes;
   #stored = mostStoredBytes;
 
+  /** Of text, whose values take no more than they do in the files; else of Parquet. */
+  readonly #isText: boolean;
+
+  constructor(isText: boolean) {
+    this.#isText = isText;
+  }
+
   /** False where the rows of the files have no room. `valueBytes`: as `heldValueBytes` has it. */
   take(files: readonly Pick<ManifestFile, 'rows' | 'bytes'>[], columns: number, valueBytes: number): boolean {
-    const held = files.reduce((sum, { rows }) => sum + rows * columns * valueBytes, 0);
-    const stored = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    // of a manifest, where anything may stand
+    const bytes = files.reduce((sum, file) => sum + (file.bytes > 0 ? file.bytes : 0), 0);
+    const values = files.reduce((sum, { rows }) => sum + rows * columns * valueBytes, 0);
+    const held = this.#isText ? values + bytes : values;
+    const stored = this.#isText ? 0 : bytes;
     if (held > this.#held || stored > this.#stored) return false;
     this.#held -= held;
     this.#stored -= stored;

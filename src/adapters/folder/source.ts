@@ -72,7 +72,7 @@ async function openTables(
     const spillFolder = spill;
     let database: Promise<DuckDbReader> | null = null;
     const memory = manifest.format === 'parquet' ? createStoredRowsMemory() : null;
-    const room = new HeldRoom();
+    const room = new HeldRoom(manifest.format !== 'parquet');
     const splitter = new RecordSplitter();
     const buffers = new SpareBuffers();
     const tables = new Map(manifest.tables.map((table) => [table.name, table]));

@@ -1,4 +1,4 @@
-/** The rows of one table, one after the other; while the rows of a block are taken the next block is on its way. */
+/** The rows of one table, one after the other; while the rows of a block are taken the next block is on its way, unless there are many tables. */
 import type { RowBlock, RowBlocks } from './document-rows.ts';
 import type { RowBytes } from './values.ts';
 
@@ -8,13 +8,20 @@ const aheadBytes = 1024 * 1024;
 /** blocks that wait for being given back: those that rows of deep documents keep for long are left to the garbage collector */
 const mostPassed = 4;
 
+export interface CursorOptions {
+  /** whether rows of a block may be asked for that the table has gone beyond; null: of any block */
+  readonly isKept?: ((cells: Int32Array) => boolean) | null;
+  /** whether the next block is to be on its way before it is needed: it takes as much memory again (it is) */
+  readonly readsAhead?: () => boolean;
+}
+
 /** Stands at its first row. */
 export async function openCursor(
   blocks: RowBlocks,
   columns: number,
-  isKept: ((cells: Int32Array) => boolean) | null = null,
+  options: CursorOptions = {},
 ): Promise<RowCursor> {
-  const cursor = new RowCursor(blocks, columns, isKept);
+  const cursor = new RowCursor(blocks, columns, options);
   await cursor.advance();
   return cursor;
 }
@@ -28,8 +35,8 @@ export class RowCursor implements RowBytes {
   isLast = false;
   readonly #blocks: RowBlocks;
   readonly #width: number;
-  /** whether rows of a block may be asked for that the table has gone beyond; null: of any block */
   readonly #isKept: ((cells: Int32Array) => boolean) | null;
+  readonly #readsAhead: () => boolean;
   /** blocks before the present one */
   #passed: RowBlock[] = [];
   #block: RowBlock | null = null;
@@ -38,9 +45,10 @@ export class RowCursor implements RowBytes {
   #end = 0;
   #coming: Promise<RowBlock | null> | null = null;
 
-  constructor(blocks: RowBlocks, columns: number, isKept: ((cells: Int32Array) => boolean) | null = null) {
+  constructor(blocks: RowBlocks, columns: number, { isKept = null, readsAhead = () => true }: CursorOptions) {
     this.#blocks = blocks;
     this.#isKept = isKept;
+    this.#readsAhead = readsAhead;
     this.#width = columns * 2;
   }
 
@@ -85,7 +93,7 @@ export class RowCursor implements RowBytes {
     this.cells = block.cells;
     this.#end = block.rows * this.#width;
     this.at = 0;
-    if (block.bytes.length > aheadBytes) return;
+    if (block.bytes.length > aheadBytes || !this.#readsAhead()) return;
     this.#coming = this.#blocks.next();
     this.#coming.then(
       (next) => (this.isLast = next === null),

@@ -43,6 +43,9 @@ interface OpenTable {
   last: TakenRow | null;
 }
 
+/** tables with rows up to which a block of each is on its way while another is read: that takes as much memory again */
+const mostAhead = 256;
+
 export class RowReader {
   readonly #model: RelationalModel;
   readonly #rows: DocumentRows;
@@ -57,6 +60,8 @@ export class RowReader {
   #isOpen: ((cells: Int32Array) => boolean) | null = null;
   #kernel: ElementsKernel | null = null;
   #makeKernel: (() => ElementsKernel | null) | null = null;
+  /** that have rows */
+  #openTables = 0;
   /** row elements, until there is a kernel */
   #elementsBefore = 0;
 
@@ -137,6 +142,8 @@ export class RowReader {
   giveBackBlocks(isOpen: (cells: Int32Array) => boolean): void {
     this.#isOpen = isOpen;
   }
+
+  readonly #readsAhead = (): boolean => this.#openTables <= mostAhead;
 
   readonly #standing: StandingTables = (table) => {
     const open = this.#tables[table];
@@ -334,11 +341,15 @@ export class RowReader {
       isOpen === null
         ? null
         : (cells: Int32Array) => isOpen(cells) || this.#tables[index]?.last?.cells === cells;
-    const cursor = written === null ? null : await openCursor(written.blocks, columns.length, isKept);
+    const cursor =
+      written === null
+        ? null
+        : await openCursor(written.blocks, columns.length, { isKept, readsAhead: this.#readsAhead });
     if (cursor === null || cursor.at < 0) {
       this.#tables[index] = null;
       return;
     }
+    this.#openTables += 1;
     const unmapped = await this.#rows.unmapped(index);
     this.#tables[index] = {
       cursor,

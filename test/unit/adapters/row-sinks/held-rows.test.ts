@@ -74,10 +74,15 @@ test('rows are held by the names in their first column', async () => {
 });
 
 test('tables share the room for rows that are held: beyond it they are read another way', () => {
-  const room = new HeldRoom();
+  const room = new HeldRoom(false);
   const files = [{ rows: 10_000, bytes: 100_000 }];
   const taken = Array.from({ length: 1000 }, () => room.take(files, 20, heldValueBytes.cell)).filter(Boolean);
   expect(taken).toHaveLength(10);
   expect(room.take([{ rows: 300_000, bytes: 1 }], 5, heldValueBytes.named)).toBe(false);
-  expect(new HeldRoom().take([{ rows: 1, bytes: 5 * 1024 * 1024 }], 1, heldValueBytes.cell)).toBe(false);
+  const [stored, text] = [false, true].map((isText) => {
+    const one = new HeldRoom(isText);
+    return [5, 28].map((size) => one.take([{ rows: 1, bytes: size * 1024 * 1024 }], 1, heldValueBytes.cell));
+  });
+  expect(stored).toEqual([false, false]);
+  expect(text).toEqual([true, false]);
 });
