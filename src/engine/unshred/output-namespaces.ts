@@ -5,6 +5,7 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { xmlNamespace, xsdNamespace, xsiNamespace } from '../model/name-labels.ts';
 import { holdsNames, type QName } from '../model/source-model.ts';
 import { escapeAttribute } from './escape.ts';
+import { utf8Of } from './rows/values.ts';
 
 /** Namespaces that one start tag has to declare itself: URI -> prefix. */
 export type OwnDeclarations = Map<string, string>;
@@ -14,6 +15,8 @@ export interface OutputNamespaces {
   readonly declarations: string;
   /** a name of the model, or of the schema-instance namespace */
   nameOf(name: QName): string;
+  /** UTF-8 of a name or of what names an element in rows: one array for all places where it stands, of which a large model has many */
+  bytesOf(text: string): Uint8Array;
   /** a name that the model may not know: `own` takes its namespace where the root does not declare it */
   nameWith(name: QName, own: OwnDeclarations): string;
 }
@@ -53,7 +56,13 @@ export function createOutputNamespaces(model: RelationalModel): OutputNamespaces
   const usual = new Map(taken.has('xs') ? [] : [[xsdNamespace, 'xs']]);
   for (const [prefix, uri] of known.toReversed()) if (!prefixes.has(uri)) usual.set(uri, prefix);
   for (const prefix of usual.values()) taken.add(prefix);
+  const texts = new Map<string, Uint8Array>();
   return {
+    bytesOf(text) {
+      let bytes = texts.get(text);
+      if (bytes === undefined) texts.set(text, (bytes = utf8Of(text)));
+      return bytes;
+    },
     declarations: declared.map(([prefix, uri]) => ` xmlns:${prefix}="${escapeAttribute(uri)}"`).join(''),
     nameOf(name) {
       return name.namespaceUri === '' ? name.localName : prefixed(prefixes.get(name.namespaceUri)!, name);

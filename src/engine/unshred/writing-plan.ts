@@ -159,9 +159,9 @@ function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
       const child = model.nodes[edge.node]!;
       const label = labels.element(edge.name);
       return {
-        tag: utf8Of(namespaces.nameOf(edge.name)),
+        tag: namespaces.bytesOf(namespaces.nameOf(edge.name)),
         label,
-        labelBytes: utf8Of(label),
+        labelBytes: namespaces.bytesOf(label),
         node: edge.node,
         positionColumn: child.foldedPositionColumn,
         presenceColumn: child.presenceColumn,
@@ -187,7 +187,7 @@ function writingNode(plan: WritingPlan, node: PlanNode): WritingNode {
     attributes: node.attributes
       .filter(({ column }) => column >= 0)
       .map(({ name, column }) => ({
-        tag: utf8Of(namespaces.nameOf(name)),
+        tag: namespaces.bytesOf(namespaces.nameOf(name)),
         column,
         isType: name.namespaceUri === xsiNamespace && name.localName === 'type',
       })),
@@ -239,8 +239,8 @@ function rowGroups(
       ? roleColumn(model.tables[standing.table]!, 'document')
       : (edge.head?.parentKeyColumn ?? edge.parentKeyColumn);
     const child: RowChild = {
-      tag: utf8Of(namespaces.nameOf(edge.name)),
-      label: utf8Of(edge.role ?? labels.element(edge.name)),
+      tag: namespaces.bytesOf(namespaces.nameOf(edge.name)),
+      label: namespaces.bytesOf(edge.role ?? labels.element(edge.name)),
       node: edge.node,
       ownParentKeyColumn: edge.head === undefined ? -1 : edge.parentKeyColumn,
     };
@@ -313,7 +313,9 @@ function evidenceOf(plan: WritingPlan, index: number): Evidence {
         table: standing.table,
         parentKeyColumn: edge.head?.parentKeyColumn ?? edge.parentKeyColumn,
         role:
-          edge.role === undefined ? null : { column: standing.elementNameColumn, label: utf8Of(edge.role) },
+          edge.role === undefined
+            ? null
+            : { column: standing.elementNameColumn, label: plan.namespaces.bytesOf(edge.role) },
       });
     }
     if (standing.opensRow) continue;
