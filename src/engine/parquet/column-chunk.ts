@@ -7,7 +7,7 @@ import { isWholeNumber, PHYSICAL, type ParquetType } from './values/column-types
 import { readFloat } from './values/floats.ts';
 
 /** Numbers of the format. */
-export const ENCODING = { plain: 0, runs: 3, deltas: 5, dictionary: 8 } as const;
+export const ENCODING = { plain: 0, runs: 3, deltas: 5, lengths: 6, dictionary: 8 } as const;
 
 export type Compress = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>;
 
@@ -38,7 +38,7 @@ export interface ChunkOptions {
   readonly buffers: SpareBuffers;
   /** of a page: a column whose pages are no longer than that, its dictionary among them, is not compressed */
   readonly plainBytes: number;
-  /** whether whole numbers may be written as differences */
+  /** whether whole numbers may be written as differences, lengths of texts among them */
   readonly deltas: boolean;
   /** most bytes of a dictionary */
   readonly dictionaryBytes: number;
@@ -87,7 +87,7 @@ export class ColumnChunk {
     if (encoded === null) return false;
     const { encoding, body, count, bounds } = encoded;
     const entries = levels?.entries ?? rows;
-    const bytes = this.#pageOf(levels?.bytes ?? encoded.presence ?? sameLevels(rows, count), body);
+    const bytes = this.#pageOf(levels?.bytes ?? encoded.presence ?? sameLevels(rows, count), ...body);
     this.nulls += entries - count;
     if (count > 0) this.#note(bounds);
     const page = this.#placed(bytes, {
@@ -133,19 +133,18 @@ export class ColumnChunk {
   }
 
   /** `levels`: as bytes with their length before them, or without. */
-  #pageOf(levels: Span | Uint8Array, body: Span): Uint8Array<ArrayBuffer> {
+  #pageOf(levels: Span | Uint8Array, ...body: Span[]): Uint8Array<ArrayBuffer> {
     const kernel = this.#kernel;
-    const bodyLength = body[1] - body[0];
-    if (levels instanceof Uint8Array) {
-      const page = this.#options.buffers.take(levels.length + bodyLength);
-      page.set(levels);
-      kernel.copy(body, page, levels.length);
-      return page;
+    const isWhole = levels instanceof Uint8Array;
+    const levelBytes = isWhole ? levels.length : 4 + lengthOf(levels);
+    const page = this.#options.buffers.take(body.reduce((sum, part) => sum + lengthOf(part), levelBytes));
+    if (isWhole) page.set(levels);
+    else {
+      writeLength(page, lengthOf(levels));
+      kernel.copy(levels, page, 4);
     }
-    const length = levels[1] - levels[0];
-    const page = this.#options.buffers.take(4 + length + bodyLength);
-    writeLength(page, length);
-    kernel.copy(body, page, kernel.copy(levels, page, 4));
+    let at = levelBytes;
+    for (const part of body) at = kernel.copy(part, page, at);
     return page;
   }
 
@@ -189,29 +188,37 @@ export class ColumnChunk {
 
   #texts(column: number, rows: number): Encoded | null {
     const kernel = this.#kernel;
-    const { read } = this.#options.type;
+    const { type, deltas } = this.#options;
+    const { read } = type;
     if (this.#mayLookUp) {
       this.#makeDictionary();
       if (kernel.read(column, rows, read, 0, this.#dictionary)) {
         const count = kernel.result(layout.COUNT);
-        const bounds = count === 0 ? null : boundsOf(kernel, this.#options.type);
+        const bounds = count === 0 ? null : boundsOf(kernel, type);
         const { length } = kernel.dictionary(this.#dictionary);
         const levels = levelsOf(kernel, rows, count);
         if (this.habit === null && !this.#usesDictionary) {
-          const end = kernel.expandTexts(count, this.#dictionary);
+          const end = kernel.expandTexts(count, this.#dictionary, deltas);
           const size = lengthOf(this.#numbers(count)) + length;
-          if (size > (end - kernel.values) * worthwhile)
-            return this.#decided(ENCODING.plain, count, bounds, levels, this.#wholeValues(end));
+          const whole = end - kernel.values + (deltas ? count * 4 : 0);
+          if (size > whole * worthwhile) return this.#wholeTexts(count, bounds, levels, end);
         }
         return this.#decided(ENCODING.dictionary, count, bounds, levels, this.#numbers(count));
       }
       this.keepDictionary();
     }
-    if (!kernel.read(column, rows, read, 0, 0)) return null;
+    if (!kernel.read(column, rows, deltas ? layout.READ_TEXT_APART : read, 0, 0)) return null;
     const count = kernel.result(layout.COUNT);
-    const bounds = count === 0 ? null : boundsOf(kernel, this.#options.type);
-    const body = this.#wholeValues(kernel.result(layout.VALUES_END));
-    return this.#decided(ENCODING.plain, count, bounds, levelsOf(kernel, rows, count), body);
+    const bounds = count === 0 ? null : boundsOf(kernel, type);
+    return this.#wholeTexts(count, bounds, levelsOf(kernel, rows, count), kernel.result(layout.VALUES_END));
+  }
+
+  /** Lengths before all texts are shorter than one before each, and the texts then take zstd less time. */
+  #wholeTexts(count: number, bounds: Bounds | null, presence: Span | null, end: number): Encoded {
+    const texts = this.#wholeValues(end);
+    if (!this.#options.deltas) return this.#decided(ENCODING.plain, count, bounds, presence, texts);
+    const lengths = this.#kernel.encodeLengths(count);
+    return this.#decided(ENCODING.lengths, count, bounds, presence, lengths, texts);
   }
 
   #values(column: number, rows: number): Encoded | null {
@@ -226,7 +233,7 @@ export class ColumnChunk {
     if (type.physical === PHYSICAL.boolean)
       return {
         encoding: ENCODING.plain,
-        body: kernel.encodeBooleans(count),
+        body: [kernel.encodeBooleans(count)],
         count,
         bounds,
         presence: levels,
@@ -257,10 +264,10 @@ export class ColumnChunk {
     count: number,
     bounds: Bounds | null,
     presence: Span | null,
-    body: Span,
+    ...body: Span[]
   ): Encoded {
     // a page without values is by no dictionary, of which there may be none
-    if (count === 0) return { encoding: ENCODING.plain, body: [0, 0], count, bounds, presence };
+    if (count === 0) return { encoding: ENCODING.plain, body: [], count, bounds, presence };
     if (encoding === ENCODING.dictionary) this.#usesDictionary = true;
     if (count >= enough) {
       this.habit = encoding;
@@ -305,7 +312,8 @@ export class ColumnChunk {
 
 interface Encoded {
   readonly encoding: number;
-  readonly body: Span;
+  /** one behind the other */
+  readonly body: readonly Span[];
   readonly count: number;
   readonly bounds: Bounds | null;
   /** levels of rows with and without a value; null where all are the same */

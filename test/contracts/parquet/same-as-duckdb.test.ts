@@ -253,6 +253,22 @@ it('texts of 16 MB, and rows that alone fill what is read at once', async () => 
   expect(await differences('long', columns, file.types)).toEqual([]);
 });
 
+it.each([
+  [true, 'DELTA_LENGTH_BYTE_ARRAY'],
+  [false, 'PLAIN'],
+])('texts that hardly come again (differences of numbers: %s) are %s', async (deltas, encoding) => {
+  const texts = Array.from({ length: 50_000 }, (_, row) =>
+    row % 91 === 0 ? null : row % 89 === 0 ? '' : `${'é\\\t'.repeat(row % 40)}${row * 7919}`,
+  );
+  const columns: StagedColumn[] = [{ name: 'text', type: { kind: 'text' }, values: texts }];
+  const { file } = await writeColumns(directory, 'texts', columns, {}, deltas);
+  expect(await differences('texts', columns, file.types)).toEqual([]);
+  const [chunk] = await database.read<{ encodings: string }>(
+    `SELECT encodings FROM parquet_metadata('${join(directory, 'texts.parquet')}')`,
+  );
+  expect(chunk!.encodings.split(', ')).toContain(encoding);
+});
+
 it('a table without rows', async () => {
   const columns: StagedColumn[] = [{ name: 'a', type: { kind: 'integer', list: true }, values: [] }];
   const { file } = await writeColumns(directory, 'none', columns);

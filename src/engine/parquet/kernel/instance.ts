@@ -16,12 +16,13 @@ interface Exports {
   readFloats32(): void;
   readFloats64(): void;
   readWholeTexts(): void;
+  readTextsApart(): void;
   readNumberedTexts(): void;
   makeDictionary(width: number, limit: number, bytesLimit: number, expected: number): number;
   lookUp32: LookUp;
   lookUp64: LookUp;
   lookUp128: LookUp;
-  expandTexts(numbers: number, count: number, dictionary: number, out: number): number;
+  expandTexts(numbers: number, count: number, dictionary: number, lengths: number, out: number): number;
   packBits(from: number, count: number, width: number, out: number): number;
   encodeRuns(from: number, count: number, width: number, out: number): number;
   encodeDeltas32: EncodeDeltas;
@@ -31,7 +32,7 @@ interface Exports {
 type LookUp = (values: number, count: number, out: number, dictionary: number) => number;
 type EncodeDeltas = (from: number, count: number, scratch: number, out: number) => number;
 
-/** By READ_…; of texts those that are kept whole. */
+/** By READ_…; of texts those that are kept whole, behind their lengths or with these apart. */
 const readers = {
   [layout.READ_INT32]: 'readInt32',
   [layout.READ_INT64]: 'readInt64',
@@ -43,6 +44,7 @@ const readers = {
   [layout.READ_FLOAT]: 'readFloats32',
   [layout.READ_DOUBLE]: 'readFloats64',
   [layout.READ_TEXT]: 'readWholeTexts',
+  [layout.READ_TEXT_APART]: 'readTextsApart',
 } as const satisfies Readonly<Record<number, keyof Exports>>;
 
 export type ReadKind = keyof typeof readers;
@@ -245,9 +247,15 @@ export class ColumnsKernel {
     return isWhole !== 0;
   }
 
-  /** Makes values of the numbers of texts; answers their end. */
-  expandTexts(count: number, dictionary: number): number {
-    return this.#exports.expandTexts(this.#numbers, count, dictionary, this.values);
+  /** Makes values of the numbers of texts, with their lengths apart or before each; answers their end. */
+  expandTexts(count: number, dictionary: number, areApart: boolean): number {
+    return this.#exports.expandTexts(
+      this.#numbers,
+      count,
+      dictionary,
+      areApart ? this.#left : 0,
+      this.values,
+    );
   }
 
   // what these answer lies apart from what the others do
@@ -271,11 +279,20 @@ export class ColumnsKernel {
     return [this.#encodedNumbers, this.#exports.packBits(this.values, count, 1, this.#encodedNumbers)];
   }
 
+  /** Lengths of texts that lie apart from them. */
+  encodeLengths(count: number): Span {
+    return this.#encodeDeltas(this.#left, count, 4);
+  }
+
   encodeDeltas(count: number, width: number): Span {
+    return this.#encodeDeltas(this.values, count, width);
+  }
+
+  #encodeDeltas(from: number, count: number, width: number): Span {
     const scratch = this.#encodedDeltas;
     const out = scratch + deltasScratchBytes;
     const { encodeDeltas32, encodeDeltas64 } = this.#exports;
     const encode = width === 4 ? encodeDeltas32 : encodeDeltas64;
-    return [out, encode(this.values, count, scratch, out)];
+    return [out, encode(from, count, scratch, out)];
   }
 }

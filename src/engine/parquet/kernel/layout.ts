@@ -22,7 +22,7 @@ export const PLAIN_TEXT = 5;
 /** the column's dictionary; 0: values are written whole */
 export const DICTIONARY = 6;
 export const SCALE = 7;
-/** where values are noted that are left to others: their number, start and end */
+/** where values are noted that are left to others: their number, start and end; or lengths of texts, int32 */
 export const LEFT = 8;
 // what came of it
 /** values that are not NULL */
@@ -86,3 +86,4 @@ export const READ_TIMESTAMP = 7;
 export const READ_FLOAT = 8;
 export const READ_DOUBLE = 9;
 export const READ_TEXT = 10;
+export const READ_TEXT_APART = 11;

@@ -30,15 +30,19 @@ function noteText(from: usize, length: usize, prefix: u64, isFirst: bool): void 
   }
 }
 
-/** Texts as numbers of a dictionary, or whole, each behind its length. A text that the dictionary has no room for is a misfit. */
+/**
+ * Texts as numbers of a dictionary, or whole, each behind its length; `isApart`: lengths apart from them, from LEFT on. A text that the
+ * dictionary has no room for is a misfit.
+ */
 // @ts-ignore: decorator
 @inline
-function readTextsBy(dictionary: usize): void {
+function readTextsBy(dictionary: usize, isApart: bool): void {
   const rows = load<i32>(ROWS);
   const stride = load<usize>(STRIDE);
   let at = load<usize>(FIRST);
   let out = load<usize>(VALUES);
   let plain = load<usize>(PLAIN_TEXT);
+  let lengths = load<usize>(LEFT);
   let page: u32 = 0;
   if (dictionary != 0) {
     page = load<u32>(dictionary, DICTIONARY_PAGE) + 1;
@@ -79,8 +83,13 @@ function readTextsBy(dictionary: usize): void {
     } else {
       const order = bswap<u64>(prefix);
       if (count == 0 || order <= leastPrefix || order >= greatestPrefix) noteText(from, length, order, count == 0);
-      store<u32>(out, <u32>length);
-      out += 4;
+      if (isApart) {
+        store<u32>(lengths, <u32>length);
+        lengths += 4;
+      } else {
+        store<u32>(out, <u32>length);
+        out += 4;
+      }
       copyText(out, from, length);
       out += length;
     }
@@ -91,21 +100,31 @@ function readTextsBy(dictionary: usize): void {
 }
 
 export function readWholeTexts(): void {
-  readTextsBy(0);
+  readTextsBy(0, false);
+}
+
+export function readTextsApart(): void {
+  readTextsBy(0, true);
 }
 
 export function readNumberedTexts(): void {
-  readTextsBy(load<usize>(DICTIONARY));
+  readTextsBy(load<usize>(DICTIONARY), false);
 }
 
-/** Texts of a dictionary, whole, each behind its length; answers the end. */
-export function expandTexts(numbers: usize, count: i32, dictionary: usize, out: usize): usize {
+/** Texts of a dictionary, whole, each behind its length, or with `lengths` apart, if there is such a place; answers the end. */
+export function expandTexts(numbers: usize, count: i32, dictionary: usize, lengths: usize, out: usize): usize {
   const values = load<usize>(dictionary, DICTIONARY_VALUES);
   const texts = load<usize>(dictionary, DICTIONARY_TEXTS);
   for (let i = 0; i < count; i++, numbers += 4) {
     const entry = values + load<u32>(texts + <usize>load<u32>(numbers) * TEXT_BYTES, TEXT_START);
-    const length = <usize>load<u32>(entry) + 4;
-    copyText(out, entry, length);
+    const length = <usize>load<u32>(entry);
+    if (lengths != 0) {
+      store<u32>(lengths + ((<usize>i) << 2), <u32>length);
+    } else {
+      store<u32>(out, <u32>length);
+      out += 4;
+    }
+    copyText(out, entry + 4, length);
     out += length;
   }
   return out;

@@ -73,6 +73,7 @@ const encodings: Readonly<Record<number, number>> = {
   [ENCODING.plain]: layout.IN_PLAIN,
   [ENCODING.dictionary]: layout.IN_DICTIONARY,
   [ENCODING.deltas]: layout.IN_DELTAS,
+  [ENCODING.lengths]: layout.IN_LENGTHS,
 };
 
 /** what is read at once, where a page's length is not known yet */

@@ -100,7 +100,7 @@ function sameRun(runs: usize, count: i32): i32 {
 /** Unpacks the next 32 differences. */
 function nextMini(column: usize): bool {
   const end = load<usize>(column, COLUMN_END);
-  let at = load<usize>(column, COLUMN_AT);
+  let at = load<usize>(column, DELTAS_AT);
   let mini = load<i32>(column, DELTAS_MINI);
   if (mini == MINIS) {
     if (at >= end) return false;
@@ -121,7 +121,7 @@ function nextMini(column: usize): bool {
     if (shift + <u64>width > 64) value |= <u64>load<u8>(at + (bit >> 3), 8) << (64 - shift);
     store<i64>(out + (i << 3), least + <i64>(value & mask));
   }
-  store<usize>(column, at + <usize>(width << 2), COLUMN_AT);
+  store<usize>(column, at + <usize>(width << 2), DELTAS_AT);
   store<i32>(column, mini + 1, DELTAS_MINI);
   store<i32>(column, 0, DELTAS_NEXT);
   return true;
@@ -152,6 +152,34 @@ function readDeltas(column: usize, count: i32, out: usize): bool {
   return true;
 }
 
+/** Begins differences that lie there; answers how many values they have. -1: they are not cut as the writer cuts them. */
+function beginDeltas(column: usize, at: usize): i32 {
+  if (readVarint(at) != MINI_VALUES * MINIS || readVarint(varintEnd) != MINIS) return -1;
+  const count = <i32>readVarint(varintEnd);
+  store<i64>(column, readZigzag(varintEnd), DELTAS_LAST);
+  store<usize>(column, varintEnd, DELTAS_AT);
+  store<i32>(column, 0, DELTAS_BEGUN);
+  store<i32>(column, MINIS, DELTAS_MINI);
+  store<i32>(column, MINI_VALUES, DELTAS_NEXT);
+  return count;
+}
+
+/** Where differences of so many values end, of which none is taken yet; 0: not before `end`. */
+function endOfDeltas(column: usize, count: i32, end: usize): usize {
+  let at = load<usize>(column, DELTAS_AT);
+  for (count--; count > 0; count -= MINI_VALUES * MINIS) {
+    if (at >= end) return 0;
+    readVarint(at);
+    at = varintEnd + MINIS;
+    if (at > end) return 0;
+    for (let mini: usize = 0; mini < <usize>MINIS; mini++) {
+      // groups behind the last value may not be there
+      if (<i32>mini * MINI_VALUES < count) at += <usize>load<u8>(varintEnd + mini) << 2;
+    }
+  }
+  return at <= end ? at : 0;
+}
+
 /** So many values as int64. */
 function readWhole(column: usize, count: i32, out: usize): bool {
   if (load<i32>(column, COLUMN_ENCODING) == IN_DELTAS) return readDeltas(column, count, out);
@@ -178,14 +206,11 @@ export function beginPage(column: usize, page: usize, end: usize, encoding: i32)
     const width = at < end ? <i32>load<u8>(at) : 0;
     if (width > 32) return false;
     beginRuns(column + COLUMN_NUMBERS, at + 1, end, width);
-  } else if (encoding == IN_DELTAS) {
-    if (readVarint(at) != MINI_VALUES * MINIS || readVarint(varintEnd) != MINIS) return false;
-    readVarint(varintEnd);
-    store<i64>(column, readZigzag(varintEnd), DELTAS_LAST);
-    at = varintEnd;
-    store<i32>(column, 0, DELTAS_BEGUN);
-    store<i32>(column, MINIS, DELTAS_MINI);
-    store<i32>(column, MINI_VALUES, DELTAS_NEXT);
+  } else if (encoding == IN_DELTAS || encoding == IN_LENGTHS) {
+    const count = beginDeltas(column, at);
+    if (count < 0) return false;
+    at = encoding == IN_DELTAS ? load<usize>(column, DELTAS_AT) : endOfDeltas(column, count, end);
+    if (at == 0) return false;
   }
   // bits are counted from the page's first byte
   store<usize>(column, load<i32>(column, COLUMN_FORM) == FORM_BOOLEAN ? at << 3 : at, COLUMN_AT);
@@ -294,6 +319,23 @@ export function takeRows(column: usize, rows: i32, cells: usize, stride: usize, 
   if (form == FORM_TEXT) {
     const pageEnd = load<usize>(column, COLUMN_END);
     let at = load<usize>(column, COLUMN_AT);
+    if (load<i32>(column, COLUMN_ENCODING) == IN_LENGTHS) {
+      let next = load<usize>(WIDES);
+      if (!readDeltas(column, count, next)) return 0;
+      for (let cell = cells; cell < end; cell += stride, level += 4) {
+        if (!isEach && load<i32>(level) == 0) continue;
+        const length = load<u64>(next);
+        next += 8;
+        if (length > <u64>(pageEnd - at)) return 0;
+        copyText(out, at, <usize>length);
+        at += <usize>length;
+        store<u32>(cell, <u32>(out - origin));
+        out += <usize>length;
+        store<u32>(cell, <u32>(out - origin), 4);
+      }
+      store<usize>(column, at, COLUMN_AT);
+      return out;
+    }
     for (let cell = cells; cell < end; cell += stride, level += 4) {
       if (!isEach && load<i32>(level) == 0) continue;
       if (at + 4 > pageEnd) return 0;

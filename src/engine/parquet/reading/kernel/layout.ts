@@ -28,7 +28,7 @@ export const COLUMN_KEPT = 2;
 export const COLUMN_WIDTH = 3;
 /** of the page: IN_… */
 export const COLUMN_ENCODING = 4;
-/** next byte of values written whole (of booleans the next bit), and where the page ends */
+/** next byte of values written whole (of booleans the next bit, of texts behind all lengths the next text), and where the page ends */
 export const COLUMN_AT = 5;
 export const COLUMN_END = 6;
 /** of the dictionary: where each of its texts starts, a length of 32 bits before it, and how many there are */
@@ -39,7 +39,7 @@ export const COLUMN_LONGEST = 9;
 /** runs of levels, and of numbers of the dictionary */
 export const COLUMN_LEVELS = 10;
 export const COLUMN_NUMBERS = 16;
-/** differences: where the next ones are, and where their widths are */
+/** differences, those of lengths of texts among them: where their widths are, and the next group of 32 */
 export const DELTAS_WIDTHS = 22;
 export const DELTAS_MINI = 23;
 /** of the 32 that were unpacked last: the next one */
@@ -51,6 +51,8 @@ export const DELTAS_LAST = 26;
 export const DELTAS_LEAST = 28;
 /** 32 int64 */
 export const DELTAS_UNPACKED = 30;
+/** next byte of them */
+export const DELTAS_AT = 94;
 export const COLUMN_INTS = 96;
 
 // runs, int32 fields
@@ -68,6 +70,8 @@ export const RUNS_BIT = 5;
 export const IN_PLAIN = 0;
 export const IN_DICTIONARY = 1;
 export const IN_DELTAS = 2;
+/** texts behind the lengths of all of them, which are differences */
+export const IN_LENGTHS = 3;
 
 /** What values are as text. */
 export const FORM_TEXT = 0;
