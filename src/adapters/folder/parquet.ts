@@ -121,7 +121,7 @@ export function fileTask(
       return {
         name,
         sqlType: types[at]!,
-        ...(type.list === true ? { items: listItems(type.kind) } : {}),
+        ...joinedItems(type, types[at]!),
         ...(ids === undefined ? {} : { ids }),
       };
     }),
@@ -130,6 +130,11 @@ export function fileTask(
     longestRowBytes: file.longestWriteBytes,
     deltas,
   };
+}
+
+function joinedItems({ kind, list }: ColumnType, sqlType: string): Pick<ParquetColumn, 'items'> {
+  if (list === true) return { items: listItems(kind) };
+  return sqlType === 'VARCHAR' && listItems(kind) === 'float' ? { items: 'no list' } : {};
 }
 
 function listItems(kind: ColumnType['kind']): ListItems {

@@ -325,9 +325,11 @@ function lineValues(line: string, types: ReadonlyMap<string, ColumnType>): (colu
   return (name) => {
     const value = row[name] ?? null;
     if (value === null) return null;
-    const kind = types.get(name)?.kind;
+    const { kind, list } = types.get(name) ?? {};
     const isFloat = kind === 'real' || kind === 'double';
     const text = (item: unknown): string => (isFloat ? infinity(String(item)) : String(item));
+    // what stands in place of a list is none
+    if (list === true && typeof value === 'string') return value;
     return Array.isArray(value) ? value.map(text).join(' ') : text(value);
   };
 }

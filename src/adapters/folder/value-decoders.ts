@@ -68,7 +68,7 @@ export function typeForm(type: ColumnType | undefined): number {
 }
 
 export function infinity(text: string): string {
-  return text.replace('Infinity', 'INF');
+  return text === 'Infinity' ? 'INF' : text === '-Infinity' ? '-INF' : text;
 }
 
 function listDecoder(kind: ColumnType['kind']): ValueDecoder {

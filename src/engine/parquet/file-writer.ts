@@ -5,7 +5,7 @@
 import { ColumnChunk, type Compress, type ColumnPage } from './column-chunk.ts';
 import { valueTypeOf } from './values/column-types.ts';
 import { ColumnsKernel } from './kernel/instance.ts';
-import { addLists, joinedTruthBytes, type ListItems } from './lists.ts';
+import { addLists, joinedTruthBytes, type JoinedItems } from './lists.ts';
 import type { WriterMemory } from './writer-memory.ts';
 import {
   footer,
@@ -23,7 +23,7 @@ export interface ParquetColumn {
   /** of DuckDB */
   readonly sqlType: string;
   /** what lists are made of in the rows, also where the column is text; absent: no list */
-  readonly items?: ListItems;
+  readonly items?: JoinedItems;
   /** numbers of the column, and of the items of a list */
   readonly ids?: readonly [column: number, item?: number];
 }

@@ -14,14 +14,17 @@ const LARGE_I = 73;
 const SMALL_F = 102;
 const SMALL_T = 116;
 
-/** What lists are made of: texts may stand in quotes, truth values are `t` and `f`, floats may be `Infinity`. */
+/** What lists are made of: texts stand in quotes, as does what is none of its type, truth values are `t` and `f`, floats may be `Infinity`. */
 export type ListItems = 'text' | 'truth' | 'float' | 'others';
+/** Of text, what values of floats that are none of a list are, where others of the column are no floats. */
+export type JoinedItems = ListItems | 'no list';
 
 const [yes, no, infinity] = ['true', 'false', 'INF'].map((text) => new TextEncoder().encode(text)) as [
   Uint8Array,
   Uint8Array,
   Uint8Array,
 ];
+const infinityInRows = new TextEncoder().encode('Infinity');
 /** how many times longer lists of truth values are in the form of XML, at most */
 export const joinedTruthBytes = 3;
 
@@ -30,15 +33,19 @@ function isList(text: Uint8Array, start: number, end: number): boolean {
   return end - start >= 2 && text[start] === OPEN && text[end - 1] === CLOSE;
 }
 
+/** Whether items stand in quotes: all do, or none. */
+function isQuoted(text: Uint8Array, start: number): boolean {
+  return text[start + 1] === QUOTE;
+}
+
 /**
  * Writes the items of the list [start, end) behind one another at `at`, each before a `separator`, their text in COPY text; there is room
- * for as many bytes as the list has. `isText`: items may stand in quotes. Answers where they end, and tells of each.
+ * for as many bytes as the list has. Answers where they end, and tells of each.
  */
 function writeItems(
   text: Uint8Array,
   start: number,
   end: number,
-  isText: boolean,
   target: Uint8Array,
   from: number,
   separator: number,
@@ -48,7 +55,7 @@ function writeItems(
   const last = end - 1;
   for (let i = start + 1; i < last;) {
     items += 1;
-    if (!isText || text[i] !== QUOTE) {
+    if (text[i] !== QUOTE) {
       while (i < last && text[i] !== COMMA) target[at++] = text[i++]!;
       i += 1;
     } else {
@@ -102,7 +109,7 @@ export interface ListColumn {
   readonly rows: ColumnsKernel;
   /** takes the items: it has room for those of all rows */
   readonly items: ColumnsKernel;
-  readonly of: ListItems;
+  readonly of: JoinedItems;
 }
 
 /**
@@ -112,7 +119,6 @@ export interface ListColumn {
 export function addLists(list: ListColumn, column: number, rows: number, isOfItems: boolean): boolean {
   if (!isOfItems) return addJoined(list, column, rows);
   const { chunk, items: kernel } = list;
-  const isText = list.of === 'text';
   const { text } = list.rows;
   const target = kernel.text;
   const repetitions: number[] = [];
@@ -127,7 +133,7 @@ export function addLists(list: ListColumn, column: number, rows: number, isOfIte
       definitions.push(0);
       continue;
     }
-    const written = writeItems(text, start, end, isText, target, length, LF);
+    const written = writeItems(text, start, end, target, length, LF);
     length = written.end;
     items += written.items;
     definitions.push(written.items === 0 ? 1 : 3);
@@ -147,6 +153,18 @@ export function addLists(list: ListColumn, column: number, rows: number, isOfIte
   return chunk.add(0, items, { bytes, entries: definitions.length, rows });
 }
 
+/** `Infinity` as XML has it, with its sign; else the text. */
+function writeFloat(text: Uint8Array, start: number, end: number, target: Uint8Array, from: number): number {
+  const sign = text[start] === MINUS ? 1 : 0;
+  const isInfinite =
+    end - start - sign === infinityInRows.length &&
+    infinityInRows.every((byte, at) => text[start + sign + at] === byte);
+  target.set(text.subarray(start, isInfinite ? start + sign : end), from);
+  if (!isInfinite) return from + end - start;
+  target.set(infinity, from + sign);
+  return from + sign + infinity.length;
+}
+
 /** What is no list stays as it is. */
 function addJoined(
   { chunk, rows: source, items: kernel, of }: ListColumn,
@@ -158,11 +176,12 @@ function addJoined(
   let length = 0;
   for (let row = 0; row < rows; row += 1) {
     const [start, end] = source.field(row, column);
-    if (isList(text, start, end)) {
+    if (of === 'no list') length = writeFloat(text, start, end, target, length);
+    else if (isList(text, start, end)) {
       const written =
-        of === 'truth' || of === 'float'
+        (of === 'truth' || of === 'float') && !isQuoted(text, start)
           ? writeInXml(text, start, end, target, length)
-          : writeItems(text, start, end, of === 'text', target, length, SPACE).end;
+          : writeItems(text, start, end, target, length, SPACE).end;
       length = Math.max(length, written - 1);
     } else {
       target.set(text.subarray(start, end), length);

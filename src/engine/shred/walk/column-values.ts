@@ -3,6 +3,7 @@ import { utf8Text } from '../../xml/utf8.ts';
 import { partOf } from '../compiled-plan.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
 import { EMPTY, FITS, UNCONVERTED } from '../values/conversion.ts';
+import { cellOfMisfit, isMistakable } from '../values/lookalikes.ts';
 import type { WalkContext } from './context.ts';
 
 export interface UnconvertedText {
@@ -42,14 +43,19 @@ export class ColumnValues {
     const { deviations, output, settings } = this.#context;
     const table = this.#rows.table(row);
     const part = partOf(table, column);
-    const { name, keepsForm } = table.columns[column]!;
+    const { name, keepsForm, type } = table.columns[column]!;
     const written = source.subarray(start, end);
     const rowKey = this.#rows.key(row);
     if (result === UNCONVERTED) {
       const text = utf8Text(written);
       this.unconvertedValues.push({ table: part.index, column: column - part.start, rowKey, text });
       if (settings.widensInPlace) this.#rows.mark(row, column);
-      else this.#rows.setRaw(row, column, source, start, end);
+      else {
+        const cell = cellOfMisfit(written, type, settings.encoding);
+        this.#rows.setRaw(row, column, cell, 0, cell.length);
+        if (isMistakable(text, type))
+          output.side('lexical', [this.#context.documentKey(), part.name, rowKey, name, written]);
+      }
       deviations.unconverted(`${part.name}.${name}`, text);
       return;
     }

@@ -1,0 +1,48 @@
+/**
+ * Text that a column's type cannot hold, and that looks like what rows have in place of a value of the type: who reads the rows back would take `t` for
+ * true and `{a,b}` for a list of two.
+ */
+import type { ColumnType } from '../../model/relational-model.ts';
+import type { EncodingName } from '../rows/encoding.ts';
+import { isNumber } from '../json-lines/members.ts';
+
+const [openBrace, closeBrace, quote, backslash] = [0x7b, 0x7d, 0x22, 0x5c];
+
+/** Whether a target has lists as items, which it takes out of array literals itself. */
+function takesListsApart(encoding: EncodingName): boolean {
+  return encoding === 'words' || encoding === 'json-lines';
+}
+
+function isInBraces(text: Uint8Array): boolean {
+  return text.length >= 2 && text[0] === openBrace && text.at(-1) === closeBrace;
+}
+
+/** What a cell is to hold in place of the text: a list whose only item is the text, where it would be taken apart; else the text. */
+export function cellOfMisfit(text: Uint8Array, type: ColumnType, encoding: EncodingName): Uint8Array {
+  if (type.list !== true || !takesListsApart(encoding) || !isInBraces(text)) return text;
+  const literal = [openBrace, quote];
+  for (const byte of text) {
+    if (byte === quote || byte === backslash) literal.push(backslash);
+    literal.push(byte);
+  }
+  return Uint8Array.of(...literal, quote, closeBrace);
+}
+
+/** A number of XML Schema, and one that JSON has in the same form. */
+const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const numberOfJson = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Whether the text is to be kept beside the row, which does not tell it from a value of the type in every encoding. */
+export function isMistakable(text: string, { kind, list }: ColumnType): boolean {
+  if (list === true) return text.startsWith('{') && text.endsWith('}');
+  if (isNumber(kind) && number.test(text) && !numberOfJson.test(text)) return true;
+  switch (kind) {
+    case 'boolean':
+      return text === 't' || text === 'f';
+    case 'real':
+    case 'double':
+      return text === 'Infinity' || text === '-Infinity';
+    default:
+      return false;
+  }
+}
