@@ -19,12 +19,12 @@ import { surveyBytes, surveyRecords } from './survey-records.ts';
 import { HeldRoom, heldValueBytes, pieceBytesOf } from './held-room.ts';
 import { createStoredRowsMemory, openStoredRows, type StoredRowsMemory } from './parquet-rows.ts';
 import { rowsInOrder } from './rows-in-order.ts';
+import { readingTurn, type ReadingTurn } from './reading-turn.ts';
 import { openTextRows } from './text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
-import { lockFolder, type FileLock } from '../file-staging/lock.ts';
 import { infinity, valueDecoder } from './value-decoders.ts';
-import { finishJournal, readManifest, type ManifestFile, type ManifestTable } from './contents/manifest.ts';
+import { readManifest, type ManifestFile, type ManifestTable } from './contents/manifest.ts';
 import { pinFolder } from '../local-files/open-folder.ts';
 
 export interface FolderRowSourceOptions {
@@ -44,7 +44,7 @@ export function createFolderRowSource(options: FolderRowSourceOptions): RowSourc
   });
 }
 
-/** The folder is locked while it is read: what is read stays as it was. */
+/** What is read stays as it was: the folder is locked meanwhile, or it is known at the end. */
 async function openTables(
   { directory: label, refuseLinks = false, installation }: FolderRowSourceOptions,
   model: RelationalModel,
@@ -55,17 +55,19 @@ async function openTables(
   });
   const directory = pinned.path;
   let spill: string | null = null;
-  let lock: FileLock | null = null;
+  let turn: ReadingTurn | null = null;
   const letGo = async (): Promise<void> => {
     if (spill !== null) await rm(spill, { recursive: true, force: true });
-    await lock?.release();
-    await pinned.close();
+    try {
+      await turn?.end();
+    } finally {
+      await pinned.close();
+    }
   };
   try {
     if ((await readManifest(directory)) === null) throw nothing;
-    lock = await lockFolder(directory, 15 * 60_000, label);
+    turn = await readingTurn(directory, label);
     spill = await mkdtemp(join(tmpdir(), 'row-source-'));
-    await finishJournal(directory);
     const manifest = (await readManifest(directory))!;
     for (const { files } of manifest.tables)
       for (const { name } of files) await refuseLink(join(directory, name));
@@ -101,7 +103,8 @@ async function openTables(
       },
     };
   } catch (error) {
-    await letGo();
+    // the fault that there is already is the one to tell
+    await letGo().catch(() => undefined);
     throw error;
   }
 }
