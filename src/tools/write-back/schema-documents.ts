@@ -140,7 +140,10 @@ class SchemaDocuments {
       let bytes = 0;
       const { write } = writer;
       const produce = async (consume: (piece: Uint8Array) => Promise<void> | void): Promise<void> => {
-        bytes = await write(document.key, consume);
+        bytes = await write(document.key, (piece) => {
+          this.#session.interrupted.throwIfAborted();
+          return consume(piece);
+        });
       };
       if (request.dryRun) await produce(() => undefined);
       else {
