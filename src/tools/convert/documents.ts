@@ -1,5 +1,6 @@
 /** xml2er: documents become statistics, an origin with its model, and rows in a target. Rarely needed modules are imported lazily. */
 import { InputError } from '../../engine/diagnostics.ts';
+import type { InputSet } from '../inputs/list-files.ts';
 import { nothingToLoad, type Conversion } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { checkBeforeCollecting } from './check.ts';
@@ -30,23 +31,37 @@ async function convertInputs(given: ToolSession, rows: readonly string[] | null)
   if (session.request.engine === 'spark')
     (await import('../load/spark/load-on-spark.ts')).requireSpark(session);
   const target = new TargetOnDemand(session);
-  let fileCount = 0;
+  let hasOthers = false;
   try {
     const settled = await settleSchema(session, target, rows);
-    fileCount = settled.inputs.fileCount;
     try {
       const plan = await planConversion(settled.session);
       return await convertDocuments({ ...settled, plan, target });
+    } catch (error) {
+      hasOthers = error instanceof InputError && (await holdsSeveral(settled.inputs));
+      throw error;
     } finally {
       await settled.inputs.dispose();
     }
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     const fault = await session.rejects.fatal(error);
-    throw fileCount > 1 && session.request.onError === 'fail' ? withSkipAdvice(fault) : fault;
+    throw hasOthers && session.request.onError === 'fail' ? withSkipAdvice(fault) : fault;
   } finally {
     await target.close();
   }
+}
+
+/** Files, or documents of one archive. */
+async function holdsSeveral({ fileCount, members }: InputSet): Promise<boolean> {
+  if (fileCount > 1) return true;
+  let documents = 0;
+  try {
+    for await (const _ of members()) if ((documents += 1) > 1) return true;
+  } catch {
+    // what ends the walk is told already, or comes behind the fault that is
+  }
+  return false;
 }
 
 function withSkipAdvice({ diagnostic }: InputError): InputError {

@@ -1,12 +1,13 @@
 /** Documents that start with an element the schema does not have: refused and told of; where that is asked for, kept whole and given back. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { needs, some } from '../../support/needs.ts';
+import { tarOf } from '../../support/service/archives.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/targets/', import.meta.url));
@@ -48,6 +49,16 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     expect(summary).toMatchObject({ status: 'F', documents: 0, rejected: 0, unknown_root: 1 });
     const empty = await runTool(home, 'unload', ['-l', '1', '-i', 'metadb:refused', '-D', 'first.xml']);
     expect(empty.code).toBe(1);
+  });
+
+  it('are told of it, too, where an archive holds others', async () => {
+    const archive = join(home.directory, 'documents.tar');
+    await writeFile(archive, await tarOfFiles(note, known));
+    const several = await load('metadb:refused', archive);
+    expect([several.code, several.stdout]).toEqual([1, expect.stringMatching(/; --on-error skip .*$/m)]);
+    await writeFile(archive, await tarOfFiles(note));
+    const one = await load('metadb:refused', archive);
+    expect([one.code, one.stdout]).toEqual([1, expect.not.stringContaining('--on-error')]);
   });
 
   it('alone are not told of --on-error, which would leave nothing', async () => {
@@ -182,3 +193,9 @@ describe('documents with another root', { timeout: 120_000 }, () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(refusal)]);
   });
 });
+
+async function tarOfFiles(...paths: readonly string[]): Promise<Uint8Array> {
+  return tarOf(
+    await Promise.all(paths.map(async (path) => ({ name: basename(path), bytes: await readFile(path) }))),
+  );
+}
