@@ -86,6 +86,7 @@ class Checker implements IdentityChecker {
   /** of the elements that declare rules; those behind the open ones are used again */
   readonly #scopes: RuleScope[] = [];
   #openScopes = 0;
+  #openCandidates = 0;
   readonly #namespaces = new NamespaceScope();
   readonly #hash = new SeededHash();
   readonly #shortKeys = new ShortKeys();
@@ -123,6 +124,7 @@ class Checker implements IdentityChecker {
     this.#held = 0;
     this.#stopped = false;
     this.#openScopes = 0;
+    this.#openCandidates = 0;
     this.#shortKeys.clear();
     this.#text.length = 0;
     this.#namespaces.leave(0);
@@ -198,10 +200,9 @@ class Checker implements IdentityChecker {
       scope.begin(this.#rules.rulesOf(situation.node));
       this.#openScopes += 1;
     }
-    let candidate = situation.candidates - selected.length;
     for (const { scope, rule } of selected) {
-      this.#candidates.begin(candidate, this.#scopes[scope]!, rule, this.#rules.rules[rule]!.fields.length);
-      candidate += 1;
+      const declaring = this.#scopes[this.#openScopes + scope]!;
+      this.#candidates.begin(this.#openCandidates++, declaring, rule, this.#rules.rules[rule]!.fields.length);
     }
     for (const attribute of attributes) {
       const { id } = attribute.test;
@@ -222,7 +223,8 @@ class Checker implements IdentityChecker {
       attribute.as.set(name, as);
     }
     const [start, end] = [events[at * RECORD_INTS + 2]!, events[at * RECORD_INTS + 3]!];
-    setValue(this.#candidates.at(attribute.candidate), attribute.field, as, sourceOf(batch, at), start, end);
+    const candidate = this.#candidates.at(this.#openCandidates + attribute.candidate);
+    setValue(candidate, attribute.field, as, sourceOf(batch, at), start, end);
   }
 
   #end(): void {
@@ -232,17 +234,20 @@ class Checker implements IdentityChecker {
     this.#namespaces.leave(this.#namespacesBefore[this.#depth]!);
   }
 
-  #leave({ captured, textAs, selected, candidates, opensScope }: Situation): void {
+  #leave({ captured, textAs, selected, opensScope }: Situation): void {
+    const open = this.#openCandidates;
     if (captured.length > 0) {
       const text = this.#text;
       const isNil = this.#nil[this.#depth]!;
+      const as = isNil ? null : textAs;
       for (const { candidate, field } of captured)
-        setValue(this.#candidates.at(candidate), field, isNil ? null : textAs, text.bytes, 0, text.length);
+        setValue(this.#candidates.at(open + candidate), field, as, text.bytes, 0, text.length);
       text.length = 0;
     }
-    const first = candidates - selected.length;
+    const first = open - selected.length;
+    this.#openCandidates = first;
     for (let at = 0; at < selected.length && !this.#stopped; at += 1)
-      this.#settle(this.#candidates.at(first + at), this.#candidates.at(selected[at]!.valued));
+      this.#settle(this.#candidates.at(first + at), this.#candidates.at(open + selected[at]!.valued));
     if (opensScope && !this.#stopped) this.#closeScope();
   }
 

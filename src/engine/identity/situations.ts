@@ -3,19 +3,23 @@
  * on the way to it alone, so that it is worked out once, and elements of the same name in the same situation share the next one.
  */
 import type { ComparedAs } from './compared-values.ts';
-import type { CompiledPath, CompiledRules, Test } from './compiled-rules.ts';
+import type { CompiledPath, CompiledRules, Selection, Test } from './compiled-rules.ts';
 
-/** Scopes and candidates are told by their places among those that are open, outermost first. */
+/**
+ * Scopes and candidates are told by their places among those that are open, counted from the end: -1 is the innermost or the last one. So the same
+ * elements are in one situation wherever they lie.
+ */
 export interface Situation {
   readonly node: number;
   /** nothing is to be done where such an element starts or ends, nor with its text */
   readonly isQuiet: boolean;
-  /** the element declares rules: the last of `scopes` is its own */
+  /** the element declares rules: the last of the open scopes is its own */
   readonly opensScope: boolean;
-  /** nodes of the open elements that declare rules */
-  readonly scopes: readonly number[];
-  /** candidates that are open, those that it is selected for among them: the last ones */
-  readonly candidates: number;
+  /** the innermost open scope whose rules select elements at any depth: of the others it does not matter any more which they are */
+  readonly anywhere: OuterScope | null;
+  /** scopes that are open inside of that one */
+  readonly scopesInside: number;
+  /** by candidate, which are the last of those that are open */
   readonly selected: readonly Selected[];
   readonly attributes: readonly AttributeField[];
   /** fields that its text is the value of */
@@ -35,16 +39,31 @@ export interface Situation {
   epoch: number;
 }
 
+interface InScope {
+  readonly scope: number;
+}
+
+interface OuterScope {
+  /** of the element that declares the rules */
+  readonly node: number;
+  /** the next such scope around it, and how many others lie between the two */
+  readonly outer: OuterScope | null;
+  readonly scopesBetween: number;
+  /** how many there are, itself among them */
+  readonly count: number;
+}
+
 /** A rule's selector has found the element. */
 export interface Selected {
   readonly scope: number;
   readonly rule: number;
   /** the candidate that has the values: another one where a rule before has the same fields */
-  readonly valued: number;
+  valued: number;
 }
 
 export interface Field {
-  readonly candidate: number;
+  /** set anew once all candidates of the element are known */
+  candidate: number;
   readonly field: number;
 }
 
@@ -64,9 +83,9 @@ interface Waiting extends Field {
 }
 
 /** In place of a candidate: the path is a selector's. */
-const SELECTOR = -1;
+const SELECTOR = 2 ** 30;
 
-/** What is found out of an element. */
+/** What is found out of an element. Until all is, candidates are counted from its parent's end on: its own are 0 and above. */
 interface Draft {
   readonly waiting: Waiting[];
   readonly selected: Selected[];
@@ -77,7 +96,6 @@ interface Draft {
   readonly valued: Map<string, number>;
   /** attributes that are there, as bits of `known`; null: not looked at yet */
   readonly present: { readonly bits: number; readonly known: ReadonlyMap<number, number> } | null;
-  candidates: number;
 }
 
 /** Names that have a bit. */
@@ -110,7 +128,7 @@ export class Situations {
   constructor(rules: CompiledRules, most: number) {
     this.#rules = rules;
     this.#most = most;
-    this.outside = this.#situation(-1, [], false, newDraft(0, null));
+    this.outside = this.#situation({ node: -1, ...nowhere, opensScope: false }, newDraft(null));
   }
 
   /** Of an element of that name below one in the situation `parent`. */
@@ -178,35 +196,55 @@ export class Situations {
   }
 
   #make(parent: Situation, nameId: number, node: number, present: Draft['present']): Situation {
-    const draft = newDraft(parent.candidates, present);
-    for (const waiting of parent.waiting) this.#advance(waiting, nameId, draft);
-    for (const [scope, declaring] of parent.scopes.entries()) {
-      const selections = this.#rules.anywhere(this.#rules.rulesOf(declaring));
-      for (const name of [nameId, -1])
-        for (const { rule, path } of selections.get(name) ?? [])
-          this.#advance({ path, step: 0, scope, rule, candidate: SELECTOR, field: 0 }, nameId, draft);
-    }
+    const draft = newDraft(present);
     const rules = this.#rules.rulesOf(node);
-    const scope = parent.scopes.length;
+    const opensScope = rules.length > 0;
+    const opened = opensScope ? 1 : 0;
+    for (const waiting of parent.waiting) this.#advance(waiting, waiting.scope - opened, nameId, draft);
+    for (const { scope, rule, path } of this.#selectedAnywhere(parent, nameId))
+      this.#advance(
+        { path, step: 0, scope, rule, candidate: SELECTOR, field: 0 },
+        scope - opened,
+        nameId,
+        draft,
+      );
     for (const rule of rules) {
       for (const path of this.#rules.rules[rule]!.selector)
         if (!path.anywhere)
-          this.#follow({ path, step: 0, scope, rule, candidate: SELECTOR, field: 0 }, draft);
+          this.#follow({ path, step: 0, scope: -1, rule, candidate: SELECTOR, field: 0 }, draft);
     }
-    return this.#situation(
-      node,
-      rules.length > 0 ? [...parent.scopes, node] : parent.scopes,
-      rules.length > 0,
-      draft,
-    );
+    const { anywhere: outer, scopesInside } = parent;
+    const selectsBelow = opensScope && this.#rules.anywhere(rules).size > 0;
+    const around = selectsBelow
+      ? {
+          anywhere: { node, outer, scopesBetween: scopesInside, count: (outer?.count ?? 0) + 1 },
+          scopesInside: 0,
+        }
+      : { anywhere: outer, scopesInside: outer === null ? 0 : scopesInside + opened };
+    return this.#situation({ node, ...around, opensScope }, draft);
   }
 
-  /** The element is one below that where `waiting` stood. */
-  #advance(waiting: Waiting, nameId: number, draft: Draft): void {
+  /** Selectors that may go on with an element of that name wherever it lies; those of outer scopes first. */
+  #selectedAnywhere({ anywhere, scopesInside }: Situation, nameId: number): (Selection & InScope)[] {
+    const found: (Selection & InScope)[] = [];
+    let scope = -1 - scopesInside;
+    for (let at = anywhere; at !== null; scope -= at.scopesBetween + 1, at = at.outer) {
+      const selections = this.#rules.anywhere(this.#rules.rulesOf(at.node));
+      // the list is turned round in the end
+      for (const name of [-1, nameId]) {
+        const some = selections.get(name);
+        for (let last = (some?.length ?? 0) - 1; last >= 0; last -= 1) found.push({ scope, ...some![last]! });
+      }
+    }
+    return found.toReversed();
+  }
+
+  /** The element is one below that where `waiting` stood; `scope`: the place that its scope has now. */
+  #advance(waiting: Waiting, scope: number, nameId: number, draft: Draft): void {
     const { path, step, candidate } = waiting;
     // a field's `.//` stays at each level
-    if (path.anywhere && step === 0 && candidate !== SELECTOR) draft.waiting.push(waiting);
-    if (path.steps[step]!.passes(nameId)) this.#follow({ ...waiting, step: step + 1 }, draft);
+    if (path.anywhere && step === 0 && candidate !== SELECTOR) draft.waiting.push({ ...waiting, scope });
+    if (path.steps[step]!.passes(nameId)) this.#follow({ ...waiting, scope, step: step + 1 }, draft);
   }
 
   /** The element is where the path has come to. */
@@ -223,8 +261,7 @@ export class Situations {
     // only a key demands its fields, and attributes stand once
     const demands = kind === 'key' || fields.some((paths) => onlyAttribute(paths) < 0);
     if (!demands && isWithout(draft, onlyAttribute(fields[0]!))) return;
-    const candidate = draft.candidates;
-    draft.candidates += 1;
+    const candidate = draft.selected.length;
     const own = (this.#ownAttributes[rule] ??= ownAttributes(fields));
     const valued = own === null ? candidate : (draft.valued.get(own) ?? candidate);
     draft.selected.push({ scope, rule, valued });
@@ -235,21 +272,19 @@ export class Situations {
   }
 
   #situation(
-    node: number,
-    scopes: readonly number[],
-    opensScope: boolean,
-    { waiting, selected, attributes, captured, asked, candidates }: Draft,
+    found: Pick<Situation, 'node' | 'anywhere' | 'scopesInside' | 'opensScope'>,
+    { waiting, selected, attributes, captured, asked }: Draft,
   ): Situation {
+    for (const fields of [waiting, attributes, captured])
+      for (const field of fields) if (field.candidate !== SELECTOR) field.candidate -= selected.length;
+    for (const one of selected) one.valued -= selected.length;
     return {
-      node,
-      isQuiet: !opensScope && selected.length + attributes.length + captured.length === 0,
-      opensScope,
-      scopes,
-      candidates,
+      ...found,
+      isQuiet: !found.opensScope && selected.length + attributes.length + captured.length === 0,
       selected,
       attributes,
       captured,
-      textAs: this.#rules.text(node),
+      textAs: this.#rules.text(found.node),
       waiting,
       asked,
       withAttributes: new Map(),
@@ -259,17 +294,11 @@ export class Situations {
   }
 }
 
-function newDraft(candidates: number, present: Draft['present']): Draft {
-  return {
-    waiting: [],
-    selected: [],
-    attributes: [],
-    captured: [],
-    asked: new Map(),
-    valued: new Map(),
-    present,
-    candidates,
-  };
+const nowhere = { anywhere: null, scopesInside: 0 };
+
+function newDraft(present: Draft['present']): Draft {
+  const found = { waiting: [], selected: [], attributes: [], captured: [] };
+  return { ...found, asked: new Map(), valued: new Map(), present };
 }
 
 /** Whether the element has no attribute of that name; where that is not known yet, it is asked for. */
@@ -292,26 +321,17 @@ function ownAttributes(fields: readonly (readonly CompiledPath[])[]): string | n
   return ids.includes(-1) ? null : ids.join();
 }
 
-function partsOf({ scopes, selected, attributes, captured, waiting }: Situation): number {
-  return scopes.length + selected.length + attributes.length + captured.length + waiting.length;
+function partsOf({ anywhere, selected, attributes, captured, waiting }: Situation): number {
+  return (anywhere?.count ?? 0) + selected.length + attributes.length + captured.length + waiting.length;
 }
 
 /** Situations of equal ones lead to equal ones. */
-function identityOf({
-  asked,
-  node,
-  scopes,
-  opensScope,
-  candidates,
-  selected,
-  waiting,
-  ...found
-}: Situation): string {
+function identityOf({ asked, node, opensScope, selected, waiting, ...found }: Situation): string {
   return JSON.stringify([
     node,
-    scopes,
+    found.anywhere,
+    found.scopesInside,
     opensScope,
-    candidates,
     selected,
     found.attributes.map(({ candidate, field, path }) => [candidate, field, path]),
     found.captured,
