@@ -73,7 +73,7 @@ const modules: readonly Module[] = [
   {
     folder: 'parquet/reading/kernel',
     source: 'cells',
-    parts: ['values'],
+    parts: ['values', 'encodings'],
     prelude: cellsPrelude,
     constant: 'readCellsWasm',
     memoryBase: CELLS_HEAP_AT / 2,

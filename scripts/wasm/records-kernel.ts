@@ -36,6 +36,7 @@ export const recordsPrelude: Prelude = {
     CLOSE_BRACE: 0x7d,
     OPEN_BRACKET: 0x5b,
     CLOSE_BRACKET: 0x5d,
+    LARGE_F: 0x46,
     LARGE_I: 0x49,
     LARGE_N: 0x4e,
     SMALL_B: 0x62,

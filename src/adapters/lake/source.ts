@@ -13,14 +13,14 @@ import { createFileRowSource, type SourceTable, type SourceTables } from '../duc
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
-import { HeldRoom, heldValueBytes, pieceBytesOf } from '../folder/held-room.ts';
+import { HeldRoom, heldValueBytes, pieceBytesOf } from '../folder/reading/held-room.ts';
 import {
   createStoredRowsMemory,
   openStoredRows,
   storedColumns,
   type StoredRowsMemory,
-} from '../folder/parquet-rows.ts';
-import { rowsInOrder } from '../folder/rows-in-order.ts';
+} from '../folder/reading/parquet-rows.ts';
+import { rowsInOrder } from '../folder/reading/rows-in-order.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-source.ts';
 import { parquet, type LocalRows } from './data-files.ts';
 import { rowFiles } from './store/row-files.ts';
@@ -95,7 +95,7 @@ async function findTables(
   if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
   const streams = manifest.tables.length;
   const database = new LazyReader(() => openDuckDbReader(':memory:', spill, { data: place.local, streams }));
-  const reading = { database, room: new HeldRoom(), memory: createStoredRowsMemory(), bytes: 0 };
+  const reading = { database, room: new HeldRoom(false), memory: createStoredRowsMemory(), bytes: 0 };
   try {
     const tables = new Map<string, SourceTable>();
     const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);

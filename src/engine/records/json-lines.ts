@@ -1,6 +1,7 @@
 /** Records of JSON Lines as rows, whatever they look like: what the kernel of this folder does with those that the tools wrote. */
 import type { SpareBuffers } from '../spare-buffers.ts';
 import { LF } from '../xml/characters.ts';
+import { FORM_FLOAT, FORM_LIST } from './kernel/layout.ts';
 import type { Piece, RecordPlan, SplitRecords } from './split.ts';
 
 /** Of a record, as `JSON.parse` has it, with numbers as they are written. */
@@ -9,7 +10,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** As `splitInTypeScript`. Members that are not asked for are passed over, those that are not there are empty. */
 export function splitJsonLines(
   { bytes, rows }: Piece,
-  { names, columns, width }: RecordPlan,
+  { names, columns, forms, width }: RecordPlan,
   buffers: SpareBuffers,
 ): SplitRecords {
   const texts = new Texts();
@@ -20,7 +21,7 @@ export function splitJsonLines(
   let fault: string | null = null;
   let end = 0;
   for (let to = bytes.indexOf(LF); to >= 0; to = bytes.indexOf(LF, end)) {
-    const values = valuesOf(decoder.decode(bytes.subarray(end, to)), names);
+    const values = valuesOf(decoder.decode(bytes.subarray(end, to)), names, forms);
     if (typeof values === 'string') {
       fault = values;
       break;
@@ -41,11 +42,15 @@ export function splitJsonLines(
     filled += 1;
   }
   const block = { bytes: texts.bytes(), cells: cells.subarray(0, filled * width * 2), rows: filled };
-  return { block, end, count, fault, hasOthers: () => true };
+  return { block, end, count, fault, hasOthers: () => false };
 }
 
 /** Values by field; null: there is no record; a text: what is wrong with it. */
-function valuesOf(line: string, names: readonly string[]): (string | null)[] | string | null {
+function valuesOf(
+  line: string,
+  names: readonly string[],
+  forms: readonly number[],
+): (string | null)[] | string | null {
   if (line.trim() === '') return null;
   let record: unknown;
   try {
@@ -55,7 +60,9 @@ function valuesOf(line: string, names: readonly string[]): (string | null)[] | s
   }
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return 'it is no object';
   const members = record as Members;
-  const values = names.map((name) => (Object.hasOwn(members, name) ? textOf(members[name]) : null));
+  const values = names.map((name, field) =>
+    Object.hasOwn(members, name) ? textOf(members[name], forms[field]!) : null,
+  );
   const nested = values.indexOf(undefined);
   return nested < 0
     ? (values as (string | null)[])
@@ -63,10 +70,17 @@ function valuesOf(line: string, names: readonly string[]): (string | null)[] | s
 }
 
 /** Undefined: it is no value of a column. */
-function textOf(value: unknown): string | null | undefined {
+function textOf(value: unknown, form: number): string | null | undefined {
   if (value === null) return null;
-  if (!Array.isArray(value)) return typeof value === 'object' ? undefined : String(value);
-  return value.some((item) => typeof item === 'object') ? undefined : value.map(String).join(' ');
+  if (!Array.isArray(value))
+    return typeof value === 'object' ? undefined : form === FORM_FLOAT ? floatText(value) : String(value);
+  if (value.some((item) => typeof item === 'object')) return undefined;
+  return value.map(form === FORM_LIST ? floatText : String).join(' ');
+}
+
+/** Infinities as XSD has them (XSD 1.0 Part 2 §3.2.4). */
+function floatText(value: unknown): string {
+  return value === 'Infinity' ? 'INF' : value === '-Infinity' ? '-INF' : String(value);
 }
 
 /** Numbers with the digits that they were written with. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDuckDb, type DuckDb } from '../../../src/adapters/duckdb/database.ts';
 import { lexicalText } from '../../../src/adapters/duckdb/types.ts';
-import { createStoredRowsMemory, openStoredRows } from '../../../src/adapters/folder/parquet-rows.ts';
+import { createStoredRowsMemory, openStoredRows } from '../../../src/adapters/folder/reading/parquet-rows.ts';
 import type { ParquetFile } from '../../../src/adapters/folder/parquet.ts';
 import type { ClosableBlocks } from '../../../src/adapters/row-sinks/table-row-source.ts';
 import { cellText } from '../../../src/engine/unshred/rows/values.ts';

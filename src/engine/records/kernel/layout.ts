@@ -64,9 +64,9 @@ export const FIELD_INTS = 5;
 export const FORM_PLAIN = 0;
 /** `t` and `f`, which become `true` and `false` */
 export const FORM_BOOLEAN = 1;
-/** values with an I may be infinities */
+/** values with an I may be infinities, of JSON Lines those that are strings */
 export const FORM_FLOAT = 2;
-/** what begins with a brace may be an array */
+/** what begins with a brace may be an array; of JSON Lines: arrays, whose strings may be infinities */
 export const FORM_LIST = 3;
 
 /** What is left of the piece is no whole record. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRecordsKernel } from '../../../../src/engine/records/kernel/instance.ts';
-import { surveyRecords } from '../../../../src/adapters/folder/survey-records.ts';
+import { surveyRecords } from '../../../../src/adapters/folder/reading/survey-records.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** Rows of small tables that are held: sorted by their keys, and no more of them than there is room for. */
 import { expect, test } from 'vitest';
-import { HeldRoom, heldValueBytes } from '../../../../src/adapters/folder/held-room.ts';
+import { HeldRoom, heldValueBytes } from '../../../../src/adapters/folder/reading/held-room.ts';
 import { heldRows, inOrderOf, listedRows } from '../../../../src/adapters/row-sinks/held-rows.ts';
 import { sortedRows } from '../../../../src/adapters/row-sinks/sorted-rows.ts';
 import type { RowBlock } from '../../../../src/engine/unshred/rows/document-rows.ts';

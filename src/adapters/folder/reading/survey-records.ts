@@ -1,8 +1,8 @@
 /** What can be told of a file of rows by its line breaks alone: how long its records are, and whether they lie in the order of their keys. */
 import { open } from 'node:fs/promises';
-import { memberHead, type RecordsKernel } from '../../engine/records/kernel/instance.ts';
-import { MOST_KEY_BYTES } from '../../engine/records/kernel/layout.ts';
-import type { RecordFormat, RecordSurvey } from '../../engine/records/split.ts';
+import { memberHead, type RecordsKernel } from '../../../engine/records/kernel/instance.ts';
+import { MOST_KEY_BYTES } from '../../../engine/records/kernel/layout.ts';
+import type { RecordFormat, RecordSurvey } from '../../../engine/records/split.ts';
 
 const newline = 0x0a;
 const quote = 0x22;

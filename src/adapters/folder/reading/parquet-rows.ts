@@ -2,18 +2,22 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import { CellsKernel } from '../../engine/parquet/reading/kernel/instance.ts';
+import { CellsKernel } from '../../../engine/parquet/reading/kernel/instance.ts';
 import {
   ParquetFileReader,
   type ParquetRows,
   type RowsOnly,
-} from '../../engine/parquet/reading/file-reader.ts';
-import { storedForm, type ChunkSource, type StoredForm } from '../../engine/parquet/reading/stored-column.ts';
-import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
-import { cellIs, utf8Of } from '../../engine/unshred/rows/values.ts';
-import { SpareBuffers } from '../../engine/spare-buffers.ts';
-import { AppError } from '../../errors.ts';
-import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
+} from '../../../engine/parquet/reading/file-reader.ts';
+import {
+  storedForm,
+  type ChunkSource,
+  type StoredForm,
+} from '../../../engine/parquet/reading/stored-column.ts';
+import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
+import { cellIs, utf8Of } from '../../../engine/unshred/rows/values.ts';
+import { SpareBuffers } from '../../../engine/spare-buffers.ts';
+import { AppError } from '../../../errors.ts';
+import type { ClosableBlocks } from '../../row-sinks/table-row-source.ts';
 
 export interface StoredRowsFile {
   readonly path: string;

@@ -1,5 +1,5 @@
 /** How much of tables is held while a folder is read. */
-import type { ManifestFile } from './contents/manifest.ts';
+import type { ManifestFile } from '../contents/manifest.ts';
 
 /** memory of all tables together whose rows are held, more or less */
 const mostHeldBytes = 32 * 1024 * 1024;

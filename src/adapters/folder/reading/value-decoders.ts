@@ -1,9 +1,9 @@
 /** What the encodings of rows make of the forms of XSD, taken back. */
-import type { ColumnType } from '../../engine/model/relational-model.ts';
-import { FORM_BOOLEAN, FORM_FLOAT, FORM_LIST, FORM_PLAIN } from '../../engine/records/kernel/layout.ts';
-import { textOf, utf8Of } from '../../engine/unshred/rows/values.ts';
-import type { ValueDecoder } from '../row-sinks/field-blocks.ts';
-import type { FolderFormat } from './contents/formats.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
+import { FORM_BOOLEAN, FORM_FLOAT, FORM_LIST, FORM_PLAIN } from '../../../engine/records/kernel/layout.ts';
+import { textOf, utf8Of } from '../../../engine/unshred/rows/values.ts';
+import type { ValueDecoder } from '../../row-sinks/field-blocks.ts';
+import type { FolderFormat } from '../contents/formats.ts';
 
 const [yes, no] = [utf8Of('true'), utf8Of('false')];
 const [letterF, letterI, letterT, openBrace, backslash] = [0x66, 0x49, 0x74, 0x7b, 0x5c];
@@ -35,24 +35,6 @@ export function typeDecoder(type: ColumnType | undefined): ValueDecoder | null {
   }
 }
 
-/** Items of their own. */
-const infinities = /(?<![^ ])(-?)Infinity(?![^ ])/g;
-
-/** As `typeDecoder`, of JSON Lines, whose items of lists have spaces between by then. */
-export function jsonDecoder(type: ColumnType | undefined): ValueDecoder | null {
-  if (typeForm({ kind: type?.kind ?? 'text' }) !== FORM_FLOAT) return null;
-  return (bytes, from, to) => {
-    const text = textOf(bytes, from, to);
-    const known = text.replaceAll(infinities, '$1INF');
-    return known === text ? null : utf8Of(known);
-  };
-}
-
-/** As `typeForm`, of JSON Lines. */
-export function jsonForm(type: ColumnType | undefined): number {
-  return jsonDecoder(type) === null ? FORM_PLAIN : FORM_FLOAT;
-}
-
 /** What the kernel for records is to look for in values of the type: FORM_… of src/engine/records/kernel/layout.ts. */
 export function typeForm(type: ColumnType | undefined): number {
   if (type?.list === true) return FORM_LIST;
@@ -65,6 +47,12 @@ export function typeForm(type: ColumnType | undefined): number {
     default:
       return FORM_PLAIN;
   }
+}
+
+/** As `typeForm`, of JSON Lines, where values are those of XSD once they are read. */
+export function jsonForm(type: ColumnType | undefined): number {
+  if (type?.kind !== 'real' && type?.kind !== 'double') return FORM_PLAIN;
+  return type.list === true ? FORM_LIST : FORM_FLOAT;
 }
 
 export function infinity(text: string): string {

@@ -2,9 +2,9 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../../errors.ts';
-import { isDeadLock, lockFolder, lockName } from '../file-staging/lock.ts';
-import { finishJournal, journalName, manifestName } from './contents/manifest.ts';
+import { AppError } from '../../../errors.ts';
+import { isDeadLock, lockFolder, lockName } from '../../file-staging/lock.ts';
+import { finishJournal, journalName, manifestName } from '../contents/manifest.ts';
 
 export interface ReadingTurn {
   /** AppError `conflict`: jobs have published there since, without a lock that would have kept them away. To be called once. */

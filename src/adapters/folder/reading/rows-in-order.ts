@@ -1,7 +1,7 @@
 /** Rows of a table in the order of its key, without DuckDB, where they do not lie so. */
-import { keySpans, heldRowsOf, reorderedRows } from '../row-sinks/reordered-rows.ts';
-import { sortedRows } from '../row-sinks/sorted-rows.ts';
-import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
+import { keySpans, heldRowsOf, reorderedRows } from '../../row-sinks/reordered-rows.ts';
+import { sortedRows } from '../../row-sinks/sorted-rows.ts';
+import type { ClosableBlocks } from '../../row-sinks/table-row-source.ts';
 import { heldValueBytes, type HeldRoom } from './held-room.ts';
 
 export interface UnorderedRows {

@@ -1,16 +1,16 @@
 /** Rows of files of CSV, TSV or JSON Lines as they lie, each file a piece at a time, for tables that are read as a whole. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { ColumnType } from '../../engine/model/relational-model.ts';
-import { literalBytes } from '../../engine/records/kernel/instance.ts';
-import type { RecordFormat, RecordPlan } from '../../engine/records/split.ts';
-import type { RecordSplitter } from '../../engine/records/splitter.ts';
-import type { RowBlock } from '../../engine/unshred/rows/document-rows.ts';
-import type { SpareBuffers } from '../../engine/spare-buffers.ts';
-import { AppError } from '../../errors.ts';
-import { decoded, type ValueDecoder } from '../row-sinks/field-blocks.ts';
-import type { ClosableBlocks } from '../row-sinks/table-row-source.ts';
-import { jsonDecoder, jsonForm, typeDecoder, typeForm } from './value-decoders.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
+import { literalBytes } from '../../../engine/records/kernel/instance.ts';
+import type { RecordFormat, RecordPlan } from '../../../engine/records/split.ts';
+import type { RecordSplitter } from '../../../engine/records/splitter.ts';
+import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
+import type { SpareBuffers } from '../../../engine/spare-buffers.ts';
+import { AppError } from '../../../errors.ts';
+import { decoded, type ValueDecoder } from '../../row-sinks/field-blocks.ts';
+import type { ClosableBlocks } from '../../row-sinks/table-row-source.ts';
+import { jsonForm, typeDecoder, typeForm } from './value-decoders.ts';
 
 export interface TextFile {
   readonly path: string;
@@ -119,9 +119,9 @@ class OpenFile {
     this.#options = options;
     const { names, columns, types } = file;
     const { format, width } = options;
-    const [form, decoder] = format === 'jsonl' ? [jsonForm, jsonDecoder] : [typeForm, typeDecoder];
-    this.#plan = { format, names, columns, forms: types.map(form), width };
-    this.#decoders = types.map(decoder);
+    const isJson = format === 'jsonl';
+    this.#plan = { format, names, columns, forms: types.map(isJson ? jsonForm : typeForm), width };
+    this.#decoders = types.map((type) => (isJson ? null : typeDecoder(type)));
     // of a manifest, where anything may stand
     const { bytes, rows } = file.size ?? { bytes: Infinity, rows: Infinity };
     this.#left = bytes >= 0 ? bytes : Infinity;
