@@ -154,7 +154,6 @@ function sourceTable(
   columns: readonly NamedColumn[],
 ): SourceTable {
   const types = new Map(columns.map(({ name, type }) => [name, type]));
-  const { directory } = rowFiles;
   const asTheyLie = async (wanted: readonly string[]): Promise<ClosableBlocks | null> =>
     format === 'parquet'
       ? storedRows(rowFiles, files, types, { key: null, only: null }, wanted)

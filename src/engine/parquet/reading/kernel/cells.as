@@ -13,9 +13,6 @@ export function prepare(): void {
   }
 }
 
-/** Where what `readVarint` has read ends. */
-let varintEnd: usize = 0;
-
 /** Begins a page that lies in the memory, its levels first. False where it is damaged. */
 export function beginPage(column: usize, page: usize, end: usize, encoding: i32): bool {
   if (page + 4 > end) return false;

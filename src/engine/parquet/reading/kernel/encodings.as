@@ -1,4 +1,7 @@
-/** Encodings of whole numbers: runs and bits (RLE), and differences (DELTA_BINARY_PACKED), as the format of Parquet has them (Encodings.md). */
+/** Encodings of whole numbers: runs and bits (RLE), and differences (DELTA_BINARY_PACKED), as the format of Parquet has them. */
+
+/** Where what `readVarint` has read ends. */
+let varintEnd: usize = 0;
 
 function readVarint(at: usize): u64 {
   let value: u64 = 0;
