@@ -3,8 +3,7 @@
  * development dependency `node` brings. Plain JavaScript on purpose: this file is what an old Node reads.
  */
 import { existsSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { quickStart } from './quick-start.mjs';
+import { fileURLToPath } from 'node:url';
 
 /** First release that strips types without a flag. */
 const oldestNode = [22, 18];
@@ -35,10 +34,9 @@ export async function launch(entry, args) {
   // the published package holds JavaScript, so that any Node of its engines runs it
   if (!existsSync(entry)) entry = entry.replace(/\.ts$/, '.js');
   if (isNewEnough(process.versions.node)) {
-    const keep = quickStart();
     process.argv.splice(1, process.argv.length, entry, ...args);
-    await import(pathToFileURL(entry).href);
-    return keep;
+    const { runQuickly } = await import('./quick-start.mjs');
+    return runQuickly(entry);
   }
   const bundled = bundledNodes
     .map((path) => fileURLToPath(new URL(path, root)))

@@ -1,7 +1,18 @@
 /** What makes a start short: code is kept compiled in processes and threads alike, and what few runs need is loaded by those. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +21,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/service/waiting.ts';
 import { projectRoot } from '../../rules/project-files.ts';
 
-async function run(args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => void (output += chunk.toString()));
@@ -30,13 +44,20 @@ describe('a quick start', () => {
   let folder: string;
 
   const word = (): string => join(folder, 'src/engine/word.ts');
-  const kept = (): string => join(folder, 'node_modules/.cache/compile/sources');
-  const start = (): Promise<string> => run([join(folder, 'src/tools/bin/unload.mjs')]);
+  /** What is kept of a program; none yet: as if it were empty. */
+  const kept = async (program: string): Promise<{ readonly file: string; readonly text: string }> => {
+    const cache = join(folder, 'node_modules/.cache/compile');
+    const files = await readdir(cache, { recursive: true }).catch(() => []);
+    const file = join(cache, files.find((path) => path.endsWith(`modules/${program}`)) ?? program);
+    return { file, text: await readFile(file, 'latin1').catch(() => '') };
+  };
+  const start = (env?: NodeJS.ProcessEnv): Promise<string> =>
+    run([join(folder, 'src/tools/bin/unload.mjs')], env);
   /** Started until they are kept: what has just changed is not. */
   const startUntilKept = (text: string): Promise<string> =>
     eventually(`${text} is kept`, async () => {
       const output = await start();
-      return (await readFile(kept(), 'utf8').catch(() => '')).includes(`'${text}'`) ? output : null;
+      return (await kept('commands-unload.ts')).text.includes(`'${text}'`) ? output : null;
     });
 
   beforeAll(async () => {
@@ -86,7 +107,7 @@ describe('a quick start', () => {
     // what has just changed is not kept
     await eventually('the module of the thread is kept', async () => {
       expect(await run([join(folder, 'src/tools/bin/xml2er.mjs')])).toBe('in the thread\n');
-      return (await readFile(kept(), 'utf8').catch(() => '')).includes(`'in the thread'`) ? true : null;
+      return (await kept('threads-load-thread.ts')).text.includes(`'in the thread'`) ? true : null;
     });
   });
 
@@ -99,32 +120,77 @@ describe('a quick start', () => {
       );
     });
 
-    it('and runs by them, with lines and columns as they are written', async () => {
+    it('and reads none of them again, with lines and columns as they are written', async () => {
       expect(await startUntilKept('first')).toBe('é first 2:20\n');
-      // as long, so that the file stays whole
-      await writeFile(kept(), (await readFile(kept(), 'utf8')).replace("'first'", "'later'"));
-      expect(await start()).toBe('é later 2:20\n');
+      const preload = join(folder, 'tell-reads.mjs');
+      await writeFile(
+        preload,
+        `import fs from 'node:fs';
+         import { syncBuiltinESMExports } from 'node:module';
+         const { readFileSync } = fs;
+         fs.readFileSync = (path, ...rest) => {
+           if (String(path).endsWith('.ts')) console.log('reads', String(path).split('/').at(-1));
+           return readFileSync(path, ...rest);
+         };
+         syncBuiltinESMExports();`,
+      );
+      const told = { NODE_OPTIONS: `--import ${pathToFileURL(preload).href}` };
+      expect(await start(told)).toBe('reads commands-unload.ts\né first 2:20\n');
+      await writeFile(word(), saying('other'));
+      expect(await start(told)).toBe(
+        'reads commands-unload.ts\nreads word.ts\nreads unload.ts\né other 2:20\nreads commands-unload.ts\n',
+      );
     });
 
     it('until a module changes, whatever time it is given', async () => {
-      await startUntilKept('later');
+      await startUntilKept('other');
       const before = await stat(word());
-      await writeFile(word(), saying('other'));
+      await writeFile(word(), saying('third'));
       await utimes(word(), before.atime, before.mtime);
-      expect(await start()).toBe('é other 2:20\n');
-      expect(await startUntilKept('other')).toBe('é other 2:20\n');
+      expect(await start()).toBe('é third 2:20\n');
+      expect(await startUntilKept('third')).toBe('é third 2:20\n');
     });
 
     it.each([
       ['is cut off', (whole: string) => whole.slice(0, 30)],
+      ['ends in the middle of a module', (whole: string) => whole.slice(0, -300)],
       ['another Node wrote', (whole: string) => whole.replace(process.version, 'v1.2.3')],
       ['is no such file', () => '\0\n\n'],
     ])('and does without a file that %s', async (_what, damage) => {
-      await startUntilKept('other');
-      await writeFile(kept(), damage(await readFile(kept(), 'utf8')));
-      expect(await start()).toBe('é other 2:20\n');
-      expect(await startUntilKept('other')).toBe('é other 2:20\n');
+      await startUntilKept('third');
+      const { file, text } = await kept('commands-unload.ts');
+      await writeFile(file, damage(text), 'latin1');
+      expect(await start()).toBe('é third 2:20\n');
+      expect(await startUntilKept('third')).toBe('é third 2:20\n');
     });
+  });
+
+  it('leaves to Node what it does not understand, and has no module twice', async () => {
+    await writeFile(join(folder, 'src/engine/one.ts'), `export class One {}\nexport default 'initial';`);
+    await writeFile(
+      join(folder, 'src/engine/odd.ts'),
+      `import initial, { One as Only } from './one.ts';\nexport let turns = 1;\nexport const turn = () => { turns += 1; return [initial, Only]; };`,
+    );
+    await writeFile(
+      join(folder, 'src/tools/commands/xsd2er.ts'),
+      `import { One } from '../../engine/one.ts';
+       const odd = await import('../../engine/odd.ts');
+       const [initial, Same] = odd.turn();
+       console.log(odd.turns, initial, One === Same, odd === await import('../../engine/odd.ts'));`,
+    );
+    const program = join(folder, 'src/tools/bin/xsd2er.mjs');
+    expect([await run([program]), await run([program])]).toEqual(
+      Array.from({ length: 2 }, () => '2 initial true true\n'),
+    );
+  });
+
+  it.each([
+    ['a name that is not exported', `import { nothing } from '../../engine/said.ts'; console.log(nothing);`],
+    ['what is no code', 'const ; await import("node:fs");'],
+  ])('tells of %s', async (_what, source) => {
+    await writeFile(join(folder, 'src/engine/said.ts'), saying('here'));
+    await writeFile(join(folder, 'src/tools/commands/transfer.ts'), source);
+    expect(await run([join(folder, 'src/tools/bin/migrate.mjs')])).toContain('SyntaxError');
   });
 
   it('tells which module is missing', async () => {
@@ -151,9 +217,9 @@ describe('a quick start', () => {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const script = `
-      const { quickStart } = await import(${href('src/tools/bin/quick-start.mjs')});
-      quickStart();
-      const { connectPostgres } = await import(${href('src/adapters/postgres/client/connect.ts')});
+      const { openModules } = await import(${href('src/tools/bin/modules/load.mjs')});
+      const { load } = openModules(${JSON.stringify(join(folder, 'kept'))});
+      const { connectPostgres } = await load(${href('src/adapters/postgres/client/connect.ts')});
       const sql = connectPostgres('postgres://u@127.0.0.1:${port}/d?sslmode=require', { applicationName: 'test', max: 1 });
       await sql\`select 1\`.catch(() => undefined);
       await sql.end({ timeout: 0 });`;

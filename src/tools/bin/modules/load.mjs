@@ -1,0 +1,233 @@
+/**
+ * Loads modules of this program as functions (src/tools/bin/modules/rewrite.mjs), kept with their compiled code
+ * (src/tools/bin/modules/pack.mjs). What is not understood is Node's own to load, which then gets from here what that imports: no module
+ * is there twice.
+ */
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+import { addToPack, openPack, stampOf } from './pack.mjs';
+
+/** Names of modules follow, which begin with a slash. */
+const sources = new URL('../../..', import.meta.url).href.replace(/\/$/, '');
+const folder = fileURLToPath(sources);
+/** Under which a process or thread has `load` for what Node loads. */
+const loaderSymbol = Symbol.for('conversion-job-service.load');
+const rewritingNeeded = new Error('a module is not kept');
+
+/** Whether `load` knows what to do with it. */
+export function isOfProgram(url) {
+  return url.startsWith(`${sources}/`);
+}
+
+/**
+ * @param {string} file where modules are kept
+ * @returns {{ load: (url: string) => Promise<object>, keep: () => void }} `load`: a module of this program by its URL; `keep`: adds what
+ *   was missing, as the end of a process or thread does by itself
+ */
+export function openModules(file) {
+  const { pieceOf } = openPack(file);
+  /** by name; null: Node's own to load; undefined: not looked for */
+  const modules = new Map();
+  /** by specifier: what packages and Node itself export */
+  const outside = new Map();
+  let rewriting = null;
+  let isLeft = false;
+
+  function keep() {
+    const made = new Map();
+    for (const module of modules.values()) {
+      if (!module?.isMade || module.stamp === null || module.results === undefined) continue;
+      made.set(module.name, { ...module, compiled: module.script.createCachedData() });
+      module.isMade = false;
+    }
+    if (made.size > 0) addToPack(file, made, pathOf);
+  }
+
+  /** With all that it imports. null: Node has to load it. Throws `rewritingNeeded` where one is not kept, and cannot be made yet. */
+  function find(name) {
+    const known = modules.get(name);
+    if (known !== undefined) return known;
+    // who imports itself by others is none of ours
+    modules.set(name, null);
+    try {
+      let module = linked(kept(name) ?? make(name));
+      // what has changed may no longer export what this one imports
+      if (module?.isMade === false && module.needed.some(({ isMade }) => isMade)) module = linked(make(name));
+      modules.set(name, module);
+      return module;
+    } catch (error) {
+      modules.delete(name);
+      throw error;
+    }
+  }
+
+  function kept(name) {
+    const piece = pieceOf(name);
+    if (piece === undefined || piece.stamp !== stampOf(pathOf(name))) return null;
+    const script = scriptOf(name, piece.code, piece.compiled);
+    return { ...piece, name, script, isMade: script.cachedDataRejected };
+  }
+
+  function make(name) {
+    if (rewriting === null) throw rewritingNeeded;
+    const path = pathOf(name);
+    try {
+      const stamp = stampOf(path);
+      const text = readFileSync(path, 'utf8');
+      const source = name.endsWith('.ts') ? rewriting.withoutTypes(text) : text;
+      for (const mayAwait of [false, true]) {
+        const form = rewriting.rewrite(source, mayAwait);
+        if (form === null) return null;
+        const script = scriptOrNull(name, form.code);
+        const imports = form.imports.map((specifier) => resolved(specifier, name));
+        if (script !== null) return { ...form, imports, stamp, name, script, isMade: true };
+      }
+    } catch {
+      // Node says what is wrong with it
+    }
+    return null;
+  }
+
+  function linked(module) {
+    if (module === null) return null;
+    const needed = [];
+    for (const [at, one] of module.imports.entries()) {
+      if (!isOurs(one)) continue;
+      const found = find(one);
+      if (found === null) return null;
+      if (module.wanted?.[at].some((each) => !found.exports.includes(each))) return null;
+      needed.push(found);
+    }
+    return Object.assign(module, { needed, results: undefined, failure: null, pending: null });
+  }
+
+  async function load(url) {
+    const name = url.slice(sources.length);
+    let module;
+    try {
+      module = find(name);
+    } catch (error) {
+      if (error !== rewritingNeeded) throw error;
+      rewriting = await import('./rewrite.mjs');
+      module = find(name);
+    }
+    return module === null ? leave(url) : run(module);
+  }
+
+  async function run(module) {
+    if (module.results !== undefined) return module.results;
+    const order = [];
+    addInOrder(module, order, new Set());
+    const awaited = [];
+    for (const { imports } of order) {
+      for (const one of imports) {
+        if (isOurs(one) || outside.has(one)) continue;
+        const found = ofNode(one);
+        if (found !== null) outside.set(one, found);
+        else awaited.push(importOutside(one).then((exported) => outside.set(one, exported)));
+      }
+    }
+    if (awaited.length > 0) await Promise.all(awaited);
+    for (const one of order) {
+      if (one.failure !== null) throw one.failure.error;
+      if (one.results !== undefined) continue;
+      try {
+        if (one.awaits) one.results = await (one.pending ??= evaluate(one));
+        else one.results = evaluate(one);
+      } catch (error) {
+        one.failure = { error };
+        throw error;
+      }
+    }
+    return module.results;
+  }
+
+  function evaluate({ name, script, imports }) {
+    const results = imports.map((one) => (isOurs(one) ? modules.get(one).results : outside.get(one)));
+    const bring = (specifier) => {
+      const one = resolved(String(specifier), name);
+      if (isOurs(one)) return load(sources + one);
+      const found = ofNode(one);
+      return found === null ? importOutside(one) : Promise.resolve(found);
+    };
+    return script.runInThisContext()(results, { url: sources + name }, bring);
+  }
+
+  /** Node loads it, and gets from here what it imports of ours. */
+  function leave(url) {
+    if (!isLeft) {
+      globalThis[loaderSymbol] = load;
+      registerHooks({
+        load: (one, context, next) => {
+          const found =
+            isOfProgram(one) && isOurs(one.slice(sources.length)) ? find(one.slice(sources.length)) : null;
+          return found === null
+            ? next(one, context)
+            : { format: 'module', source: standIn(one, found.exports), shortCircuit: true };
+        },
+      });
+    }
+    isLeft = true;
+    return import(url);
+  }
+
+  process.once('exit', keep);
+  return { load, keep };
+}
+
+function isOurs(resolvedName) {
+  return resolvedName[0] === '/';
+}
+
+function pathOf(name) {
+  return folder + name;
+}
+
+/** What `specifier` in the module `from` means: the name of one of ours, or what Node is asked for. */
+function resolved(specifier, from) {
+  if (specifier.startsWith('json:')) return `json:${new URL(specifier.slice(5), sources + from).href}`;
+  if (!/^(?:\.{0,2}\/|file:)/.test(specifier)) return specifier;
+  const { href } = new URL(specifier, sources + from);
+  return isOfProgram(href) && /^[\w./-]+\.[tj]s$/.test(href.slice(sources.length))
+    ? href.slice(sources.length)
+    : href;
+}
+
+/** null: it is none of Node's own. What they export by default is the module itself. */
+function ofNode(specifier) {
+  return specifier.startsWith('node:') ? (process.getBuiltinModule(specifier) ?? null) : null;
+}
+
+async function importOutside(specifier) {
+  if (specifier.startsWith('json:'))
+    return { default: JSON.parse(readFileSync(fileURLToPath(specifier.slice(5)), 'utf8')) };
+  return import(specifier);
+}
+
+function addInOrder(module, order, seen) {
+  if (module.results !== undefined || seen.has(module)) return;
+  seen.add(module);
+  for (const one of module.needed) addInOrder(one, order, seen);
+  order.push(module);
+}
+
+function scriptOf(name, code, compiled) {
+  return new Script(code, { filename: sources + name, cachedData: compiled });
+}
+
+/** null: it is no code. */
+function scriptOrNull(name, code) {
+  try {
+    return scriptOf(name, code, undefined);
+  } catch {
+    return null;
+  }
+}
+
+/** The module for Node, with what the one of here exports. */
+function standIn(url, exported) {
+  const names = exported.map((name, at) => `const e${at} = exported.${name}; export { e${at} as ${name} };`);
+  return `const exported = await globalThis[Symbol.for('${loaderSymbol.description}')](${JSON.stringify(url)});\n${names.join('\n')}`;
+}

@@ -1,0 +1,129 @@
+/**
+ * The modules of one program in one file, each as a function with its compiled code: hundreds of files need not be opened, stripped of types
+ * and compiled at each start. Plain JavaScript, as it comes before whatever strips types.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What was written by another way of rewriting, or for another Node, is none of ours. */
+const maker = fileURLToPath(new URL('rewrite.mjs', import.meta.url));
+/** A file that changed within this time, in milliseconds, may change again without its time telling. */
+const settledMs = 100;
+/** Compiled code is read where it lies, which takes such a place. */
+const alignment = 8;
+const nothing = { names: [], pieceOf: () => undefined };
+
+/**
+ * @typedef {object} Piece
+ * @property {string} stamp of the file that it was made of, see `stampOf`
+ * @property {string} code
+ * @property {boolean} awaits see src/tools/bin/modules/rewrite.mjs
+ * @property {string[]} imports the same; modules beside it by their names
+ * @property {string[]} exports
+ * @property {Buffer | undefined} compiled
+ */
+
+/**
+ * @param {string} file
+ * @returns {{ names: readonly string[], pieceOf: (name: string) => Piece | undefined }} undefined: it is not kept
+ */
+export function openPack(file) {
+  const bytes = readBytes(file);
+  const head = headNow();
+  try {
+    if (bytes === null || bytes.latin1Slice(0, head.length) !== head) return nothing;
+    const lineEnd = bytes.indexOf(10, head.length);
+    const indexEnd = lineEnd + 1 + Number(bytes.latin1Slice(head.length, lineEnd));
+    const index = JSON.parse(bytes.utf8Slice(lineEnd + 1, indexEnd));
+    const from = aligned(indexEnd);
+    const pieceOf = (name) => {
+      const entry = Object.hasOwn(index, name) ? index[name] : undefined;
+      if (entry === undefined) return undefined;
+      const [stamp, at, codeBytes, isLatin, compiledBytes, awaits, imports, exports] = entry;
+      const start = from + at;
+      const compiledAt = aligned(start + codeBytes);
+      if (compiledAt + compiledBytes > bytes.length) return undefined;
+      return {
+        stamp,
+        code: isLatin
+          ? bytes.latin1Slice(start, start + codeBytes)
+          : bytes.ucs2Slice(start, start + codeBytes),
+        awaits,
+        imports,
+        exports,
+        compiled: bytes.subarray(compiledAt, compiledAt + compiledBytes),
+      };
+    };
+    return { names: Object.keys(index), pieceOf };
+  } catch {
+    return nothing;
+  }
+}
+
+/**
+ * @param {string} file
+ * @param {Map<string, Piece>} made by name
+ * @param {(name: string) => string} pathOf of what others have kept meanwhile, and is kept with it as far as it still holds
+ */
+export function addToPack(file, made, pathOf) {
+  const own = `${file}.${process.pid}.${process.hrtime.bigint()}`;
+  try {
+    const pieces = new Map(made);
+    const { names, pieceOf } = openPack(file);
+    for (const name of names) {
+      const piece = pieces.has(name) ? undefined : pieceOf(name);
+      if (piece !== undefined && stampOf(pathOf(name)) === piece.stamp) pieces.set(name, piece);
+    }
+    const index = {};
+    const parts = [];
+    let at = 0;
+    const put = (part) => {
+      const filler = Buffer.alloc(aligned(part.length) - part.length);
+      parts.push(part, filler);
+      at += part.length + filler.length;
+    };
+    for (const [name, { stamp, code, awaits, imports, exports, compiled }] of pieces) {
+      const isLatin = !/[^\0-\u{ff}]/u.test(code);
+      const text = Buffer.from(code, isLatin ? 'latin1' : 'utf16le');
+      index[name] = [stamp, at, text.length, isLatin, compiled.length, awaits, imports, exports];
+      put(text);
+      put(compiled);
+    }
+    const indexBytes = Buffer.from(JSON.stringify(index));
+    const start = Buffer.from(`${headNow()}${indexBytes.length}\n`, 'latin1');
+    const indexEnd = start.length + indexBytes.length;
+    const filler = Buffer.alloc(aligned(indexEnd) - indexEnd);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(own, Buffer.concat([start, indexBytes, filler, ...parts]), { flush: true });
+    renameSync(own, file);
+  } catch {
+    // a folder that may not be written, or a full disk: each start does it again
+    rmSync(own, { force: true });
+  }
+}
+
+/** What tells one state of a file from another: its status is changed by whoever writes it, whatever time it is given. null: it has just changed, or there is none. */
+export function stampOf(path) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || Date.now() - found.ctimeMs < settledMs) return null;
+  return `${found.size} ${found.ino} ${found.ctimeMs}`;
+}
+
+function headNow() {
+  const { size, ctimeMs } = statSync(maker);
+  return `${process.version} ${process.arch} ${size} ${ctimeMs}\n`;
+}
+
+/** null: there is none, or it cannot be read. */
+function readBytes(file) {
+  try {
+    return readFileSync(file);
+  } catch {
+    return null;
+  }
+}
+
+function aligned(at) {
+  return Math.ceil(at / alignment) * alignment;
+}

@@ -1,0 +1,31 @@
+/** Modules are written so that a start has them from what is kept: what is not understood costs each start its reading. */
+import { compileFunction } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { rewrite, withoutTypes } from '../../src/tools/bin/modules/rewrite.mjs';
+import { listFiles, readText } from './project-files.ts';
+
+/** What runs in browsers is packed by `npm run ui`. */
+const modules = listFiles().filter((path) => /^src\/(?!ui\/).*(?<!\.d)\.ts$/.test(path));
+
+function faultOf(source: string): string | null {
+  let fault = '';
+  for (const mayAwait of [false, true]) {
+    const form = rewrite(source, mayAwait);
+    if (form === null) return 'written in a way that src/tools/bin/modules/rewrite.mjs does not know';
+    try {
+      compileFunction(`return ${form.code}`);
+      return null;
+    } catch (error) {
+      fault = String(error);
+    }
+  }
+  return fault;
+}
+
+describe('a module', () => {
+  it('is understood by what keeps it', () => {
+    const faults = modules.map((path) => [path, faultOf(withoutTypes(readText(path)))]);
+    expect(faults.length).toBeGreaterThan(1000);
+    expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
+  });
+});
