@@ -184,6 +184,33 @@ describe('a quick start', () => {
     );
   });
 
+  it('has modules that need each other', async () => {
+    await writeFile(
+      join(folder, 'src/engine/even.ts'),
+      `import { odd } from './uneven.ts';\nexport const zero = 0;\nexport function even(n: number): boolean { return n === zero || odd(n - 1); }`,
+    );
+    await writeFile(
+      join(folder, 'src/engine/uneven.ts'),
+      `import { even } from './even.ts';\nexport function odd(n: number): boolean { return n !== 0 && even(n - 1); }`,
+    );
+    await writeFile(
+      join(folder, 'src/tools/commands/er2xml.ts'),
+      `import { even } from '../../engine/even.ts'; console.log(even(8), even(7));`,
+    );
+    const program = join(folder, 'src/tools/bin/er2xml.mjs');
+    await eventually('they are kept', async () => {
+      expect(await run([program])).toBe('true false\n');
+      return (await kept('commands-er2xml.ts')).text.includes('even.ts') ? true : null;
+    });
+    expect(await run([program])).toBe('true false\n');
+    await writeFile(
+      join(folder, 'src/engine/uneven.ts'),
+      `import { even, zero } from './even.ts';\nexport function odd(n: number): boolean { return n !== zero && even(n - 1); }`,
+    );
+    // Node has it as it is written: a constant is not there in time for a copy
+    expect(await run([program])).toBe('true false\n');
+  });
+
   it.each([
     ['a name that is not exported', `import { nothing } from '../../engine/said.ts'; console.log(nothing);`],
     ['what is no code', 'const ; await import("node:fs");'],

@@ -38,7 +38,7 @@ export function openModules(file) {
   function keep() {
     const made = new Map();
     for (const module of modules.values()) {
-      if (!module?.isMade || module.stamp === null || module.results === undefined) continue;
+      if (!module?.isMade || module.stamp === null || !module.isDone) continue;
       made.set(module.name, { ...module, compiled: module.script.createCachedData() });
       module.isMade = false;
     }
@@ -49,18 +49,24 @@ export function openModules(file) {
   function find(name) {
     const known = modules.get(name);
     if (known !== undefined) return known;
-    // who imports itself by others is none of ours
-    modules.set(name, null);
+    const before = modules.size;
+    const module = kept(name) ?? make(name);
+    modules.set(name, module);
+    if (module === null) return null;
     try {
-      let module = linked(kept(name) ?? make(name));
+      let isLinked = link(module);
       // what has changed may no longer export what this one imports
-      if (module?.isMade === false && module.needed.some(({ isMade }) => isMade)) module = linked(make(name));
-      modules.set(name, module);
-      return module;
+      if (isLinked && !module.isMade && module.needed.some(({ isMade }) => isMade))
+        isLinked = Object.assign(module, make(name) ?? { imports: null }).imports !== null && link(module);
+      if (isLinked) return module;
     } catch (error) {
-      modules.delete(name);
+      for (const one of [...modules.keys()].slice(before)) modules.delete(one);
       throw error;
     }
+    // what imports this one while it is looked for has to come from where this one comes
+    if (module.isCircular) for (const one of [...modules.keys()].slice(before)) modules.set(one, null);
+    modules.set(name, null);
+    return null;
   }
 
   function kept(name) {
@@ -90,17 +96,23 @@ export function openModules(file) {
     return null;
   }
 
-  function linked(module) {
-    if (module === null) return null;
-    const needed = [];
+  /** Whether all that it imports is known, and exports what it wants. */
+  function link(module) {
+    module.needed = [];
     for (const [at, one] of module.imports.entries()) {
       if (!isOurs(one)) continue;
       const found = find(one);
-      if (found === null) return null;
-      if (module.wanted?.[at].some((each) => !found.exports.includes(each))) return null;
-      needed.push(found);
+      if (found === null) return false;
+      // of one that imports this one only functions are there in time
+      const isBegun = !found.isLinked;
+      if (isBegun) found.isCircular = true;
+      if (isBegun && (found.awaits || module.awaits)) return false;
+      const there = isBegun && module.wanted !== undefined ? found.hoisted : found.exports;
+      if (there === undefined || module.wanted?.[at].some((each) => !there.includes(each))) return false;
+      module.needed.push(found);
     }
-    return Object.assign(module, { needed, results: undefined, failure: null, pending: null });
+    module.isLinked = true;
+    return true;
   }
 
   async function load(url) {
@@ -117,7 +129,7 @@ export function openModules(file) {
   }
 
   async function run(module) {
-    if (module.results !== undefined) return module.results;
+    if (module.isDone) return module.results;
     const order = [];
     addInOrder(module, order, new Set());
     const awaited = [];
@@ -130,12 +142,14 @@ export function openModules(file) {
       }
     }
     if (awaited.length > 0) await Promise.all(awaited);
+    for (const one of order) if (!one.awaits && one.turns === undefined) begin(one);
     for (const one of order) {
-      if (one.failure !== null) throw one.failure.error;
-      if (one.results !== undefined) continue;
+      if (one.isDone) continue;
+      if (one.failure !== undefined) throw one.failure.error;
       try {
-        if (one.awaits) one.results = await (one.pending ??= evaluate(one));
-        else one.results = evaluate(one);
+        if (one.awaits) one.results = await (one.pending ??= begin(one));
+        else finish(one);
+        one.isDone = true;
       } catch (error) {
         one.failure = { error };
         throw error;
@@ -144,15 +158,30 @@ export function openModules(file) {
     return module.results;
   }
 
-  function evaluate({ name, script, imports }) {
-    const results = imports.map((one) => (isOurs(one) ? modules.get(one).results : outside.get(one)));
+  /** Functions that it exports are there, also for what it imports. */
+  function begin(module) {
+    const { name, script, awaits } = module;
     const bring = (specifier) => {
       const one = resolved(String(specifier), name);
       if (isOurs(one)) return load(sources + one);
       const found = ofNode(one);
       return found === null ? importOutside(one) : Promise.resolve(found);
     };
-    return script.runInThisContext()(results, { url: sources + name }, bring);
+    module.given = awaits ? givenTo(module) : [];
+    const begun = script.runInThisContext()(module.given, { url: sources + name }, bring);
+    if (awaits) return begun;
+    module.turns = begun;
+    module.results = begun.next().value;
+    return null;
+  }
+
+  function finish(module) {
+    module.given.push(...givenTo(module));
+    Object.assign(module.results, module.turns.next().value);
+  }
+
+  function givenTo({ imports }) {
+    return imports.map((one) => (isOurs(one) ? modules.get(one).results : outside.get(one)));
   }
 
   /** Node loads it, and gets from here what it imports of ours. */
@@ -207,7 +236,7 @@ async function importOutside(specifier) {
 }
 
 function addInOrder(module, order, seen) {
-  if (module.results !== undefined || seen.has(module)) return;
+  if (module.isDone || seen.has(module)) return;
   seen.add(module);
   for (const one of module.needed) addInOrder(one, order, seen);
   order.push(module);

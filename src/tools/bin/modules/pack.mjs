@@ -21,6 +21,7 @@ const nothing = { names: [], pieceOf: () => undefined };
  * @property {boolean} awaits see src/tools/bin/modules/rewrite.mjs
  * @property {string[]} imports the same; modules beside it by their names
  * @property {string[]} exports
+ * @property {string[]} hoisted
  * @property {Buffer | undefined} compiled
  */
 
@@ -40,7 +41,7 @@ export function openPack(file) {
     const pieceOf = (name) => {
       const entry = Object.hasOwn(index, name) ? index[name] : undefined;
       if (entry === undefined) return undefined;
-      const [stamp, at, codeBytes, isLatin, compiledBytes, awaits, imports, exports] = entry;
+      const [stamp, at, codeBytes, isLatin, compiledBytes, awaits, imports, exports, hoisted] = entry;
       const start = from + at;
       const compiledAt = aligned(start + codeBytes);
       if (compiledAt + compiledBytes > bytes.length) return undefined;
@@ -52,6 +53,7 @@ export function openPack(file) {
         awaits,
         imports,
         exports,
+        hoisted,
         compiled: bytes.subarray(compiledAt, compiledAt + compiledBytes),
       };
     };
@@ -83,10 +85,10 @@ export function addToPack(file, made, pathOf) {
       parts.push(part, filler);
       at += part.length + filler.length;
     };
-    for (const [name, { stamp, code, awaits, imports, exports, compiled }] of pieces) {
+    for (const [name, { stamp, code, awaits, imports, exports, hoisted, compiled }] of pieces) {
       const isLatin = !/[^\0-\u{ff}]/u.test(code);
       const text = Buffer.from(code, isLatin ? 'latin1' : 'utf16le');
-      index[name] = [stamp, at, text.length, isLatin, compiled.length, awaits, imports, exports];
+      index[name] = [stamp, at, text.length, isLatin, compiled.length, awaits, imports, exports, hoisted];
       put(text);
       put(compiled);
     }

@@ -4,6 +4,7 @@ export interface RewrittenModule {
   readonly awaits: boolean;
   readonly imports: readonly string[];
   readonly wanted: readonly (readonly string[])[];
+  readonly hoisted: readonly string[];
   readonly exports: readonly string[];
 }
 export function rewrite(source: string, mayAwait?: boolean): RewrittenModule | null;

@@ -39,9 +39,10 @@ const forms = {
 /**
  * @param {string} source of a module in JavaScript
  * @param {boolean} mayAwait whether it has `await` outside of functions, where that is not plain to see
- * @returns {null | { code: string, awaits: boolean, imports: string[], wanted: string[][], exports: string[] }} `code`: of a function
- *   expression; `awaits`: it is one of an async function; `imports`: specifiers, in the order of the function's first argument; `wanted`:
- *   the names that are imported of each
+ * @returns {null | { code: string, awaits: boolean, imports: string[], wanted: string[][], hoisted: string[], exports: string[] }}
+ *   `code`: of an expression, a generator that yields the functions that it exports before its first line, and returns all that it exports,
+ *   or where it `awaits` an async function; `imports`: specifiers, in the order of its first argument; `wanted`: names that are imported of
+ *   each; `hoisted`: of the functions that are yielded
  */
 export function rewrite(source, mayAwait = false) {
   const read = readTokens(source);
@@ -50,6 +51,7 @@ export function rewrite(source, mayAwait = false) {
   const awaits = mayAwait || read.awaits;
   const imports = [];
   const exported = new Map();
+  const hoisted = [];
   const wanted = [];
   const importOf = ({ groups, indices }) => {
     let specifier = source.slice(...indices.groups.specifier);
@@ -82,6 +84,7 @@ export function rewrite(source, mayAwait = false) {
       const declared = groups.value ?? groups.called ?? groups.made;
       if (groups.value !== undefined && declaresMore(at, read)) return null;
       for (const one of declared.match(/[\w$]+/g)) exported.set(one, one);
+      if (groups.called !== undefined) hoisted.push(groups.called);
       edits.push([at, at + 6, '']);
     } else if (kind === 'initial') {
       exported.set('default', 'default_');
@@ -103,8 +106,10 @@ export function rewrite(source, mayAwait = false) {
   }
   const body = applied(bare, mask, edits);
   const results = [...exported].map(([to, from]) => `${to}: ${from}`).join(', ');
-  const code = `(${awaits ? 'async ' : ''}function (${head}) {'use strict';${body}\nreturn { ${results} };\n})`;
-  return { code, awaits, imports, wanted, exports: [...exported.keys()] };
+  const first = awaits ? '' : `yield { ${hoisted.join(', ')} };`;
+  const kind = awaits ? 'async function' : 'function*';
+  const code = `(${kind} (${head}) {'use strict';${first}${body}\nreturn { ${results} };\n})`;
+  return { code, awaits, imports, wanted, hoisted, exports: [...exported.keys()] };
 }
 
 /** The types of a source taken out of it: spaces in their places. */
