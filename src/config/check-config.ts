@@ -1,5 +1,5 @@
 /** What a host hands to the application as its settings: checked once, so that a member that is missing is named here and not met later. */
-import { ConfigError } from './properties.ts';
+import { ConfigError } from './wrong-settings.ts';
 import { configShape } from './shape.ts';
 
 /** ConfigError lists every member that is not as the type has it; no value is repeated, as some are secrets. */

@@ -7,6 +7,7 @@ import { eventProperties, readEvents } from './events.ts';
 import { fileStoreProperties, readObjectStore } from './files.ts';
 import { readOidc } from './oidc.ts';
 import { isSourceProperty, readSources } from './sources.ts';
+import { ConfigError } from './wrong-settings.ts';
 import { readSpark, sparkProperties } from './spark.ts';
 import type { Config } from './shape.ts';
 import {
@@ -160,17 +161,6 @@ export type PropertyName = (typeof properties)[number]['name'];
 
 /** Property names to their text; absent and '' mean the default. */
 export type PropertyRecord = Readonly<Record<string, string | undefined>>;
-
-/** Wrong settings: every complaint names its property. The service does not start with them. */
-export class ConfigError extends Error {
-  readonly complaints: readonly string[];
-
-  constructor(complaints: readonly string[]) {
-    super(complaints.join('\n'));
-    this.name = 'ConfigError';
-    this.complaints = complaints;
-  }
-}
 
 /** Reads a plain record; ConfigError lists all that is wrong, unknown names of our own families included. */
 export function readConfig(record: PropertyRecord): Config {

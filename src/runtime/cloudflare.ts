@@ -19,7 +19,8 @@ import { createPostgresJobStore } from '../adapters/postgres/metadb/jobs/store.t
 import { everyOrganisation } from '../adapters/postgres/client/organisation-scope.ts';
 import { createRequestSql, type RequestSql } from '../adapters/postgres/client/request-sql.ts';
 import { createApp } from '../app.ts';
-import { ConfigError, readConfig } from '../config/properties.ts';
+import { readConfig } from '../config/properties.ts';
+import { ConfigError } from '../config/wrong-settings.ts';
 import type { Config } from '../config/shape.ts';
 import { nextModel } from '../catalog/schemas/next-model.ts';
 import { AppError } from '../errors.ts';

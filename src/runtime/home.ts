@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { writeNewFile } from '../adapters/file-staging/durable-file.ts';
 import { makeFolder } from '../adapters/file-staging/create-folder.ts';
-import { ConfigError } from '../config/properties.ts';
+import { ConfigError } from '../config/wrong-settings.ts';
 import { initialProperties } from '../config/java-properties.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

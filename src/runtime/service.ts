@@ -9,7 +9,7 @@ import {
   type RequestHead,
 } from '../adapters/server/connection-limits.ts';
 import { continueOnRead } from '../adapters/server/expect-continue.ts';
-import { ConfigError } from '../config/properties.ts';
+import { ConfigError } from '../config/wrong-settings.ts';
 import { fixedLimits } from '../config/limits.ts';
 import type { Environment } from './home.ts';
 import { openService, type OpenedService } from './open-service.ts';

@@ -1,6 +1,6 @@
 /** The life of a process that serves until it is told to end. */
 import { AppError } from '../errors.ts';
-import { ConfigError } from '../config/properties.ts';
+import { ConfigError } from '../config/wrong-settings.ts';
 
 const repeatMs = 1000;
 

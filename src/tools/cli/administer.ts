@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { closestWord, didYouMean } from '../../engine/closest-word.ts';
 import { readBuildInfo } from '../../adapters/server/build-info.ts';
-import { ConfigError } from '../../config/properties.ts';
+import { ConfigError } from '../../config/wrong-settings.ts';
 import { AppError, isOutage } from '../../errors.ts';
 import { maskSecrets } from '../../jobs/secrets/mask-secrets.ts';
 import { allScopes } from '../../ports/stores/access.ts';

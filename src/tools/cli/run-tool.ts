@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InputError } from '../../engine/diagnostics.ts';
 import { AppError, errorCatalogue, isOutage, isOutOfMemory } from '../../errors.ts';
-import { ConfigError } from '../../config/properties.ts';
+import { ConfigError } from '../../config/wrong-settings.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
 import { type ToolRequest } from '../../jobs/request/tool-request.ts';
@@ -12,7 +12,7 @@ import { Interrupted, watchSignals, type Interruption } from './interruption.ts'
 import { settlesWithin } from './settles-within.ts';
 import { printSummary, summaryOfFailure, summaryOfWork } from '../reports/summary.ts';
 import type { ProcessTime } from '../reports/step-times.ts';
-import { openSession, type ToolSession } from '../session/tool-session.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 import { parseToolArguments } from '../../jobs/request/read-request.ts';
 
@@ -47,6 +47,8 @@ export async function runTool(
   // a worker ends the jobs that it has started
   const interruption = request.jobId === undefined ? watchSignals() : null;
   try {
+    // what only has to be told how a tool is called does without
+    const { openSession } = await import('../session/tool-session.ts');
     session = await openSession(request, {
       environment: process.env,
       log: terminal.tell,

@@ -1,5 +1,7 @@
 /** The command `unload`; see src/tools/cli/usage.ts for its options. */
-import { removeDocuments } from '../write-back/remove-documents.ts';
 import { runCommand } from '../cli/run-command.ts';
 
-await runCommand('unload', removeDocuments);
+await runCommand('unload', async (session) => {
+  const { removeDocuments } = await import('../write-back/remove-documents.ts');
+  return removeDocuments(session);
+});

@@ -1,9 +1,11 @@
 /** The command `xsd2er`; see src/tools/cli/usage.ts for its options. */
-import { convertXsd } from '../schemas/convert-xsd.ts';
 import { runCommand } from '../cli/run-command.ts';
 
 await runCommand('xsd2er', async (session) => {
-  if (session.request.from === undefined) return convertXsd(session);
+  if (session.request.from === undefined) {
+    const { convertXsd } = await import('../schemas/convert-xsd.ts');
+    return convertXsd(session);
+  }
   // a schema is made of documents by what loads them: without a target it loads none
   const { convertXml } = await import('../convert/documents.ts');
   return convertXml(session);

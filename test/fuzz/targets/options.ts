@@ -1,5 +1,6 @@
 /** Options, targets and properties: what is asked for, or a complaint that repeats no secret. */
-import { ConfigError, properties, readConfig } from '../../../src/config/properties.ts';
+import { properties, readConfig } from '../../../src/config/properties.ts';
+import { ConfigError } from '../../../src/config/wrong-settings.ts';
 import { AppError } from '../../../src/errors.ts';
 import { maskSecrets } from '../../../src/jobs/secrets/mask-secrets.ts';
 import { parseTarget } from '../../../src/jobs/request/target.ts';

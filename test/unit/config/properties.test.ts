@@ -1,7 +1,8 @@
 /** Settings: defaults, units, the environment, complaints. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, properties, readConfig } from '../../../src/config/properties.ts';
+import { properties, readConfig } from '../../../src/config/properties.ts';
+import { ConfigError } from '../../../src/config/wrong-settings.ts';
 import { checkConfig } from '../../../src/config/check-config.ts';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
 import { defaultLimits, limitProperties, limitSpecs } from '../../../src/config/limits.ts';

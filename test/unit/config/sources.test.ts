@@ -1,7 +1,8 @@
 /** `svc.sources.NAME.*`: what is read, what is refused, and which source a location lies in. */
 import { describe, expect, it } from 'vitest';
 import { mergeSettings, parseProperties, unknownSettings } from '../../../src/config/java-properties.ts';
-import { ConfigError, readConfig } from '../../../src/config/properties.ts';
+import { readConfig } from '../../../src/config/properties.ts';
+import { ConfigError } from '../../../src/config/wrong-settings.ts';
 import {
   fileNameOf,
   isRemoteLocation,
