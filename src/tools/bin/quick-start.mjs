@@ -2,6 +2,7 @@
  * What lets a process or a thread of this program start fast: compiled code is kept, of dependencies by Node and of our own modules by
  * src/tools/bin/modules. Plain JavaScript, as it comes before whatever strips types.
  */
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isOfProgram, openModules } from './modules/load.mjs';
@@ -14,18 +15,33 @@ const cache = fileURLToPath(new URL('../../../node_modules/.cache/compile', impo
  */
 export async function runQuickly(entry) {
   nodeModule.enableCompileCache?.(cache);
-  // the name of that folder tells by which Node, and with which of its flags
-  const folder = nodeModule.getCompileCacheDir?.() ?? `${cache}/${process.version}-${process.arch}`;
   const { href } = pathToFileURL(entry);
-  if (!isOfProgram(href)) {
+  const kept = isOfProgram(href) ? keptBy(href) : null;
+  if (kept === null) {
     await import(href);
     return () => nodeModule.flushCompileCache?.();
   }
-  const name = href.split('/').slice(-2).join('-');
-  const { load, keep } = openModules(`${folder}/modules/${name}`);
+  const { load, keep } = openModules(kept);
   await load(href);
   return () => {
     nodeModule.flushCompileCache?.();
     keep();
   };
+}
+
+/** The file where modules of this program are kept. null: there is none and may be none, so that to make them would be in vain. */
+function keptBy(url) {
+  // the name of that folder tells by which Node, and with which of its flags; none: it may not be written
+  const folder = nodeModule.getCompileCacheDir?.();
+  if (folder === undefined) return null;
+  const modules = `${folder}/modules`;
+  const file = `${modules}/${url.split('/').slice(-2).join('-')}`;
+  if (existsSync(file)) return file;
+  try {
+    mkdirSync(modules, { recursive: true });
+    accessSync(modules, constants.W_OK);
+    return file;
+  } catch {
+    return null;
+  }
 }

@@ -151,6 +151,21 @@ describe('a quick start', () => {
       expect(await startUntilKept('third')).toBe('é third 2:20\n');
     });
 
+    it('but not by flags that were set on the way', async () => {
+      await startUntilKept('third');
+      const before = (await kept('commands-unload.ts')).text;
+      await writeFile(
+        join(folder, 'src/engine/flags.ts'),
+        `import { setFlagsFromString } from 'node:v8';\nsetFlagsFromString('--heap-growing-percent=50');\nawait import('./word.ts');`,
+      );
+      const script = join(folder, 'src/tools/commands/unload.ts');
+      const written = await readFile(script, 'utf8');
+      await writeFile(script, `import '../../engine/flags.ts';\n${written}`);
+      expect(await start()).toContain('é third');
+      expect((await kept('commands-unload.ts')).text).toBe(before);
+      await writeFile(script, written);
+    });
+
     it.each([
       ['is cut off', (whole: string) => whole.slice(0, 30)],
       ['ends in the middle of a module', (whole: string) => whole.slice(0, -300)],
@@ -163,6 +178,14 @@ describe('a quick start', () => {
       expect(await start()).toBe('é third 2:20\n');
       expect(await startUntilKept('third')).toBe('é third 2:20\n');
     });
+  });
+
+  it('does without where nothing can be kept', async () => {
+    const cache = join(folder, 'node_modules/.cache');
+    await rm(cache, { recursive: true });
+    await writeFile(cache, '');
+    expect(await start()).toContain('é third');
+    await rm(cache);
   });
 
   it('leaves to Node what it does not understand, and has no module twice', async () => {

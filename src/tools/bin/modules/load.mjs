@@ -42,7 +42,7 @@ export function openModules(file) {
       made.set(module.name, { ...module, compiled: module.script.createCachedData() });
       module.isMade = false;
     }
-    if (made.size > 0) addToPack(file, made, pathOf);
+    if (made.size > 0 && hasFlagsOf(file)) addToPack(file, made, pathOf);
   }
 
   /** With all that it imports. null: Node has to load it. Throws `rewritingNeeded` where one is not kept, and cannot be made yet. */
@@ -233,6 +233,12 @@ async function importOutside(specifier) {
   if (specifier.startsWith('json:'))
     return { default: JSON.parse(readFileSync(fileURLToPath(specifier.slice(5)), 'utf8')) };
   return import(specifier);
+}
+
+/** Whether V8 has the flags with which this process began, which name the folder: code compiled with others is of no use to the next one. */
+function hasFlagsOf(file) {
+  const tag = /-([\da-f]+)(?:-\d+)?[/\\]modules[/\\]/.exec(file)?.[1];
+  return parseInt(tag, 16) === process.getBuiltinModule('node:v8').cachedDataVersionTag();
 }
 
 function addInOrder(module, order, seen) {
