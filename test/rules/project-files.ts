@@ -27,8 +27,6 @@ export interface ImportOf {
   /** nothing is left of it at run time */
   readonly typeOnly: boolean;
   readonly reExport: boolean;
-  /** `import()` */
-  readonly dynamic: boolean;
 }
 
 const importPattern =
@@ -41,6 +39,5 @@ export function readImports(source: string): ImportOf[] {
     specifier: match[4] ?? match[6] ?? '',
     typeOnly: match[2] !== undefined,
     reExport: match[1] === 'export',
-    dynamic: match[6] !== undefined,
   }));
 }
