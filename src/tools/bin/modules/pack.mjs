@@ -7,11 +7,14 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What was written by another way of rewriting, or for another Node, is none of ours. */
-const maker = fileURLToPath(new URL('rewrite.mjs', import.meta.url));
+const makers = ['rewrite.mjs', 'load.mjs', 'pack.mjs'].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+);
 /** A file that changed within this time, in milliseconds, may change again without its time telling. */
 const settledMs = 100;
 /** Compiled code is read where it lies, which takes such a place. */
 const alignment = 8;
+const head = headNow();
 const nothing = { names: [], pieceOf: () => undefined };
 
 /**
@@ -31,7 +34,6 @@ const nothing = { names: [], pieceOf: () => undefined };
  */
 export function openPack(file) {
   const bytes = readBytes(file);
-  const head = headNow();
   try {
     if (bytes === null || bytes.latin1Slice(0, head.length) !== head) return nothing;
     const lineEnd = bytes.indexOf(10, head.length);
@@ -69,6 +71,8 @@ export function openPack(file) {
  * @param {(name: string) => string} pathOf of what others have kept meanwhile, and is kept with it as far as it still holds
  */
 export function addToPack(file, made, pathOf) {
+  // an update came in between: the next start keeps its own
+  if (headNow() !== head) return;
   const own = `${file}.${process.pid}.${process.hrtime.bigint()}`;
   try {
     const pieces = new Map(made);
@@ -93,7 +97,7 @@ export function addToPack(file, made, pathOf) {
       put(compiled);
     }
     const indexBytes = Buffer.from(JSON.stringify(index));
-    const start = Buffer.from(`${headNow()}${indexBytes.length}\n`, 'latin1');
+    const start = Buffer.from(`${head}${indexBytes.length}\n`, 'latin1');
     const indexEnd = start.length + indexBytes.length;
     const filler = Buffer.alloc(aligned(indexEnd) - indexEnd);
     mkdirSync(dirname(file), { recursive: true });
@@ -113,8 +117,8 @@ export function stampOf(path) {
 }
 
 function headNow() {
-  const { size, ctimeMs } = statSync(maker);
-  return `${process.version} ${process.arch} ${size} ${ctimeMs}\n`;
+  const stamps = makers.map((path) => statSync(path)).map(({ size, ctimeMs }) => `${size} ${ctimeMs}`);
+  return `${process.version} ${process.arch} ${stamps.join(' ')}\n`;
 }
 
 /** null: there is none, or it cannot be read. */
