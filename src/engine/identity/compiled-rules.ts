@@ -112,8 +112,8 @@ export function compileRules(model: RelationalModel, names: NameTable): Compiled
         const all = of.flatMap((rule) =>
           identityRules[rule]!.selector.flatMap((path, at) => {
             const [first] = path.steps;
-            if (!path.anywhere || first === undefined) return [];
-            const { namespaceUri, localName } = first;
+            if (!path.anywhere) return [];
+            const { namespaceUri = null, localName = null } = first ?? {};
             const exact = namespaceUri !== null && localName !== null;
             const id = exact ? names.intern(namespaceUri, localName) : -1;
             return [{ id, rule, path: rules[rule]!.selector[at]! }];

@@ -210,7 +210,7 @@ export class Situations {
       );
     for (const rule of rules) {
       for (const path of this.#rules.rules[rule]!.selector)
-        if (!path.anywhere)
+        if (!path.anywhere || path.steps.length === 0)
           this.#follow({ path, step: 0, scope: -1, rule, candidate: SELECTOR, field: 0 }, draft);
     }
     const { anywhere: outer, scopesInside } = parent;
@@ -244,7 +244,8 @@ export class Situations {
     const { path, step, candidate } = waiting;
     // a field's `.//` stays at each level
     if (path.anywhere && step === 0 && candidate !== SELECTOR) draft.waiting.push({ ...waiting, scope });
-    if (path.steps[step]!.passes(nameId)) this.#follow({ ...waiting, scope, step: step + 1 }, draft);
+    // `.//.` has no step
+    if (path.steps[step]?.passes(nameId) ?? true) this.#follow({ ...waiting, scope, step: step + 1 }, draft);
   }
 
   /** The element is where the path has come to. */
@@ -252,11 +253,18 @@ export class Situations {
     const { path, step, candidate, field, scope, rule } = waiting;
     if (step < path.steps.length) draft.waiting.push(waiting);
     else if (candidate === SELECTOR) this.#select(scope, rule, draft);
-    else if (path.attribute === null) draft.captured.push({ candidate, field });
-    else draft.attributes.push({ candidate, field, path: path.id, test: path.attribute, as: new Map() });
+    else if (path.attribute === null) {
+      if (!draft.captured.some((one) => isSameField(one, waiting))) draft.captured.push({ candidate, field });
+    } else if (
+      path.attribute.id < 0 ||
+      !draft.attributes.some((one) => isSameField(one, waiting) && one.test.id === path.attribute!.id)
+    )
+      draft.attributes.push({ candidate, field, path: path.id, test: path.attribute, as: new Map() });
   }
 
+  /** What several paths of a selector lead to is selected once (XSD 1.0 Part 1 §3.11.4), as it is a field's value once. */
   #select(scope: number, rule: number, draft: Draft): void {
+    if (draft.selected.some((one) => one.scope === scope && one.rule === rule)) return;
     const { kind, fields } = this.#rules.rules[rule]!;
     // only a key demands its fields, and attributes stand once
     const demands = kind === 'key' || fields.some((paths) => onlyAttribute(paths) < 0);
@@ -268,7 +276,12 @@ export class Situations {
     if (valued !== candidate) return;
     if (own !== null) draft.valued.set(own, candidate);
     for (const [field, paths] of fields.entries())
-      for (const path of paths) this.#follow({ path, step: 0, scope, rule, candidate, field }, draft);
+      for (const path of paths) {
+        const waiting = { path, step: 0, scope, rule, candidate, field };
+        this.#follow(waiting, draft);
+        // `.//@id` is one of any element inside, too
+        if (path.anywhere && path.steps.length === 0) draft.waiting.push({ ...waiting });
+      }
   }
 
   #situation(
@@ -299,6 +312,10 @@ const nowhere = { anywhere: null, scopesInside: 0 };
 function newDraft(present: Draft['present']): Draft {
   const found = { waiting: [], selected: [], attributes: [], captured: [] };
   return { ...found, asked: new Map(), valued: new Map(), present };
+}
+
+function isSameField(one: Field, other: Field): boolean {
+  return one.candidate === other.candidate && one.field === other.field;
 }
 
 /** Whether the element has no attribute of that name; where that is not known yet, it is asked for. */

@@ -156,6 +156,25 @@ describe('paths', () => {
     ]);
   });
 
+  it.each([
+    ['what several paths select is selected once', 't:e | *', '@no | @no'],
+    ['`.//.` selects the element and all inside', './/.', '@no'],
+    ['`.//@id` is of any element inside', 't:e', './/@id'],
+  ])('%s', (_, selector, field) => {
+    const xsd = xs(`<xs:element name="r" type="r"/>
+      <xs:complexType name="r"><xs:sequence><xs:element name="e" minOccurs="0" maxOccurs="unbounded"><xs:complexType>
+        <xs:sequence><xs:element name="f" minOccurs="0"><xs:complexType><xs:attribute name="id"/><xs:attribute name="no"/></xs:complexType></xs:element></xs:sequence>
+        <xs:attribute name="no"/></xs:complexType></xs:element></xs:sequence><xs:attribute name="no"/></xs:complexType>`).replace(
+      '<xs:element name="r" type="r"/>',
+      `<xs:element name="r" type="r"><xs:key name="k"><xs:selector xpath="${selector}"/><xs:field xpath="${field}"/></xs:key></xs:element>`,
+    );
+    const document = (...numbers: readonly number[]): string =>
+      `<r xmlns="urn:t" no="1">${numbers.map((no) => `<e no="${no}"><f id="${no}" no="${no + 9}"/></e>`).join('')}</r>`;
+    expect(faults(check(xsd, [document(2, 3, 4)]))).toEqual([]);
+    expect(faults(check(xsd, [document(2, 3, 2)]))).toHaveLength(1);
+    expect(faults(check(xsd, [document(2, 3, 2)]))[0]).toContain('k repeated');
+  });
+
   it('elements that xsi:type widens, and rules on elements inside themselves', () => {
     const xsd =
       xs(`<xs:element name="node" type="N"><xs:unique name="child"><xs:selector xpath="t:node"/><xs:field xpath="@id"/></xs:unique></xs:element>
