@@ -57,7 +57,8 @@ describe('a quick start', () => {
   const startUntilKept = (text: string): Promise<string> =>
     eventually(`${text} is kept`, async () => {
       const output = await start();
-      return (await kept('commands-unload.ts')).text.includes(`'${text}'`) ? output : null;
+      const all = (await kept('commands-unload.ts')).text;
+      return all.includes(`'${text}'`) && all.includes('"/tools/commands/unload.ts"') ? output : null;
     });
 
   beforeAll(async () => {
