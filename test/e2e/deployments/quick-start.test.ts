@@ -170,6 +170,7 @@ describe('a quick start', () => {
     it.each([
       ['is cut off', (whole: string) => whole.slice(0, 30)],
       ['ends in the middle of a module', (whole: string) => whole.slice(0, -300)],
+      ['has other code in it', (whole: string) => whole.replaceAll(`'third'`, `'other'`)],
       ['another Node wrote', (whole: string) => whole.replace(process.version, 'v1.2.3')],
       ['is no such file', () => '\0\n\n'],
     ])('and does without a file that %s', async (_what, damage) => {

@@ -1,10 +1,12 @@
 /**
  * The modules of one program in one file, each as a function with its compiled code: hundreds of files need not be opened, stripped of types
- * and compiled at each start. Plain JavaScript, as it comes before whatever strips types.
+ * and compiled at each start. Each has a checksum: V8 takes compiled code as it is, and dies of what is damaged. Plain JavaScript, as it comes
+ * before whatever strips types.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 
 /** What was written by another way of rewriting, or for another Node, is none of ours. */
 const makers = ['rewrite.mjs', 'load.mjs', 'pack.mjs'].map((name) =>
@@ -37,16 +39,18 @@ export function openPack(file) {
   try {
     if (bytes === null || bytes.latin1Slice(0, head.length) !== head) return nothing;
     const lineEnd = bytes.indexOf(10, head.length);
-    const indexEnd = lineEnd + 1 + Number(bytes.latin1Slice(head.length, lineEnd));
+    const [indexBytes, indexSum] = bytes.latin1Slice(head.length, lineEnd).split(' ').map(Number);
+    const indexEnd = lineEnd + 1 + indexBytes;
+    if (crc32(bytes.subarray(lineEnd + 1, indexEnd)) !== indexSum) return nothing;
     const index = JSON.parse(bytes.utf8Slice(lineEnd + 1, indexEnd));
     const from = aligned(indexEnd);
     const pieceOf = (name) => {
       const entry = Object.hasOwn(index, name) ? index[name] : undefined;
       if (entry === undefined) return undefined;
-      const [stamp, at, codeBytes, isLatin, compiledBytes, awaits, imports, exports, hoisted] = entry;
+      const [stamp, sum, at, codeBytes, isLatin, compiledBytes, awaits, imports, exports, hoisted] = entry;
       const start = from + at;
       const compiledAt = aligned(start + codeBytes);
-      if (compiledAt + compiledBytes > bytes.length) return undefined;
+      if (crc32(bytes.subarray(start, compiledAt + compiledBytes)) !== sum) return undefined;
       return {
         stamp,
         code: isLatin
@@ -92,12 +96,14 @@ export function addToPack(file, made, pathOf) {
     for (const [name, { stamp, code, awaits, imports, exports, hoisted, compiled }] of pieces) {
       const isLatin = !/[^\0-\u{ff}]/u.test(code);
       const text = Buffer.from(code, isLatin ? 'latin1' : 'utf16le');
-      index[name] = [stamp, at, text.length, isLatin, compiled.length, awaits, imports, exports, hoisted];
+      const facts = [text.length, isLatin, compiled.length, awaits, imports, exports, hoisted];
+      const filler = Buffer.alloc(aligned(text.length) - text.length);
+      index[name] = [stamp, crc32(Buffer.concat([text, filler, compiled])), at, ...facts];
       put(text);
       put(compiled);
     }
     const indexBytes = Buffer.from(JSON.stringify(index));
-    const start = Buffer.from(`${head}${indexBytes.length}\n`, 'latin1');
+    const start = Buffer.from(`${head}${indexBytes.length} ${crc32(indexBytes)}\n`, 'latin1');
     const indexEnd = start.length + indexBytes.length;
     const filler = Buffer.alloc(aligned(indexEnd) - indexEnd);
     mkdirSync(dirname(file), { recursive: true });
