@@ -84,6 +84,8 @@ class SqliteTables implements ReadTables<SqliteTable> {
   readonly #indexes: ReadonlyMap<string, number>;
   readonly #logicals: ReadonlyMap<number, number | null>;
   readonly #tables = new Map<string, SqliteTable | null>();
+  /** what bytes texts of the file are; one that others made may have UTF-16 */
+  readonly #isUtf8: boolean;
 
   constructor(database: SqliteDb, model: RelationalModel, installation?: string) {
     this.#database = database;
@@ -91,6 +93,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
     this.#drawn = withListTables(model, sqlite);
     this.#indexes = new Map(model.tables.map(({ name }, index) => [name, index]));
     this.#known = readTables(database);
+    this.#isUtf8 = database.read<{ encoding: string }>('PRAGMA encoding')[0]!.encoding === 'UTF-8';
     this.#logicals = new Map(
       this.#jobs(installation).map(({ job, logical }) => [
         Number(job),
@@ -199,7 +202,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
       decoders: fields.map(() => null),
       width: columns.length,
     };
-    if (rowNumber !== null && order?.by.join() === rowNumber && fields.length > 0) {
+    if (this.#isUtf8 && rowNumber !== null && order?.by.join() === rowNumber && fields.length > 0) {
       // by an index of what `rest` asks for, each page would sort all rows behind the one before
       const way = rest === '' || only !== null ? '' : ' NOT INDEXED';
       return pagedBlocks(this.#database, {
