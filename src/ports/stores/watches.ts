@@ -240,7 +240,7 @@ export interface WatchSchedule {
     files: readonly FileOutcome[],
     watch: WatchOutcome,
   ): Promise<boolean>;
-  /** The database's time, before the first object of a look is recorded. */
+  /** The database's time, before the first object of a look is recorded. Null, as false below: the watch is another's claim, or looks elsewhere or for other files by now. */
   beginLook(claim: WatchClaim): Promise<number | null>;
   recordObjects(claim: WatchClaim, objects: readonly MetObject[]): Promise<boolean>;
   /**

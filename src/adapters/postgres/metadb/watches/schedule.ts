@@ -40,6 +40,16 @@ export function createPostgresWatchSchedule(
       await work(tx);
       return true;
     })) === true;
+  /** Null where the watch looks elsewhere by now, too, or for other files: what was met is not for it. */
+  const looking = <T>(claim: WatchClaim, work: (tx: TransactionSql) => Promise<T>): Promise<T | null> =>
+    held(claim, async (tx) => {
+      const { id_watch: id, location, pattern, options } = claim.watch;
+      const [row] = await tx`
+        select 1 from svc.watch
+         where id_watch = ${id} and location = ${storable(location)} and pattern is not distinct from ${pattern === null ? null : storable(pattern)}
+           and options = ${storable(JSON.stringify(options))}`;
+      return row === undefined ? null : work(tx);
+    });
 
   return {
     claimWatch: (leaseMs) => claimWatch(sql, leaseMs),
@@ -64,10 +74,17 @@ export function createPostgresWatchSchedule(
         await setWatch(tx, claim, outcome);
         await tx`update svc.watch set id_job = null where id_watch = ${claim.watch.id_watch} and id_job = ${idJob}`;
       }),
-    beginLook: (claim) => held(claim, (tx) => beginLook(tx)),
-    recordObjects: (claim, objects) => changed(claim, (tx) => recordObjects(tx, claim, objects)),
-    endLook: (claim, sinceMs, met, fileSystem) =>
-      changed(claim, (tx) => endLook(tx, claim, sinceMs, met, fileSystem)),
+    beginLook: (claim) => looking(claim, (tx) => beginLook(tx)),
+    recordObjects: async (claim, objects) =>
+      (await looking(claim, async (tx) => {
+        await recordObjects(tx, claim, objects);
+        return true;
+      })) === true,
+    endLook: async (claim, sinceMs, met, fileSystem) =>
+      (await looking(claim, async (tx) => {
+        await endLook(tx, claim, sinceMs, met, fileSystem);
+        return true;
+      })) === true,
     findCandidates: (claim) => findCandidates(sql, claim),
     recordFiles: (claim, files) =>
       changed(claim, async (tx) => {

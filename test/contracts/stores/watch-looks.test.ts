@@ -1,0 +1,81 @@
+/** A look at a location that is under way while a person changes the watch: what it meets is not recorded for the watch as it is by then. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobStoreSettings } from '../../../src/adapters/postgres/metadb/jobs/settings.ts';
+import { createPostgresWatchSchedule } from '../../../src/adapters/postgres/metadb/watches/schedule.ts';
+import { createPostgresWatchStore } from '../../../src/adapters/postgres/metadb/watches/store.ts';
+import type { WatchDefinition, WatchSchedule, WatchStore } from '../../../src/ports/stores/watches.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
+
+const definition: WatchDefinition = {
+  name: 'orders',
+  location: 'first',
+  pattern: null,
+  id_sch: null,
+  target: 'metadb:orders',
+  options: { '-S': 'm', '--delete-missing': true },
+  sealed: 'sealed',
+  every: '1h',
+  order: 'name',
+  settle: '0s',
+  settleMs: 0,
+  on_error: 'fail',
+  on_drift: 'evolve',
+  max_files: 100,
+  max_bytes: 1_000_000,
+  credential: null,
+  paused: false,
+};
+/** of jobs, none of which is started here */
+const jobSettings: JobStoreSettings = {
+  maxRunningPerOrg: 1,
+  maxQueuedPerOrg: 1,
+  maxAttempts: 1,
+  deadlineMs: 60_000,
+  retryDelayMs: 1000,
+  idempotencyKeyMs: 1000,
+};
+const met = (...names: string[]) => names.map((name) => ({ name, version: '1', bytes: 10, modified: null }));
+
+describe('a look that is under way', () => {
+  let database: TestDatabase;
+  let watches: WatchStore;
+  let schedule: WatchSchedule;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    watches = createPostgresWatchStore(database.sql);
+    const unused = { waitForWatches: () => Promise.reject(new Error('nobody waits')) };
+    schedule = createPostgresWatchSchedule(database.sql, unused, jobSettings);
+  });
+  afterEach(() => database.drop());
+
+  const files = async (id: number): Promise<unknown> =>
+    (await watches.listWatchFiles(1, id, null, 0, 99))!.content.map(({ name, status }) => [name, status]);
+
+  it.each([
+    ['location', { location: 'second' }],
+    ['pattern', { pattern: 'c*' }],
+    ['options', { options: { '-S': 'm' } }],
+  ])('records nothing any more once the %s is another', async (_what, change) => {
+    const { id_watch: id } = await watches.createWatch(1, definition, null);
+    const claim = (await schedule.claimWatch(60_000))!;
+    const since = (await schedule.beginLook(claim))!;
+    expect(await schedule.recordObjects(claim, met('a.xml'))).toBe(true);
+    await watches.replaceWatch(1, id, { ...definition, ...change }, null, () => true);
+    expect(await schedule.recordObjects(claim, met('b.xml'))).toBe(false);
+    expect(await schedule.endLook(claim, since, [], null)).toBe(false);
+    expect(await schedule.beginLook(claim)).toBe(null);
+    expect(await files(id)).toEqual([['a.xml', 'waiting']]);
+  });
+
+  it('goes on where it is asked for once more, or something else is changed', async () => {
+    const { id_watch: id } = await watches.createWatch(1, definition, null);
+    const claim = (await schedule.claimWatch(60_000))!;
+    const since = (await schedule.beginLook(claim))!;
+    await watches.runNow(1, id, 'none');
+    await watches.replaceWatch(1, id, { ...definition, max_files: 5 }, null, null);
+    expect(await schedule.recordObjects(claim, met('a.xml'))).toBe(true);
+    expect(await schedule.endLook(claim, since, ['a.xml'], null)).toBe(true);
+    expect(await files(id)).toEqual([['a.xml', 'waiting']]);
+  });
+});
