@@ -35,11 +35,6 @@ export function createPostgresWatchSchedule(
     });
     return done.result;
   };
-  const changed = async (claim: WatchClaim, work: (tx: TransactionSql) => Promise<void>): Promise<boolean> =>
-    (await held(claim, async (tx) => {
-      await work(tx);
-      return true;
-    })) === true;
   /** Null where the watch looks elsewhere by now, too, or for other files: what was met is not for it. */
   const looking = <T>(claim: WatchClaim, work: (tx: TransactionSql) => Promise<T>): Promise<T | null> =>
     held(claim, async (tx) => {
@@ -50,6 +45,15 @@ export function createPostgresWatchSchedule(
            and options = ${storable(JSON.stringify(options))}`;
       return row === undefined ? null : work(tx);
     });
+  const changed = async (
+    claim: WatchClaim,
+    work: (tx: TransactionSql) => Promise<void>,
+    hold: typeof held = held,
+  ): Promise<boolean> =>
+    (await hold(claim, async (tx) => {
+      await work(tx);
+      return true;
+    })) === true;
 
   return {
     claimWatch: (leaseMs) => claimWatch(sql, leaseMs),
@@ -75,16 +79,9 @@ export function createPostgresWatchSchedule(
         await tx`update svc.watch set id_job = null where id_watch = ${claim.watch.id_watch} and id_job = ${idJob}`;
       }),
     beginLook: (claim) => looking(claim, (tx) => beginLook(tx)),
-    recordObjects: async (claim, objects) =>
-      (await looking(claim, async (tx) => {
-        await recordObjects(tx, claim, objects);
-        return true;
-      })) === true,
-    endLook: async (claim, sinceMs, met, fileSystem) =>
-      (await looking(claim, async (tx) => {
-        await endLook(tx, claim, sinceMs, met, fileSystem);
-        return true;
-      })) === true,
+    recordObjects: (claim, objects) => changed(claim, (tx) => recordObjects(tx, claim, objects), looking),
+    endLook: (claim, sinceMs, met, fileSystem) =>
+      changed(claim, (tx) => endLook(tx, claim, sinceMs, met, fileSystem), looking),
     findCandidates: (claim) => findCandidates(sql, claim),
     recordFiles: (claim, files) =>
       changed(claim, async (tx) => {
