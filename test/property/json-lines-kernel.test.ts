@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonForm } from '../../src/adapters/folder/reading/value-decoders.ts';
 import type { ColumnType } from '../../src/engine/model/relational-model.ts';
 import { splitJsonLines } from '../../src/engine/records/json-lines.ts';
-import { createRecordsKernel, literalBytes } from '../../src/engine/records/kernel/instance.ts';
+import { createRecordsKernel, literalBytes, memberHead } from '../../src/engine/records/kernel/instance.ts';
 import type { Piece, RecordPlan, SplitRecords } from '../../src/engine/records/split.ts';
 import { SpareBuffers } from '../../src/engine/spare-buffers.ts';
 import { cellText } from '../../src/engine/unshred/rows/values.ts';
@@ -99,7 +99,8 @@ const cases: fc.Arbitrary<Case> = fc.uniqueArray(name, { minLength: 1, maxLength
       let next = more > 1 ? 1 : 0;
       const columns = asked.map((isAsked) => (isAsked ? next++ : -1));
       const forms = ofFields.map(jsonForm);
-      const plan = { format: 'jsonl' as const, names, columns, forms, width: next + more };
+      const heads = names.map(memberHead);
+      const plan = { format: 'jsonl' as const, names, heads, columns, forms, width: next + more };
       return { plan, types: ofFields, rows, room };
     });
 });
@@ -213,6 +214,7 @@ describe('the kernel for JSON Lines', { timeout: propertyTimeoutMs }, () => {
         const plan = {
           format: 'jsonl' as const,
           names: ['a', 'b'],
+          heads: ['a', 'b'].map(memberHead),
           columns: [0, 1],
           forms: [0, 0],
           width: 2,

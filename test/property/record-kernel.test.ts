@@ -79,7 +79,7 @@ const cases: fc.Arbitrary<Case> = fc
   .map(({ format, types: ofFields, asked, more, text, hasHeader, rows }) => {
     let next = more > 1 ? 1 : 0;
     const columns = asked.map((isAsked) => (isAsked ? next++ : -1));
-    const plan = { format, names: [], columns, forms: ofFields.map(typeForm), width: next + more };
+    const plan = { format, names: [], heads: [], columns, forms: ofFields.map(typeForm), width: next + more };
     return { plan, types: ofFields, text, hasHeader, rows };
   });
 

@@ -6,11 +6,13 @@ import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import type { RecordFormat, RecordSurvey } from '../../engine/records/split.ts';
+import { lineValues } from '../../engine/records/json-lines.ts';
 import { RecordSplitter } from '../../engine/records/splitter.ts';
 import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import { openDuckDbReader, pathLiteral, type DuckDbReader } from '../duckdb/database.ts';
+import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
+import { LazyReader } from '../duckdb/lazy-reader.ts';
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
@@ -23,7 +25,7 @@ import { readingTurn, type ReadingTurn } from './reading/turn.ts';
 import { openTextRows } from './reading/text-rows.ts';
 import { tableColumns, type FolderFormat, type NamedColumn } from './contents/formats.ts';
 import { refuseLink } from './loaded-documents.ts';
-import { infinity, valueDecoder } from './reading/value-decoders.ts';
+import { jsonForm, valueDecoder } from './reading/value-decoders.ts';
 import { readManifest, type ManifestFile, type ManifestTable } from './contents/manifest.ts';
 import { pinFolder } from '../local-files/open-folder.ts';
 
@@ -72,7 +74,10 @@ async function openTables(
     for (const { files } of manifest.tables)
       for (const { name } of files) await refuseLink(join(directory, name));
     const spillFolder = spill;
-    let database: Promise<DuckDbReader> | null = null;
+    const streams = manifest.tables.length;
+    const database = new LazyReader(() =>
+      openDuckDbReader(':memory:', spillFolder, { data: directory, streams }),
+    );
     const memory = manifest.format === 'parquet' ? createStoredRowsMemory() : null;
     const room = new HeldRoom(manifest.format !== 'parquet');
     const splitter = new RecordSplitter();
@@ -89,16 +94,11 @@ async function openTables(
         return sourceTable(rowFiles, manifest.format, table, tableColumns(model, name));
       },
       // most folders are read without it
-      connect: async () => {
-        const streams = manifest.tables.length;
-        database ??= openDuckDbReader(':memory:', spillFolder, { data: directory, streams });
-        return (await database).connect();
-      },
-      raiseMemory: async () => (await database)!.raiseMemory(),
+      connect: async () => (await database.opened()).connect(),
+      raiseMemory: async () => (await database.opened()).raiseMemory(),
       logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
       close: async () => {
-        // whoever asked for it was told that it did not open
-        (await database?.catch(() => null))?.close();
+        await database.close();
         await letGo();
       },
     };
@@ -308,6 +308,9 @@ function lineQuery(
   types: ReadonlyMap<string, ColumnType>,
 ): TableQuery {
   const known = new Set(files.flatMap((file) => file.columns));
+  const names = [...known];
+  const forms = names.map((name) => jsonForm(types.get(name)));
+  const places = new Map(names.map((name, at) => [name, at]));
   const lines = files.map(
     (file) =>
       `SELECT line FROM read_csv(${pathLiteral(join(rowFiles.directory, file.name))}, auto_detect = false, header = false, delim = '\x02',
@@ -318,21 +321,18 @@ function lineQuery(
     whole: (name) => (known.has(name) ? `${member(name)}::BIGINT` : null),
     holds: (name, text) => `${member(name)} = ${standardLiteral(text)}`,
     text: () => null,
-    lines: { expression: 'line', values: (line) => lineValues(line, types) },
-  };
-}
-
-function lineValues(line: string, types: ReadonlyMap<string, ColumnType>): (column: string) => string | null {
-  const row = JSON.parse(line, digits as (key: string, value: unknown) => unknown) as Record<string, unknown>;
-  return (name) => {
-    const value = row[name] ?? null;
-    if (value === null) return null;
-    const { kind, list } = types.get(name) ?? {};
-    const isFloat = kind === 'real' || kind === 'double';
-    const text = (item: unknown): string => (isFloat ? infinity(String(item)) : String(item));
-    // what stands in place of a list is none
-    if (list === true && typeof value === 'string') return value;
-    return Array.isArray(value) ? value.map(text).join(' ') : text(value);
+    lines: {
+      expression: 'line',
+      values: (line) => {
+        const values = lineValues(line, names, forms);
+        if (!Array.isArray(values))
+          throw new AppError(
+            'unprocessable_input',
+            `${rowFiles.label}: a line was changed since it was written: ${values ?? 'it is blank'}. Load the documents again.`,
+          );
+        return (name) => values[places.get(name) ?? -1] ?? null;
+      },
+    },
   };
 }
 
@@ -340,11 +340,6 @@ function lineValues(line: string, types: ReadonlyMap<string, ColumnType>): (colu
 function member(name: string): string {
   const path = `$."${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
   return `json_extract_string(line, ${standardLiteral(path)})`;
-}
-
-/** Numbers with the digits that they were written with. */
-function digits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
-  return typeof value === 'number' ? context.source : value;
 }
 
 function toCopyText(text: string): string {

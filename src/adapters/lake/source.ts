@@ -8,7 +8,8 @@ import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import { openDuckDbReader, type DuckDbReader } from '../duckdb/database.ts';
+import { openDuckDbReader } from '../duckdb/database.ts';
+import { LazyReader } from '../duckdb/lazy-reader.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import { lexicalText } from '../duckdb/types.ts';
 import { logicalSchemaOfJob } from '../folder/ledger.ts';
@@ -144,25 +145,6 @@ async function versionsAt(
   );
 }
 
-/** DuckDB, which starts when it is first needed. */
-class LazyReader {
-  readonly #open: () => Promise<DuckDbReader>;
-  #reader: Promise<DuckDbReader> | null = null;
-
-  constructor(open: () => Promise<DuckDbReader>) {
-    this.#open = open;
-  }
-
-  opened(): Promise<DuckDbReader> {
-    return (this.#reader ??= this.#open());
-  }
-
-  async close(): Promise<void> {
-    // whoever asked for it was told that it did not open
-    (await this.#reader?.catch(() => null))?.close();
-  }
-}
-
 /** What the tables are read with. */
 interface Reading {
   readonly database: LazyReader;
@@ -172,13 +154,13 @@ interface Reading {
   bytes: number;
 }
 
-/** Names of all columns that the files have. */
+/** Names of all columns that the files have. `paths`: see `plainPaths`. */
 async function columnsOf(
   { database, memory }: Reading,
   files: readonly LocalRows[],
+  paths: readonly string[] | null,
   label: string,
 ): Promise<ReadonlySet<string>> {
-  const paths = plainPaths(files);
   const stored = paths === null ? null : await storedColumns(paths, { label, memory });
   if (stored !== null) return stored;
   const reader = await database.opened();
@@ -207,7 +189,8 @@ async function openTable(
   const present = [...state.files].map(([path, of]) => ({ path: `${directory}/${path}`, of }));
   const files = await rowFiles(place, present);
   if (files.length === 0) return null;
-  const inFiles = await columnsOf(reading, files, label);
+  const paths = plainPaths(files);
+  const inFiles = await columnsOf(reading, files, paths, label);
   const types = new Map<string, ColumnType>(
     tableColumns(model, name).map((column) => [column.name, column.type]),
   );
@@ -226,7 +209,6 @@ async function openTable(
   }
   const tableBytes = present.reduce((sum, { of }) => sum + of.bytes, 0);
   reading.bytes += tableBytes;
-  const paths = plainPaths(files);
   const stored = async (
     wanted: readonly string[],
     key: string | null,

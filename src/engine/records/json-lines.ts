@@ -21,7 +21,7 @@ export function splitJsonLines(
   let fault: string | null = null;
   let end = 0;
   for (let to = bytes.indexOf(LF); to >= 0; to = bytes.indexOf(LF, end)) {
-    const values = valuesOf(decoder.decode(bytes.subarray(end, to)), names, forms);
+    const values = lineValues(decoder.decode(bytes.subarray(end, to)), names, forms);
     if (typeof values === 'string') {
       fault = values;
       break;
@@ -45,8 +45,8 @@ export function splitJsonLines(
   return { block, end, count, fault, hasOthers: () => false };
 }
 
-/** Values by field; null: there is no record; a text: what is wrong with it. */
-function valuesOf(
+/** Values by field, of which `forms` are FORM_… of src/engine/records/kernel/layout.ts; null: the line is blank; a text: what is wrong with it. */
+export function lineValues(
   line: string,
   names: readonly string[],
   forms: readonly number[],

@@ -11,8 +11,9 @@ export type RecordFormat = 'csv' | 'tsv' | 'jsonl';
 
 export interface RecordPlan {
   readonly format: RecordFormat;
-  /** by field, of JSON Lines: the member's name */
+  /** by field, of JSON Lines: the member's name, and what a record has before its value (`memberHead`) */
   readonly names: readonly string[];
+  readonly heads: readonly Uint8Array[];
   /** by field: index of the column that it fills; -1: it is not asked for */
   readonly columns: readonly number[];
   /** by field: FORM_… of src/engine/records/kernel/layout.ts */

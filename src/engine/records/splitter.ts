@@ -25,14 +25,8 @@ export class RecordSplitter {
     const isWorth = length >= leastBytes && length <= mostBytes && plan.columns.length > 0;
     const kernel = isWorth ? this.kernel() : null;
     const split = kernel?.split(piece, plan, buffers);
-    if (split !== undefined && (split.fault === null || plan.format !== 'jsonl')) return split;
-    return splitWithout(piece, plan, buffers);
+    if (plan.format !== 'jsonl') return split ?? splitInTypeScript(piece, plan, buffers);
+    // what is not as the tools write it is no fault yet
+    return split?.fault === null ? split : splitJsonLines(piece, plan, buffers);
   }
-}
-
-/** All of it in TypeScript: of JSON Lines, what the kernel does not know, too. */
-export function splitWithout(piece: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
-  return plan.format === 'jsonl'
-    ? splitJsonLines(piece, plan, buffers)
-    : splitInTypeScript(piece, plan, buffers);
 }

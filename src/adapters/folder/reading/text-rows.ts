@@ -2,7 +2,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
-import { literalBytes } from '../../../engine/records/kernel/instance.ts';
+import { literalBytes, memberHead } from '../../../engine/records/kernel/instance.ts';
 import type { RecordFormat, RecordPlan } from '../../../engine/records/split.ts';
 import type { RecordSplitter } from '../../../engine/records/splitter.ts';
 import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
@@ -120,7 +120,8 @@ class OpenFile {
     const { names, columns, types } = file;
     const { format, width } = options;
     const isJson = format === 'jsonl';
-    this.#plan = { format, names, columns, forms: types.map(isJson ? jsonForm : typeForm), width };
+    const heads = isJson ? names.map(memberHead) : [];
+    this.#plan = { format, names, heads, columns, forms: types.map(isJson ? jsonForm : typeForm), width };
     this.#decoders = types.map((type) => (isJson ? null : typeDecoder(type)));
     // of a manifest, where anything may stand
     const { bytes, rows } = file.size ?? { bytes: Infinity, rows: Infinity };

@@ -55,7 +55,7 @@ export function jsonForm(type: ColumnType | undefined): number {
   return type.list === true ? FORM_LIST : FORM_FLOAT;
 }
 
-export function infinity(text: string): string {
+function infinity(text: string): string {
   return text === 'Infinity' ? 'INF' : text === '-Infinity' ? '-INF' : text;
 }
 

@@ -58,20 +58,19 @@ export class RecordsKernel {
    * not as the tools write them are a fault to it.
    */
   split({ bytes, hasHeader, rows }: Piece, plan: RecordPlan, buffers: SpareBuffers): SplitRecords {
-    const { format, columns, forms, width } = plan;
-    const names = format === 'jsonl' ? plan.names.map(memberHead) : [];
-    const namesAt = aligned(layout.FIELDS_AT + columns.length * layout.FIELD_INTS * 4);
-    const bytesAt = names.reduce((at, name) => aligned(at + name.length), namesAt);
+    const { format, heads, columns, forms, width } = plan;
+    const headsAt = aligned(layout.FIELDS_AT + columns.length * layout.FIELD_INTS * 4);
+    const bytesAt = heads.reduce((at, head) => aligned(at + head.length), headsAt);
     const end = bytesAt + bytes.length;
     const rowsAt = aligned(end + layout.MARGIN_BYTES);
     this.#grow(rowsAt + rows * width * 8);
     this.#bytes.set(bytes, bytesAt);
-    for (let field = 0, nameAt = namesAt; field < names.length; field += 1) {
-      const name = names[field]!;
-      this.#bytes.set(name, nameAt);
-      this.#setField(field, layout.FIELD_NAME, nameAt);
-      this.#setField(field, layout.FIELD_NAME_BYTES, name.length);
-      nameAt = aligned(nameAt + name.length);
+    for (let field = 0, headAt = headsAt; field < heads.length; field += 1) {
+      const head = heads[field]!;
+      this.#bytes.set(head, headAt);
+      this.#setField(field, layout.FIELD_NAME, headAt);
+      this.#setField(field, layout.FIELD_NAME_BYTES, head.length);
+      headAt = aligned(headAt + head.length);
     }
     for (let field = 0; field < columns.length; field += 1) {
       const column = columns[field]!;
