@@ -41,16 +41,12 @@ export function placeFields(
     for (; at < end; at += 1) {
       if (bytes[at] !== fieldEnd) continue;
       if (field === last) return false;
-      const cell = (first + columns[field]!) * 2;
-      cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
-      cells[cell + 1] = at;
+      placeField(bytes, from, at, cells, (first + columns[field]!) * 2);
       from = at + 1;
       field += 1;
     }
     if (field !== last) return false;
-    const cell = (first + columns[field]!) * 2;
-    cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
-    cells[cell + 1] = at;
+    placeField(bytes, from, at, cells, (first + columns[field]!) * 2);
   }
   return true;
 }
@@ -67,13 +63,16 @@ export function fieldRows(bytes: Uint8Array, rows: number, { columns, width }: F
       while (at < length && bytes[at] !== fieldEnd) at += 1;
       // one more than there are
       if (at > length) return null;
-      const cell = first + columns[field]! * 2;
-      cells[cell] = at - from === 1 && bytes[from] === noValue ? -1 : from;
-      cells[cell + 1] = at;
+      placeField(bytes, from, at, cells, first + columns[field]! * 2);
       at += 1;
       from = at;
     }
   return at === length + 1 ? { bytes, cells, rows } : null;
+}
+
+function placeField(bytes: Uint8Array, from: number, to: number, cells: Int32Array, cell: number): void {
+  cells[cell] = to - from === 1 && bytes[from] === noValue ? -1 : from;
+  cells[cell + 1] = to;
 }
 
 /** The block with those values replaced that the decoders know better. */
