@@ -1,4 +1,6 @@
 /** Modules are written so that a start has them from what is kept: what is not understood costs each start its reading. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { rewrite, withoutTypes } from '../../src/tools/bin/modules/rewrite.mjs';
@@ -27,5 +29,19 @@ describe('a module', () => {
     const faults = modules.map((path) => [path, faultOf(withoutTypes(readText(path)))]);
     expect(faults.length).toBeGreaterThan(1000);
     expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
+  });
+
+  it('of the driver of databases is, too, which no other package imports', () => {
+    const main = import.meta.resolve('postgres');
+    expect(main).toMatch(/\/node_modules\/postgres\/src\/index\.js$/);
+    const folder = fileURLToPath(new URL('.', main));
+    const faults = readdirSync(folder).map((name) => [name, faultOf(readFileSync(folder + name, 'utf8'))]);
+    expect(faults.length).toBeGreaterThan(5);
+    expect(faults.filter(([, fault]) => fault !== null)).toEqual([]);
+    const { packages } = JSON.parse(readText('package-lock.json')) as {
+      packages: Record<string, { dependencies?: Record<string, string> }>;
+    };
+    const users = Object.keys(packages).filter((name) => packages[name]?.dependencies?.['postgres']);
+    expect(users).toEqual(['']);
   });
 });

@@ -8,6 +8,7 @@ import {
   readFile,
   readdir,
   realpath,
+  rename,
   rm,
   stat,
   utimes,
@@ -207,6 +208,48 @@ describe('a quick start', () => {
     expect([await run([program]), await run([program])]).toEqual(
       Array.from({ length: 2 }, () => '2 initial true true\n'),
     );
+  });
+
+  it('keeps the driver of databases with its own modules, and encryption for those who use it', async () => {
+    const driver = join(folder, 'node_modules/postgres');
+    await mkdir(join(driver, 'src'), { recursive: true });
+    await writeFile(join(driver, 'package.json'), '{"type":"module","exports":"./src/index.js"}');
+    await writeFile(
+      join(driver, 'src/index.js'),
+      `import tls from 'tls'\nimport Reply from './reply.js'\nexport default function connect() { return new Reply(tls.DEFAULT_MIN_VERSION) }`,
+    );
+    await writeFile(
+      join(driver, 'src/reply.js'),
+      `export default class Reply { constructor(version) { this.version = version } }`,
+    );
+    await writeFile(
+      join(folder, 'src/engine/odd.ts'),
+      `import Same from 'postgres';\nexport let turns = 1;\nexport const same = () => { turns += 1; return Same; };`,
+    );
+    await writeFile(
+      join(folder, 'src/tools/commands/xsd2er.ts'),
+      `import connect from 'postgres';
+       const hasTls = (): boolean => process.moduleLoadList.includes('NativeModule tls');
+       const before = hasTls();
+       const { version } = connect();
+       console.log(before, version, hasTls(), connect === (await import('../../engine/odd.ts')).same());`,
+    );
+    const program = join(folder, 'src/tools/bin/xsd2er.mjs');
+    await eventually('it is kept', async () => {
+      expect(await run([program])).toBe('false TLSv1.2 true true\n');
+      return (await kept('commands-xsd2er.ts')).text.includes('"/:postgres/src/reply.js"') ? true : null;
+    });
+    expect(await run([program])).toBe('false TLSv1.2 true true\n');
+    await writeFile(
+      join(driver, 'src/reply.js'),
+      `export default class Reply { constructor() { this.version = 'another release' } }`,
+    );
+    expect(await run([program])).toBe('false another release true true\n');
+    await rename(join(driver, 'src'), join(driver, 'lib'));
+    await writeFile(join(driver, 'package.json'), '{"type":"module","exports":"./lib/index.js"}');
+    expect(await run([program])).toBe('true another release true true\n');
+    await rm(driver, { recursive: true });
+    expect(await run([program])).toContain("Cannot find package 'postgres'");
   });
 
   it('has modules that need each other', async () => {

@@ -3,15 +3,25 @@
  * (src/tools/bin/modules/pack.mjs). What is not understood is Node's own to load, which then gets from here what that imports: no module
  * is there twice.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import { addToPack, openPack, stampOf } from './pack.mjs';
 
 /** Names of modules follow, which begin with a slash. */
 const sources = new URL('../../..', import.meta.url).href.replace(/\/$/, '');
 const folder = fileURLToPath(sources);
+/**
+ * Packages that no other package here imports, with the module that an import of each means: they are as modules of this program, in a
+ * folder of their own.
+ */
+const packages = new Map([['postgres', 'src/index.js']]);
+/** Before the name of a package. */
+const packageMark = '/:';
+/** by package; null: it is not installed */
+const packageFolders = new Map();
 /** Under which a process or thread has `load` for what Node loads. */
 const loaderSymbol = Symbol.for('conversion-job-service.load');
 const rewritingNeeded = new Error('a module is not kept');
@@ -125,7 +135,7 @@ export function openModules(file) {
       rewriting = await import('./rewrite.mjs');
       module = find(name);
     }
-    return module === null ? leave(url) : run(module);
+    return module === null ? leave(urlOf(name)) : run(module);
   }
 
   async function run(module) {
@@ -168,7 +178,7 @@ export function openModules(file) {
       return found === null ? importOutside(one) : Promise.resolve(found);
     };
     module.given = awaits ? givenTo(module) : [];
-    const begun = script.runInThisContext()(module.given, { url: sources + name }, bring);
+    const begun = script.runInThisContext()(module.given, { url: urlOf(name) }, bring);
     if (awaits) return begun;
     module.turns = begun;
     module.results = begun.next().value;
@@ -190,11 +200,11 @@ export function openModules(file) {
       globalThis[loaderSymbol] = load;
       registerHooks({
         load: (one, context, next) => {
-          const found =
-            isOfProgram(one) && isOurs(one.slice(sources.length)) ? find(one.slice(sources.length)) : null;
+          const name = nameOf(one);
+          const found = name === null ? null : find(name);
           return found === null
             ? next(one, context)
-            : { format: 'module', source: standIn(one, found.exports), shortCircuit: true };
+            : { format: 'module', source: standIn(sources + name, found.exports), shortCircuit: true };
         },
       });
     }
@@ -211,21 +221,59 @@ function isOurs(resolvedName) {
 }
 
 function pathOf(name) {
-  return folder + name;
+  if (!name.startsWith(packageMark)) return folder + name;
+  const [, of, path] = /^([^/]+)(\/.*)$/.exec(name.slice(packageMark.length));
+  return `${folderOf(of) ?? folder}${path}`;
+}
+
+function urlOf(name) {
+  return name.startsWith(packageMark) ? pathToFileURL(pathOf(name)).href : sources + name;
+}
+
+/** By the address that Node has for a module. null: it is none of ours. */
+function nameOf(url) {
+  if (isOfProgram(url)) return url.slice(sources.length);
+  for (const of of packages.keys()) {
+    const found = folderOf(of);
+    if (found === null) continue;
+    const start = `${pathToFileURL(realpathSync(found)).href}/`;
+    if (url.startsWith(start)) return `${packageMark}${of}/${url.slice(start.length)}`;
+  }
+  return null;
+}
+
+/** Where Node finds a package. null: nowhere, or it is another version, which begins elsewhere. */
+function folderOf(of) {
+  if (!packageFolders.has(of)) packageFolders.set(of, found(of));
+  return packageFolders.get(of);
+}
+
+function found(of) {
+  for (let at = folder; ; at = dirname(at)) {
+    const there = join(at, 'node_modules', of);
+    if (existsSync(there)) return existsSync(join(there, packages.get(of))) ? there : null;
+    if (dirname(at) === at) return null;
+  }
 }
 
 /** What `specifier` in the module `from` means: the name of one of ours, or what Node is asked for. */
 function resolved(specifier, from) {
   if (specifier.startsWith('json:')) return `json:${new URL(specifier.slice(5), sources + from).href}`;
+  if (packages.has(specifier) && folderOf(specifier) !== null)
+    return `${packageMark}${specifier}/${packages.get(specifier)}`;
   if (!/^(?:\.{0,2}\/|file:)/.test(specifier)) return specifier;
   const { href } = new URL(specifier, sources + from);
-  return isOfProgram(href) && /^[\w./-]+\.[tj]s$/.test(href.slice(sources.length))
+  return isOfProgram(href) && /^[\w./:-]+\.[tj]s$/.test(href.slice(sources.length))
     ? href.slice(sources.length)
     : href;
 }
 
 /** null: it is none of Node's own. What they export by default is the module itself. */
 function ofNode(specifier) {
+  if (specifier.startsWith('late:')) {
+    const name = specifier.slice('late:'.length);
+    return new Proxy({}, { get: (_, key) => process.getBuiltinModule(name)[key] });
+  }
   return specifier.startsWith('node:') ? (process.getBuiltinModule(specifier) ?? null) : null;
 }
 
@@ -249,7 +297,7 @@ function addInOrder(module, order, seen) {
 }
 
 function scriptOf(name, code, compiled) {
-  return new Script(code, { filename: sources + name, cachedData: compiled });
+  return new Script(code, { filename: urlOf(name), cachedData: compiled });
 }
 
 /** null: it is no code. */

@@ -33,8 +33,15 @@ const forms = {
   ),
   listed: new RegExp(String.raw`export\s*\{(?<names>[^{}]*)\}\s*(?:from\s*${quoted}|;?)`, 'dy'),
   all: new RegExp(String.raw`export\s*\*\s*(?:as\s+(?<all>${name})\s+)?from\s*${quoted}`, 'dy'),
+  chosen: new RegExp(
+    String.raw`(?<head>export\s+default)\s+(?:(?:async\s+)?function\b\s*\*?\s*|class\s+(?!extends\b))(?<own>${name})`,
+    'y',
+  ),
   initial: /export\s+default\s+(?!function\b|class\b|async\b|abstract\b|interface\b)/y,
 };
+
+/** What few runs need of Node itself takes long to load: where only `import NAME from` brings it, it is loaded once it is used. */
+const seldomNeeded = new Set(['node:tls']);
 
 /**
  * @param {string} source of a module in JavaScript
@@ -56,13 +63,17 @@ export function rewrite(source, mayAwait = false) {
   const importOf = ({ groups, indices }) => {
     let specifier = source.slice(...indices.groups.specifier);
     if (specifier.includes('\\')) return null;
+    if (nodeModule.isBuiltin(specifier)) specifier = `node:${specifier.replace(/^node:/, '')}`;
+    const isBuiltin = specifier.startsWith('node:');
+    const isWhole = groups.own !== undefined && groups.all === undefined && groups.names === undefined;
+    if (isWhole && seldomNeeded.has(specifier)) specifier = `late:${specifier}`;
     if (groups.json !== undefined) specifier = `json:${specifier}`;
     let at = imports.indexOf(specifier);
     if (at < 0) {
       at = imports.push(specifier) - 1;
       wanted.push([]);
     }
-    return { at, isBuiltin: specifier.startsWith('node:'), groups };
+    return { at, isBuiltin, groups };
   };
   for (const at of statements) {
     const [kind, found] = matchForm(mask, at);
@@ -86,6 +97,9 @@ export function rewrite(source, mayAwait = false) {
       for (const one of declared.match(/[\w$]+/g)) exported.set(one, one);
       if (groups.called !== undefined) hoisted.push(groups.called);
       edits.push([at, at + 6, '']);
+    } else if (kind === 'chosen') {
+      exported.set('default', groups.own);
+      edits.push([at, at + groups.head.length, '']);
     } else if (kind === 'initial') {
       exported.set('default', 'default_');
       whole('const default_ =');
