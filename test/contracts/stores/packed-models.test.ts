@@ -15,7 +15,7 @@ afterEach(() => database.drop());
 test('models stored as JSON are packed; ids, order and inactive lines stay', async () => {
   database = await createEmptyDatabase();
   const { sql } = database;
-  const migrations = await readMigrations();
+  const migrations = readMigrations();
   await migrate(
     sql,
     migrations.filter(({ name }) => name < '0005'),

@@ -109,7 +109,7 @@ describe('migrations', () => {
     const others = Array.from({ length: 4 }, () => connectPostgres(url, { applicationName: 'test', max: 1 }));
     const applied = await Promise.all(others.map((other) => migrate(other)));
     for (const other of others) await other.end();
-    const names = (await readMigrations()).map((migration) => migration.name);
+    const names = readMigrations().map((migration) => migration.name);
     expect(applied.filter((list) => list.length > 0)).toEqual([names]);
     expect(names[0]).toBe('0001_access');
     expect(

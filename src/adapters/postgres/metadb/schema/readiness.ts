@@ -8,5 +8,5 @@ import { serviceRoleReady } from '../../roles/service-role.ts';
 export async function isDatabaseReady(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ migrations: string | null; service: boolean | null; loader: boolean | null }[]>`
     select ${appliedAsJson(sql)} as migrations, ${serviceRoleReady(sql)} as service, ${loaderRoleReady(sql)} as loader`;
-  return row?.service === true && row.loader === true && (await areAllApplied(row.migrations));
+  return row?.service === true && row.loader === true && areAllApplied(row.migrations);
 }

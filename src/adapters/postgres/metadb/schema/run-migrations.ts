@@ -1,6 +1,6 @@
 /** Brings a database to the schema this program needs: the numbered files of `migrations/`, each once, in order. */
 import { createHash } from 'node:crypto';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFileSync, readdirSync } from 'node:fs';
 import { AppError } from '../../../../errors.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
@@ -33,7 +33,7 @@ const oldestServer = 140_000;
  * the database was migrated by a newer version of the program.
  */
 export async function migrate(sql: Sql, migrations?: readonly Migration[]): Promise<readonly string[]> {
-  const wanted = migrations ?? (await readMigrations());
+  const wanted = migrations ?? readMigrations();
   const checksums = wanted.map((migration) => sha256(migration.sql));
   const [[exists]] = await Promise.all([
     sql`select to_regclass('svc.migration') is not null as found`,
@@ -68,7 +68,7 @@ export async function migrate(sql: Sql, migrations?: readonly Migration[]): Prom
 
 /** Names of what a database lacks; changes nothing. AppError as `migrate`, for one of a newer version. */
 export async function missingMigrations(sql: Sql): Promise<readonly string[]> {
-  const wanted = await readMigrations();
+  const wanted = readMigrations();
   const checksums = wanted.map((migration) => sha256(migration.sql));
   return missing(wanted, checksums, await applied(sql)).map((index) => wanted[index]!.name);
 }
@@ -79,8 +79,8 @@ export function appliedAsJson(sql: Sql) {
 }
 
 /** As `missingMigrations`, of a database that has told what it holds. */
-export async function areAllApplied(json: string | null): Promise<boolean> {
-  const wanted = await readMigrations();
+export function areAllApplied(json: string | null): boolean {
+  const wanted = readMigrations();
   const checksums = wanted.map((migration) => sha256(migration.sql));
   return missing(wanted, checksums, JSON.parse(json ?? '[]') as Applied[]).length === 0;
 }
@@ -136,18 +136,16 @@ async function checkServer(sql: Sql): Promise<void> {
   }
 }
 
-/** The files that ship with the program, in order. */
-export async function readMigrations(): Promise<readonly Migration[]> {
+/** The files that ship with the program, in order: read at once, as each start of a tool does, which threads would take longer for. */
+export function readMigrations(): readonly Migration[] {
   const directory = new URL('../../migrations/', import.meta.url);
-  const names = (await readdir(directory)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).toSorted();
-  return Promise.all(
-    names.map(async (file) => {
-      const name = file.slice(0, -'.sql'.length);
-      const convert = conversions[name];
-      const sql = await readFile(new URL(file, directory), 'utf8');
-      return { name, sql, ...(convert === undefined ? {} : { convert }) };
-    }),
-  );
+  const names = readdirSync(directory).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name));
+  return names.toSorted().map((file) => {
+    const name = file.slice(0, -'.sql'.length);
+    const convert = conversions[name];
+    const sql = readFileSync(new URL(file, directory), 'utf8');
+    return { name, sql, ...(convert === undefined ? {} : { convert }) };
+  });
 }
 
 function sha256(text: string): string {
