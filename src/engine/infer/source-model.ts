@@ -126,8 +126,8 @@ export function inferValue(value: ValueStatistics): ValueType {
 }
 
 function inferFilled(value: ValueStatistics): ValueType {
-  const seen = value.count > value.empty;
-  const classes = seen ? value.classes : 0;
+  if (value.count === value.empty) return atomic('string', value.count > 0 ? { unfilled: true } : {});
+  const { classes } = value;
   if ((classes & CLASS_BOOLEAN) !== 0) return atomic('boolean');
   if ((classes & CLASS_INTEGER) !== 0) {
     // one digit less than the widest of the type: documents to come may count further

@@ -112,6 +112,8 @@ export interface ValueType {
   readonly guessed?: true;
   /** inferred: values were empty, too, although the type has no empty value */
   readonly mayBeEmpty?: true;
+  /** inferred: no value was ever there, so that another place may say what the type is */
+  readonly unfilled?: true;
 }
 
 export interface SourceAttribute {

@@ -53,6 +53,7 @@ const valueTypeShape = object<ValueType>(
     offsets: oneOf(true),
     guessed: oneOf(true),
     mayBeEmpty: oneOf(true),
+    unfilled: oneOf(true),
   },
 );
 

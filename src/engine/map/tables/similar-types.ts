@@ -137,7 +137,10 @@ function unite(
   const [first] = types as [SourceType, ...SourceType[]];
   const contents = new Set(types.map(({ content }) => content));
   const hasChildren = types.some(({ children }) => children.length > 0);
-  const hasText = contents.has('mixed') || contents.has('simple');
+  // elements that are always empty somewhere hold no text beside the children that they have elsewhere
+  const hasText =
+    contents.has('mixed') ||
+    types.some(({ content, value }) => content === 'simple' && !(hasChildren && value?.unfilled === true));
   const content = hasChildren ? (hasText ? 'mixed' : 'elements') : hasText ? 'simple' : 'empty';
   const values = types.flatMap(({ value }) => value ?? []);
   const value = content === 'simple' && values.length > 0 ? values.reduce(widerValue) : null;
@@ -218,12 +221,14 @@ const wholeBases = ['int', 'long'];
 
 /** A guessed type that both values' types give way to; what a column of it would print differently is kept as written. */
 function widerValue(a: ValueType, b: ValueType): ValueType {
-  const mayBeEmpty = a.mayBeEmpty === true || b.mayBeEmpty === true;
+  const mayBeEmpty = [a, b].some((type) => type.mayBeEmpty === true || type.unfilled === true);
   const wider = widerAtom(a, b);
   return mayBeEmpty && wider.base !== 'string' ? { ...wider, mayBeEmpty } : wider;
 }
 
 function widerAtom(a: ValueType, b: ValueType): ValueType {
+  if (a.unfilled === true) return b;
+  if (b.unfilled === true) return a;
   const sameFacets = JSON.stringify(a.facets) === JSON.stringify(b.facets);
   if (a.base === b.base && a.zone === b.zone && sameFacets) return b.offsets === true ? b : a;
   const bases = [a.base, b.base];

@@ -46,3 +46,26 @@ describe('a model of documents alone', () => {
     expect(JSON.stringify(modelOf(inferred([document]), 3))).toBe(JSON.stringify(modelOf(source, 3)));
   });
 });
+
+describe('an element that one place leaves empty, of a type that others fill', () => {
+  const changes = `<repo>
+  <file name="a"><change><at>2026-01-02</at><by>x</by><size>3</size><paths>
+    <path>p</path>
+    <path>q</path>
+  </paths></change></file>
+  <file name="b"><change><at>2026-01-03</at><by>y</by><size/><paths/></change></file>
+  <change><at/><by>z</by><size/><paths/></change>
+</repo>`;
+  const changesSource = inferred([changes]);
+
+  it.each([2, 3] as const)('has the type that values have elsewhere, and no texts, level %i', (level) => {
+    const tables = outline(modelOf(changesSource, level));
+    expect(tables).toContain(' at date, by text!, size integer');
+    expect(tables).not.toMatch(/content text|paths text/);
+  });
+
+  it.each([0, 1, 2, 3] as const)('comes back, level %i', async (level) => {
+    const [written] = await roundTrip(modelOf(changesSource, level), [changes]);
+    expect(compareXml(bytesOf(changes), written!, { source: changesSource, asText: true })).toEqual([]);
+  });
+});
