@@ -147,11 +147,13 @@ export function nameColumns(
     // an attribute called like an element beside it says so: name_attr, name
     const named =
       isAttribute(column) && elementWords.has(words.toLowerCase()) ? `${wanted}_${word('attr')}` : wanted;
-    // of a name that stood for something else before, all steps say more than a number
+    // of a name that stood for something else before, all steps say more than a number; cut for it, one would not say what the value is
+    const numbered = (whole: string): string[] =>
+      byteLength(whole) + 2 > naming.maxBytes ? [] : [`${whole}_2`, `${whole}_3`];
     const candidates =
       words === ''
         ? [wanted, word('text'), word('text_value')]
-        : [named, ...(wanted === name ? [steps.join('_')] : []), `${wanted}_2`, `${wanted}_3`];
+        : [named, ...(wanted === name ? [steps.join('_')] : []), ...numbered(wanted)];
     const meaning = useOfDraft(column, table);
     const isFree = (one: string): boolean => scope.isFree(one, meaning);
     const claim = (short: readonly string[]): void => {

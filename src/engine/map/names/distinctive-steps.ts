@@ -91,7 +91,16 @@ function saidOf(step: string): string {
 
 function fittingSteps(known: KnownPaths, path: readonly string[], maxBytes: number): readonly string[] {
   let kept = withoutCommonest(known.shares(path));
-  const others = withKeptSteps(known.rivals(path), kept);
+  const rivals = known.rivals(path);
+  // what has no step but the path's cannot say that it is not meant: this name has to
+  const weight = rivals.length + 1;
+  const within = rivals.filter(
+    (rival) => rival.length < path.length && rival.every((step) => path.includes(step)),
+  );
+  const others = [
+    ...withKeptSteps(rivals, kept),
+    ...withKeptSteps(within, kept).map(({ steps, count }) => ({ steps, count: count * weight })),
+  ];
   let last: Kept | null = null;
   const bytes = (): number => kept.reduce((sum, step) => sum + step.bytes + 1, -1);
   while (kept.length > 1 && bytes() > maxBytes) {

@@ -107,3 +107,41 @@ describe('a long name', () => {
     ]);
   });
 });
+
+describe('a name that no steps tell from all others', () => {
+  const organization = kind('OrganizationKeyType', field('ResponsibleOrganizationNumber'));
+  const both = kind(
+    'OrganizationReferenceType',
+    field('ResponsibleOrganizationIdentity', 'OrganizationKeyType'),
+    field('ResponsibleOrganizationLookup', 'OrganizationKeyType'),
+  );
+  const agreement = kind(
+    'AgreementKeyType',
+    field('ResponsibleOrganizationReference', 'OrganizationReferenceType'),
+  );
+  const reference = kind(
+    'AgreementReferenceType',
+    field('InsuranceBrokerAgreementIdentity', 'AgreementKeyType'),
+  );
+  const names = namesOf(
+    modelWith(
+      field('InsuranceBrokerAgreementReference', 'AgreementReferenceType') +
+        field('ResponsibleOrganizationReference', 'OrganizationReferenceType'),
+      organization + both + agreement + reference,
+      1,
+    ),
+  );
+  const within = 'InsuranceBrokerAgreementReference/InsuranceBrokerAgreementIdentity/';
+  const own =
+    'ResponsibleOrganizationReference/ResponsibleOrganizationIdentity/ResponsibleOrganizationNumber';
+
+  it('says what it is within, and is not that of what has no more steps', () => {
+    expect(names[`${within}${own}`]).toBe('insurance_broker_agreement_responsible_organization_number');
+    expect(names[own]).toBe('responsible_organization_responsible_organization_number');
+  });
+
+  it('says what the value is, also where it has a number', () => {
+    for (const name of Object.values(names)) expect(name).toMatch(/responsible_organization_number(_\d)?$/);
+    expect(new Set(Object.values(names)).size).toBe(4);
+  });
+});
