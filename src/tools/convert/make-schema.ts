@@ -23,7 +23,9 @@ export async function makeSchema(
   const source = earlier?.source ?? inferSourceModel(all);
   steps.begin('map');
   const { buildModel } = await import('../schemas/build-model.ts');
-  const model = buildModel(request, source, await choicesAfterParent(session));
+  // places of a type that several share hold less than all of them together
+  const met = request.prune ? { statistics: all, declared: source } : undefined;
+  const model = buildModel(request, source, { ...(await choicesAfterParent(session)), met });
   session.log(
     `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,
   );
