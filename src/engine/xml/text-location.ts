@@ -31,28 +31,29 @@ export class LocationCounter {
   /** The first `count` bytes leave the window; `words` is the same memory in words of four bytes. */
   advance(bytes: Uint8Array, words: Uint32Array, count: number): void {
     if (count === 0) return;
-    Object.assign(this.windowStart, this.behind(bytes, words, count), { at: 0 });
+    Object.assign(this.windowStart, this.behind(this.windowStart, bytes, words, count), { at: 0 });
     Object.assign(this.latest, this.windowStart);
     this.offset += count;
   }
 
-  /** The place behind the first `count` bytes of the window. */
-  private behind(bytes: Uint8Array, words: Uint32Array, count: number): Cursor {
-    const start = this.windowStart;
-    const gone = bytes.subarray(0, count);
+  /** The place behind the first `to` bytes of the window, found from a place before it in the window. */
+  private behind(start: Cursor, bytes: Uint8Array, words: Uint32Array, to: number): Cursor {
+    const from = start.at;
+    const gone = bytes.subarray(from, to);
     let lastLineEnd = gone.lastIndexOf(LF);
-    let lines = start.afterCr ? -1 : (this.countQuickly?.(bytes, count) ?? -1);
+    let lines = start.afterCr ? -1 : (this.countQuickly?.(bytes, from, to) ?? -1);
     if (lines < 0 && (start.afterCr || gone.includes(CR))) {
       lastLineEnd = Math.max(lastLineEnd, gone.lastIndexOf(CR));
-      lines = countLineEnds(bytes, words, count, start.afterCr);
+      lines = countLineEnds(bytes, words, { from, to, afterCr: start.afterCr });
     } else if (lines < 0) {
-      lines = countLineFeeds(bytes, words, count);
+      lines = countLineFeeds(bytes, words, from, to);
     }
     return {
-      at: count,
+      at: to,
       line: start.line + lines,
-      column: (lastLineEnd < 0 ? start.column : 0) + countCharacters(bytes, words, lastLineEnd + 1, count),
-      afterCr: bytes[count - 1] === CR,
+      column:
+        (lastLineEnd < 0 ? start.column : 0) + countCharacters(bytes, words, from + lastLineEnd + 1, to),
+      afterCr: bytes[to - 1] === CR,
     };
   }
 
@@ -65,7 +66,7 @@ export class LocationCounter {
   locate(bytes: Uint8Array, at: number, words?: Uint32Array): TextLocation {
     if (at < this.latest.at) Object.assign(this.latest, this.windowStart);
     if (words !== undefined && at - this.latest.at >= longWay)
-      Object.assign(this.latest, this.behind(bytes, words, at));
+      Object.assign(this.latest, this.behind(this.latest, bytes, words, at));
     moveOn(this.latest, bytes, at);
     return { line: this.latest.line + 1, column: this.latest.column + 1, offset: this.offset + at };
   }
@@ -88,36 +89,54 @@ function moveOn(cursor: Cursor, bytes: Uint8Array, to: number): void {
   cursor.at = to;
 }
 
-function countLineFeeds(bytes: Uint8Array, words: Uint32Array, count: number): number {
+/** The first offset from `from` on at which a word begins. */
+function nextWord(from: number, to: number): number {
+  return Math.min(to, (from + 3) & ~3);
+}
+
+function countLineFeeds(bytes: Uint8Array, words: Uint32Array, from: number, to: number): number {
   let lines = 0;
-  const whole = count >>> 2;
-  for (let i = 0; i < whole; i++) {
-    const marks = zeroMarks(words[i]! ^ 0x0a0a0a0a);
+  let i = from;
+  for (const first = nextWord(from, to); i < first; i++) if (bytes[i] === LF) lines++;
+  for (; i + 4 <= to; i += 4) {
+    const marks = zeroMarks(words[i >>> 2]! ^ 0x0a0a0a0a);
     if (marks !== 0) lines += markCount(marks);
   }
-  for (let i = whole << 2; i < count; i++) if (bytes[i] === LF) lines++;
+  for (; i < to; i++) if (bytes[i] === LF) lines++;
   return lines;
 }
 
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  /** the byte before it is a CR */
+  readonly afterCr: boolean;
+}
+
 /** LF, CR and CR LF, each one line end. Words are taken to be little-endian, as they are wherever JavaScript runs. */
-function countLineEnds(bytes: Uint8Array, words: Uint32Array, count: number, afterCr: boolean): number {
+function countLineEnds(bytes: Uint8Array, words: Uint32Array, { from, to, afterCr }: Stretch): number {
   let lines = 0;
-  let carry = afterCr ? 0x80 : 0;
-  const whole = count >>> 2;
-  for (let i = 0; i < whole; i++) {
-    const word = words[i]!;
+  let follows = afterCr;
+  let i = from;
+  const countUpTo = (end: number): void => {
+    for (; i < end; i++) {
+      const byte = bytes[i];
+      if (byte === CR || (byte === LF && !follows)) lines++;
+      follows = byte === CR;
+    }
+  };
+  countUpTo(nextWord(from, to));
+  let carry = follows ? 0x80 : 0;
+  for (; i + 4 <= to; i += 4) {
+    const word = words[i >>> 2]!;
     const feeds = zeroMarks(word ^ 0x0a0a0a0a);
     const returns = zeroMarks(word ^ 0x0d0d0d0d);
     const pairs = feeds & ((returns << 8) | carry);
     if ((feeds | returns) !== 0) lines += markCount(feeds) + markCount(returns) - markCount(pairs);
     carry = returns >>> 24;
   }
-  let follows = carry !== 0;
-  for (let i = whole << 2; i < count; i++) {
-    const byte = bytes[i];
-    if (byte === CR || (byte === LF && !follows)) lines++;
-    follows = byte === CR;
-  }
+  follows = carry !== 0;
+  countUpTo(to);
   return lines;
 }
 

@@ -138,8 +138,8 @@ export class TagReader implements QuickPiece {
     this.#control[layout.NAME_BYTES] =
       rowTag === null ? layout.NAMELESS : this.#put(rowTag.localName, layout.NAME_AT);
     this.#control[layout.NAMESPACED] = (rowTag?.namespaceUri ?? null) === null ? 0 : 1;
-    this.#places = new LocationCounter((_, count) =>
-      exports.countLineFeeds(layout.WINDOW_AT, layout.WINDOW_AT + count),
+    this.#places = new LocationCounter((_, from, to) =>
+      exports.countLineFeeds(layout.WINDOW_AT + from, layout.WINDOW_AT + to),
     );
     this.#offset = bounds.from + (bounds.from === 0 ? markBytes : 0);
     this.#places.skip(this.#offset);

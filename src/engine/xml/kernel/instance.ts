@@ -136,8 +136,8 @@ class SharedKernel implements ScanKernel {
       bytes: (length) => new Uint8Array(this.#buffer, this.#allocateZeroed(length), length),
       anyInts: (length) => new Int32Array(this.#buffer, this.#allocate(length * 4), length),
       anyBytes: (length) => new Uint8Array(this.#buffer, this.#allocate(length), length),
-      countLineFeeds: (bytes, count) =>
-        bytes.buffer === this.#buffer ? countLineFeeds(bytes.byteOffset, bytes.byteOffset + count) : -1,
+      countLineFeeds: ({ buffer, byteOffset }, from, to) =>
+        buffer === this.#buffer ? countLineFeeds(byteOffset + from, byteOffset + to) : -1,
     };
     this.reset();
   }

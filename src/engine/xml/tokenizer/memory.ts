@@ -15,8 +15,8 @@ export interface TokenizerMemory {
   /** with anything in them: nobody reads what was not written before */
   anyInts(length: number): Int32Array;
   anyBytes(length: number): Uint8Array;
-  /** a quicker way to count the LFs of the first `count` bytes; -1: count them yourself (there is a CR, …) */
-  readonly countLineFeeds?: (bytes: Uint8Array, count: number) => number;
+  /** a quicker way to count the LFs of the bytes from `from` up to `to`; -1: count them yourself (there is a CR, …) */
+  readonly countLineFeeds?: (bytes: Uint8Array, from: number, to: number) => number;
 }
 
 /** Arrays of JavaScript's own, small at first. */
