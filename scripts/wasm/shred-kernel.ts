@@ -64,6 +64,7 @@ export const shredPrelude: Prelude = {
       'DOCUMENTS_ROOM',
       'HASHED',
       'TABLE_COUNT',
+      'HEADS',
     ),
   },
   fields: {
@@ -121,6 +122,8 @@ export const shredPrelude: Prelude = {
       'EDGE_NAME',
       'EDGE_NEXT',
       'EDGE_CHILD_KEY',
+      'HEAD_NODE',
+      'HEAD_PARENT_KEY',
     ),
   },
   offsets: {
@@ -144,6 +147,7 @@ export const shredPrelude: Prelude = {
       'SHORTEST_SCALE',
       'ATTRIBUTE_OF',
       'ROOT_NODE',
+      'FIRST_HEAD',
       'DOCUMENTS_TABLE',
       'MEMBER_TEXT',
       'MEMBER_NUMBER',

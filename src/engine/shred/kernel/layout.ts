@@ -81,6 +81,8 @@ export const DOCUMENTS_ROOM = 53;
 /** 1: keys follow from the SHA-256 of a part */
 export const HASHED = 54;
 export const TABLE_COUNT = 55;
+/** of members of substitution groups: HEAD_… */
+export const HEADS = 56;
 export const CONTROL_SLOTS = 64;
 
 // what is known of the plan, int32 fields
@@ -102,6 +104,11 @@ export const EDGE_NODE = 0;
 export const EDGE_NAME = 1;
 export const EDGE_NEXT = 6;
 export const EDGE_CHILD_KEY = 7;
+/** An edge to a member whose rows are two: in place of EDGE_CHILD_KEY, this less the number of its head. */
+export const FIRST_HEAD: number = -2;
+export const HEAD_INTS = 2;
+export const HEAD_NODE = 0;
+export const HEAD_PARENT_KEY = 1;
 /** Added to a node's index: an attribute of it. */
 export const ATTRIBUTE_OF = 0x40000000;
 /** In place of a node's index: what edges to root elements lead from. */

@@ -13,6 +13,8 @@ import type { KernelMemory } from './layout.ts';
 const EDGE_COUNT = 16 * 1024;
 /** Columns of the tables that rows are written to, and those of them that must have a value. */
 const COLUMN_COUNT = 64 * 1024;
+/** Heads of substitution groups that can be learned, by the edges that lead to them. */
+const HEAD_COUNT = 4 * 1024;
 const LABEL_BYTES = 256 * 1024;
 const CONSTANT_BYTES = 32 * 1024;
 /** Digits of a document's key: a number below 2^63. */
@@ -48,6 +50,9 @@ export class LearnedPlan {
   #requiredUsed = 0;
   readonly #edges: Int32Array;
   #edgesUsed = 0;
+  readonly #heads: Int32Array;
+  /** numbers of heads, by node and column of the parent's key */
+  readonly #headNumbers = new Map<string, number>();
   readonly #labels: Uint8Array;
   #labelsUsed = 0;
   readonly #labelRanges = new Map<string, ByteRange>();
@@ -65,7 +70,8 @@ export class LearnedPlan {
       plan.nodes.length * layout.NODE_INTS +
       plan.tables.length * layout.TABLE_INTS +
       COLUMN_COUNT * (layout.COLUMN_INTS + 2) +
-      EDGE_COUNT * layout.EDGE_INTS;
+      EDGE_COUNT * layout.EDGE_INTS +
+      HEAD_COUNT * layout.HEAD_INTS;
     const members = encoding === 'json-lines' ? LearnedMembers.bytesFor(COLUMN_COUNT) : 0;
     return ints * 4 + LABEL_BYTES + CONSTANT_BYTES + members + 16 * layout.MARGIN_BYTES;
   }
@@ -89,6 +95,7 @@ export class LearnedPlan {
       this.#edges[at + layout.EDGE_NAME] = -1;
       this.#edges[at + layout.EDGE_NEXT] = this.#edges.byteOffset;
     }
+    this.#heads = memory.ints(HEAD_COUNT * layout.HEAD_INTS);
     this.#labels = memory.bytes(LABEL_BYTES);
     this.#constants = memory.bytes(CONSTANT_BYTES);
     this.#members = encoding === 'json-lines' ? new LearnedMembers(COLUMN_COUNT, memory) : null;
@@ -104,6 +111,7 @@ export class LearnedPlan {
     control[layout.REQUIRED] = this.#required.byteOffset;
     control[layout.EDGES] = this.#edges.byteOffset;
     control[layout.EDGE_MASK] = EDGE_COUNT - 1;
+    control[layout.HEADS] = this.#heads.byteOffset;
     control[layout.DOCUMENT_KEY] = this.#constants.byteOffset + this.#documentAt;
     control[layout.DOCUMENT_COLUMNS] = this.#documentColumns.byteOffset;
   }
@@ -209,15 +217,43 @@ export class LearnedPlan {
     this.#setConstants(table);
   }
 
-  /** `parent`: ROOT_NODE of a root element; `label`: what the element's name column takes. */
+  /** `parent`: ROOT_NODE of a root element; `label`: what the column that names the element takes, its own or its head's. */
   learnElement(parent: number, nameId: number, edge: PlanEdge, label: string | null): void {
-    // a row that is opened together with its head's is left to others
-    if (edge.head !== undefined) return;
     const range = label === null ? noBytes : this.#rangeOfLabel(label);
     if (range === null) return;
-    this.learnNode(edge.node);
-    const { node, parentKeyColumn, childKeyColumn = -1 } = edge;
-    this.#learnEdge([parent, nameId, node, parentKeyColumn, ...range], childKeyColumn);
+    const { node, parentKeyColumn, head, childKeyColumn = -1 } = edge;
+    const number = head === undefined ? 0 : this.#numberOfHead(parent, edge, head);
+    if (number < 0) return;
+    this.learnNode(node);
+    const childKey = head === undefined ? childKeyColumn : layout.FIRST_HEAD - number;
+    this.#learnEdge([parent, nameId, node, parentKeyColumn, ...range], childKey);
+  }
+
+  /** Of a member's head, which has a row of its own; -1: the two rows are left to others. */
+  #numberOfHead(
+    parent: number,
+    edge: PlanEdge,
+    { node, parentKeyColumn }: NonNullable<PlanEdge['head']>,
+  ): number {
+    const identity = `${node}/${parentKeyColumn}`;
+    const known = this.#headNumbers.get(identity);
+    const number = known ?? this.#headNumbers.size;
+    const head = this.#plan.nodes[node]!;
+    const member = this.#plan.nodes[edge.node]!;
+    const isUsual =
+      parent !== layout.ROOT_NODE &&
+      edge.childKeyColumn === undefined &&
+      edge.parentKeyColumn >= 0 &&
+      member.plan.opensRow &&
+      head.plan.elementNameColumn >= 0 &&
+      head.table !== member.table;
+    if (!isUsual || number >= HEAD_COUNT) return -1;
+    if (known === undefined) {
+      this.#headNumbers.set(identity, number);
+      this.#heads.set([node, parentKeyColumn], number * layout.HEAD_INTS);
+      this.learnNode(node);
+    }
+    return number;
   }
 
   learnAttribute(node: number, nameId: number, column: number): void {

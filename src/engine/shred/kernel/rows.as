@@ -118,6 +118,18 @@ function copyKey(row: usize, column: i32, parent: usize, out: usize): usize {
   return end;
 }
 
+/** What tells where an opened row lies: the parent's key and its place, where its table has columns for them. */
+// @ts-ignore: decorator
+@inline
+function placeRow(table: usize, row: usize, parentKey: i32, parent: usize, position: i32, out: usize): usize {
+  if (parentKey >= 0) out = copyKey(row, parentKey, parent, out);
+  const positionColumn = load<i32>(table, TABLE_POSITION);
+  if (positionColumn < 0) return out;
+  const end = writeInteger(position, out);
+  setSlot(row, positionColumn, out, end);
+  return end;
+}
+
 // @ts-ignore: decorator
 @inline
 function hasRoomForRow(table: usize, out: usize): bool {
@@ -126,6 +138,32 @@ function hasRoomForRow(table: usize, out: usize): bool {
     load<i32>(SLOT_TOP) + (load<i32>(table, TABLE_SLOT_COUNT) << 1) + 4 <= load<i32>(SLOT_CAPACITY) &&
     out + 128 <= load<usize>(ARENA) + load<usize>(ARENA_CAPACITY)
   );
+}
+
+/**
+ * Opens the row of the head of the substitution group that the edge's element is a member of, which has a row in `table`, too; answers the end of
+ * the arena, 0 where there is no room for both.
+ */
+function openHead(edge: usize, table: usize, parent: usize, position: i32, out: usize): usize {
+  const number = FIRST_HEAD - load<i32>(edge, EDGE_CHILD_KEY);
+  const head = load<usize>(HEADS) + ((<usize>number) << 3);
+  const node = load<usize>(NODES) + ((<usize>load<i32>(head, HEAD_NODE)) << 6);
+  const index = load<i32>(node, NODE_TABLE);
+  const headTable = tableAt(index);
+  const labelLength = load<usize>(edge, EDGE_LABEL_LENGTH);
+  if (!hasRoomForRow(headTable, out + 2 * labelLength + 128)) return 0;
+  const slotCount = load<i32>(headTable, TABLE_SLOT_COUNT) + load<i32>(table, TABLE_SLOT_COUNT);
+  if (
+    load<i32>(ROW_TOP) + 2 >= load<i32>(ROW_CAPACITY) ||
+    load<i32>(SLOT_TOP) + (slotCount << 1) + 4 > load<i32>(SLOT_CAPACITY)
+  )
+    return 0;
+  out = openRow(headTable, index, out, parent, -1);
+  const row = load<usize>(ROWS) + ((<usize>load<i32>(ROW_TOP)) << 5);
+  out = placeRow(headTable, row, load<i32>(head, HEAD_PARENT_KEY), parent, position, out);
+  const end = copy(out, load<usize>(edge, EDGE_LABEL), labelLength);
+  setSlot(row, load<i32>(node, NODE_ELEMENT_NAME_COLUMN), out, end);
+  return end;
 }
 
 /**
@@ -143,6 +181,17 @@ function fits(table: usize, index: i32, from: usize, to: usize, bytes: usize): b
   if (others + bytes <= room) return true;
   store<i32>(FULL_TABLE, length > 0 ? index : -1);
   return false;
+}
+
+/** As `fits`, of the row below `row`: that of a head, or of the type that another derives from. */
+function rowBelowFits(row: usize): bool {
+  const below = row - 32;
+  const index = load<i32>(below);
+  const arena: usize = load<usize>(ARENA);
+  const from = arena + load<usize>(below, ROW_MARK);
+  const to = arena + load<usize>(row, ROW_MARK);
+  store<i32>(FULL_TABLE, -1);
+  return index != load<i32>(row) && fits(tableAt(index), index, from, to, to - from);
 }
 
 /** Writes the top row to its table's buffer, where it fits, and forgets it; answers the end of the arena. */

@@ -115,24 +115,25 @@ export function shred(from: i32, count: i32): i32 {
         const index = load<i32>(child);
         const table = tableAt(index);
         const childKey = load<i32>(edge, EDGE_CHILD_KEY);
+        const isMember = childKey <= FIRST_HEAD;
         // a second one has no place
         if (childKey >= 0 && load<i32>(rowSlots + ((<usize>childKey) << 3)) != -1)
           return leave(EXIT_EVENT, e, depth, out);
         if (!hasRoomForRow(table, out + load<usize>(edge, EDGE_LABEL_LENGTH)))
           return leave(EXIT_EVENT, e, depth, out);
-        out = openRow(table, index, out, row, childKey);
-        const top = load<i32>(ROW_TOP);
-        const opened = rows + ((<usize>top) << 5);
-        const parentKey = load<i32>(edge, EDGE_PARENT_KEY);
-        if (parentKey >= 0) out = copyKey(opened, parentKey, row, out);
-        const positionColumn = load<i32>(table, TABLE_POSITION);
-        if (positionColumn >= 0) {
-          const end = writeInteger(position, out);
-          setSlot(opened, positionColumn, out, end);
-          out = end;
+        if (isMember) {
+          const end = openHead(edge, table, row, position, out);
+          if (end == 0) return leave(EXIT_EVENT, e, depth, out);
+          const head = rows + ((<usize>load<i32>(ROW_TOP)) << 5);
+          out = openRow(table, index, end, head, -1);
+          out = copyKey(head + 32, load<i32>(edge, EDGE_PARENT_KEY), head, out);
+        } else {
+          out = openRow(table, index, out, row, childKey);
+          const opened = rows + ((<usize>load<i32>(ROW_TOP)) << 5);
+          out = placeRow(table, opened, load<i32>(edge, EDGE_PARENT_KEY), row, position, out);
         }
-        store<i32>(inner, top, FRAME_ROW);
-        store<i32>(inner, 1, FRAME_ROW_COUNT);
+        store<i32>(inner, load<i32>(ROW_TOP), FRAME_ROW);
+        store<i32>(inner, isMember ? 2 : 1, FRAME_ROW_COUNT);
       } else {
         const seen = rowSlots + ((<usize>load<i32>(child, NODE_SEEN_SLOT)) << 3);
         const positionColumn = load<i32>(child, NODE_FOLDED_POSITION_COLUMN);
@@ -234,7 +235,7 @@ export function shred(from: i32, count: i32): i32 {
     }
 
     const rowCount = load<i32>(frame, FRAME_ROW_COUNT);
-    if (rowCount > 1 || load<i32>(frame, FRAME_SCOPE) != scope) return leave(EXIT_EVENT, event, depth, out);
+    if (rowCount > 2 || load<i32>(frame, FRAME_SCOPE) != scope) return leave(EXIT_EVENT, event, depth, out);
     if (textColumn >= 0) {
       if (textLength > 0 && load<i32>(frame, FRAME_POSITION) > 0) return leave(EXIT_EVENT, event, depth, out);
       if (textLength > 0 || load<i32>(frame, FRAME_NIL) == 0) {
@@ -245,12 +246,15 @@ export function shred(from: i32, count: i32): i32 {
         // with room for an offset
         if (rowCount > 0 && !fits(tableAt(index), index, arena + load<i32>(row, ROW_MARK), written, written - arena - load<i32>(row, ROW_MARK) + 4))
           return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
+        if (rowCount > 1 && !rowBelowFits(row))
+          return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
         const slot = rowSlots + ((<usize>textColumn) << 3);
         store<i32>(slot, <i32>(out - arena));
         store<i32>(slot, <i32>(written - arena), 4);
         out = load<i32>(rowColumns + ((<usize>textColumn) << 5)) == CONVERT_TIMESTAMP_OFFSET ? writeOffset(slot, written) : written;
         store<i32>(TEXT_LENGTH, 0);
         if (rowCount > 0) out = closeRow();
+        if (rowCount > 1) out = closeRow();
         frame -= FRAME_BYTES;
         depth--;
         e += 16;
@@ -271,7 +275,10 @@ export function shred(from: i32, count: i32): i32 {
       const index = load<i32>(row);
       if (!fits(tableAt(index), index, arena + load<i32>(row, ROW_MARK), out, out - arena - load<i32>(row, ROW_MARK)))
         return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
+      if (rowCount > 1 && !rowBelowFits(row))
+        return leave(load<i32>(FULL_TABLE) >= 0 ? EXIT_TABLE_FULL : EXIT_EVENT, event, depth, out);
       out = closeRow();
+      if (rowCount > 1) out = closeRow();
     }
     frame -= FRAME_BYTES;
     depth--;

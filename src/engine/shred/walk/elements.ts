@@ -113,7 +113,7 @@ export class Elements {
   #learn(parent: number, nameId: number, edge: PlanEdge): void {
     const { kernel } = this.#turns;
     if (kernel === null) return;
-    const isNamed = this.#plan.nodes[edge.node]!.plan.elementNameColumn >= 0;
+    const isNamed = edge.head !== undefined || this.#plan.nodes[edge.node]!.plan.elementNameColumn >= 0;
     kernel.learnElement(parent, nameId, edge, isNamed ? this.#labelOf(edge, nameId) : null);
   }
 

@@ -6,7 +6,7 @@ import {
 } from '../../xml/tokenizer/fast.ts';
 import type { TokenBatch } from '../../xml/tokens.ts';
 import { createShredKernel, type ShredKernel } from '../kernel/instance.ts';
-import { FRAME_INTS, FRAME_NODE, FRAME_ROW } from '../open-elements.ts';
+import { FRAME_NODE, FRAME_ROW, FRAME_ROW_COUNT } from '../open-elements.ts';
 import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
 import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
@@ -93,9 +93,12 @@ export class KernelTurns {
   /** An element was opened by others. */
   learnOpened(frame: number): void {
     if (this.kernel === null) return;
-    const { frames } = this.#context.state;
-    const row = frames[frame * FRAME_INTS + FRAME_ROW]!;
-    this.kernel.learnOpened(frames[frame * FRAME_INTS + FRAME_NODE]!, this.#context.rows.table(row).index);
+    const { rows, state } = this.#context;
+    const row = state.frame(frame, FRAME_ROW);
+    // those of a head or of a type that others derive from lie below
+    const lowest = row + 1 - Math.max(1, state.frame(frame, FRAME_ROW_COUNT));
+    for (let at = row; at >= lowest; at -= 1)
+      this.kernel.learnOpened(state.frame(frame, FRAME_NODE), rows.table(at).index);
   }
 
   #makeFor(batch: TokenBatch): void {
