@@ -30,7 +30,7 @@ import { INNER } from './rule-values.ts';
 import { RuleScope } from './rule-scopes.ts';
 import { SeededHash } from './seeded-hash.ts';
 import { ShortKeys } from './short-keys.ts';
-import { Situations, type AttributeField, type Situation } from './situations.ts';
+import { Situations, type AttributeField, type Selected, type Situation } from './situations.ts';
 
 export interface IdentityChecker {
   /** in the order in which they were first met */
@@ -200,11 +200,13 @@ class Checker implements IdentityChecker {
       scope.begin(this.#rules.rulesOf(situation.node));
       this.#openScopes += 1;
     }
-    for (const { scope, rule } of selected) {
+    for (let at = 0; at < selected.length; at += 1) {
+      const { scope, rule, fields } = selected[at]!;
       const declaring = this.#scopes[this.#openScopes + scope]!;
-      this.#candidates.begin(this.#openCandidates++, declaring, rule, this.#rules.rules[rule]!.fields.length);
+      this.#candidates.begin(this.#openCandidates++, declaring, rule, fields);
     }
-    for (const attribute of attributes) {
+    for (let field = 0; field < attributes.length; field += 1) {
+      const attribute = attributes[field]!;
       const { id } = attribute.test;
       for (let i = first; i <= last; i += 1) {
         const name = batch.events[i * RECORD_INTS + 1]!;
@@ -247,13 +249,13 @@ class Checker implements IdentityChecker {
     const first = open - selected.length;
     this.#openCandidates = first;
     for (let at = 0; at < selected.length && !this.#stopped; at += 1)
-      this.#settle(this.#candidates.at(first + at), this.#candidates.at(open + selected[at]!.valued));
+      this.#settle(selected[at]!, this.#candidates.at(first + at).scope, open);
     if (opensScope && !this.#stopped) this.#closeScope();
   }
 
-  /** `valued`: the candidate that has the values of this one. */
-  #settle({ scope, rule }: Candidate, valued: Candidate): void {
-    const { kind, refers } = this.#rules.rules[rule]!;
+  /** `open`: candidates, those of the element among them. */
+  #settle({ rule, kind, refers, valued: at }: Selected, scope: RuleScope, open: number): void {
+    const valued = this.#candidates.at(open + at);
     if (valued.ambiguous || !isComplete(valued)) {
       // only a key demands its fields
       if (valued.ambiguous || kind === 'key') this.#note(rule, 'incomplete', valued);
@@ -333,7 +335,7 @@ class Checker implements IdentityChecker {
   }
 
   /** The key that a keyref refers to; -1 for other rules, and for keys of elements inside. */
-  readonly #refers = (rule: number): number => this.#rules.rules[rule]?.refers ?? -1;
+  readonly #refers = (rule: number): number => (rule < INNER ? (this.#rules.rules[rule]!.refers ?? -1) : -1);
 
   #closeScope(): void {
     this.#openScopes -= 1;

@@ -3,7 +3,7 @@
  * on the way to it alone, so that it is worked out once, and elements of the same name in the same situation share the next one.
  */
 import type { ComparedAs } from './compared-values.ts';
-import type { CompiledPath, CompiledRules, Selection, Test } from './compiled-rules.ts';
+import type { CompiledPath, CompiledRule, CompiledRules, Selection, Test } from './compiled-rules.ts';
 
 /**
  * Scopes and candidates are told by their places among those that are open, counted from the end: -1 is the innermost or the last one. So the same
@@ -57,6 +57,10 @@ interface OuterScope {
 export interface Selected {
   readonly scope: number;
   readonly rule: number;
+  // of the rule, which is one of hundreds
+  readonly kind: CompiledRule['kind'];
+  readonly refers: number | null;
+  readonly fields: number;
   /** the candidate that has the values: another one where a rule before has the same fields */
   valued: number;
 }
@@ -265,14 +269,14 @@ export class Situations {
   /** What several paths of a selector lead to is selected once (XSD 1.0 Part 1 §3.11.4), as it is a field's value once. */
   #select(scope: number, rule: number, draft: Draft): void {
     if (draft.selected.some((one) => one.scope === scope && one.rule === rule)) return;
-    const { kind, fields } = this.#rules.rules[rule]!;
+    const { kind, refers, fields } = this.#rules.rules[rule]!;
     // only a key demands its fields, and attributes stand once
     const demands = kind === 'key' || fields.some((paths) => onlyAttribute(paths) < 0);
     if (!demands && isWithout(draft, onlyAttribute(fields[0]!))) return;
     const candidate = draft.selected.length;
     const own = (this.#ownAttributes[rule] ??= ownAttributes(fields));
     const valued = own === null ? candidate : (draft.valued.get(own) ?? candidate);
-    draft.selected.push({ scope, rule, valued });
+    draft.selected.push({ scope, rule, kind, refers, fields: fields.length, valued });
     if (valued !== candidate) return;
     if (own !== null) draft.valued.set(own, candidate);
     for (const [field, paths] of fields.entries())
