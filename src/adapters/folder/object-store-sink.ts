@@ -53,6 +53,8 @@ export interface ObjectFolderRowSinkOptions {
   readonly staging: string;
   /** as of FolderRowSinkOptions */
   readonly columnsThread?: ColumnsThreadOptions;
+  /** as in ParquetSettings; absent: false, as the scripts beside the files are for warehouses, of which not all take them */
+  readonly deltas?: boolean;
   /** one writer at a time, on all machines */
   readonly lock: () => Promise<{ isHeld(): Promise<boolean>; release(): Promise<void> }>;
 }
@@ -96,6 +98,7 @@ class ObjectFolderRowSink implements RowSink {
       format: options.format,
       fileNameOf,
       location: options.address.replace(/\/+$/, ''),
+      deltas: options.deltas ?? false,
       ...(options.columnsThread === undefined ? {} : { columnsThread: options.columnsThread }),
     });
     this.widensInPlace = this.#local.widensInPlace;

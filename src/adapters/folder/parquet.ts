@@ -49,7 +49,7 @@ export interface ParquetFile {
 }
 
 export interface ParquetSettings {
-  /** whether all readers take whole numbers that are written as differences */
+  /** whether readers take differences of whole numbers and lengths before texts, which are encodings of version 2 */
   readonly deltas: boolean;
 }
 

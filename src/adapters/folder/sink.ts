@@ -47,14 +47,14 @@ import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords, typesIn, widenedInWords } from './contents/noted-columns.ts';
 import { ColumnsBeside, type ColumnsThreadOptions } from './columns/beside.ts';
-import type { ColumnTyping } from './parquet.ts';
+import type { ColumnTyping, ParquetSettings } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
 import { createFileUnits } from './units/driver.ts';
 import { tableName } from './units/token.ts';
 import { makeStaging, removeDeadStaging } from '../file-staging/marked-folder.ts';
 import { pinFolder, type PinnedFolder } from '../local-files/open-folder.ts';
 
-export interface FolderRowSinkOptions {
+export interface FolderRowSinkOptions extends Partial<ParquetSettings> {
   readonly directory: string;
   readonly format: FolderFormat;
   /** a table's name as part of a file's name (letters, digits, `_` and `-` as they are, all else percent-encoded) */
@@ -133,10 +133,10 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   }
 
   override get units(): UnitTarget {
-    const { format } = this.#options;
+    const { format, deltas = true } = this.#options;
     return (this.#units ??= createFileUnits({
       model: this.plan.model,
-      tokenFor: async (settled) => ({ kind: 'folder', format, settled }),
+      tokenFor: async (settled) => ({ kind: 'folder', format, deltas, settled }),
       rulesFor: format === 'parquet' ? async () => ({}) : null,
       take: async ({ table, ...file }, path, unit) => {
         const ofTable = tableName(this.plan.model, table);
@@ -240,7 +240,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     // nobody else writes here now: what is still staged belongs to the dead
     for (const name of await readdir(this.#directory))
       if (name.startsWith(stagingPrefix)) await removeDeadStaging(join(this.#directory, name));
-    const { format } = this.#options;
+    const { format, columnsThread, deltas = true } = this.#options;
     this.#manifest = (await readManifest(this.#directory)) ?? {
       version: 1,
       format,
@@ -272,7 +272,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     const isScratch = format === 'parquet';
     const staging = join(this.#directory, this.#staging);
     if (isScratch)
-      this.#columns = new ColumnsBeside(this.#options.columnsThread, staging, () => this.#typings());
+      this.#columns = new ColumnsBeside({ columnsThread, deltas }, staging, () => this.#typings());
     const appended = this.#columns?.appended;
     this.#files = new StagedFiles(staging, { isScratch, holdsSmall: isScratch, appended });
     this.#rows = new TableRows(format, plan.model, this.#files);

@@ -7,7 +7,7 @@ import { dataFileName } from './data-files.ts';
 import { fileStatistics } from './file-statistics.ts';
 import { tableFolder, type LakeJob, type TableStep } from './manifest.ts';
 import type { TablesThere } from './tables-there.ts';
-import { fieldOf, type LakeColumn, type LakeFormatName } from './table-format.ts';
+import { fieldOf, type LakeColumn } from './table-format.ts';
 
 /** The columns of a table beside the data. */
 export function sideColumns(name: string): {
@@ -20,13 +20,8 @@ export function sideColumns(name: string): {
   return { comment, columns: columns.map((column) => ({ ...column, sqlType: columnSqlType(column.type) })) };
 }
 
-/** `staging`: where the file of the row is to wait. `format`: of the tables. */
-export async function loadsStep(
-  job: LakeJob,
-  known: TablesThere,
-  format: LakeFormatName,
-  staging: string,
-): Promise<TableStep> {
+/** `staging`: where the file of the row is to wait. */
+export async function loadsStep(job: LakeJob, known: TablesThere, staging: string): Promise<TableStep> {
   const { name, columns: typed } = sideTableDefinitions.loads;
   const { comment, columns } = sideColumns(name);
   const values: Readonly<Record<string, string | number | null>> = {
@@ -58,7 +53,7 @@ export async function loadsStep(
         },
       },
     ],
-    { deltas: format === 'delta' },
+    { deltas: false },
   );
   const { file, facts, fieldIds } = written!;
   return {

@@ -36,6 +36,8 @@ import { fieldOf, type LakeColumn, type NewFile } from './table-format.ts';
 export interface StagedJob {
   readonly plan: SinkPlan;
   readonly before: LakeManifest;
+  /** as in ParquetSettings */
+  readonly deltas: boolean;
   readonly known: TablesThere;
   /** what new tables of the model are partitioned by */
   readonly partitions: ReadonlyMap<string, readonly PartitionField[]>;
@@ -135,7 +137,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
     // those of earlier jobs are among them
     if (written.has(codesTable.name)) await addStep(codesTable.name, sideColumns(codesTable.name), true);
     const record = jobRecord(job, written, own, gone);
-    steps.push(await loadsStep(record, job.known, before.format, staging));
+    steps.push(await loadsStep(record, job.known, staging));
     const known = new Map(before.tables.map((table) => [table.name, table]));
     for (const { name, directory } of steps)
       if (!known.has(name)) known.set(name, { name, directory, version: -1 } satisfies LakeTable);
@@ -198,7 +200,7 @@ type WrittenFiles = ReadonlyMap<string, readonly UnitFile[]>;
 
 /** Parquet of what was staged, with the types of the tables that are there, beside what executors made of theirs; by table. */
 async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
-  const { plan, names, staged, staging, known, before } = job;
+  const { plan, names, staged, staging, known, before, deltas } = job;
   const indexes = new Map(plan.model.tables.map(({ name }, index) => [name, index]));
   const widened = typesIn(plan.model, job.widened);
   const tables = [];
@@ -221,7 +223,7 @@ async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
       file: staged.get(fileName)!,
     });
   }
-  const made = await writeParquet(staging, tables, { deltas: before.format === 'delta' });
+  const made = await writeParquet(staging, tables, { deltas });
   const tablesOf = new Map([...names].map(([table, fileName]) => [fileName, table]));
   const written = new Map(job.adopted);
   for (const [at, { file, facts, fieldIds }] of made.entries()) {

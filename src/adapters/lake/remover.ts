@@ -77,7 +77,7 @@ async function removeDocuments(
       rows: -total,
       tables: [],
     };
-    steps.push(await loadsStep(record, tables, manifest.format, staging));
+    steps.push(await loadsStep(record, tables, staging));
     const step: LakeStep = {
       format: manifest.format,
       staging: stagingName,

@@ -42,6 +42,8 @@ import { createLakeUnits } from './units/driver.ts';
 export interface LakeRowSinkOptions {
   readonly target: LakeTarget;
   readonly format: LakeFormatName;
+  /** as in ParquetSettings (src/adapters/folder/parquet.ts); absent: with Delta alone, as readers of Iceberg do not all take them */
+  readonly deltas?: boolean;
   /** files that a table may have before a job compacts it (64) */
   readonly mostFiles?: number;
 }
@@ -56,6 +58,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   readonly scalesDecimals = true;
   readonly label: string;
   readonly #options: LakeRowSinkOptions;
+  readonly #deltas: boolean;
   /** names of the files that this job writes, by table */
   readonly #names = new Map<string, string>();
   /** files that executors have written, by table */
@@ -71,6 +74,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   constructor(options: LakeRowSinkOptions) {
     super();
     this.#options = options;
+    this.#deltas = options.deltas ?? options.format === 'delta';
     this.label = options.target.label;
   }
 
@@ -112,6 +116,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     return (this.#units ??= createLakeUnits({
       model,
       lakeFormat: this.#options.format,
+      deltas: this.#deltas,
       columnsThere: async (table, isSide) =>
         saveMode === 'overwrite' && !isSide ? null : this.#known.columns(table),
       fieldIds: (table, fields) => this.#known.fieldIds(table, fields),
@@ -157,6 +162,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     const { step, rows, changes } = await nextStep({
       plan: this.plan,
       before: this.#manifest,
+      deltas: this.#deltas,
       known: this.#known,
       partitions: this.#partitions,
       staging: join(place.local, this.#staging),

@@ -9,6 +9,9 @@ import { readFloat } from './values/floats.ts';
 /** Numbers of the format. */
 export const ENCODING = { plain: 0, runs: 3, deltas: 5, lengths: 6, dictionary: 8 } as const;
 
+/** Of an entry of a dictionary of whole numbers: keys that rise and are used less often are compressed better whole, where they may not be differences. */
+const leastUses = 5;
+
 export type Compress = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>;
 
 export interface ColumnPage {
@@ -247,8 +250,10 @@ export class ColumnChunk {
       if (kernel.lookUp(count, type.width, this.#dictionary)) {
         const numbers = this.#numbers(count);
         if (this.#usesDictionary) return this.#decided(ENCODING.dictionary, count, bounds, levels, numbers);
-        const size = lengthOf(numbers) + kernel.dictionary(this.#dictionary).length;
-        candidates.push([ENCODING.dictionary, size, numbers]);
+        const { count: entries, length } = kernel.dictionary(this.#dictionary);
+        const size = lengthOf(numbers) + length;
+        if (deltas || !isWholeNumber(type) || entries * leastUses <= count || !this.#doesRise(count, size))
+          candidates.push([ENCODING.dictionary, size, numbers]);
       } else this.keepDictionary();
     }
     if (mayDelta) {
@@ -257,6 +262,11 @@ export class ColumnChunk {
     }
     const [encoding, , body] = candidates.reduce((best, other) => (other[1] < best[1] ? other : best));
     return this.#decided(encoding, count, bounds, levels, body);
+  }
+
+  /** Whether differences of the values would take far less room than a dictionary with its numbers. */
+  #doesRise(count: number, dictionarySize: number): boolean {
+    return lengthOf(this.#kernel.encodeDeltas(count, this.#options.type.width)) * 4 < dictionarySize;
   }
 
   #decided(

@@ -68,6 +68,14 @@ export function checkCombinations(
   const isLake = isCatalogue || /^(?:delta|iceberg)/.test(request.format ?? '');
   if (request.partition !== undefined && !isLake)
     fault('--partition', '--partition is for tables of Delta and Iceberg: say -f delta or -f iceberg, too');
+  const hasParquet = isCatalogue || isLake || request.format === 'parquet';
+  if (request.parquetVersion !== undefined && !hasParquet)
+    fault('--parquet-version', '--parquet-version is for Parquet files: say -f parquet or -f delta, too');
+  if (request.parquetVersion === 2 && (isCatalogue || request.format?.includes('iceberg') === true))
+    fault(
+      '--parquet-version',
+      '--parquet-version 2: readers of Iceberg tables do not all know its encodings: leave it out, or say 1',
+    );
   const isRemote = [...request.inputs, ...(request.xsd ?? []), request.from ?? ''].some(isRemoteLocation);
   if (request.credential !== undefined && !isRemote && !isCatalogue)
     fault(

@@ -163,6 +163,15 @@ export const toolOptions: readonly OptionSpec[] = [
     ),
   ),
   withValue(
+    [null, '--parquet-version'],
+    loaders,
+    [
+      '1|2',
+      'encodings of Parquet files: 1 for every reader (default in buckets, whose scripts load them into warehouses), 2 for files a quarter smaller (default elsewhere)',
+    ],
+    oneOf(['1', '2'], (draft, version) => (draft.parquetVersion = version === '1' ? 1 : 2)),
+  ),
+  withValue(
     ['-S', '--savemode'],
     writers,
     [

@@ -67,6 +67,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         format: folderFormat(request),
         refuseLinks: !session.byHand,
         columnsThread: columnsThreadOf(request),
+        ...encodingsOf(request),
       });
     }
     case 'bucket': {
@@ -135,7 +136,7 @@ async function lakeSink(session: ToolSession, target: LakeTarget, format: LakeFo
       '--views: Delta and Iceberg tables have no views here; conversion-job-service views NAME writes them for what reads the tables',
     );
   const { createLakeRowSink } = await import('../../adapters/lake/sink.ts');
-  return createLakeRowSink({ target, format });
+  return createLakeRowSink({ target, format, ...encodingsOf(session.request) });
 }
 
 function folderFormat({ format = 'csv' }: ToolRequest): FolderFormat {
@@ -168,6 +169,11 @@ function columnsThreadOf({ workers = 1 }: ToolRequest): ColumnsThreadOptions {
   return { module: columnsModule, isLate: workers > 1 };
 }
 
+/** Without `--parquet-version` each target has its own. */
+function encodingsOf({ parquetVersion }: ToolRequest): { readonly deltas?: boolean } {
+  return parquetVersion === undefined ? {} : { deltas: parquetVersion === 2 };
+}
+
 /** A folder of a store. */
 async function openInBucket(
   session: ToolSession,
@@ -189,6 +195,7 @@ async function openInBucket(
     idJob,
     staging: scratch,
     columnsThread: columnsThreadOf(request),
+    ...encodingsOf(request),
   });
 }
 

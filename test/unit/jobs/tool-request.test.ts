@@ -43,7 +43,7 @@ describe('command line', () => {
       '-o',
       'metadb:donuts',
       '-f',
-      'tsv',
+      'parquet',
       '-S',
       'o',
       '-u',
@@ -73,6 +73,8 @@ describe('command line', () => {
       'stays',
       '--row-tag',
       'stay',
+      '--parquet-version',
+      '1',
       '--keys',
       'hash',
       '--validate',
@@ -106,7 +108,8 @@ describe('command line', () => {
       parseMode: 'data',
       dryRun: true,
       out: 'metadb:donuts',
-      format: 'tsv',
+      format: 'parquet',
+      parquetVersion: 1,
       saveMode: 'overwrite',
       outUser: 'loader',
       outPassword: 'secret',
@@ -167,6 +170,10 @@ describe('command line', () => {
     expect(usage('xml2er', 'a.xml', '-x', '3', '--name', 'n')).toContain('--name is for a new origin');
     expect(usage('xml2er', 'a.xml', '-e', 'a')).toContain('needs -o');
     expect(usage('xml2er', 'a.xml', '-e', 'd', '-o', 'out')).toContain('needs -x or -l');
+    const loaded = ['a.xml', '-o', 'out', '--parquet-version'];
+    expect(usage('xml2er', ...loaded, '3', '-f', 'parquet')).toContain('must be one of 1, 2');
+    expect(usage('xml2er', ...loaded, '1', '-f', 'csv')).toContain('say -f parquet or -f delta');
+    expect(usage('xml2er', ...loaded, '2', '-f', 'delta,iceberg')).toContain('leave it out, or say 1');
     expect(usage('xml2er', 'a.xml', '-g', '4')).toContain('from 0 to 3');
     expect(usage('xml2er', 'a.xml', '-g', '1e0')).toContain('from 0 to 3');
     expect(usage('xml2er', 'a.xml', '-g', '1', '--map', '2')).toContain('given twice');

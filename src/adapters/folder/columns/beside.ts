@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { AppendedFile, FinishedFile } from '../../file-staging/staged-files.ts';
-import type { ColumnTyping } from '../parquet.ts';
+import type { ColumnTyping, ParquetSettings } from '../parquet.ts';
 import type { ColumnsThread } from './thread.ts';
 
 /** Of all tables, and of the largest, on the disk: with fewer rows the load would end before the thread has done anything. */
@@ -18,8 +18,14 @@ export interface ColumnsThreadOptions {
   readonly isLate: boolean;
 }
 
+export interface ColumnsBesideOptions extends ParquetSettings {
+  /** undefined: there is no thread */
+  readonly columnsThread: ColumnsThreadOptions | undefined;
+}
+
 export class ColumnsBeside {
   readonly #options: ColumnsThreadOptions | undefined;
+  readonly #deltas: boolean;
   readonly #directory: string;
   readonly #typings: () => ReadonlyMap<string, ColumnTyping>;
   readonly #bytes = new Map<string, number>();
@@ -30,13 +36,14 @@ export class ColumnsBeside {
   #begun: ColumnsThread | null = null;
   #hasEnded = false;
 
-  /** `options`: undefined: there is no thread. `typings`: of tables with rows by now, by the name of the staged file. */
+  /** `typings`: of tables with rows by now, by the name of the staged file. */
   constructor(
-    options: ColumnsThreadOptions | undefined,
+    { columnsThread, deltas }: ColumnsBesideOptions,
     directory: string,
     typings: () => ReadonlyMap<string, ColumnTyping>,
   ) {
-    this.#options = options;
+    this.#options = columnsThread;
+    this.#deltas = deltas;
     this.#directory = directory;
     this.#typings = typings;
   }
@@ -59,7 +66,7 @@ export class ColumnsBeside {
     const thread = await this.#thread;
     const typings = this.#typings();
     const tables = staged.map((file) => ({ ...typings.get(file.name)!, file }));
-    const written = await writeParquet(this.#directory, tables, { deltas: true, thread });
+    const written = await writeParquet(this.#directory, tables, { deltas: this.#deltas, thread });
     await this.end();
     return written.map(({ file }) => file);
   }
@@ -90,7 +97,7 @@ export class ColumnsBeside {
     if (this.#hasEnded) return null;
     const path = join(this.#directory, largest);
     const file = { bytes: this.#bytes.get(largest)!, longestWriteBytes: longestRowBytes };
-    const task = fileTask(path, { columns: typing.columns, file }, types, null, true);
+    const task = fileTask(path, { columns: typing.columns, file }, types, null, this.#deltas);
     const thread = new ColumnsThread(module);
     try {
       thread.follow(path, task);

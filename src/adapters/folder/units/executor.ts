@@ -5,12 +5,12 @@ import type { RelationalModel } from '../../../engine/model/relational-model.ts'
 import type { SideTable, UnconvertedValue } from '../../../ports/rows/sink.ts';
 import type { UnitFile, UnitReceipt } from '../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
-import type { ParquetFile, ParquetSettings, ParquetTable } from '../parquet.ts';
+import type { ParquetFile, ParquetTable } from '../parquet.ts';
 import { TableRows } from '../table-rows.ts';
 import { digitsOf, tableName, typingOf, type FileUnitToken } from './token.ts';
 
 /** What a format of tables adds to Parquet files. */
-export interface ParquetTables extends ParquetSettings {
+export interface ParquetTables {
   readonly typing: (key: number | string) => Pick<ParquetTable, 'typeOf' | 'fieldIdsOf'>;
   readonly told: (key: number | string, file: ParquetFile) => Pick<UnitFile, 'stats' | 'fieldIds'>;
   /** the files of the same folder that a file becomes */
@@ -18,7 +18,6 @@ export interface ParquetTables extends ParquetSettings {
 }
 
 const plainParquet: ParquetTables = {
-  deltas: true,
   typing: () => ({}),
   told: () => ({}),
   apart: async (file) => [file],
@@ -112,7 +111,7 @@ class FileUnitSink implements UnitSink {
     });
     // loaded for Parquet alone
     const { writeParquet } = await import('../parquet.ts');
-    const written = await writeParquet(this.#folder, tables, this.#tables);
+    const written = await writeParquet(this.#folder, tables, this.#token);
     const files = written.map((made): UnitFile => {
       const told = this.#told(made.file);
       const digits = [...made.digits].map(([at, { whole, fraction }]) => [at, whole, fraction] as const);

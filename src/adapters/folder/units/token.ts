@@ -23,6 +23,8 @@ export const nothingSettled: SettledColumns = { unfit: [], digits: [] };
 export interface FileUnitToken extends UnitToken {
   readonly kind: 'folder' | 'lake';
   readonly format: FolderFormat;
+  /** as in ParquetSettings (src/adapters/folder/parquet.ts) */
+  readonly deltas: boolean;
   readonly settled: SettledColumns;
 }
 

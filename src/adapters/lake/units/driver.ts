@@ -14,6 +14,8 @@ import { lakeTypeOf, type LakeUnitTable, type LakeUnitToken } from './token.ts';
 
 export interface LakeUnitsOptions extends Omit<FileUnitsOptions, 'tokenFor' | 'rulesFor'> {
   readonly lakeFormat: LakeFormatName;
+  /** as in ParquetSettings */
+  readonly deltas: boolean;
   /** Columns of a table whose rows stay, by name; null: all that it will have is this job's. */
   readonly columnsThere: (table: string, isSide: boolean) => Promise<ReadonlyMap<string, LakeField> | null>;
   readonly fieldIds: (table: string, fields: readonly LakeField[]) => Promise<FieldIds | null>;
@@ -22,7 +24,7 @@ export interface LakeUnitsOptions extends Omit<FileUnitsOptions, 'tokenFor' | 'r
 }
 
 export function createLakeUnits(options: LakeUnitsOptions): UnitTarget {
-  const { model, lakeFormat } = options;
+  const { model, lakeFormat, deltas } = options;
   const tokenFor = async (settled: SettledColumns): Promise<LakeUnitToken> => {
     const tables: [number | string, LakeUnitTable][] = [];
     for (const key of keysOf(model)) {
@@ -43,7 +45,7 @@ export function createLakeUnits(options: LakeUnitsOptions): UnitTarget {
       const made = [...own, ...derivedColumns(partitioning, lakeFormat)].map(fieldOf);
       tables.push([key, { there, fieldIds: await options.fieldIds(name, made), partitioning }]);
     }
-    return { kind: 'lake', format: 'parquet', settled, lakeFormat, tables };
+    return { kind: 'lake', format: 'parquet', settled, lakeFormat, deltas, tables };
   };
   return createFileUnits({
     ...options,

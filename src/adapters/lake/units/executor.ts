@@ -16,7 +16,6 @@ export function openLakeUnit(token: LakeUnitToken, model: RelationalModel, folde
   const columnsOf = (key: number | string, types: readonly string[]): TypedName[] =>
     tableColumns(model, tableName(model, key)).map(({ name }, at) => ({ name, sqlType: types[at]! }));
   return openFileUnit(token, model, folder, {
-    deltas: token.lakeFormat === 'delta',
     typing: (key) => {
       const table = tableOf(key);
       return { typeOf: lakeTypeOf(token, table), fieldIdsOf: async () => table.fieldIds };
