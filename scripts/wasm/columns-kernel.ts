@@ -49,7 +49,7 @@ export const columnsPrelude: Prelude = {
     'TEXT_START',
   ),
   offsets: {
-    POWERS_AT: layout.POWERS_AT,
+    ...pick(layout, 'POWERS_AT', 'LAST_BYTES_AT', 'WITHOUT_POINT_AT'),
     MARGIN_BYTES: layout.MARGIN_BYTES,
     DICTIONARY_BYTES: layout.DICTIONARY_INTS * 4,
     TEXT_BYTES: layout.TEXT_INTS * 4,

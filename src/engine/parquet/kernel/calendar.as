@@ -14,33 +14,34 @@ function twoDigits(at: usize): i32 {
   return <i32>(tens * 10 + ones);
 }
 
-/** `YYYY-MM-DD`: days since 1970. */
+/** Pairs of digits that stand at these places, each a number in 16 bits; what is beyond them is zero. */
 // @ts-ignore: decorator
 @inline
-function readDay(at: usize): i32 {
-  let year = twoDigits(at) * 100 + twoDigits(at + 2);
-  const month = twoDigits(at + 5);
-  const day = twoDigits(at + 8);
-  if (load<u8>(at, 4) != MINUS || load<u8>(at, 7) != MINUS) areDigits = false;
-  // years that begin in March: leap days come last (proleptic Gregorian calendar)
-  if (month <= 2) year--;
-  const era = (year >= 0 ? year : year - 399) / 400;
-  const ofEra = year - era * 400;
-  const ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468;
+function pairsOf(text: v128, places: v128): v128 {
+  const digits = i8x16.swizzle(i8x16.sub(text, i8x16.splat(ZERO)), places);
+  if (v128.any_true(i8x16.gt_u(digits, i8x16.splat(9)))) areDigits = false;
+  return i16x8.add(i16x8.mul(v128.and(digits, i16x8.splat(0xff)), i16x8.splat(10)), i16x8.shr_u(digits, 8));
 }
 
-/** `hh:mm:ss`, and a fraction of which six digits stay, rounded by the seventh; adds microseconds to `instant`, answers the end. */
+/** Days from 1970 to that of the year's two pairs of digits, the month and the day. */
 // @ts-ignore: decorator
 @inline
-function readClock(at: usize, to: usize): usize {
-  if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) {
-    areDigits = false;
-    return to;
-  }
-  const seconds = twoDigits(at) * 3600 + twoDigits(at + 3) * 60 + twoDigits(at + 6);
-  instant += <i64>seconds * 1_000_000;
-  at += 8;
+function dayOf(pairs: v128): i32 {
+  const month = <u32>i16x8.extract_lane_u(pairs, 2);
+  const day = <u32>i16x8.extract_lane_u(pairs, 3);
+  // years that begin in March: leap days come last (proleptic Gregorian calendar); 400 more, as none is negative then
+  const early = <u32>(month <= 2);
+  const year = <u32>i16x8.extract_lane_u(pairs, 0) * 100 + <u32>i16x8.extract_lane_u(pairs, 1) + 400 - early;
+  const century = year / 100;
+  const ofYear = (153 * (month + early * 12 - 3) + 2) / 5 + day - 1;
+  return <i32>(year * 365 + (year >> 2) - century + (century >> 2) + ofYear) - 719_468 - 146_097;
+}
+
+/** Seconds that end before `at`, and a fraction of which six digits stay, rounded by the seventh; adds microseconds to `instant`, answers the end. */
+// @ts-ignore: decorator
+@inline
+function readSeconds(at: usize, to: usize): usize {
+  instant += <i64>twoDigits(at - 2) * 1_000_000;
   if (at >= to || load<u8>(at) != POINT) return at;
   let micros: i64 = 0;
   let count = 0;
@@ -56,9 +57,31 @@ function readClock(at: usize, to: usize): usize {
   return at;
 }
 
+/** `hh:mm:ss`, and a fraction; adds microseconds to `instant`, answers the end. */
+// @ts-ignore: decorator
+@inline
+function readClock(at: usize, to: usize): usize {
+  if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) {
+    areDigits = false;
+    return to;
+  }
+  instant += <i64>(twoDigits(at) * 60 + twoDigits(at + 3)) * 60_000_000;
+  return readSeconds(at + 8, to);
+}
+
+// @ts-ignore: decorator
+@inline
+function hasDayMarks(at: usize): bool {
+  return load<u8>(at, 4) == MINUS && load<u8>(at, 7) == MINUS;
+}
+
+/** `YYYY-MM-DD`: days since 1970. */
+// @ts-ignore: decorator
+@inline
 function readDate(from: usize, to: usize): bool {
-  areDigits = to - from == 10;
-  if (areDigits) instant = readDay(from);
+  if (to - from != 10 || !hasDayMarks(from)) return false;
+  areDigits = true;
+  instant = dayOf(pairsOf(v128.load(from), i8x16(0, 1, 2, 3, 5, 6, 8, 9, 16, 16, 16, 16, 16, 16, 16, 16)));
   return areDigits;
 }
 
@@ -74,11 +97,13 @@ function readTime(from: usize, to: usize): bool {
 /** Of a time zone the offset is taken off. */
 function readTimestamp(from: usize, to: usize): bool {
   areDigits = true;
-  if (to - from < 19) return false;
-  instant = <i64>readDay(from) * DAY;
+  if (to - from < 19 || !hasDayMarks(from)) return false;
   const between = load<u8>(from, 10);
-  if (between != 0x54 && between != SPACE) return false;
-  const end = readClock(from + 11, to);
+  if ((between != 0x54 && between != SPACE) || load<u8>(from, 13) != COLON || load<u8>(from, 16) != COLON) return false;
+  const pairs = pairsOf(v128.load(from), i8x16(0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 16, 16, 16, 16));
+  const minutesOfDay = <i32>i16x8.extract_lane_s(pairs, 4) * 60 + <i32>i16x8.extract_lane_s(pairs, 5);
+  instant = <i64>dayOf(pairs) * DAY + <i64>minutesOfDay * 60_000_000;
+  const end = readSeconds(from + 19, to);
   if (end == to) return areDigits;
   const sign = load<u8>(end);
   if (sign == 0x5a) return areDigits && end + 1 == to;

@@ -2,13 +2,14 @@
 // src/engine/parquet/kernel/instance.ts has the memory. For each kind of values there is a function of its own: those that are not called
 // are not compiled.
 
-/** Powers of ten: once, before all else. */
+/** Powers of ten, and vectors: once, before all else. */
 export function prepare(): void {
   let power: u64 = 1;
   for (let i: usize = 0; i < 20; i++) {
     store<u64>(POWERS_AT + (i << 3), power);
     power *= 10;
   }
+  prepareVectors();
 }
 
 /** Levels are needed where some rows have a value and others none: those before the first NULL are written when it comes. */
@@ -91,15 +92,20 @@ function readOrdered(kind: i32): void {
     const from = <usize>load<u32>(at - 4) + 1;
     const to = <usize>load<u32>(at);
     let value: i64 = -1;
-    if (isWhole) {
-      if (to - from - 1 < 8) value = wholeOfFew(<i32>(to - from), to);
-    } else if (isNumber && to - from - 1 < 8) {
-      value = decimalOfFew(<i32>(to - from), to);
-      const rest = scale - fewFraction;
-      if (value >= 0) value = rest >= 0 && rest <= 9 ? value * <i64>powerOfTen(rest) : -1;
-      if (isSmall && value > i32.MAX_VALUE) value = -1;
+    if (isWhole && to - from - 1 < 8) value = wholeOfFew(<i32>(to - from), to);
+    let isRead = value >= 0;
+    if (isNumber && !isRead) {
+      const sign: usize = load<u8>(from) == MINUS ? 1 : 0;
+      const length = to - from - sign;
+      if (length - 1 < 16) {
+        value = isWhole ? wholeOfSixteen(<i32>length, to) : decimalOfSixteen(<i32>length, to);
+        const rest = isWhole ? 0 : scale - fewFraction;
+        isRead = value >= 0 && rest >= 0 && <i32>length + rest <= 18;
+        if (isRead) value = ((value * (isWhole ? 1 : <i64>powerOfTen(rest))) ^ -<i64>sign) + <i64>sign;
+        if (isSmall && value != <i64>(<i32>value)) isRead = false;
+      }
     }
-    if (value < 0) {
+    if (!isRead) {
       if (isNull(from, to - from)) {
         noteNull(row, count);
         continue;
@@ -156,7 +162,7 @@ export function readInt128(): void {
   for (let row = 0; row < rows; row++, at += stride) {
     const from = <usize>load<u32>(at - 4) + 1;
     const to = <usize>load<u32>(at);
-    const few: i64 = to - from - 1 < 8 ? decimalOfFew(<i32>(to - from), to) : -1;
+    const few: i64 = to - from - 1 < 16 ? decimalOfSixteen(<i32>(to - from), to) : -1;
     if (few < 0 && isNull(from, to - from)) {
       noteNull(row, count);
       continue;
@@ -193,29 +199,30 @@ export function readBooleans(): void {
   const stride = load<usize>(STRIDE);
   let at = load<usize>(FIRST);
   let out = load<usize>(VALUES);
-  let isAnyTrue = false;
-  let isAnyFalse = false;
+  let trues = 0;
   let count = 0;
   for (let row = 0; row < rows; row++, at += stride) {
     const from = <usize>load<u32>(at - 4) + 1;
     const length = <usize>load<u32>(at) - from;
-    if (isNull(from, length)) {
-      noteNull(row, count);
-      continue;
+    const word = load<u32>(from);
+    // which of the two it is, no branch depends on
+    let value = <u32>(length == 4) & <u32>(word == 0x65757274);
+    if ((value | (<u32>(length == 5) & <u32>(word == 0x736c6166))) == 0) {
+      if (isNull(from, length)) {
+        noteNull(row, count);
+        continue;
+      }
+      value = <u32>(<u8>word == 0x74);
+      if (length != 1 || (value == 0 && <u8>word != 0x66)) return misfit(row);
     }
-    const first = load<u8>(from);
-    const isTrue = first == 0x74;
-    if (!(length == 1 ? isTrue || first == 0x66 : isTrue ? length == 4 && load<u32>(from) == 0x65757274 : length == 5 && load<u32>(from) == 0x736c6166))
-      return misfit(row);
-    if (isTrue) isAnyTrue = true;
-    else isAnyFalse = true;
     noteValue(row, count);
-    store<u32>(out, isTrue ? 1 : 0);
+    store<u32>(out, value);
+    trues += value;
     out += 4;
     count++;
   }
-  store<i64>(LEAST, isAnyFalse ? 0 : 1);
-  store<i64>(GREATEST, isAnyTrue ? 1 : 0);
+  store<i64>(LEAST, trues < count ? 0 : 1);
+  store<i64>(GREATEST, trues > 0 ? 1 : 0);
   store<i32>(COUNT, count);
   store<usize>(VALUES_END, out);
 }
@@ -242,8 +249,8 @@ function readFloats(isDouble: bool): void {
     noteValue(row, count);
     const sign = load<u8>(from);
     const first = sign == MINUS || sign == PLUS ? from + 1 : from;
-    const few: i64 = to - first - 1 < 8 ? decimalOfFew(<i32>(to - first), to) : -1;
-    if (few >= 0 && (isDouble || few <= 0x1000000)) {
+    const few: i64 = to - first - 1 < 16 ? decimalOfSixteen(<i32>(to - first), to) : -1;
+    if (few >= 0 && few <= (isDouble ? 0x20000000000000 : 0x1000000) && (isDouble || fewFraction <= 10)) {
       magnitude = few;
       magnitudeHigh = fewFraction;
     } else if (!readExact(first, to, isDouble ? 0x20000000000000 : 0x1000000, isDouble ? 22 : 10)) {

@@ -65,16 +65,19 @@ function copyText(to: usize, from: usize, length: usize): void {
   for (let at: usize = 0; at < length; at += 16) v128.store(to + at, v128.load(from + at));
 }
 
-/** Text without its escapes; answers where it ends. */
+/** Text without its escapes; answers where it ends. What follows it may be overwritten up to the end of a vector. */
 function unescape(from: usize, to: usize, out: usize): usize {
   while (from < to) {
-    const c = load<u8>(from++);
-    if (c != BACKSLASH) {
-      store<u8>(out++, c);
-      continue;
-    }
-    const escaped = load<u8>(from++);
+    const v = v128.load(from);
+    v128.store(out, v);
+    const found = i8x16.bitmask(i8x16.eq(v, i8x16.splat(BACKSLASH)));
+    const plain = min(<usize>ctz(found | 0x10000), to - from);
+    from += plain;
+    out += plain;
+    if (found == 0 || from >= to) continue;
+    const escaped = load<u8>(from, 1);
     store<u8>(out++, escaped == 0x74 ? TAB : escaped == 0x6e ? LF : escaped == 0x72 ? CR : escaped);
+    from += 2;
   }
   return out;
 }

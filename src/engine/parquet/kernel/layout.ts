@@ -43,6 +43,10 @@ export const LEAST = 20;
 export const GREATEST = 24;
 export const CONTROL_SLOTS = 32;
 export const POWERS_AT: number = CONTROL_AT + CONTROL_SLOTS * 4;
+/** 16 bytes of zeros, and 16 of ones: from the nth on, a vector that takes the last n bytes of another */
+export const LAST_BYTES_AT = 2048;
+/** for each place of a point among 16 bytes, and for none: the vector that moves what stands before it up by one */
+export const WITHOUT_POINT_AT: number = LAST_BYTES_AT + 32;
 
 // a dictionary, int32 fields
 /** slots that lead from a hash to an entry, int32: its number, from 1, above which those of text have bits of the hash; 0: free */

@@ -43,36 +43,50 @@ function wholeOfFew(length: i32, to: usize): i64 {
   return <i64>(((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32);
 }
 
-const POINTS: u64 = 0x2e2e2e2e2e2e2e2e;
-const LOW_BITS: u64 = 0x0101010101010101;
-const HIGH_BITS: u64 = 0x8080808080808080;
-
 /** Of the last decimal of few digits: how many stand behind its point. */
 let fewFraction = 0;
 
-/** One to eight bytes before `to`, of digits and at most one point, without it; -1: they are no number, or have a sign. */
+/** What 16 digits are worth, a byte each, the first lowest. */
 // @ts-ignore: decorator
 @inline
-function decimalOfFew(length: i32, to: usize): i64 {
-  const shift = <u64>((8 - length) << 3);
-  let text = (load<u64>(to - 8) >> shift << shift) | (ZEROS & (((<u64>1) << shift) - 1));
-  const other = text ^ POINTS;
-  const found = (other - LOW_BITS) & ~other & HIGH_BITS;
-  let fraction = 0;
-  if (found != 0) {
-    // the first byte is lowest: what stands before the point moves up by one
-    const at = ctz(found) & ~7;
-    const before = ((<u64>1) << at) - 1;
-    fraction = 7 - <i32>(at >> 3);
-    // bytes behind the point, then those before it, then a zero
-    text = (text & ~((before << 8) | 0xff)) | ((text & before) << 8) | 0x30;
-    if (length == 1) return -1;
+function worthOf(digits: v128): i64 {
+  const pairs = i16x8.add(i16x8.mul(v128.and(digits, i16x8.splat(0xff)), i16x8.splat(10)), i16x8.shr_u(digits, 8));
+  const fours = i32x4.dot_i16x8_s(pairs, i16x8(100, 1, 100, 1, 100, 1, 100, 1));
+  const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1));
+  return <i64>i32x4.extract_lane(eights, 0) * 100_000_000 + <i64>i32x4.extract_lane(eights, 1);
+}
+
+/** One to 16 bytes before `to`, of digits alone; -1: others are among them. */
+// @ts-ignore: decorator
+@inline
+function wholeOfSixteen(length: i32, to: usize): i64 {
+  const digits = v128.and(i8x16.sub(v128.load(to - 16), i8x16.splat(ZERO)), v128.load(LAST_BYTES_AT + <usize>length));
+  return v128.any_true(i8x16.gt_u(digits, i8x16.splat(9))) ? -1 : worthOf(digits);
+}
+
+/** One to 16 bytes before `to`, of digits and at most one point, without it; -1: they are no number, or have a sign. */
+// @ts-ignore: decorator
+@inline
+function decimalOfSixteen(length: i32, to: usize): i64 {
+  const text = v128.and(i8x16.sub(v128.load(to - 16), i8x16.splat(ZERO)), v128.load(LAST_BYTES_AT + <usize>length));
+  const point = ctz(i8x16.bitmask(i8x16.eq(text, i8x16.splat(<i8>(POINT - ZERO)))) | 0x10000);
+  fewFraction = point == 16 ? 0 : 15 - point;
+  const digits = i8x16.swizzle(text, v128.load(WITHOUT_POINT_AT + ((<usize>point) << 4)));
+  if (v128.any_true(i8x16.gt_u(digits, i8x16.splat(9))) || (length == 1 && point < 16)) return -1;
+  return worthOf(digits);
+}
+
+/** Vectors that numbers are read with: once, before all else. */
+function prepareVectors(): void {
+  v128.store(LAST_BYTES_AT, i8x16.splat(0));
+  v128.store(LAST_BYTES_AT, i8x16.splat(-1), 16);
+  for (let point = 0; point <= 16; point++) {
+    for (let i = 0; i < 16; i++) {
+      // a place beyond the vector gives zero
+      const from = point == 16 || i > point ? i : i - 1;
+      store<u8>(WITHOUT_POINT_AT + <usize>(point * 16 + i), <u8>from);
+    }
   }
-  fewFraction = fraction;
-  let v = text ^ ZEROS;
-  if (((v + 0x7676767676767676) | v) & HIGH_BITS) return -1;
-  v = v * 10 + (v >> 8);
-  return <i64>(((v & 0x000000ff000000ff) * 0x000f424000000064 + ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32);
 }
 
 /** Up to 19 digits: what they are worth may be more than 64 bits hold only where the first of 20 would. */

@@ -17,82 +17,86 @@ function compareTexts(a: usize, aLength: usize, b: usize, bLength: usize): i32 {
   return order != 0 ? order : <i32>aLength - <i32>bLength;
 }
 
+/** Whether two texts of the same first bytes are the same, as those are that are no longer; without looking at the bytes. */
+// @ts-ignore: decorator
+@inline
+function areShort(length: usize, other: usize): bool {
+  return length <= 8 && length == other;
+}
+
 function noteText(from: usize, length: usize, prefix: u64, isFirst: bool): void {
-  if (isFirst || prefix < leastPrefix || compareTexts(from, length, load<usize>(LEAST_AT), load<usize>(LEAST_LENGTH)) < 0) {
+  const leastLength = load<usize>(LEAST_LENGTH);
+  if (
+    isFirst ||
+    prefix < leastPrefix ||
+    (prefix == leastPrefix && !areShort(length, leastLength) && compareTexts(from, length, load<usize>(LEAST_AT), leastLength) < 0)
+  ) {
     leastPrefix = prefix;
     store<usize>(LEAST_AT, from);
     store<usize>(LEAST_LENGTH, length);
   }
-  if (isFirst || prefix > greatestPrefix || compareTexts(from, length, load<usize>(GREATEST_AT), load<usize>(GREATEST_LENGTH)) > 0) {
+  const greatestLength = load<usize>(GREATEST_LENGTH);
+  if (
+    isFirst ||
+    prefix > greatestPrefix ||
+    (prefix == greatestPrefix &&
+      !areShort(length, greatestLength) &&
+      compareTexts(from, length, load<usize>(GREATEST_AT), greatestLength) > 0)
+  ) {
     greatestPrefix = prefix;
     store<usize>(GREATEST_AT, from);
     store<usize>(GREATEST_LENGTH, length);
   }
 }
 
-/**
- * Texts as numbers of a dictionary, or whole, each behind its length; `isApart`: lengths apart from them, from LEFT on. A text that the
- * dictionary has no room for is a misfit.
- */
+/** Copies a text up to its first backslash, and answers how many bytes that are, or more, up to the end of a vector, where there is none. */
 // @ts-ignore: decorator
 @inline
-function readTextsBy(dictionary: usize, isApart: bool): void {
+function copyPlain(to: usize, from: usize, length: usize): usize {
+  const backslash = i8x16.splat(BACKSLASH);
+  for (let at: usize = 0; at < length; at += 16) {
+    const v = v128.load(from + at);
+    v128.store(to + at, v);
+    const found = i8x16.bitmask(i8x16.eq(v, backslash));
+    if (found != 0) return at + <usize>ctz(found);
+  }
+  return length;
+}
+
+/** Texts whole, each behind its length; `isApart`: lengths apart from them, from LEFT on. */
+// @ts-ignore: decorator
+@inline
+function readTexts(isApart: bool): void {
   const rows = load<i32>(ROWS);
   const stride = load<usize>(STRIDE);
   let at = load<usize>(FIRST);
   let out = load<usize>(VALUES);
-  let plain = load<usize>(PLAIN_TEXT);
   let lengths = load<usize>(LEFT);
-  let page: u32 = 0;
-  if (dictionary != 0) {
-    page = load<u32>(dictionary, DICTIONARY_PAGE) + 1;
-    store<u32>(dictionary, page, DICTIONARY_PAGE);
-  }
   let count = 0;
-  let number = 0;
-  let lastPrefix: u64 = 0;
-  let lastLength: usize = -1;
   for (let row = 0; row < rows; row++, at += stride) {
-    let from = <usize>load<u32>(at - 4) + 1;
+    const from = <usize>load<u32>(at - 4) + 1;
     let length = <usize>load<u32>(at) - from;
-    const isEscaped = hasEscape(from, length);
-    if (isEscaped && isNull(from, length)) {
-      noteNull(row, count);
-      continue;
+    const text = isApart ? out : out + 4;
+    let prefix = prefixOf(from, length);
+    const plain = copyPlain(text, from, length);
+    if (plain < length) {
+      if (isNull(from, length)) {
+        noteNull(row, count);
+        continue;
+      }
+      length = unescape(from + plain, from + length, text + plain) - text;
+      prefix = prefixOf(text, length);
     }
     noteValue(row, count);
-    if (isEscaped) {
-      const end = unescape(from, from + length, plain);
-      from = plain;
-      length = end - plain;
-      plain = end;
-    }
-    const prefix = prefixOf(from, length);
-    if (dictionary != 0) {
-      if (length > 8 || prefix != lastPrefix || length != lastLength) {
-        number = findText(dictionary, from, length, prefix);
-        if (number < 0) return misfit(row);
-        lastPrefix = prefix;
-        lastLength = length;
-      }
-      const order = bswap<u64>(prefix);
-      if (count == 0 || ((order <= leastPrefix || order >= greatestPrefix) && isFirstOfPage(dictionary, number, page)))
-        noteText(from, length, order, count == 0);
-      store<i32>(out, number);
-      out += 4;
+    const order = bswap<u64>(prefix);
+    if (count == 0 || order <= leastPrefix || order >= greatestPrefix) noteText(text, length, order, count == 0);
+    if (isApart) {
+      store<u32>(lengths, <u32>length);
+      lengths += 4;
     } else {
-      const order = bswap<u64>(prefix);
-      if (count == 0 || order <= leastPrefix || order >= greatestPrefix) noteText(from, length, order, count == 0);
-      if (isApart) {
-        store<u32>(lengths, <u32>length);
-        lengths += 4;
-      } else {
-        store<u32>(out, <u32>length);
-        out += 4;
-      }
-      copyText(out, from, length);
-      out += length;
+      store<u32>(out, <u32>length);
     }
+    out = text + length;
     count++;
   }
   store<i32>(COUNT, count);
@@ -100,15 +104,57 @@ function readTextsBy(dictionary: usize, isApart: bool): void {
 }
 
 export function readWholeTexts(): void {
-  readTextsBy(0, false);
+  readTexts(false);
 }
 
 export function readTextsApart(): void {
-  readTextsBy(0, true);
+  readTexts(true);
 }
 
+/** Texts as numbers of a dictionary. One that it has no room for is a misfit. */
 export function readNumberedTexts(): void {
-  readTextsBy(load<usize>(DICTIONARY), false);
+  const dictionary = load<usize>(DICTIONARY);
+  const rows = load<i32>(ROWS);
+  const stride = load<usize>(STRIDE);
+  let at = load<usize>(FIRST);
+  let out = load<usize>(VALUES);
+  let plain = load<usize>(PLAIN_TEXT);
+  const page = load<u32>(dictionary, DICTIONARY_PAGE) + 1;
+  store<u32>(dictionary, page, DICTIONARY_PAGE);
+  let count = 0;
+  let number = 0;
+  let lastPrefix: u64 = 0;
+  let lastLength: usize = -1;
+  for (let row = 0; row < rows; row++, at += stride) {
+    let from = <usize>load<u32>(at - 4) + 1;
+    let length = <usize>load<u32>(at) - from;
+    if (hasEscape(from, length)) {
+      if (isNull(from, length)) {
+        noteNull(row, count);
+        continue;
+      }
+      const end = unescape(from, from + length, plain);
+      from = plain;
+      length = end - plain;
+      plain = end;
+    }
+    noteValue(row, count);
+    const prefix = prefixOf(from, length);
+    if (length > 8 || prefix != lastPrefix || length != lastLength) {
+      number = findText(dictionary, from, length, prefix);
+      if (number < 0) return misfit(row);
+      lastPrefix = prefix;
+      lastLength = length;
+    }
+    const order = bswap<u64>(prefix);
+    if (count == 0 || ((order <= leastPrefix || order >= greatestPrefix) && isFirstOfPage(dictionary, number, page)))
+      noteText(from, length, order, count == 0);
+    store<i32>(out, number);
+    out += 4;
+    count++;
+  }
+  store<i32>(COUNT, count);
+  store<usize>(VALUES_END, out);
 }
 
 /** Texts of a dictionary, whole, each behind its length, or with `lengths` apart, if there is such a place; answers the end. */
