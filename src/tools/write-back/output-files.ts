@@ -8,6 +8,7 @@ import { takeName } from '../../adapters/file-staging/durable-file.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { makeFolder } from '../../adapters/file-staging/create-folder.ts';
 import { pinFolder, type PinnedFolder } from '../../adapters/local-files/open-folder.ts';
+import { SpareBuffers } from '../../engine/spare-buffers.ts';
 import { AppError } from '../../errors.ts';
 import { safeName, unusedName } from './document-names.ts';
 
@@ -72,6 +73,8 @@ class DocumentFiles {
   /** in the names of files that are not whole, with the number of each */
   readonly #draft = randomBytes(6).toString('hex');
   #drafts = 0;
+  /** for documents that are held */
+  readonly #buffers = new SpareBuffers();
   /** by the names of files: on their way to the disk; none of them rejects */
   readonly #underWay = new Map<string, Promise<void>>();
   #fault: { readonly error: unknown } | null = null;
@@ -97,7 +100,7 @@ class DocumentFiles {
   async #fileOf(fileName: string): Promise<DocumentFile> {
     const path = await this.#options.resolvePath(join(this.#options.directory, fileName));
     const draft = `${this.#draft}-${(this.#drafts += 1)}`;
-    return new DocumentFile(await this.#folderOf(dirname(path)), basename(path), draft);
+    return new DocumentFile(await this.#folderOf(dirname(path)), basename(path), draft, this.#buffers);
   }
 
   async write(
@@ -164,14 +167,16 @@ class DocumentFiles {
 class DocumentFile {
   readonly #path: string;
   readonly #temporary: string;
-  #held: Uint8Array[] = [];
+  readonly #buffers: SpareBuffers;
+  #held: Uint8Array<ArrayBuffer>[] = [];
   #heldBytes = 0;
   #isMade = false;
   /** of the file that is open */
   #descriptor: number | null = null;
 
   /** `draft`: no other file of the folder has it in its name. */
-  constructor(folder: string, name: string, draft: string) {
+  constructor(folder: string, name: string, draft: string, buffers: SpareBuffers) {
+    this.#buffers = buffers;
     this.#path = join(folder, name);
     this.#temporary = join(folder, `.${name.slice(0, 100)}.${draft}.part`);
   }
@@ -187,19 +192,26 @@ class DocumentFile {
   /** The bytes are the caller's again afterwards. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#descriptor !== null) return writeWhole(this.#descriptor, bytes);
-    this.#held.push(bytes.slice());
+    const copy = this.#buffers.take(bytes.length);
+    copy.set(bytes);
+    this.#held.push(copy);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes < heldBytes) return;
     const descriptor = this.#make();
-    for (const piece of this.#held.splice(0)) await writeWhole(descriptor, piece);
+    for (const piece of this.#held.splice(0)) {
+      await writeWhole(descriptor, piece);
+      this.#buffers.giveBack(piece);
+    }
   }
 
   /** `refuse`: throws EEXIST where another program has made a file of that name by now. */
   async end(existing: DocumentFolderOptions['existing']): Promise<void> {
     try {
       const descriptor = this.#descriptor ?? this.#make();
-      for (const bytes of this.#held.splice(0))
+      for (const bytes of this.#held.splice(0)) {
         for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+        this.#buffers.giveBack(bytes);
+      }
       await synced(descriptor);
       this.#close();
       if (existing === 'refuse') takeName(this.#temporary, this.#path);
@@ -212,6 +224,7 @@ class DocumentFile {
   }
 
   async discard(): Promise<void> {
+    for (const bytes of this.#held.splice(0)) this.#buffers.giveBack(bytes);
     if (!this.#isMade) return;
     try {
       this.#close();

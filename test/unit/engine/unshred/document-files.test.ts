@@ -167,6 +167,27 @@ describe('a folder of documents', () => {
     expect(await readdir(directory)).toHaveLength(10);
   });
 
+  it('holds documents in memory that those before have left, which none of them sees', async () => {
+    const documents = folder('replace');
+    const piece = new Uint8Array(90_000);
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    for (let at = 0; at < 400; at += 1) {
+      await documents.write(`${at}.xml`, async (consume) => {
+        await consume(piece.fill(at));
+        await consume(piece.fill(at + 1).subarray(at));
+      });
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+    await documents.close();
+    expect(most).toBeLessThan(8e6);
+    for (let at = 0; at < 400; at += 1) {
+      const bytes = await readFile(join(directory, `${at}.xml`));
+      const wanted = [Buffer.alloc(90_000, at % 256), Buffer.alloc(90_000 - at, (at + 1) % 256)];
+      expect(bytes.equals(Buffer.concat(wanted)), `${at}`).toBe(true);
+    }
+  });
+
   // Node's own way of making folders would ask the kernel for ever
   it('says what keeps it from being written', async () => {
     for (const [place, why] of [
