@@ -20,8 +20,9 @@ const maxLogBytes = 16 * 1024 * 1024;
 
 /**
  * One server for one machine's jobs: durable, no replication, and modest in memory (shared buffers are counted as its own): service,
- * tool and server take less than 500 MB together while 1 GB is loaded. A job makes indexes of several tables at once, each on a
- * connection of its own: workers beside those take memory alone.
+ * tool and server take less than 500 MB together while 1 GB is loaded. A job makes indexes and checks keys of several tables at once, each on a
+ * connection of its own, which has `maintenance_work_mem` for each sort: rows lie in the order of their keys, so that sorts gain nothing by
+ * more, and workers beside those connections take memory alone.
  */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -31,7 +32,7 @@ const settings: Readonly<Record<string, string>> = {
   max_locks_per_transaction: '512',
   shared_buffers: '96MB',
   work_mem: '16MB',
-  maintenance_work_mem: '64MB',
+  maintenance_work_mem: '16MB',
   max_parallel_maintenance_workers: '0',
   fsync: 'on',
   // Without replication, rows loaded in the transaction that made their table need no second copy in the WAL.
