@@ -278,9 +278,19 @@ function isWrongUpTo(at: i32, wrong: v128): bool {
   return (i8x16.bitmask(i8x16.ne(wrong, i8x16.splat(0))) & ((2 << at) - 1)) != 0;
 }
 
+/** Where what was found valid from `from` on ends before `p`: at the first byte of a sequence that may go on behind `p`, or at `p`. */
+function wholeUpTo(p: usize, from: usize): usize {
+  for (let at = p; at > from && p - at < 3; ) {
+    const byte: u32 = load<u8>(--at);
+    if (byte >= 0xc0) return at;
+    if (byte < 0x80) return p;
+  }
+  return p;
+}
+
 /**
  * As `skipPlainText`, over valid sequences of several bytes too, from one's first byte on. Where one is not whole or not
- * valid: `p` itself, and `skipMultiByte` finds it.
+ * valid: a sequence's first byte close before it, which may be `p` itself, and `skipMultiByte` finds it.
  */
 function skipMixedText(p: usize): usize {
   const from = p;
@@ -297,8 +307,8 @@ function skipMixedText(p: usize): usize {
     );
     const stops = i8x16.bitmask(marks);
     const wrong = wrongBytes(before, v);
-    if (stops != 0) return isWrongUpTo(ctz(stops), wrong) ? from : p + ctz(stops);
-    if (v128.any_true(wrong)) return from;
+    if (stops != 0) return isWrongUpTo(ctz(stops), wrong) ? wholeUpTo(p, from) : p + ctz(stops);
+    if (v128.any_true(wrong)) return wholeUpTo(p, from);
     before = v;
     p += 16;
   }
@@ -317,8 +327,8 @@ function skipMixedValue(p: usize, quote: u32): usize {
     );
     const stops = i8x16.bitmask(marks);
     const wrong = wrongBytes(before, v);
-    if (stops != 0) return isWrongUpTo(ctz(stops), wrong) ? from : p + ctz(stops);
-    if (v128.any_true(wrong)) return from;
+    if (stops != 0) return isWrongUpTo(ctz(stops), wrong) ? wholeUpTo(p, from) : p + ctz(stops);
+    if (v128.any_true(wrong)) return wholeUpTo(p, from);
     before = v;
     p += 16;
   }
