@@ -78,25 +78,24 @@ export function closeWhenStalled(socket: Socket, stallMs: number): Socket {
   });
 }
 
-/** By a timer of its own: the driver takes all listeners off the socket when it starts TLS on it. */
+/**
+ * By a timer of its own: the driver takes all listeners off the socket when it starts TLS on it. Looks are counted, not time: while this process
+ * is busy, or stands still, what came waits in the socket unread, and the first look behind that comes before it is read.
+ */
 function watch(socket: Socket, limitMs: number, measure: () => number): Socket {
+  const everyMs = Math.min(checkMs, limitMs / 2);
   let last = measure();
-  let since = performance.now();
-  const timer = setInterval(
-    () => {
-      if (socket.destroyed) return clearInterval(timer);
-      const now = measure();
-      if (now !== last) {
-        last = now;
-        since = performance.now();
-      } else if (performance.now() - since > limitMs) {
-        clearInterval(timer);
-        // Without an error: the driver forgets queries that come between the error of a socket and its end
-        socket.destroy();
-      }
-    },
-    Math.min(checkMs, limitMs / 2),
-  );
+  let alike = 0;
+  const timer = setInterval(() => {
+    if (socket.destroyed) return clearInterval(timer);
+    const now = measure();
+    alike = now === last ? alike + 1 : 0;
+    last = now;
+    if (alike * everyMs < limitMs) return;
+    clearInterval(timer);
+    // Without an error: the driver forgets queries that come between the error of a socket and its end
+    socket.destroy();
+  }, everyMs);
   timer.unref();
   return socket;
 }
