@@ -175,11 +175,12 @@ function openHead(edge: usize, table: usize, parent: usize, position: i32, out: 
 function fits(table: usize, index: i32, from: usize, to: usize, bytes: usize): bool {
   const length = load<usize>(load<usize>(OUT_LENGTHS) + ((<usize>index) << 2));
   const room = load<usize>(OUT_CAPACITY) - 96;
-  const others = length + load<usize>(table, TABLE_BASE_BYTES);
+  const base = load<usize>(table, TABLE_BASE_BYTES);
+  const others = length + base;
   if (load<i32>(MODE) == MODE_JSON_LINES && others + bytes * MOST_JSON_BYTES > room)
     bytes += specialsOf(from, to) * (MOST_JSON_BYTES - 1);
   if (others + bytes <= room) return true;
-  store<i32>(FULL_TABLE, length > 0 ? index : -1);
+  store<i32>(FULL_TABLE, length > 0 && base + bytes <= room ? index : -1);
   return false;
 }
 

@@ -1,14 +1,18 @@
 /** Members of substitution groups that have a row beside their head's: WebAssembly and TypeScript make the same rows of them, byte for byte. */
 import { describe, expect, it } from 'vitest';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
-import { compiled, modelOf } from '../../../support/models/shredding.ts';
+import { createShredder } from '../../../../src/engine/shred/shredder.ts';
+import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
+import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
+import { bytesOf, compiled, modelOf } from '../../../support/models/shredding.ts';
 import { shredToBytes, type ShreddingWay } from '../../../support/models/shredded-bytes.ts';
 
+function attributes(count: number): string {
+  return Array.from({ length: count }, (_, at) => `<xs:attribute name="w${at}" type="xs:string"/>`).join('');
+}
+
 /** So many that the members' columns do not fit one table. */
-const wideAttributes = Array.from(
-  { length: 200 },
-  (_, at) => `<xs:attribute name="w${at}" type="xs:string"/>`,
-).join('');
+const wideAttributes = attributes(200);
 
 const schema = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
   <xs:complexType name="Thing"><xs:sequence><xs:element name="name" type="xs:string" minOccurs="0"/></xs:sequence>
@@ -57,6 +61,38 @@ const documents = {
 function membersWithHeads({ nodes }: RelationalModel): number {
   return nodes.flatMap(({ edges }) => edges).filter(({ head }) => head !== undefined).length;
 }
+
+/** Pieces of output that a document's rows are handed over in. */
+function countChunks(model: RelationalModel, document: string, kernelFrom: number): number {
+  const names = createNameTable();
+  const shredder = createShredder({
+    model,
+    names,
+    encoding: 'copy-text',
+    idJob: 1,
+    keyOffsets: new Map(),
+    widensInPlace: true,
+    unmapped: 'capture',
+    extraValues: () => [],
+    kernelFrom,
+  });
+  shredder.beginDocument('document.xml');
+  const tokenizer = createXmlTokenizer({
+    names,
+    onBatch: (batch) => shredder.consume(batch, (record) => tokenizer.locate(record)),
+  });
+  tokenizer.write(bytesOf(document));
+  tokenizer.end();
+  shredder.output.flush();
+  return shredder.output.chunks.length;
+}
+
+it('of which a row lies in several tables are handed over in as few pieces', () => {
+  const model = modelOf(compiled(schema.replace(wideAttributes, attributes(600))), 0);
+  expect(model.tables.filter(({ name }) => /^wide(_\d)?$/.test(name)).length).toBeGreaterThan(1);
+  const document = `<all>${'<wide w0="zero" w599="last"><name>w</name></wide>'.repeat(300)}</all>`;
+  expect(countChunks(model, document, 0)).toBe(countChunks(model, document, Infinity));
+});
 
 describe('members of a substitution group', () => {
   const models = ([0, 2] as const).map((level) => modelOf(compiled(schema), level));
