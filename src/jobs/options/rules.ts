@@ -68,8 +68,7 @@ export function checkCombinations(
   const isLake = isCatalogue || /^(?:delta|iceberg)/.test(request.format ?? '');
   if (request.partition !== undefined && !isLake)
     fault('--partition', '--partition is for tables of Delta and Iceberg: say -f delta or -f iceberg, too');
-  const hasParquet = isCatalogue || isLake || request.format === 'parquet';
-  if (request.parquetVersion !== undefined && !hasParquet)
+  if (request.parquetVersion !== undefined && !isLake && request.format !== 'parquet')
     fault('--parquet-version', '--parquet-version is for Parquet files: say -f parquet or -f delta, too');
   if (request.parquetVersion === 2 && (isCatalogue || request.format?.includes('iceberg') === true))
     fault(
