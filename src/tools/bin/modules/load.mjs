@@ -22,6 +22,8 @@ const packages = new Map([['postgres', 'src/index.js']]);
 const packageMark = '/:';
 /** by package; null: it is not installed */
 const packageFolders = new Map();
+/** by package: what addresses begin with that Node has for its modules; null: it is not installed */
+const packageStarts = new Map();
 /** Under which a process or thread has `load` for what Node loads. */
 const loaderSymbol = Symbol.for('conversion-job-service.load');
 const rewritingNeeded = new Error('a module is not kept');
@@ -234,12 +236,18 @@ function urlOf(name) {
 function nameOf(url) {
   if (isOfProgram(url)) return url.slice(sources.length);
   for (const of of packages.keys()) {
-    const found = folderOf(of);
-    if (found === null) continue;
-    const start = `${pathToFileURL(realpathSync(found)).href}/`;
-    if (url.startsWith(start)) return `${packageMark}${of}/${url.slice(start.length)}`;
+    const start = startOf(of);
+    if (start !== null && url.startsWith(start)) return `${packageMark}${of}/${url.slice(start.length)}`;
   }
   return null;
+}
+
+function startOf(of) {
+  if (!packageStarts.has(of)) {
+    const found = folderOf(of);
+    packageStarts.set(of, found === null ? null : `${pathToFileURL(realpathSync(found)).href}/`);
+  }
+  return packageStarts.get(of);
 }
 
 /** Where Node finds a package. null: nowhere, or it is another version, which begins elsewhere. */
