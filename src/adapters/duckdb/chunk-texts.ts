@@ -12,6 +12,15 @@ export interface ChunkTexts {
 /** of a text in a vector: its length, then itself, or its first four bytes and where it lies */
 const [entryBytes, longestInline] = [16, 12];
 
+/** Bytes of the texts of a column, none of which is NULL. */
+export function textBytes({ chunk, rowCount }: DuckDBDataChunk, column: number): number {
+  const entries = duckdb.vector_get_data(duckdb.data_chunk_get_vector(chunk, column), rowCount * entryBytes);
+  const view = new DataView(entries.buffer, entries.byteOffset, entries.byteLength);
+  let length = 0;
+  for (let row = 0; row < rowCount; row += 1) length += view.getUint32(row * entryBytes, true);
+  return length;
+}
+
 /** The texts of a column, none of which is NULL. */
 export function chunkTexts({ chunk, rowCount }: DuckDBDataChunk, column = 0): ChunkTexts {
   const vector = duckdb.data_chunk_get_vector(chunk, column);

@@ -69,7 +69,7 @@ export function mostMemory(): number {
 export function lacksMemory(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /Out of Memory Error|(?:failed to|could not) (?:pin|allocate)/.test(error.message)
+    /Out of Memory Error|(?:failed to|could not) (?:pin|allocate|free)/.test(error.message)
   );
 }
 
@@ -141,6 +141,8 @@ export interface DuckDbReader {
   connect(): Promise<DuckDBConnection>;
   /** Twice as much memory from now on, after a `lacksMemory`; false: it has all that it may. */
   raiseMemory(): Promise<boolean>;
+  /** As little memory from now on as reading piece by piece needs, once: what DuckDB has beyond that, it fills with what it has read. */
+  lowerMemory(): Promise<void>;
   close(): void;
 }
 
@@ -149,6 +151,8 @@ const readerBytes = 192 * 1024 * 1024;
 /** what a table that is read piece by piece may hold: of Parquet its row group */
 const streamBytes = 12 * 1024 * 1024;
 const mostStreams = 64;
+/** of tables with long texts, which are read piece by piece: for all of them, and for each */
+const [piecesBytes, pieceStreamBytes] = [32 * 1024 * 1024, 4 * 1024 * 1024];
 
 export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'> {
   /** a folder whose files queries may read */
@@ -181,6 +185,7 @@ export async function openDuckDbReader(
   const { data, isLocked = false } = options;
   const { instance, memoryBytes: openedBytes } = await openWhenFree(path, settings, usualBytes, options);
   let memoryBytes = openedBytes;
+  let isLowered = false;
   const first = await instance.connect();
   const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
   await first.run(
@@ -193,6 +198,19 @@ export async function openDuckDbReader(
       memoryBytes *= 2;
       await first.run(`SET GLOBAL memory_limit = '${memoryLimit(memoryBytes)}'`);
       return true;
+    },
+    lowerMemory: async () => {
+      if (isLowered || isLocked) return;
+      isLowered = true;
+      const bytes = piecesBytes + Math.min(options.streams, mostStreams) * pieceStreamBytes;
+      if (bytes >= memoryBytes) return;
+      try {
+        await first.run(`SET GLOBAL memory_limit = '${memoryLimit(bytes)}'`);
+        memoryBytes = bytes;
+      } catch (error) {
+        // what is read already holds more
+        if (!lacksMemory(error)) throw error;
+      }
     },
     read: async <T>(sql: string) => (await first.runAndReadAll(sql)).getRowObjectsJS() as T[],
     connect: () => instance.connect(),

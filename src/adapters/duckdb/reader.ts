@@ -22,7 +22,7 @@ import {
   type RowQuery,
 } from '../row-sinks/table-row-source.ts';
 import type { ChunkTexts } from './chunk-texts.ts';
-import { chunksOf, chunksWithMemory, type Chunks } from './row-chunks.ts';
+import { chunksOf, chunksOfPieces, chunksWithMemory, type Chunks } from './row-chunks.ts';
 import type { TypedRows } from './typed-rows.ts';
 
 /** Keys and positions are BIGINTs. */
@@ -42,6 +42,8 @@ export interface SourceTable extends ReadTable {
   ) => Promise<ClosableBlocks | null>;
   /** all rows as they lie, read without DuckDB; null: there are too many to be held */
   readonly fewAsTheyLie?: (columns: readonly string[]) => Promise<ClosableBlocks | null>;
+  /** of a table that has row ids, as its statistics tell without a look at its rows: bytes of its longest text, and one behind the last row id */
+  readonly longTexts?: () => Promise<{ readonly longest: number; readonly end: number } | null>;
 }
 
 export interface SourceText {
@@ -145,16 +147,25 @@ class FileTables implements ReadTables<SourceTable> {
         ? ''
         : ` ORDER BY ${order.by.join(', ')}`;
     const query = (selection: string): string => `SELECT ${selection} FROM ${table.from}${rest}${sorting}`;
-    const chunksFor = (selection: string): Promise<Chunks> =>
+    const long = rest === '' && sorting === '' ? ((await table.longTexts?.()) ?? null) : null;
+    // DuckDB itself, which most folders are read without
+    const bytesOf = long === null ? null : (await import('./chunk-texts.ts')).textBytes;
+    const chunksFor = (selection: string, textColumn: number | null): Promise<Chunks> =>
       chunksWithMemory(
         async () => {
           const connection = await this.#tables.connect();
-          return chunksOf(connection, await connection.stream(query(selection)));
+          if (long === null || bytesOf === null || textColumn === null)
+            return chunksOf(connection, await connection.stream(query(selection)));
+          return chunksOfPieces(connection, {
+            ...long,
+            query: (condition) => `${query(selection)} WHERE ${condition}`,
+            bytesOf: (chunk) => bytesOf(chunk, textColumn),
+          });
         },
         () => this.#tables.raiseMemory(),
       );
     if (table.lines !== undefined)
-      return lineBlocks(await chunksFor(table.lines.expression), table.lines, columns);
+      return lineBlocks(await chunksFor(table.lines.expression, null), table.lines, columns);
     const fields = columns.flatMap((name, column) => {
       const text = table.text(name);
       return text === null ? [] : [{ ...text, column }];
@@ -162,7 +173,7 @@ class FileTables implements ReadTables<SourceTable> {
     if (fields.some(({ stored }) => stored !== undefined))
       return this.#typedBlocks(fields, columns.length, chunksFor);
     const plan = planOf(fields, columns.length);
-    const chunks = await chunksFor(oneText(fields));
+    const chunks = await chunksFor(oneText(fields), 0);
     // DuckDB itself, which most folders are read without
     const { chunkTexts } = await import('./chunk-texts.ts');
     return this.#fieldBlocks(chunks, plan, chunkTexts);
@@ -171,7 +182,7 @@ class FileTables implements ReadTables<SourceTable> {
   async #typedBlocks(
     fields: readonly SourceField[],
     width: number,
-    chunksFor: (selection: string) => Promise<Chunks>,
+    chunksFor: (selection: string, textColumn: number | null) => Promise<Chunks>,
   ): Promise<ClosableBlocks> {
     const typed = fields.flatMap(({ stored, column }) =>
       stored === undefined ? [] : [{ ...stored, column }],
@@ -183,7 +194,7 @@ class FileTables implements ReadTables<SourceTable> {
     // DuckDB itself, which most folders are read without
     this.#typedRows ??= import('./typed-rows.ts').then(({ TypedRows }) => new TypedRows());
     const rows = await this.#typedRows;
-    const chunks = await chunksFor(expressions.join(', '));
+    const chunks = await chunksFor(expressions.join(', '), others.length === 0 ? null : typed.length);
     return {
       next: async () => {
         const chunk = await chunks.next();

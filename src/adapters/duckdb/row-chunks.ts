@@ -1,4 +1,4 @@
-/** Chunks of a result, of a query that is asked again where it lacks memory. */
+/** Chunks of a result: of a query that is asked again where it lacks memory, or that is asked for few rows at a time where these are long. */
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 import { lacksMemory } from './database.ts';
 
@@ -8,7 +8,7 @@ export interface Chunks {
   close(): Promise<void>;
 }
 
-export function chunksOf(connection: DuckDBConnection, result: DuckDBResult): Chunks {
+export function chunksOf(connection: DuckDBConnection, result: Pick<DuckDBResult, 'fetchChunk'>): Chunks {
   let fetching: Promise<unknown> = Promise.resolve();
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> =>
@@ -29,6 +29,52 @@ export function chunksOf(connection: DuckDBConnection, result: DuckDBResult): Ch
     },
     close,
   };
+}
+
+/** Bytes of text that one piece is to have, and its most rows. */
+const [pieceBytes, mostPieceRows] = [2 * 1024 * 1024, 32_768];
+
+export interface RowIdPieces {
+  /** the query for the rows that a condition on their row ids leaves, in the order of these */
+  readonly query: (condition: string) => string;
+  /** one behind the last row id */
+  readonly end: number;
+  /** bytes of the longest text */
+  readonly longest: number;
+  readonly bytesOf: (chunk: DuckDBDataChunk) => number;
+}
+
+/**
+ * The rows of a table with long texts, piece by piece: whatever memory DuckDB has, a result holds the texts of 2,048 rows, and of as many
+ * more as it reads ahead. A piece has fewer rows than the one before where that one had too many bytes, and more where they were few.
+ */
+export function chunksOfPieces(
+  connection: DuckDBConnection,
+  { query, end, longest, bytesOf }: RowIdPieces,
+): Chunks {
+  let from = 0;
+  let rows = Math.min(mostPieceRows, Math.max(1, Math.floor(pieceBytes / Math.max(1, longest))));
+  let taken = 0;
+  let result: DuckDBResult | null = null;
+  const fetchChunk = async (): Promise<DuckDBDataChunk | null> => {
+    for (;;) {
+      if (result === null) {
+        if (from >= end) return null;
+        result = await connection.stream(query(`rowid >= ${from} AND rowid < ${from + rows}`));
+        from += rows;
+        taken = 0;
+      }
+      const chunk = await result.fetchChunk();
+      if (chunk !== null && chunk.rowCount > 0) {
+        taken += bytesOf(chunk);
+        return chunk;
+      }
+      result = null;
+      if (taken > pieceBytes) rows = Math.max(1, rows >> 1);
+      else if (taken < pieceBytes / 2) rows = Math.min(mostPieceRows, rows * 2);
+    }
+  };
+  return chunksOf(connection, { fetchChunk });
 }
 
 /**

@@ -12,7 +12,7 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { readDuckDbLoads } from '../ledger.ts';
-import { foldedName, openDuckDbReader } from '../database.ts';
+import { foldedName, openDuckDbReader, type DuckDbReader } from '../database.ts';
 import { lexicalText, storedValues } from '../types.ts';
 import { tableColumns, type NamedColumn } from '../../folder/contents/formats.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../reader.ts';
@@ -63,8 +63,11 @@ async function openTables(
         );
     const logicals = new Map(jobs.map(({ job, logical }) => [Number(job), logical]));
     return {
-      table: (name) =>
-        sourceTable(name, tables.get(foldedName(physicalName(duckdb, name))), tableColumns(model, name)),
+      table: (name) => {
+        const physical = physicalName(duckdb, name);
+        const table = sourceTable(name, tables.get(foldedName(physical)), tableColumns(model, name));
+        return table === null ? null : { ...table, longTexts: () => longTextsOf(database, physical) };
+      },
       connect: () => database.connect(),
       raiseMemory: () => database.raiseMemory(),
       logicalSchemaOf: async (job) => {
@@ -82,6 +85,31 @@ async function openTables(
       ? new AppError('not_found', `duckdb:${file}: there is no such file.`)
       : error;
   }
+}
+
+/** of 2,048 rows, which DuckDB has at once, the most bytes that are read as they come */
+const usualTextBytes = 8 * 1024;
+
+/** Null where its texts are short, or it has no row ids of its own. */
+async function longTextsOf(
+  database: DuckDbReader,
+  table: string,
+): Promise<{ readonly longest: number; readonly end: number } | null> {
+  const named = standardLiteral(table);
+  const [own] = await database.read<{ hasRowIds: boolean }>(
+    `SELECT NOT EXISTS (FROM duckdb_columns() c WHERE c.table_oid = t.table_oid AND lower(c.column_name) = 'rowid') AS "hasRowIds" FROM duckdb_tables() t WHERE lower(table_name) = lower(${named})`,
+  );
+  if (own?.hasRowIds !== true) return null;
+  const [statistics] = await database.read<{ longest: number | null }>(
+    `SELECT max(TRY_CAST(regexp_extract(stats, 'Max String Length: (\\d+)', 1) AS INTEGER)) AS longest FROM pragma_storage_info(${standardLiteral(doubleQuoted(table))})`,
+  );
+  const longest = statistics?.longest ?? 0;
+  if (longest <= usualTextBytes) return null;
+  const [last] = await database.read<{ end: number }>(
+    `SELECT (coalesce(max(rowid), -1) + 1)::DOUBLE AS "end" FROM ${doubleQuoted(table)}`,
+  );
+  await database.lowerMemory();
+  return { longest, end: last!.end };
 }
 
 function sourceTable(
