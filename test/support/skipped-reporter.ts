@@ -1,8 +1,4 @@
-/**
- * The end of every run: what was skipped, by what is missing, and why. SKIPPED_FILES names a file that takes the paths
- * of the files with such tests, one on each line.
- */
-import { writeFileSync } from 'node:fs';
+/** The end of every run: what was skipped, by what is missing, and why. */
 import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 import type { Lack } from './needs.ts';
 
@@ -15,16 +11,7 @@ export default class SkippedReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const text = skippedTable(modules);
     if (text !== '') process.stdout.write(`\n${text}\n`);
-    const list = process.env['SKIPPED_FILES'];
-    if (list !== undefined && list !== '') writeFileSync(list, filesLackingParts(modules));
   }
-}
-
-function filesLackingParts(modules: readonly TestModule[]): string {
-  return modules
-    .filter((module) => [...module.children.allTests('skipped')].some((test) => lackOf(test) !== null))
-    .map((module) => `${module.relativeModuleId}\n`)
-    .join('');
 }
 
 /** '' where nothing was skipped. */

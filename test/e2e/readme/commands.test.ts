@@ -138,8 +138,9 @@ describe('README and docs', { timeout: 180_000 }, () => {
     expect(code('README.md', 'Try it', 'sh', 1)).toBe('npm ci && npm test\n');
     const ci = readText('.ci/run');
     expect(ci).toMatch(/^npm ci\b/m);
-    expect(ci).toMatch(/^SKIPPED_FILES="\$skipped" PATH=\$\(scripts\/bare-path\) tests "\$bare" npm test\b/m);
+    expect(ci).toMatch(/^tests "\$short" npm test\b/m);
     expect(ci).toMatch(/^tests "\$whole" npm run test:all\b/m);
+    expect(ci).toMatch(/^ {2}PATH=\$bare_path tests "\$bare" npm test\b/m);
   });
 
   it('Five calls: curl streams what it uploads, and an older one takes every option', () => {
