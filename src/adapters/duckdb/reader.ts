@@ -69,6 +69,8 @@ export interface SourceTables {
   connect(): Promise<DuckDBConnection>;
   /** as a reader's */
   raiseMemory(): Promise<boolean>;
+  /** as a reader's; of tables that may have long texts */
+  lowerMemory?(): Promise<void>;
   /** logical schema of a job, where its number stands for one job alone */
   logicalSchemaOf(job: number): Promise<number | null>;
   close(): Promise<void>;
@@ -148,6 +150,7 @@ class FileTables implements ReadTables<SourceTable> {
         : ` ORDER BY ${order.by.join(', ')}`;
     const query = (selection: string): string => `SELECT ${selection} FROM ${table.from}${rest}${sorting}`;
     const long = rest === '' && sorting === '' ? ((await table.longTexts?.()) ?? null) : null;
+    if (long !== null) await this.#tables.lowerMemory?.();
     // DuckDB itself, which most folders are read without
     const bytesOf = long === null ? null : (await import('./chunk-texts.ts')).textBytes;
     const chunksFor = (selection: string, textColumn: number | null): Promise<Chunks> =>

@@ -1,5 +1,5 @@
 /** The tables of a DuckDB file, for reading rows back. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
@@ -45,14 +45,15 @@ async function openTables(
       busyTimeoutMs,
       streams: model.tables.length,
     });
-    const described = await database.read<{ table: string; column: string; type: string }>(
-      `SELECT table_name AS "table", column_name AS "column", data_type AS type FROM duckdb_columns() WHERE NOT internal`,
+    const described = await database.read<DescribedColumn>(
+      `SELECT c.table_name AS "table", c.column_name AS name, c.data_type AS type, t.table_oid IS NULL AS "isOfView" FROM duckdb_columns() c LEFT JOIN duckdb_tables() t USING (table_oid) WHERE NOT c.internal`,
     );
-    const tables = new Map<string, Map<string, { readonly name: string; readonly type: string }>>();
-    for (const { table, column, type } of described) {
-      const columns = tables.get(foldedName(table)) ?? new Map();
-      tables.set(foldedName(table), columns.set(foldedName(column), { name: column, type }));
+    const tables = new Map<string, Map<string, DescribedColumn>>();
+    for (const column of described) {
+      const columns = tables.get(foldedName(column.table)) ?? new Map();
+      tables.set(foldedName(column.table), columns.set(foldedName(column.name), column));
     }
+    const mayHaveLongTexts = (await stat(file)).size > shortTextsFileBytes;
     const ledger = sideTableNames.loads;
     const ours =
       installation === undefined ? '' : ` AND max(installation) = ${standardLiteral(installation)}`;
@@ -65,9 +66,12 @@ async function openTables(
     return {
       table: (name) => {
         const physical = physicalName(duckdb, name);
-        const table = sourceTable(name, tables.get(foldedName(physical)), tableColumns(model, name));
-        return table === null ? null : { ...table, longTexts: () => longTextsOf(database, physical) };
+        const columns = tables.get(foldedName(physical));
+        const table = sourceTable(name, columns, tableColumns(model, name));
+        if (table === null || !mayHaveLongTexts || !canHaveLongTexts(columns!)) return table;
+        return { ...table, longTexts: () => longTextsOf(database, physical) };
       },
+      lowerMemory: () => database.lowerMemory(),
       connect: () => database.connect(),
       raiseMemory: () => database.raiseMemory(),
       logicalSchemaOf: async (job) => {
@@ -87,19 +91,34 @@ async function openTables(
   }
 }
 
+interface DescribedColumn {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+  readonly isOfView: boolean;
+}
+
+/** A file of no more bytes is read as it comes: it has few long texts, also where they are compressed. */
+const shortTextsFileBytes = 4 * 1024 * 1024;
+
 /** of 2,048 rows, which DuckDB has at once, the most bytes that are read as they come */
 const usualTextBytes = 8 * 1024;
 
-/** Null where its texts are short, or it has no row ids of its own. */
+/** A table with texts and with row ids of its own, which a view lacks and a column of that name hides. */
+function canHaveLongTexts(columns: ReadonlyMap<string, DescribedColumn>): boolean {
+  const all = [...columns.values()];
+  return (
+    !columns.has(foldedName('rowid')) &&
+    all.some(({ type }) => type === 'VARCHAR') &&
+    all.every(({ isOfView }) => !isOfView)
+  );
+}
+
+/** Null where its texts are short. */
 async function longTextsOf(
   database: DuckDbReader,
   table: string,
 ): Promise<{ readonly longest: number; readonly end: number } | null> {
-  const named = standardLiteral(table);
-  const [own] = await database.read<{ hasRowIds: boolean }>(
-    `SELECT NOT EXISTS (FROM duckdb_columns() c WHERE c.table_oid = t.table_oid AND lower(c.column_name) = 'rowid') AS "hasRowIds" FROM duckdb_tables() t WHERE lower(table_name) = lower(${named})`,
-  );
-  if (own?.hasRowIds !== true) return null;
   const [statistics] = await database.read<{ longest: number | null }>(
     `SELECT max(TRY_CAST(regexp_extract(stats, 'Max String Length: (\\d+)', 1) AS INTEGER)) AS longest FROM pragma_storage_info(${standardLiteral(doubleQuoted(table))})`,
   );
@@ -108,13 +127,12 @@ async function longTextsOf(
   const [last] = await database.read<{ end: number }>(
     `SELECT (coalesce(max(rowid), -1) + 1)::DOUBLE AS "end" FROM ${doubleQuoted(table)}`,
   );
-  await database.lowerMemory();
   return { longest, end: last!.end };
 }
 
 function sourceTable(
   name: string,
-  columns: ReadonlyMap<string, { readonly name: string; readonly type: string }> | undefined,
+  columns: ReadonlyMap<string, DescribedColumn> | undefined,
   known: readonly NamedColumn[],
 ): SourceTable | null {
   if (columns === undefined) return null;
