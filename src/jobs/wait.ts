@@ -1,7 +1,6 @@
 /** Waiting for the jobs of a workflow to end, so that whoever submits them needs no loop. */
 import type { JobStore } from '../ports/stores/jobs.ts';
 import { terminalStatuses, type JobStatus } from './record.ts';
-import { pause } from './worker/waiting.ts';
 
 export interface JobWait {
   /** how long, at most */
@@ -10,12 +9,12 @@ export interface JobWait {
   readonly signal: AbortSignal;
 }
 
-/** time between two looks: short jobs are seen at once, long ones cost a query a second */
+/** time between two looks where nobody tells of an end: short jobs are seen at once, long ones cost a query a second */
 const [shortestPauseMs, longestPauseMs] = [50, 1000];
 
 /** States of the jobs, in their order, when all have ended or the time is up. A job that is gone by then counts as lost. */
 export async function waitForJobs(
-  jobs: Pick<JobStore, 'listWorkflowJobs'>,
+  jobs: Pick<JobStore, 'listWorkflowJobs' | 'waitForEnd'>,
   idOrg: number,
   idWorkflow: number,
   idJobs: readonly number[],
@@ -23,12 +22,21 @@ export async function waitForJobs(
 ): Promise<readonly JobStatus[]> {
   const until = performance.now() + forMs;
   for (let pauseMs = shortestPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    const leftMs = until - performance.now();
+    const looked = new AbortController();
+    // before the look: an end that comes while it is under way is heard
+    const ended = jobs.waitForEnd(
+      idWorkflow,
+      Math.max(0, Math.min(pauseMs, leftMs)),
+      AbortSignal.any([signal, looked.signal]),
+    );
     const found = await jobs.listWorkflowJobs(idOrg, idWorkflow, 0, idJobs.length);
     const statusOf = new Map(found?.content.map(({ id_job: idJob, status }) => [idJob, status]));
     const statuses = idJobs.map((idJob) => statusOf.get(idJob) ?? 'lost');
-    const leftMs = until - performance.now();
-    if (leftMs <= 0 || signal.aborted || statuses.every((status) => terminalStatuses.has(status)))
+    if (leftMs <= 0 || signal.aborted || statuses.every((status) => terminalStatuses.has(status))) {
+      looked.abort();
       return statuses;
-    await pause(Math.min(pauseMs, leftMs), signal);
+    }
+    await ended;
   }
 }

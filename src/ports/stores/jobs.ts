@@ -185,6 +185,8 @@ export interface JobStore {
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Resolves when that job is asked to end, or after `timeoutMs`, or when aborted. A request may be missed: heartbeats tell too. */
   waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when a job of that workflow has ended, or after `timeoutMs`, or when aborted. An end may be missed: looks tell too. */
+  waitForEnd(idWorkflow: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
 
   listWorkflows(
     idOrg: number,

@@ -338,6 +338,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     },
     waitForWork: (timeoutMs, signal) => pause(timeoutMs, signal),
     waitForKill: (_, timeoutMs, signal) => pause(timeoutMs, signal),
+    waitForEnd: (_, timeoutMs, signal) => pause(timeoutMs, signal),
     async listWorkflows(idOrg, page, size) {
       const all = workflows
         .filter((one) => one.idOrg === idOrg)

@@ -79,6 +79,23 @@ export function killedJobs(given: JobStoreUse): void {
     expect(await given.jobs.checkClaim(claim)).toBe('lost');
   });
 
+  test('the end of a job is heard at once by who waits for its workflow', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const never = new AbortController();
+    const { idWorkflow, idJobs } = await given.jobs.submit(submission(idOrg, 2));
+    // The first wait may end early, as the store begins to listen.
+    await given.jobs.waitForEnd(idWorkflow, 50, never.signal);
+    for (const idJob of idJobs) {
+      const heard = given.jobs.waitForEnd(idWorkflow, 3_600_000, never.signal);
+      await given.jobs.finish(await given.claimJob(idJob), 'completed', null);
+      await heard;
+    }
+    const ending = new AbortController();
+    const aborted = given.jobs.waitForEnd(idWorkflow, 3_600_000, ending.signal);
+    ending.abort();
+    await aborted;
+  });
+
   test('what may be published is asked for before the job ends: by its worker, or by the one that adopts it', async () => {
     await given.drain();
     const idOrg = await given.fixture.createOrg();

@@ -1,6 +1,6 @@
 /**
- * Waiting for work and for kills: the database notifies on the channels `svc_job`, `svc_watch` and `svc_kill`
- * (payload: the job's id). A lost connection only costs the time-outs.
+ * Waiting for work, for kills and for ends: the database notifies on the channels `svc_job`, `svc_watch`, `svc_kill` (payload: the
+ * job's id) and `svc_end` (the workflow's). A lost connection only costs the time-outs.
  */
 import postgres from 'postgres';
 import type { Sql } from '../../client/connect.ts';
@@ -10,6 +10,8 @@ export interface JobNotifications {
   waitForWork(timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Resolves when the job was asked to end, after `timeoutMs`, or when aborted; never rejects. */
   waitForKill(idJob: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when a job of the workflow has ended, after `timeoutMs`, or when aborted; never rejects. */
+  waitForEnd(idWorkflow: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** As `waitForWork`, when a watch may be due. */
   waitForWatches(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -22,6 +24,7 @@ const probeMs = 10_000;
 export function createJobNotifications(sql: Sql): JobNotifications {
   const waiting = new Set<() => void>();
   const waitingForKill = new Map<number, Set<() => void>>();
+  const waitingForEnd = new Map<number, Set<() => void>>();
   // Between a claim that found nothing and the wait that follows, a notification must not be lost.
   let missed = false;
   const waitingForWatches = new Set<() => void>();
@@ -41,12 +44,16 @@ export function createJobNotifications(sql: Sql): JobNotifications {
   const wakeAll = (): void => {
     wake();
     wakeWatches();
-    for (const resumes of waitingForKill.values()) for (const resume of resumes) resume();
+    wakeOf(waitingForKill);
+    wakeOf(waitingForEnd);
   };
   const notified = (channel: string, payload: string): void => {
     if (channel === 'svc_job') wake();
     else if (channel === 'svc_watch') wakeWatches();
-    else for (const resume of waitingForKill.get(Number(payload)) ?? []) resume();
+    else
+      for (const resume of (channel === 'svc_end' ? waitingForEnd : waitingForKill).get(Number(payload)) ??
+        [])
+        resume();
   };
   const listen = (): void => {
     if (listening) return;
@@ -62,7 +69,7 @@ export function createJobNotifications(sql: Sql): JobNotifications {
     } as unknown as postgres.Options<Record<string, never>>) as unknown as postgres.Sql;
     // Whatever came before we could hear it is looked for at once.
     listener
-      .unsafe('listen svc_job; listen svc_watch; listen svc_kill')
+      .unsafe('listen svc_job; listen svc_watch; listen svc_kill; listen svc_end')
       .then(wakeAll, () => void (listening = false));
     probe ??= startProbe();
   };
@@ -99,20 +106,39 @@ export function createJobNotifications(sql: Sql): JobNotifications {
     async waitForKill(idJob, timeoutMs, signal) {
       if (signal.aborted) return;
       listen();
-      const among = waitingForKill.get(idJob) ?? new Set();
-      waitingForKill.set(idJob, among);
-      await wait(timeoutMs, signal, among);
-      if (among.size === 0) waitingForKill.delete(idJob);
+      await waitFor(idJob, timeoutMs, signal, waitingForKill);
+    },
+    async waitForEnd(idWorkflow, timeoutMs, signal) {
+      if (signal.aborted) return;
+      listen();
+      await waitFor(idWorkflow, timeoutMs, signal, waitingForEnd);
     },
     async close() {
       if (probe !== null) clearInterval(probe);
       for (const resume of waiting) resume();
       for (const resume of waitingForWatches) resume();
-      for (const resumes of waitingForKill.values()) for (const resume of resumes) resume();
+      wakeOf(waitingForKill);
+      wakeOf(waitingForEnd);
       await listener?.end({ timeout: 1 });
       listener = null;
     },
   };
+}
+
+function wakeOf(waiting: ReadonlyMap<number, ReadonlySet<() => void>>): void {
+  for (const resumes of waiting.values()) for (const resume of resumes) resume();
+}
+
+async function waitFor(
+  id: number,
+  timeoutMs: number,
+  signal: AbortSignal,
+  waiting: Map<number, Set<() => void>>,
+): Promise<void> {
+  const among = waiting.get(id) ?? new Set();
+  waiting.set(id, among);
+  await wait(timeoutMs, signal, among);
+  if (among.size === 0 && waiting.get(id) === among) waiting.delete(id);
 }
 
 function wait(timeoutMs: number, signal: AbortSignal, among: Set<() => void>): Promise<void> {

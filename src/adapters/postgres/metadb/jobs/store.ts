@@ -78,6 +78,7 @@ export function createPostgresJobStore(
     reap: () => reap(sql, settings),
     waitForWork: (timeoutMs, signal) => notifications.waitForWork(timeoutMs, signal),
     waitForKill: (idJob, timeoutMs, signal) => notifications.waitForKill(idJob, timeoutMs, signal),
+    waitForEnd: (idWorkflow, timeoutMs, signal) => notifications.waitForEnd(idWorkflow, timeoutMs, signal),
     listWorkflows: (idOrg, page, size) => read(idOrg, (tx) => listWorkflows(tx, idOrg, page, size)),
     // one snapshot for the workflow and its jobs
     findWorkflow: (idOrg, idWorkflow) =>
