@@ -138,8 +138,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
     expect(code('README.md', 'Try it', 'sh', 1)).toBe('npm ci && npm test\n');
     const ci = readText('.ci/run');
     expect(ci).toMatch(/^npm ci\b/m);
-    expect(ci).toMatch(/^tests "\$short" npm test\b/m);
-    expect(ci).toMatch(/^tests "\$whole" npm run test:all\b/m);
+    expect(ci).toMatch(/^tests "\$full" npm test\b/m);
     expect(ci).toMatch(/^ {2}PATH=\$bare_path tests "\$bare" npm test\b/m);
   });
 
