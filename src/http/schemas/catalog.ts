@@ -291,7 +291,7 @@ export const CreateSchemaRequest = z
     credential: plainText(64).optional(),
     root: plainText(2000).optional(),
     map_level: z
-      .union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])
+      .union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)], { error: 'must be 0, 1, 2 or 3' })
       .optional()
       .openapi({ type: 'integer', format: 'int32' }),
     name_max_len: z.int().min(12).max(128).optional().openapi({ format: 'int32' }),

@@ -1,4 +1,5 @@
 /** Options that say by which schema a tool works. */
+import { isReservedName } from '../../ports/stores/schema-name.ts';
 import type { RequestDraft } from '../request/tool-request.ts';
 import { namePart } from './name-part.ts';
 
@@ -12,7 +13,7 @@ export function integer(value: string): number | null {
 
 export function originName(value: string): string | null {
   if (value.includes('/')) return 'must not contain "/"';
-  return value === 'group' ? 'is a reserved name' : null;
+  return isReservedName(value) ? 'is a reserved name' : null;
 }
 
 export function origin(

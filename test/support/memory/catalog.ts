@@ -1,6 +1,7 @@
 /** Origins, logical schemas, mappings and statistics in memory. */
 import { keyOf, parentOf } from './table-keys.ts';
 import { createMemoryJobStatistics } from './statistics.ts';
+import { maySchemaBeCalled } from '../../../src/ports/stores/schema-name.ts';
 import { sha256Hex } from '../../../src/access/credential.ts';
 import { bareTypeName } from '../../../src/engine/sql/dialects/postgresql.ts';
 import type { Diagnostic } from '../../../src/engine/diagnostics.ts';
@@ -170,7 +171,7 @@ export function createMemoryCatalogStore(
 
   function createOrigin(origin: NewOrigin): OriginRecord {
     const { idOrg, name, idParentSch } = origin;
-    if (name === '' || name === 'group' || name.includes('/') || name.includes('\0')) {
+    if (!maySchemaBeCalled(name)) {
       throw new AppError('invalid_parameter', `a schema cannot be called ${JSON.stringify(name)}`);
     }
     const parent = idParentSch === null ? null : own(idOrg, idParentSch);

@@ -72,7 +72,7 @@ export function describeModels(name: string, open: () => Promise<CatalogStoreFix
         second.id_sch,
         first.id_sch,
       ]);
-      for (const bad of ['', 'group', 'a/b']) {
+      for (const bad of ['', 'group', 'a/b', '.', '..']) {
         await expect(catalog.createOrigin(origin(idOrg, { name: bad }))).rejects.toMatchObject({
           code: 'invalid_parameter',
         });

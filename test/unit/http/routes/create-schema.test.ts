@@ -104,6 +104,8 @@ describe('POST /v2/schema/create', () => {
       [{ name: 'x', xsd: [] }, 400],
       [{ ...good, name: '' }, 400],
       [{ ...good, name: 'a/b' }, 400],
+      [{ ...good, name: '.' }, 400],
+      [{ ...good, name: '..' }, 400],
       [{ ...good, name: 'group' }, 400],
       [{ ...good, map_level: 4 }, 400],
       [{ ...good, name_max_len: 11 }, 400],
@@ -122,5 +124,11 @@ describe('POST /v2/schema/create', () => {
       headers: { 'Content-Type': 'application/json' },
     });
     expect(refused.status).toBe(403);
+  });
+
+  it('says which map levels there are', async () => {
+    const { create } = await createWithUploads();
+    const answer = await create({ name: 'donuts', xsd: ['uploads/1/donut.xsd'], map_level: 4 });
+    expect(await answer.json()).toMatchObject({ detail: '/map_level must be 0, 1, 2 or 3' });
   });
 });

@@ -1,4 +1,5 @@
 /** Origins: source models, their names and versions, their statistics. */
+import { maySchemaBeCalled } from '../../../../ports/stores/schema-name.ts';
 import type { DocumentStatistics } from '../../../../engine/infer/statistics.ts';
 import { packSourceModel, unpackSourceModel } from '../../../../engine/model/packed/models.ts';
 import type { SourceModel } from '../../../../engine/model/source-model.ts';
@@ -11,7 +12,7 @@ import { deflated, inflated } from '../../client/deflate.ts';
 
 export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginRecord> {
   const { idOrg, name, idParentSch } = origin;
-  if (name === '' || name === 'group' || name.includes('/') || name.includes('\0')) {
+  if (!maySchemaBeCalled(name)) {
     throw new AppError('invalid_parameter', `a schema cannot be called ${JSON.stringify(name)}`);
   }
   const model = await deflated(packSourceModel(origin.model));
