@@ -1,6 +1,7 @@
 /** Waiting for the jobs of a workflow to end, so that whoever submits them needs no loop. */
 import type { JobStore } from '../ports/stores/jobs.ts';
 import { terminalStatuses, type JobStatus } from './record.ts';
+import { pause } from './worker/waiting.ts';
 
 export interface JobWait {
   /** how long, at most */
@@ -37,6 +38,9 @@ export async function waitForJobs(
       looked.abort();
       return statuses;
     }
+    const running = statuses.filter((status) => !terminalStatuses.has(status)).length;
+    // of many that end one by one, several are seen with one look
+    if (running > 1) await pause(Math.min(shortestPauseMs, leftMs), signal);
     await ended;
   }
 }
