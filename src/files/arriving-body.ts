@@ -8,7 +8,10 @@ export interface Pace {
   readonly everyMs: number;
 }
 
-/** The same bytes; a body below its pace is cancelled, and reading it fails with AppError `invalid_body`. */
+/**
+ * The same bytes. Reading fails with AppError `invalid_body` where the body is below its pace, which cancels it, or breaks off: a
+ * sender that hangs up is no fault of the service.
+ */
 export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let arrived = 0;
@@ -42,9 +45,9 @@ export function atPace(body: ReadableStream<Uint8Array>, pace: Pace): ReadableSt
             timer = undefined;
           }
           controller.enqueue(value);
-        } catch (error) {
+        } catch {
           stop();
-          if (!late) controller.error(error);
+          if (!late) controller.error(new AppError('invalid_body', 'the body broke off before its end'));
         }
       },
       async cancel(reason) {

@@ -51,8 +51,12 @@ describe('a body', () => {
   });
 
   it('that breaks off, or is not wanted any more, leaves no clock running', async () => {
-    const broken = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('gone')) });
-    await expect(sizeOf(atPace(broken, { bytes: 1, everyMs: 50 }))).rejects.toThrow('gone');
+    const gone = Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+    const broken = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(gone) });
+    await expect(sizeOf(atPace(broken, { bytes: 1, everyMs: 50 }))).rejects.toMatchObject({
+      code: 'invalid_body',
+      message: 'the body broke off before its end',
+    });
     const { body, wasCancelled } = bodyOf([0, 1], [0, 1]);
     const reader = atPace(body, { bytes: 100, everyMs: 50 }).getReader();
     await reader.read();
