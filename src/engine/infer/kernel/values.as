@@ -22,6 +22,8 @@ const CLASSES_OF_CALENDAR = 120;
 /** `2024-01-31T10:00:00+02:00` */
 const OFFSET_LENGTH: usize = 25;
 const LONGEST_TIME: usize = 64;
+/** nanoseconds: `mostFractionDigits` of src/engine/infer/values/classes.ts */
+const MOST_FRACTION_DIGITS: usize = 9;
 /** with white space around it */
 const LONGEST_WITH_SPACE: usize = 512;
 
@@ -103,7 +105,7 @@ function isDate(at: usize): bool {
   return day <= (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31);
 }
 
-/** Where a time without its zone ends, of hours up to 23 and at most six digits of a second; 0 for all others. */
+/** Where a time without its zone ends, of hours up to 23 and at most nine digits of a second; 0 for all others. */
 function endOfTime(at: usize, to: usize): usize {
   if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) return 0;
   const hour = twoDigits(at);
@@ -114,7 +116,7 @@ function endOfTime(at: usize, to: usize): usize {
   if (at < to && load<u8>(at) == POINT) {
     const first = ++at;
     while (at < to && isDigit(load<u8>(at))) at++;
-    if (at == first || at - first > 6) return 0;
+    if (at == first || at - first > MOST_FRACTION_DIGITS) return 0;
   }
   return at;
 }

@@ -17,6 +17,8 @@ export const ALL_CLASSES = 127;
 const offsetLength = 25;
 /** bytes; fractions of a second may have any number of digits */
 const longestTime = 64;
+/** nanoseconds; behind the sixth digit a column rounds, and the value is kept as written beside it */
+const mostFractionDigits = 9;
 /** with white space around it */
 const longestWithSpace = 512;
 
@@ -81,10 +83,12 @@ function numberClasses(bytes: Uint8Array, start: number, end: number): number {
 function calendarClasses(bytes: Uint8Array, start: number, end: number, size: number): number {
   if (bytes[start + 2] === 58) {
     const time = readTimeValue(bytes, start, end);
-    return time === null || time.zone !== 'none' || time.endOfDay || time.fractionDigits > 6 ? 0 : CLASS_TIME;
+    return time === null || time.zone !== 'none' || time.endOfDay || time.fractionDigits > mostFractionDigits
+      ? 0
+      : CLASS_TIME;
   }
   if (size === 10) return readDateValue(bytes, start, end) === null ? 0 : CLASS_DATE;
   const dateTime = readDateTimeValue(bytes, start, end);
-  if (dateTime === null || dateTime.endOfDay || dateTime.fractionDigits > 6) return 0;
+  if (dateTime === null || dateTime.endOfDay || dateTime.fractionDigits > mostFractionDigits) return 0;
   return dateTime.zone === 'none' ? CLASS_DATETIME_LOCAL : CLASS_DATETIME_ZONED;
 }

@@ -52,10 +52,10 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'no dates': ['2026-01-31', '2023-02-29'],
   'dates of a later century': ['12026-01-31', '2026-01-31'],
   'dates with a zone': ['2026-01-31Z'],
-  times: ['23:59:59', '00:00:00.123456', '12:30:00'],
+  times: ['23:59:59', '00:00:00.123456', '12:30:00', '12:30:00.123456789'],
   'end of the day': ['24:00:00'],
   'times with a zone': ['23:59:59Z'],
-  'too many digits of a second': ['00:00:00.1234567', '00:00:00.'],
+  'too many digits of a second': ['00:00:00.1234567890', '00:00:00.'],
   'local times': ['2026-01-31T10:11:12', '2026-01-31T10:11:12.5'],
   'times with what only looks like an offset': [
     '2026-01-31T10:11:12-05:3',
