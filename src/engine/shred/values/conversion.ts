@@ -282,6 +282,9 @@ function floatConversion(largest: number): ValueConversion {
   };
 }
 
+/** microseconds */
+const columnFractionDigits = 6;
+
 /** `keeps`: the zones that values of the column show when they are read back, with that of its offset; other zones, and forms a database prints otherwise, are INEXACT. */
 function calendarConversion(
   read: (source: Uint8Array, start: number, end: number) => CalendarValue | null,
@@ -290,8 +293,10 @@ function calendarConversion(
   return (source, start, end, out) => {
     const value = read(source, start, end);
     if (value === null) return UNCONVERTED;
+    // cut, as rounding would lead into another day, or behind the last year that databases have
+    out.push(source, start, value.zoneStart - Math.max(0, value.fractionDigits - columnFractionDigits));
     // a column without zone shows the local value; the zone is kept beside it
-    out.push(source, start, keeps === 'never' ? value.zoneStart : end);
+    if (keeps !== 'never') out.push(source, value.zoneStart, end);
     if (keeps !== 'never' && value.zone === 'none') out.pushByte(90);
     const zoneKept =
       value.zone === (keeps === 'never' ? 'none' : 'utc') ||
@@ -299,7 +304,7 @@ function calendarConversion(
         value.zone === 'offset' &&
         !value.trailingZero &&
         isToldByMinutes(source, start, value.zoneStart));
-    return zoneKept && value.fractionDigits <= 6 && !value.endOfDay ? FITS : INEXACT;
+    return zoneKept && value.fractionDigits <= columnFractionDigits && !value.endOfDay ? FITS : INEXACT;
   };
 }
 
