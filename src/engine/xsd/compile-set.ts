@@ -38,6 +38,7 @@ import { createSyntaxChecker } from './read/syntax.ts';
 import { createSimpleType, deriveSimpleTypes, readSimpleType } from './components/simple-type.ts';
 import { writeSourceModel } from './source-model-writer.ts';
 import { deriveSubstitutionGroups } from './derive/substitution-group.ts';
+import { createAlternativeTypes } from './derive/type-alternatives.ts';
 import { indexSymbolSpaces } from './components/symbol-spaces.ts';
 
 export interface XsdFile {
@@ -145,7 +146,11 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
   report.throwIfUnusable();
   const complexTypes = deriveComplexTypes(reading);
   report.throwIfUnusable();
-  const summarizer = createContentSummarizer((first, second) => reportInconsistent(first, second, reading));
+  const alternatives = createAlternativeTypes(reading);
+  const summarizer = createContentSummarizer(
+    (first, second) => reportInconsistent(first, second, reading),
+    alternatives.join,
+  );
   checkComponents({ reading, substitutions, summarizer, complexTypes, groups });
   report.throwIfUnusable();
   const model = writeSourceModel({
@@ -153,6 +158,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     symbols,
     substitutions,
     summarizer,
+    alternatives,
     documents: set.documents,
     entries: declaringEntries(entries, loaded, symbols.declarations),
     maxEntries: limits.xsdMaxComponents,

@@ -18,6 +18,7 @@ import type {
   TypeDefinition,
 } from './components/terms.ts';
 import { isEmptiable } from './derive/complex-type-derivation.ts';
+import type { AlternativeTypes } from './derive/type-alternatives.ts';
 import type { ChildSummary, ContentSummarizer, WildcardSummary } from './derive/content-summary.ts';
 import { choosePrefixes } from './components/namespace-prefixes.ts';
 import type { XsdReading } from './components/context.ts';
@@ -31,6 +32,7 @@ export interface CompiledSet {
   readonly symbols: SymbolSpaces;
   readonly substitutions: SubstitutionGroups;
   readonly summarizer: ContentSummarizer;
+  readonly alternatives: AlternativeTypes;
   readonly documents: readonly SchemaDocument[];
   /**
    * The files by which the set was entered, and the files that an entry without declarations includes or imports. A global element of
@@ -45,7 +47,7 @@ export interface CompiledSet {
 
 /** Writes the source model: global components in document order, then what is reached from them. */
 export function writeSourceModel(set: CompiledSet): SourceModel {
-  const { reading, symbols, substitutions, summarizer, documents } = set;
+  const { reading, symbols, substitutions, summarizer, alternatives, documents } = set;
   const { anyType, anySimpleType } = reading.builtIns;
   const elementIndexes = new Map<ElementDeclaration, number>();
   const typeIndexes = new Map<TypeDefinition, number>();
@@ -143,7 +145,7 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
     namespaceUris.add(element.name.namespaceUri);
     return {
       name: element.name,
-      type: typeIndex(element.type),
+      type: typeIndex(alternatives.typeOf(element)),
       global: element.global,
       nillable: element.nillable,
       abstract: element.abstract,
@@ -195,6 +197,8 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
     else list.push(type);
   }
   const derivedOf = (type: TypeDefinition): number[] => {
+    const members = alternatives.membersOf(type);
+    if (members !== undefined) return derivedOfMembers(members);
     const found: number[] = [];
     const all = [...(directlyDerived.get(type) ?? [])];
     for (const derived of all) {
@@ -205,6 +209,12 @@ export function writeSourceModel(set: CompiledSet): SourceModel {
     }
     spend(found.length);
     return found;
+  };
+  /** What xsi:type may name beside the types that one of them may have anyway. */
+  const derivedOfMembers = (members: readonly TypeDefinition[]): number[] => {
+    const known = new Set(members.map((member) => typeIndexes.get(member)));
+    const others = members.filter((member) => member.kind === 'complex' && member !== anyType);
+    return [...new Set(others.flatMap(derivedOf))].filter((index) => !known.has(index));
   };
   const whole = types.map((type, index) => {
     const derived = derivedOf(typeOrder[index]!);
@@ -265,6 +275,7 @@ export function valueOf(type: SimpleType): ValueType {
     ...(type.name === null || type.origin === null ? {} : { name: type.name }),
     facets: type.facets,
     ...(type.zone === undefined ? {} : { zone: type.zone }),
+    ...(type.mayBeEmpty === undefined ? {} : { mayBeEmpty: true as const }),
     ...(type.itemType === null ? {} : { itemType: valueOf(type.itemType) }),
     ...(type.variety === 'union' ? { memberTypes: type.memberTypes.map((member) => valueOf(member)) } : {}),
   };

@@ -92,7 +92,10 @@ function whyNoRestriction(element: ElementDeclaration, base: ElementDeclaration)
 
 /** The nearest element for which this one may substitute and which the content allows. */
 function headIn(element: ElementDeclaration, allowed: ContentSummary): ElementDeclaration | null {
-  for (let head = element.head; head !== null; head = head.head)
+  const found = new Set(element.heads);
+  for (const head of found) {
     if (allowed.children.has(head.key)) return head;
+    for (const next of head.heads) found.add(next);
+  }
   return null;
 }

@@ -49,10 +49,16 @@ export function readComplexType(type: ComplexType, reading: XsdReading): Complex
   reading.count(origin);
   reading.complexTypes.push(type);
   type.documentation = readDocumentation(origin.node);
+  readContent(type, origin, reading);
+  type.written = withDefaultAttributes(type.written, origin, reading);
+  return type;
+}
+
+function readContent(type: ComplexType, origin: Origin, reading: XsdReading): void {
   const content = firstXsdChild(origin.node, 'simpleContent', 'complexContent');
   if (content === undefined) {
     type.written = readBody(origin, 'short', readBoolean(origin.node, 'mixed'), false, reading);
-    return type;
+    return;
   }
   const how = firstXsdChild(content, 'restriction', 'extension');
   const style = content.name.localName as 'simpleContent' | 'complexContent';
@@ -60,14 +66,30 @@ export function readComplexType(type: ComplexType, reading: XsdReading): Complex
   const mixed = style === 'complexContent' && readBoolean(mixedHere, 'mixed');
   if (how === undefined) {
     type.written = readBody(within(origin, content), style, mixed, false, reading);
-    return type;
+    return;
   }
   const derivation = within(origin, how);
   type.derivation = how.name.localName as 'restriction' | 'extension';
   const base = readBase(type, derivation, style, reading);
   if (base !== null) type.base = base;
   type.written = readBody(derivation, style, mixed, base === null, reading);
-  return type;
+}
+
+/** With the attribute group that XSD 1.1 gives to all complex types of a document (Part 1 §3.4.2.4). */
+function withDefaultAttributes(written: WrittenContent, origin: Origin, reading: XsdReading): WrittenContent {
+  const { defaultAttributes, file } = origin.document;
+  const applies = attributeOf(origin.node, 'defaultAttributesApply');
+  if (
+    defaultAttributes === undefined ||
+    (applies !== undefined && !readBoolean(origin.node, 'defaultAttributesApply'))
+  )
+    return written;
+  const at = within(origin, file.root);
+  const { component: group } = reading.references.findComponent('attributeGroup', defaultAttributes, at);
+  const { attributes } = written;
+  if (group === null || attributes.groups.some((reference) => reference.group === group)) return written;
+  const groups = [...attributes.groups, { group, node: file.root, after: attributes.uses.length }];
+  return { ...written, attributes: { ...attributes, groups } };
 }
 
 function readBase(

@@ -2,11 +2,17 @@
 import { clarkName, type QName } from '../../model/source-model.ts';
 import { readDocumentation } from './annotation.ts';
 import { createComplexType, readComplexType } from './complex-type.ts';
-import type { ElementDeclaration, GlobalDeclaration, Origin, TypeDefinition } from './terms.ts';
+import type {
+  ElementDeclaration,
+  GlobalDeclaration,
+  Origin,
+  TypeAlternatives,
+  TypeDefinition,
+} from './terms.ts';
 import { readIdentityConstraints } from './identity-constraint.ts';
 import { within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
-import { attributeOf, firstXsdChild } from '../read/file.ts';
+import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
 import { createSimpleType, readSimpleType } from './simple-type.ts';
 import { collapse } from '../read/white-space.ts';
 
@@ -25,7 +31,8 @@ function createElement(
     typed: false,
     nillable: false,
     abstract: false,
-    head: null,
+    heads: [],
+    alternatives: null,
     block: new Set(),
     final: new Set(),
     identityConstraints: [],
@@ -75,25 +82,42 @@ export function readElement(element: ElementDeclaration, reading: XsdReading): v
       element.key,
     );
   }
-  const type = readType(element, reading);
+  const type = readType(origin, element.key, reading);
   if (type !== null) {
     element.type = type;
     element.typed = true;
   }
   const head = element.global ? attributeOf(node, 'substitutionGroup') : undefined;
   if (head !== undefined) {
-    const [first = ''] = collapse(head).split(' ');
-    element.head = reading.references.findComponent('element', first, origin).component;
+    const names = collapse(head).split(' ');
+    element.heads = names.flatMap(
+      (name) => reading.references.findComponent('element', name, origin).component ?? [],
+    );
   }
   element.identityConstraints = readIdentityConstraints(origin, reading);
-  if (firstXsdChild(node, 'alternative') !== undefined) {
-    const message = 'Type alternatives (XSD 1.1) are not applied; documents choose by xsi:type';
-    reading.report.info('xsd_alternative_ignored', message, origin, element.key);
-  }
+  element.alternatives = readAlternatives(element, reading);
 }
 
-function readType(element: ElementDeclaration, reading: XsdReading): TypeDefinition | null {
-  const { origin } = element;
+/** The types that `alternative` elements name or hold (XSD 1.1 Part 1 §3.12.2); null where there are none. */
+function readAlternatives({ origin, key }: ElementDeclaration, reading: XsdReading): TypeAlternatives | null {
+  const types: TypeDefinition[] = [];
+  let exhaustive = false;
+  for (const node of origin.node.children) {
+    if (!isXsd(node) || node.name.localName !== 'alternative') continue;
+    const type = readType(within(origin, node), key, reading);
+    // xs:error is the type of nothing: it forbids what would have it
+    if (type !== null && type !== reading.builtIns.error) types.push(type);
+    exhaustive ||= attributeOf(node, 'test') === undefined;
+  }
+  if (types.length === 0) return null;
+  const message =
+    'Tests of type alternatives (XSD 1.1) are not evaluated; the element has what any of its types has';
+  reading.report.info('xsd_alternative_tests_ignored', message, origin, key);
+  return { types, exhaustive };
+}
+
+/** The type that an element declaration or an alternative names or holds; null without one. */
+function readType(origin: Origin, path: string, reading: XsdReading): TypeDefinition | null {
   const named = attributeOf(origin.node, 'type');
   const inline = firstXsdChild(origin.node, 'simpleType', 'complexType');
   if (named !== undefined && inline !== undefined) {
@@ -101,7 +125,7 @@ function readType(element: ElementDeclaration, reading: XsdReading): TypeDefinit
       'xsd_two_types',
       `Both a type attribute and a ${inline.name.localName} are given`,
       origin,
-      element.key,
+      path,
     );
   }
   if (inline !== undefined) {

@@ -34,6 +34,8 @@ export interface SimpleType {
   facets: Facets;
   /** XSD 1.1: whether its values have a time zone; absent: they may */
   zone?: ValueType['zone'] | undefined;
+  /** an element of it may be empty, too, although the type has no empty value */
+  mayBeEmpty?: true;
   /** facets that further steps must not change */
   fixedFacets: ReadonlySet<string>;
   final: ReadonlySet<DerivationControl>;
@@ -100,11 +102,20 @@ export interface ElementDeclaration {
   abstract: boolean;
   default?: string;
   fixed?: string;
-  head: ElementDeclaration | null;
+  /** elements for which it may stand; XSD 1.1 allows several, and the first gives the type where none is said */
+  heads: readonly ElementDeclaration[];
+  alternatives: TypeAlternatives | null;
   block: ReadonlySet<DerivationControl>;
   final: ReadonlySet<DerivationControl>;
   identityConstraints: IdentityConstraintDefinition[];
   documentation?: string;
+}
+
+/** XSD 1.1 type alternatives of an element, of which each instance has the first whose test is met. */
+export interface TypeAlternatives {
+  readonly types: readonly TypeDefinition[];
+  /** one of them has no test, so that the declared type is that of no instance */
+  readonly exhaustive: boolean;
 }
 
 export interface IdentityConstraintDefinition {
@@ -181,6 +192,8 @@ export type Compositor = 'sequence' | 'choice' | 'all';
 export interface ModelGroup {
   readonly kind: 'group';
   readonly compositor: Compositor;
+  /** a choice between the contents of types of which an element may be: two declarations of one name in it become one */
+  readonly ofTypes?: true;
   readonly particles: readonly Particle[];
   readonly origin: Origin;
 }
@@ -231,6 +244,8 @@ export interface SchemaDocument {
   readonly finalDefault: ReadonlySet<DerivationControl>;
   /** XSD 1.1 */
   readonly defaultOpenContent: XmlElement | undefined;
+  /** XSD 1.1: the attribute group that all complex types of the document have; a qualified name */
+  readonly defaultAttributes: string | undefined;
   /** namespaces that this document imports */
   readonly imports: ReadonlySet<string>;
   /** inside a redefinition: the component that a reference to the redefined name means, by symbol space and name */

@@ -63,10 +63,12 @@ const empty: ContentSummary = { children: new Map(), wildcard: null };
  * In a sequence or `all`, ranges of one name add up. In a choice the least count is that of the branch with least, 0 when a branch lacks
  * the name, and the greatest that of the branch with most. A group's own range multiplies.
  *
- * `onTwoDeclarations` is told, once per group, of two declarations of one name within a content model.
+ * `onTwoDeclarations` is told, once per group, of two declarations of one name within a content model; `join` makes one of two that
+ * stand in contents of types of which an element has one.
  */
 export function createContentSummarizer(
   onTwoDeclarations: (first: ElementDeclaration, second: ElementDeclaration) => void,
+  join: (first: ElementDeclaration, second: ElementDeclaration) => ElementDeclaration,
 ): ContentSummarizer {
   const known = new Map<ModelGroup, ContentSummary>();
 
@@ -131,7 +133,7 @@ export function createContentSummarizer(
     return { children, wildcard };
   };
 
-  const ofChoice = ({ particles }: ModelGroup): ContentSummary => {
+  const ofChoice = ({ particles, ofTypes }: ModelGroup): ContentSummary => {
     if (particles.length === 1) return ofParticle(particles[0]!);
     const children = new Map<string, ChildSummary>();
     const branches = new Map<string, number>();
@@ -142,12 +144,12 @@ export function createContentSummarizer(
       for (const [key, child] of part.children) {
         const before = children.get(key);
         branches.set(key, (branches.get(key) ?? 0) + 1);
-        if (before !== undefined && before.element !== child.element)
+        if (before !== undefined && before.element !== child.element && ofTypes !== true)
           onTwoDeclarations(before.element, child.element);
         if (before === undefined) children.set(key, child);
         else {
           children.set(key, {
-            element: before.element,
+            element: ofTypes === true ? join(before.element, child.element) : before.element,
             minOccurs: Math.min(before.minOccurs, child.minOccurs),
             maxOccurs: Math.max(before.maxOccurs, child.maxOccurs),
             orderImplied: before.orderImplied && child.orderImplied,

@@ -49,26 +49,28 @@ export function deriveSubstitutionGroups(reading: XsdReading): SubstitutionGroup
   const { report } = reading;
   const members = new Map<ElementDeclaration, ElementDeclaration[]>();
   const byName = new Map<string, ElementDeclaration>();
-  const ordered = orderByDependency(reading.elements, ({ head }) => (head === null ? [] : [head]), {
-    onCycle(element) {
+  const ordered = orderByDependency(reading.elements, ({ heads }) => heads, {
+    onCycle(element, closing) {
       report.error(
         'xsd_circular_substitution',
         'The element substitutes for itself',
         element.origin,
         element.key,
       );
-      element.head = null;
+      element.heads = element.heads.filter((head) => head !== closing);
     },
     onTooDeep: (element) => reportTooDeep(element.origin, reading),
   });
   for (const element of ordered) {
-    const { head } = element;
-    if (head === null) continue;
+    const [first] = element.heads;
+    if (first === undefined) continue;
     byName.set(element.key, element);
-    const list = members.get(head);
-    if (list === undefined) members.set(head, [element]);
-    else list.push(element);
-    if (!element.typed) element.type = head.type;
+    for (const head of element.heads) {
+      const list = members.get(head);
+      if (list === undefined) members.set(head, [element]);
+      else list.push(element);
+    }
+    if (!element.typed) element.type = first.type;
   }
   const membersOf = (head: ElementDeclaration) => members.get(head) ?? [];
   return {
@@ -102,8 +104,8 @@ function isBlocked(head: ElementDeclaration, member: ElementDeclaration): boolea
 
 /** A member's type is derived from the head's, by no method that the head forbids. Types are derived already. */
 export function checkSubstitutionGroups(reading: XsdReading): void {
-  for (const { head, origin, key, type } of reading.elements) {
-    if (head === null) continue;
+  for (const { element, head } of reading.elements.flatMap(withHeads)) {
+    const { origin, key, type } = element;
     const methods = derivationMethods(type, head.type);
     if (methods === null) {
       const message = `Its type is not derived from that of ${head.name.localName}, for which it substitutes`;
@@ -113,4 +115,8 @@ export function checkSubstitutionGroups(reading: XsdReading): void {
       reading.report.error('xsd_final_element', message, origin, key);
     }
   }
+}
+
+function withHeads(element: ElementDeclaration): { element: ElementDeclaration; head: ElementDeclaration }[] {
+  return element.heads.map((head) => ({ element, head }));
 }

@@ -73,6 +73,7 @@ function createDocument(file: SchemaFile, targetNamespace: string): SchemaDocume
     blockDefault: readControls(attributeOf(root, 'blockDefault')),
     finalDefault: readControls(attributeOf(root, 'finalDefault')),
     defaultOpenContent: firstXsdChild(root, 'defaultOpenContent'),
+    defaultAttributes: attributeOf(root, 'defaultAttributes'),
     imports,
     redefined: null,
   };

@@ -59,12 +59,15 @@ const listTypes: readonly (readonly [BuiltInType, BuiltInType])[] = [
 const laterTypes: Readonly<Record<string, BuiltInType>> = {
   anyAtomicType: 'anySimpleType',
   yearMonthDuration: 'duration',
+  precisionDecimal: 'decimal',
   dayTimeDuration: 'duration',
 };
 
 export interface BuiltInTypes {
   readonly anyType: ComplexType;
   readonly anySimpleType: SimpleType;
+  /** XSD 1.1: the type of nothing, by which a declaration forbids what it declares */
+  readonly error: SimpleType;
   /** the built-in simple type of that name */
   simple(name: BuiltInType): SimpleType;
   /** by local name in the XSD namespace, the ur-type included; null for names that are not types */
@@ -103,6 +106,11 @@ export function createBuiltInTypes(): BuiltInTypes {
     base: types.get('dateTime')!,
     zone: 'always',
   };
+  const error: SimpleType = {
+    ...anySimpleType,
+    name: { namespaceUri: xsdNamespace, localName: 'error' },
+    base: anySimpleType,
+  };
   for (const [name, item] of listTypes) add(name, anySimpleType, types.get(item)!);
   const anything: Wildcard = { kind: 'wildcard', namespaces: '##any', processContents: 'lax', origin: null };
   const anyType: ComplexType = {
@@ -133,10 +141,12 @@ export function createBuiltInTypes(): BuiltInTypes {
   return {
     anyType,
     anySimpleType,
+    error,
     simple: (name) => types.get(name)!,
     findType: (localName) => {
       if (localName === 'anyType') return anyType;
       if (localName === 'dateTimeStamp') return dateTimeStamp;
+      if (localName === 'error') return error;
       return types.get(localName) ?? types.get(laterTypes[localName] ?? '') ?? null;
     },
   };
