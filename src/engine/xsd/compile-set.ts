@@ -114,6 +114,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     report,
     references,
     builtIns,
+    later: set.documents.some(({ file }) => file.later),
     simpleTypes: [],
     complexTypes: [],
     elements: [],

@@ -72,7 +72,8 @@ function checkValue(
   path: string,
   reading: XsdReading,
 ): void {
-  const why = isIdType(type) ? 'a value constraint is not allowed on an ID' : whyInvalid(type, value);
+  const why =
+    isIdType(type) && !reading.later ? 'a value constraint is not allowed on an ID' : whyInvalid(type, value);
   if (why !== null)
     reading.report.error('xsd_bad_default', `"${value}" is no valid default: ${why}`, at, path);
 }
@@ -115,16 +116,25 @@ function checkAttributeUses(type: ComplexType, reading: XsdReading): void {
   }
 }
 
-/** cos-all-limited: inside a model group there is no `all`, and inside an `all` nothing occurs more than once. */
+/**
+ * cos-all-limited: inside a model group there is no `all`, and inside an `all` are elements alone, none of which occurs more than once. In
+ * XSD 1.1 an `all` may also have wildcards and refer to groups of the same kind, and what is inside may repeat.
+ */
 function checkAllGroup(group: ModelGroup, reading: XsdReading): void {
   for (const particle of group.particles) {
     const at = particle.origin ?? group.origin;
     if (groupOf(particle.term)?.compositor === 'all' && at.node !== group.origin.node) {
-      const isExtension = group.origin.node.name.localName === 'complexType';
-      if (!isExtension)
+      // of the type's own content with what it is derived from, or with open content
+      const isOfType = ['complexType', 'openContent', 'defaultOpenContent'].includes(
+        group.origin.node.name.localName,
+      );
+      if (!isOfType && !(reading.later && group.compositor === 'all'))
         reading.report.error('xsd_all_misplaced', 'An all may not stand inside another group', at);
     }
-    if (group.compositor === 'all' && particle.maxOccurs > 1) {
+    if (group.compositor !== 'all' || reading.later) continue;
+    if ('kind' in particle.term && groupOf(particle.term)?.compositor !== 'all')
+      reading.report.error('xsd_all_misplaced', 'An all may hold elements alone', at);
+    if (particle.maxOccurs > 1) {
       reading.report.error('xsd_all_repeats', 'Inside an all, maxOccurs may only be 0 or 1', at);
     }
   }

@@ -97,7 +97,8 @@ export function createAttributionCheck(reading: XsdReading, substitutions: Subst
     }
     if (term.kind === 'wildcard') {
       const first = noOptions();
-      if (term.yields !== true) first.wildcards.add(particle);
+      // in XSD 1.1 an element declaration goes before any wildcard
+      if (term.yields !== true && !reading.later) first.wildcards.add(particle);
       return { first, tail: mayStop ? first : noOptions() };
     }
     const group = groupOf(term);

@@ -131,13 +131,14 @@ export function gatherAttributes(
   return { uses, wildcard };
 }
 
-/** Reports a second attribute of type ID among the uses. */
+/** Reports a second attribute of type ID among the uses, which XSD 1.1 allows. */
 export function checkSingleId(
   uses: readonly AttributeUse[],
   at: Origin,
   path: string,
   reading: XsdReading,
 ): void {
+  if (reading.later) return;
   let found: AttributeUse | undefined;
   for (const use of uses) {
     if (use.use === 'prohibited' || !isIdType(use.declaration.type)) continue;

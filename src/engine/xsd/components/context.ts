@@ -20,6 +20,8 @@ export interface XsdReading {
   readonly report: XsdReport;
   readonly references: ReferenceResolver;
   readonly builtIns: BuiltInTypes;
+  /** a document of the set is written for XSD 1.1: what only XSD 1.0 forbids is no fault */
+  readonly later: boolean;
   readonly simpleTypes: SimpleType[];
   readonly complexTypes: ComplexType[];
   readonly elements: ElementDeclaration[];

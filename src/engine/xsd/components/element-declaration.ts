@@ -16,6 +16,9 @@ import { attributeOf, firstXsdChild, isXsd } from '../read/file.ts';
 import { createSimpleType, readSimpleType } from './simple-type.ts';
 import { collapse } from '../read/white-space.ts';
 
+const quotedOrCommented = /"[^"]*"|'[^']*'|\(:.*?:\)/gsu;
+const variableReference = /\$\s*\p{L}/u;
+
 function createElement(
   name: QName,
   origin: Origin,
@@ -90,6 +93,10 @@ export function readElement(element: ElementDeclaration, reading: XsdReading): v
   const head = element.global ? attributeOf(node, 'substitutionGroup') : undefined;
   if (head !== undefined) {
     const names = collapse(head).split(' ');
+    if (names.length > 1 && !reading.later) {
+      const message = 'XSD 1.0 knows one head of a substitution group; all of these are taken, as in XSD 1.1';
+      reading.report.error('xsd_several_heads', message, origin, element.key);
+    }
     element.heads = names.flatMap(
       (name) => reading.references.findComponent('element', name, origin).component ?? [],
     );
@@ -107,7 +114,15 @@ function readAlternatives({ origin, key }: ElementDeclaration, reading: XsdReadi
     const type = readType(within(origin, node), key, reading);
     // xs:error is the type of nothing: it forbids what would have it
     if (type !== null && type !== reading.builtIns.error) types.push(type);
-    exhaustive ||= attributeOf(node, 'test') === undefined;
+    const test = attributeOf(node, 'test');
+    exhaustive ||= test === undefined;
+    if (test !== undefined && variableReference.test(test.replaceAll(quotedOrCommented, '')))
+      reading.report.error(
+        'xsd_bad_xpath',
+        `"${test}" has a variable; tests have none`,
+        within(origin, node),
+        key,
+      );
   }
   if (types.length === 0) return null;
   const message =

@@ -83,6 +83,10 @@ export function createReferenceResolver(
       if (name === null) return { component: null, name };
       if (name.namespaceUri === xsdNamespace) {
         const component = builtIn(space, name.localName) as ComponentKinds[S] | null;
+        if (component !== null && name.localName === 'precisionDecimal') {
+          const message = 'XSD has no type precisionDecimal; decimal stands in for it';
+          report.error('xsd_unknown_component', message, at, clarkName(name));
+        }
         if (component !== null) return { component, name };
       }
       const key = clarkName(name);

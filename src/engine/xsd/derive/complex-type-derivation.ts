@@ -163,7 +163,8 @@ function deriveComplexContent(
     type.particle = own ?? base.particle;
     return;
   }
-  if (!guessed && (startsWithAll(own) || startsWithAll(base.particle))) {
+  const areLater = reading.later && startsWithAll(own) === startsWithAll(base.particle);
+  if (!guessed && !areLater && (startsWithAll(own) || startsWithAll(base.particle))) {
     reading.report.error(
       'xsd_all_extended',
       'A group of all can neither extend nor be extended',

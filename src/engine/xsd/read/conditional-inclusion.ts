@@ -2,7 +2,7 @@
 import type { XmlElement } from '../../xml/tree.ts';
 import { collapse } from './white-space.ts';
 
-const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
+export const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning';
 /** what this compiler reads: XSD 1.0, and from 1.1 what the model can hold */
 const version = 1.1;
 

@@ -4,6 +4,7 @@ import { includeConditionally } from './conditional-inclusion.ts';
 import { InputError, type Diagnostic } from '../../diagnostics.ts';
 import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
 import { isCatalog } from './oasis-catalog.ts';
+import { usesLaterVersion } from './later-version.ts';
 import { collapse } from './white-space.ts';
 
 export const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
@@ -30,6 +31,8 @@ export interface SchemaFile {
   /** as written; '' when absent */
   readonly targetNamespace: string;
   readonly references: readonly DocumentReference[];
+  /** it is written for XSD 1.1 */
+  readonly later: boolean;
   /** why it cannot be used: not well-formed, or not an XSD document; such a file counts as empty */
   readonly fault: Diagnostic | null;
   /** its root element, where it is no XSD document but an OASIS XML Catalog */
@@ -95,7 +98,8 @@ export function parseSchemaFile(
     });
   }
   const targetNamespace = collapse(attributeOf(root, 'targetNamespace') ?? '');
-  return { name, bytes, root, targetNamespace, references, fault: null, catalog: null };
+  const later = usesLaterVersion(root);
+  return { name, bytes, root, targetNamespace, references, later, fault: null, catalog: null };
 }
 
 function emptyFile(
@@ -112,5 +116,5 @@ function emptyFile(
     line: 1,
     column: 1,
   };
-  return { name, bytes, root, targetNamespace: '', references: [], fault, catalog };
+  return { name, bytes, root, targetNamespace: '', references: [], later: false, fault, catalog };
 }

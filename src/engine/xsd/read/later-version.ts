@@ -1,0 +1,39 @@
+/** Whether an XSD document is written for XSD 1.1: some that XSD 1.0 forbids is allowed in its set. */
+import type { XmlElement } from '../../xml/tree.ts';
+import { versioningNamespace } from './conditional-inclusion.ts';
+import { collapse } from './white-space.ts';
+
+const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
+const laterElements: ReadonlySet<string> = new Set([
+  'alternative',
+  'assert',
+  'assertion',
+  'defaultOpenContent',
+  'explicitTimezone',
+  'openContent',
+  'override',
+]);
+const laterAttributes: ReadonlySet<string> = new Set([
+  'defaultAttributes',
+  'defaultAttributesApply',
+  'inheritable',
+  'notNamespace',
+  'notQName',
+  'xpathDefaultNamespace',
+]);
+
+/** True where it has an element or attribute that XSD 1.0 has not, or says that processors of 1.0 are to leave something out. */
+export function usesLaterVersion({ name, attributes, children }: XmlElement): boolean {
+  if (name.namespaceUri !== xsdNamespace || name.localName === 'annotation') return false;
+  if (laterElements.has(name.localName)) return true;
+  const isLocal = name.localName === 'element' || name.localName === 'attribute';
+  for (const { name: attribute, value } of attributes) {
+    if (attribute.namespaceUri === versioningNamespace) {
+      if (attribute.localName === 'minVersion' && Number(collapse(value)) > 1) return true;
+    } else if (attribute.namespaceUri === '') {
+      if (laterAttributes.has(attribute.localName)) return true;
+      if (isLocal && attribute.localName === 'targetNamespace') return true;
+    }
+  }
+  return children.some((child) => typeof child !== 'string' && usesLaterVersion(child));
+}
