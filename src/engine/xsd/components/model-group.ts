@@ -92,7 +92,11 @@ function readTerm(origin: Origin, occurs: boolean, reading: XsdReading): Term | 
       return readWildcard(origin);
     case 'element': {
       const ref = attributeOf(node, 'ref');
-      if (ref === undefined) return readLocalElement(origin, reading);
+      if (ref === undefined) {
+        const element = readLocalElement(origin, reading);
+        // no document has an element of the type of nothing
+        return element?.type === reading.builtIns.error ? null : element;
+      }
       for (const name of ['name', 'type', 'nillable', 'default', 'fixed', 'form', 'block']) {
         if (attributeOf(node, name) === undefined) continue;
         reading.report.error(

@@ -18,6 +18,9 @@ import { createSimpleType } from '../components/simple-type.ts';
 import { uniteNamespaces } from '../components/wildcard.ts';
 import { derivationMethods } from './substitution-group.ts';
 
+/** Of more types than these, none is looked for that another one covers. */
+const mostCompared = 500;
+
 /** The types that elements have, of declarations with several. */
 export interface AlternativeTypes {
   /** the type of the element's instances; with several, one that holds what each of them does */
@@ -71,7 +74,6 @@ export function createAlternativeTypes(reading: XsdReading): AlternativeTypes {
   const uniteComplex = (types: readonly TypeDefinition[], origin: Origin): ComplexType => {
     const known = types.filter((type) => type !== anyType);
     const values = known.map(simpleContentOf);
-    const isEmpty = (type: TypeDefinition): boolean => type.kind === 'complex' && type.content === 'empty';
     const hasValue = values.some((value) => value !== null);
     const isValue = hasValue && known.every((type, at) => values[at] !== null || isEmpty(type));
     const isMixed = known.some((type) => type.kind === 'complex' && type.content === 'mixed');
@@ -125,11 +127,6 @@ export function createAlternativeTypes(reading: XsdReading): AlternativeTypes {
     });
   };
 
-  const typesOf = ({ type, alternatives }: ElementDeclaration): readonly TypeDefinition[] => {
-    if (alternatives === null) return [type];
-    return alternatives.exhaustive ? alternatives.types : [type, ...alternatives.types];
-  };
-
   const join = (first: ElementDeclaration, second: ElementDeclaration): ElementDeclaration => {
     if (first === second) return first;
     const key = keyOf([first, second]);
@@ -162,6 +159,16 @@ export function createAlternativeTypes(reading: XsdReading): AlternativeTypes {
   };
 }
 
+/** The types that an instance of the element may have. */
+function typesOf({ type, alternatives }: ElementDeclaration): readonly TypeDefinition[] {
+  if (alternatives === null) return [type];
+  return alternatives.exhaustive ? alternatives.types : [type, ...alternatives.types];
+}
+
+function isEmpty(type: TypeDefinition): boolean {
+  return type.kind === 'complex' && type.content === 'empty';
+}
+
 function isSimple(type: TypeDefinition): type is SimpleType {
   return type.kind === 'simple';
 }
@@ -180,6 +187,7 @@ function uncovered(types: readonly TypeDefinition[], reading: XsdReading): reado
   const distinct = [...new Set(types)];
   const concrete = distinct.filter((type) => type.kind === 'simple' || !type.abstract);
   const possible = concrete.length === 0 ? distinct : concrete;
+  if (possible.length > mostCompared) return possible;
   return possible.filter((type) => !possible.some((other) => other !== type && covers(other, type, reading)));
 }
 

@@ -6,6 +6,12 @@ export const versioningNamespace = 'http://www.w3.org/2007/XMLSchema-versioning'
 /** what this compiler reads: XSD 1.0, and from 1.1 what the model can hold */
 const version = 1.1;
 
+/** A document as it is read, and the elements of it that are not. */
+export interface IncludedContent {
+  readonly root: XmlElement;
+  readonly excluded: readonly XmlElement[];
+}
+
 /**
  * Leaves out elements that are meant for other processors (XSD 1.1 Part 1 §4.2.2), so that two definitions of one component, of which one
  * is to be taken, do not clash. Documents that do not use the versioning namespace come back as they are.
@@ -13,16 +19,22 @@ const version = 1.1;
 export function includeConditionally(
   root: XmlElement,
   isTypeKnown: (localName: string) => boolean,
-): XmlElement {
+): IncludedContent {
+  const excluded: XmlElement[] = [];
   const uses = [...root.namespaces.values()].includes(versioningNamespace);
-  return uses ? prune(root, isTypeKnown) : root;
+  return { root: uses ? prune(root, isTypeKnown, excluded) : root, excluded };
 }
 
-function prune(node: XmlElement, isTypeKnown: (localName: string) => boolean): XmlElement {
+function prune(
+  node: XmlElement,
+  isTypeKnown: (localName: string) => boolean,
+  excluded: XmlElement[],
+): XmlElement {
   const children: (XmlElement | string)[] = [];
   for (const child of node.children) {
     if (typeof child === 'string') children.push(child);
-    else if (isIncluded(child, isTypeKnown)) children.push(prune(child, isTypeKnown));
+    else if (isIncluded(child, isTypeKnown)) children.push(prune(child, isTypeKnown, excluded));
+    else excluded.push(child);
   }
   return { ...node, children };
 }

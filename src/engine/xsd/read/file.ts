@@ -1,6 +1,6 @@
 /** XSD files, parsed, with their references to others. */
 import type { EngineLimits } from '../../limits.ts';
-import { includeConditionally } from './conditional-inclusion.ts';
+import { includeConditionally, type IncludedContent } from './conditional-inclusion.ts';
 import { InputError, type Diagnostic } from '../../diagnostics.ts';
 import { parseXmlTree, type XmlElement } from '../../xml/tree.ts';
 import { isCatalog } from './oasis-catalog.ts';
@@ -33,6 +33,8 @@ export interface SchemaFile {
   readonly references: readonly DocumentReference[];
   /** it is written for XSD 1.1 */
   readonly later: boolean;
+  /** elements of it that are meant for processors of other versions, and no part of `root` */
+  readonly excluded: readonly XmlElement[];
   /** why it cannot be used: not well-formed, or not an XSD document; such a file counts as empty */
   readonly fault: Diagnostic | null;
   /** its root element, where it is no XSD document but an OASIS XML Catalog */
@@ -65,13 +67,14 @@ export function parseSchemaFile(
   limits: EngineLimits,
   isTypeKnown: (localName: string) => boolean,
 ): SchemaFile {
-  let root: XmlElement;
+  let content: IncludedContent;
   try {
-    root = includeConditionally(parseXmlTree(bytes, { limits, fileName: name }), isTypeKnown);
+    content = includeConditionally(parseXmlTree(bytes, { limits, fileName: name }), isTypeKnown);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     return emptyFile(name, bytes, null, { ...error.diagnostic, file: name });
   }
+  const { root, excluded } = content;
   if (root.name.localName !== 'schema' || root.name.namespaceUri !== xsdNamespace) {
     const message = `The root element is ${root.name.localName}, not schema of ${xsdNamespace}`;
     const { line, column } = root;
@@ -99,7 +102,7 @@ export function parseSchemaFile(
   }
   const targetNamespace = collapse(attributeOf(root, 'targetNamespace') ?? '');
   const later = usesLaterVersion(root);
-  return { name, bytes, root, targetNamespace, references, later, fault: null, catalog: null };
+  return { name, bytes, root, targetNamespace, references, later, excluded, fault: null, catalog: null };
 }
 
 function emptyFile(
@@ -116,5 +119,15 @@ function emptyFile(
     line: 1,
     column: 1,
   };
-  return { name, bytes, root, targetNamespace: '', references: [], later: false, fault, catalog };
+  return {
+    name,
+    bytes,
+    root,
+    targetNamespace: '',
+    references: [],
+    later: false,
+    excluded: [],
+    fault,
+    catalog,
+  };
 }

@@ -1,6 +1,8 @@
 /** An XSD set as files that other programs can read: every reference has a location that leads to a file. */
 import { defaultEngineLimits, type EngineLimits } from '../../limits.ts';
 import { createEncodingReader } from '../../xml/encoding/reader.ts';
+import type { XmlElement } from '../../xml/tree.ts';
+import { createBuiltInTypes } from '../values/built-in-types.ts';
 import type { XsdFile } from '../compile-set.ts';
 import { createXsdReport } from '../report.ts';
 import { defaultEntries, loadDocuments, type DocumentLink } from './document.ts';
@@ -42,7 +44,9 @@ export function standaloneXsdSet(
   options: { readonly entries?: readonly string[]; readonly limits?: EngineLimits } = {},
 ): StandaloneXsdSet {
   const limits = options.limits ?? defaultEngineLimits;
-  const parsed = files.map((file) => parseSchemaFile(file, limits, () => false));
+  const builtIns = createBuiltInTypes();
+  const isTypeKnown = (name: string): boolean => builtIns.findType(name) !== null;
+  const parsed = files.map((file) => parseSchemaFile(file, limits, isTypeKnown));
   const locator = createSchemaLocator(parsed);
   const entered =
     options.entries === undefined
@@ -150,9 +154,9 @@ function escaped(value: string): string {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
-/** The document in UTF-8, its references led elsewhere. */
+/** The document in UTF-8, its references led elsewhere, without what is meant for processors of other versions. */
 function redirected(
-  { bytes, references }: SchemaFile,
+  { bytes, references, excluded }: SchemaFile,
   locationFor: (reference: DocumentReference) => string | null,
 ): Uint8Array {
   const lines = textOf(bytes).split(/(?<=\r\n|\n|\r(?!\n))/u);
@@ -166,9 +170,19 @@ function redirected(
   const text = lines.join('');
   const pieces: string[] = [];
   let done = 0;
-  for (const reference of references) {
-    const { line, column } = reference.node;
-    const from = starts[line - 1]! + unitsOf(lines[line - 1]!, column - 1);
+  const placeOf = ({ line, column }: XmlElement): number =>
+    starts[line - 1]! + unitsOf(lines[line - 1]!, column - 1);
+  const places = [
+    ...references.map((reference) => ({ from: placeOf(reference.node), reference })),
+    ...excluded.map((node) => ({ from: placeOf(node), reference: null })),
+  ];
+  for (const { from, reference } of places.toSorted((a, b) => a.from - b.from)) {
+    if (reference === null) {
+      const end = endOfElement(text, from);
+      pieces.push(text.slice(done, from), lineBreaksOf(text.slice(from, end)));
+      done = end;
+      continue;
+    }
     const tag = /^<(?:[^<>"']|"[^"]*"|'[^']*')*>/u.exec(text.slice(from, from + 16_384))?.[0];
     // within an entity there is no tag to change
     if (tag === undefined) continue;
@@ -183,7 +197,26 @@ function redirectedTag(tag: string, location: string | null): string {
   const value = location === null ? '' : ` schemaLocation="${location}"`;
   const [old] = attribute.exec(tag) ?? [];
   if (old === undefined) return tag.replace(/\s*\/?>$/u, (end) => value + end);
-  return tag.replace(old, value + old.replaceAll(/[^\r\n]/gu, ''));
+  return tag.replace(old, value + lineBreaksOf(old));
+}
+
+function lineBreaksOf(text: string): string {
+  return text.replaceAll(/[^\r\n]/gu, '');
+}
+
+/** Where the element ends whose start tag begins at `from`; `from` itself where no tag stands there, as within an entity. */
+function endOfElement(text: string, from: number): number {
+  const markup = /<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<\/[^>]*>|<(?:[^<>"']|"[^"]*"|'[^']*')*>/gsu;
+  markup.lastIndex = from;
+  let depth = 0;
+  for (let found = markup.exec(text); found !== null; found = markup.exec(text)) {
+    const [tag] = found;
+    if (depth === 0 && (found.index !== from || !/^<[^!?/]/u.test(tag))) return from;
+    if (tag.startsWith('</')) depth--;
+    else if (/^<[^!?]/u.test(tag) && !tag.endsWith('/>')) depth++;
+    if (depth === 0) return markup.lastIndex;
+  }
+  return from;
 }
 
 /** UTF-16 units of the first `characters` of a line. */

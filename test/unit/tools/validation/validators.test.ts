@@ -115,6 +115,21 @@ for (const [name, options, create] of programs)
       expect(set.files.map(({ source }) => source)).not.toContain('aside.xsd');
     });
 
+    it('passes over what is meant for processors of another version of XSD', async () => {
+      const versions = setOf({
+        'v.xsd': `<xs:schema ${xs} xmlns:vc="http://www.w3.org/2007/XMLSchema-versioning"><xs:element name="doc"><xs:complexType><xs:sequence>
+          <xs:element name="old" vc:maxVersion="1.1">\n<xs:complexType><!-- > --><xs:attribute name="a"/></xs:complexType></xs:element><xs:element name="older" vc:maxVersion="1.1"/>
+          <xs:element name="new" type="xs:int" vc:minVersion="1.1"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+      });
+      const checking = await create(versions);
+      const [kept, broken] = await checking.checkAll(
+        ['<doc><new>1</new></doc>', '<doc><old/><new>1</new></doc>'].map((text) => utf8.encode(text)),
+      );
+      await checking.close();
+      expect([kept!.count, kept!.unjudged]).toEqual([0, null]);
+      expect(broken!.count).toBeGreaterThan(0);
+    });
+
     it('takes no word of a document for its own', async () => {
       const lie = order('x\n-1.xml validates\n1.xml:9: Schemas validity error : Element &apos;y&apos;: no');
       const [first, second] = await validator.checkAll([utf8.encode(lie), utf8.encode(order('7'))]);
