@@ -75,7 +75,7 @@ function readContent(type: ComplexType, origin: Origin, reading: XsdReading): vo
   type.written = readBody(derivation, style, mixed, base === null, reading);
 }
 
-/** With the attribute group that XSD 1.1 gives to all complex types of a document (Part 1 §3.4.2.4). */
+/** With the attribute group that a document has for all of its complex types (XSD 1.1 Part 1 §3.4.2.4). */
 function withDefaultAttributes(written: WrittenContent, origin: Origin, reading: XsdReading): WrittenContent {
   const { defaultAttributes, file } = origin.document;
   const applies = attributeOf(origin.node, 'defaultAttributesApply');
