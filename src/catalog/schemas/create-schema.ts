@@ -46,17 +46,19 @@ export async function createSchema(
   const before = parent === null ? null : await catalog.loadLogicalSchema(idOrg, { idSch: parent.id_sch });
   const mapLevel = wanted.mapLevel ?? before?.model.mapLevel ?? defaultMapLevel;
   const keepNames = before?.model.mapLevel === mapLevel && wanted.nameMaxLength === undefined;
-  const resolve = (paths: readonly string[]): Promise<string[]> =>
+  const resolve = (kind: 'xsd' | 'xml'): Promise<string[]> =>
     Promise.all(
-      paths.map(async (path) => (isRemoteLocation(path) ? path : files.resolve(idOrg, path, true))),
+      wanted[kind].map(async (path, at) =>
+        isRemoteLocation(path) ? path : files.resolve(idOrg, path, true).catch(pointingTo(`/${kind}/${at}`)),
+      ),
     );
   let known: CachedSet | null = null;
   const find = async (fingerprint: string): Promise<CachedSet | null> =>
     (known = await catalog.findCompiledSet(idOrg, fingerprint));
   const sources = {
     idOrg,
-    xsd: await resolve(wanted.xsd),
-    xml: await resolve(wanted.xml),
+    xsd: await resolve('xsd'),
+    xml: await resolve('xml'),
     ...(wanted.credential === undefined ? {} : { credential: wanted.credential }),
     ...(wanted.root === undefined ? {} : { root: wanted.root }),
     mapLevel,
@@ -84,6 +86,15 @@ export async function createSchema(
     catalog.listTables(idOrg, idLschma),
   ]);
   return { ...record, tables };
+}
+
+/** Says of a fault which member of the request it is about. */
+function pointingTo(pointer: string): (fault: unknown) => never {
+  return (fault) => {
+    if (!(fault instanceof AppError) || fault.errors.length > 0) throw fault;
+    const { code, message: detail, headers } = fault;
+    throw new AppError(code, detail, { errors: [{ pointer, detail }], headers, cause: fault });
+  };
 }
 
 /** What can be told without asking for them. */

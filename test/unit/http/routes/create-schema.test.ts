@@ -126,6 +126,17 @@ describe('POST /v2/schema/create', () => {
     expect(refused.status).toBe(403);
   });
 
+  it('says which of several paths is wrong', async () => {
+    const { create } = await createWithUploads();
+    for (const [wrong, code] of [
+      ['uploads/9/none.xsd', 'input_not_found'],
+      ['../../etc/passwd', 'path_not_allowed'],
+    ] as const) {
+      const answer = await create({ name: 'donuts', xsd: ['uploads/1/donut.xsd', wrong] });
+      expect(await answer.json()).toMatchObject({ code, errors: [{ pointer: '/xsd/1' }] });
+    }
+  });
+
   it('says which map levels there are', async () => {
     const { create } = await createWithUploads();
     const answer = await create({ name: 'donuts', xsd: ['uploads/1/donut.xsd'], map_level: 4 });
