@@ -95,6 +95,7 @@ export const collectPrelude: Prelude = {
       'CLASS_TIME',
       'CLASS_DATETIME_LOCAL',
       'CLASS_DATETIME_ZONED',
+      'CLASS_SCIENTIFIC',
     ),
   },
   characters: {

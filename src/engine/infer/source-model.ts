@@ -19,6 +19,7 @@ import {
   CLASS_DATETIME_ZONED,
   CLASS_DECIMAL,
   CLASS_INTEGER,
+  CLASS_SCIENTIFIC,
   CLASS_TIME,
 } from './values/classes.ts';
 
@@ -119,6 +120,18 @@ function atomic(base: BuiltInType, more: Partial<ValueType> = {}): ValueType {
   return { variety: 'atomic', base, facets: {}, guessed: true, ...more };
 }
 
+/** Decimals, of which some have an exponent: a column of such has their digits, and none is rounded to a double. */
+export const scientificNumber: ValueType = {
+  variety: 'union',
+  base: 'anySimpleType',
+  facets: {},
+  memberTypes: [
+    { variety: 'atomic', base: 'decimal', facets: {} },
+    { variety: 'atomic', base: 'double', facets: {} },
+  ],
+  guessed: true,
+};
+
 /** The narrowest type that all values have and that gives their text back; empty ones aside. */
 export function inferValue(value: ValueStatistics): ValueType {
   const type = inferFilled(value);
@@ -146,6 +159,7 @@ function inferFilled(value: ValueStatistics): ValueType {
     const totalDigits = Math.max(18, value.wholeDigits + value.maxFraction + 6);
     return atomic('decimal', uniform ? { facets: { totalDigits, fractionDigits: value.maxFraction } } : {});
   }
+  if ((classes & CLASS_SCIENTIFIC) !== 0) return scientificNumber;
   if ((classes & CLASS_DATE) !== 0) return atomic('date', { zone: 'never' });
   if ((classes & CLASS_TIME) !== 0) return atomic('time', { zone: 'never' });
   if ((classes & CLASS_DATETIME_LOCAL) !== 0) return atomic('dateTime', { zone: 'never' });

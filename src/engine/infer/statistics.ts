@@ -1,4 +1,5 @@
 /** What documents held, per distinct path: kept with a schema, merged over runs. Plain JSON. */
+import { ALL_CLASSES } from './values/classes.ts';
 
 export interface ValueStatistics {
   /** values seen, empty ones included */
@@ -77,7 +78,7 @@ export function emptyValueStatistics(): ValueStatistics {
   return {
     count: 0,
     empty: 0,
-    classes: 127,
+    classes: ALL_CLASSES,
     minLength: 0,
     maxLength: 0,
     wholeDigits: 0,

@@ -22,6 +22,10 @@ const CLASSES_OF_CALENDAR = 120;
 /** `2024-01-31T10:00:00+02:00` */
 const OFFSET_LENGTH: usize = 25;
 const LONGEST_TIME: usize = 64;
+/** bytes; digits of an exponent, and its size: src/engine/infer/values/classes.ts */
+const LONGEST_SCIENTIFIC: usize = 64;
+const MOST_EXPONENT_DIGITS: usize = 3;
+const LARGEST_EXPONENT: u32 = 38;
 /** nanoseconds: `mostFractionDigits` of src/engine/infer/values/classes.ts */
 const MOST_FRACTION_DIGITS: usize = 9;
 /** with white space around it */
@@ -164,6 +168,26 @@ function isBoolean(from: usize, length: usize): bool {
   return length == 5 && four == 0x736c6166 && load<u8>(from, 4) == 0x65;
 }
 
+/** Of a number whose digits begin at `first`, with a point at `point` (0: none) and `e` or `E` at `letter`. */
+function isScientific(first: usize, to: usize, point: usize, letter: usize): bool {
+  const wholeEnd = point == 0 ? letter : point;
+  if (wholeEnd == first || letter == point + 1 || to - first > LONGEST_SCIENTIFIC) return false;
+  if (load<u8>(first) == ZERO && wholeEnd - first > 1) return false;
+  let at = letter + 1;
+  const sign: u32 = at < to ? load<u8>(at) : 0;
+  const isSigned = sign == PLUS || sign == MINUS;
+  if (point == 0 && !isSigned) return false;
+  if (isSigned) at++;
+  if (at == to || to - at > MOST_EXPONENT_DIGITS) return false;
+  let exponent: u32 = 0;
+  for (; at < to; at++) {
+    const digit: u32 = load<u8>(at) - ZERO;
+    if (digit > 9) return false;
+    exponent = exponent * 10 + digit;
+  }
+  return exponent <= LARGEST_EXPONENT;
+}
+
 function addToSketch(value: usize, fnv: u32): void {
   let hash = fnv ^ (fnv >> 15);
   hash *= 0x2c1b3c6d;
@@ -234,6 +258,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
   const negative = first == MINUS;
   let kind = TEXT_VALUE;
   let canonical = false;
+  let scientific = false;
   let number: f64 = NaN;
   let whole: i32 = 0;
   let fraction: i32 = 0;
@@ -248,7 +273,10 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
       else if (digit + ZERO == POINT && point == 0 && p > start && p < to - 1) point = p;
       else break;
     }
-    if (p == to && start < to) {
+    if (p < to) {
+      const stop: u32 = load<u8>(p);
+      scientific = (stop == 0x45 || stop == 0x65) && isScientific(start, to, point, p);
+    } else if (start < to) {
       whole = <i32>((point == 0 ? to : point) - start);
       fraction = point == 0 ? 0 : <i32>(to - point - 1);
       const padded = load<u8>(start) == ZERO && whole > 1;
@@ -289,13 +317,16 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
   const classes = load<i32>(value, CLASSES);
   if (classes != 0) {
     let found = 0;
-    if ((classes & CLASS_DECIMAL) != 0 && canonical) {
-      found = fraction == 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL;
-      if (whole > load<i32>(value, WHOLE_DIGITS)) store<i32>(value, whole, WHOLE_DIGITS);
-      if (isFirst || fraction < load<i32>(value, MIN_FRACTION)) store<i32>(value, fraction, MIN_FRACTION);
-      if (fraction > load<i32>(value, MAX_FRACTION)) store<i32>(value, fraction, MAX_FRACTION);
+    if ((classes & (CLASS_DECIMAL | CLASS_SCIENTIFIC)) != 0 && canonical) {
+      found = (fraction == 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL) | CLASS_SCIENTIFIC;
+      if ((classes & CLASS_DECIMAL) != 0) {
+        if (whole > load<i32>(value, WHOLE_DIGITS)) store<i32>(value, whole, WHOLE_DIGITS);
+        if (isFirst || fraction < load<i32>(value, MIN_FRACTION)) store<i32>(value, fraction, MIN_FRACTION);
+        if (fraction > load<i32>(value, MAX_FRACTION)) store<i32>(value, fraction, MAX_FRACTION);
+      }
     } else {
       if (first == 0x74 || first == 0x66) found = isBoolean(from, length) ? CLASS_BOOLEAN : 0;
+      else if (scientific) found = CLASS_SCIENTIFIC;
       else if (negative || isDigit(first)) {
         if (length >= 8 && (classes & CLASSES_OF_CALENDAR) != 0) found = calendarClass(from, to);
       }

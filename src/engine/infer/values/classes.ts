@@ -11,10 +11,17 @@ export const CLASS_DATE = 8;
 export const CLASS_TIME = 16;
 export const CLASS_DATETIME_LOCAL = 32;
 export const CLASS_DATETIME_ZONED = 64;
-export const ALL_CLASSES = 127;
+/** a decimal, or a number with an exponent that no name or code looks like: `1.5e3`, `2E-7` */
+export const CLASS_SCIENTIFIC = 128;
+export const ALL_CLASSES = 255;
 
 /** `2024-01-31T10:00:00+02:00` */
 const offsetLength = 25;
+/** bytes; digits of an exponent */
+const longestScientific = 64;
+const mostExponentDigits = 3;
+/** of a larger one few databases hold the number that it makes */
+const largestExponent = 38;
 /** bytes; fractions of a second may have any number of digits */
 const longestTime = 64;
 /** nanoseconds; behind the sixth digit a column rounds, and the value is kept as written beside it */
@@ -29,7 +36,8 @@ export function classesOf(bytes: Uint8Array, start: number, end: number, possibl
   if (first === 116 || first === 102) return isBoolean(bytes, start, end) ? possible & CLASS_BOOLEAN : 0;
   if ((first < 48 || first > 57) && first !== 45) return 0;
   let result = 0;
-  if ((possible & (CLASS_INTEGER | CLASS_DECIMAL)) !== 0) result = numberClasses(bytes, start, end);
+  if ((possible & (CLASS_INTEGER | CLASS_DECIMAL | CLASS_SCIENTIFIC)) !== 0)
+    result = numberClasses(bytes, start, end);
   const size = end - start;
   if (
     result === 0 &&
@@ -71,13 +79,36 @@ function numberClasses(bytes: Uint8Array, start: number, end: number): number {
     if (byte === 46) {
       if (point >= 0 || i === first || i === end - 1) return 0;
       point = i;
+    } else if (byte === 69 || byte === 101) {
+      return isScientific(bytes, first, end, point, i) ? CLASS_SCIENTIFIC : 0;
     } else if (byte < 48 || byte > 57) return 0;
     else if (byte !== 48) significant = true;
   }
   const wholeEnd = point < 0 ? end : point;
   if (first >= end || (bytes[first] === 48 && wholeEnd - first > 1) || (negative && !significant)) return 0;
   if (end - first > 1000) return 0;
-  return point < 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL;
+  return (point < 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL) | CLASS_SCIENTIFIC;
+}
+
+/**
+ * Of a number whose digits begin at `first`, with a point at `point` (-1: none) and `e` or `E` at `letter`. Without a point and a sign, as
+ * 12E4, it may be a code.
+ */
+function isScientific(bytes: Uint8Array, first: number, end: number, point: number, letter: number): boolean {
+  const wholeEnd = point < 0 ? letter : point;
+  if (wholeEnd === first || letter === point + 1 || end - first > longestScientific) return false;
+  if (bytes[first] === 48 && wholeEnd - first > 1) return false;
+  const sign = bytes[letter + 1];
+  const isSigned = letter + 1 < end && (sign === 43 || sign === 45);
+  if (point < 0 && !isSigned) return false;
+  const from = isSigned ? letter + 2 : letter + 1;
+  if (from === end || end - from > mostExponentDigits) return false;
+  let exponent = 0;
+  for (let i = from; i < end; i += 1) {
+    if (bytes[i]! < 48 || bytes[i]! > 57) return false;
+    exponent = exponent * 10 + bytes[i]! - 48;
+  }
+  return exponent <= largestExponent;
 }
 
 function calendarClasses(bytes: Uint8Array, start: number, end: number, size: number): number {

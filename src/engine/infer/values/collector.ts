@@ -1,7 +1,14 @@
 /** What the values of one path have in common: `ValueStatistics` in the making, value by value, without a string for most. */
 import { ValueExtremes } from './extremes.ts';
 import { emptyValueStatistics, type ValueStatistics } from '../statistics.ts';
-import { CLASS_DECIMAL, CLASS_INTEGER, classesOf, hasOffset } from './classes.ts';
+import {
+  ALL_CLASSES,
+  CLASS_DECIMAL,
+  CLASS_INTEGER,
+  CLASS_SCIENTIFIC,
+  classesOf,
+  hasOffset,
+} from './classes.ts';
 import { ValueSketch } from './sketch.ts';
 
 /** Numbers of so many digits are all told apart by double precision. */
@@ -11,7 +18,7 @@ const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, power) =>
 export class ValueCollector {
   #count = 0;
   #empty = 0;
-  #classes = 127;
+  #classes = ALL_CLASSES;
   #minLength = 0;
   #maxLength = 0;
   #wholeDigits = 0;
@@ -107,7 +114,7 @@ export class ValueCollector {
     const startsWithZero = bytes[first] === 48 && whole > 1;
     if (digits === 0 || startsWithZero || (negative && size === 0) || end - first > 1000)
       return this.#noNumber(bytes, start, end);
-    this.#classes &= point < 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL;
+    this.#classes &= (point < 0 ? CLASS_INTEGER | CLASS_DECIMAL : CLASS_DECIMAL) | CLASS_SCIENTIFIC;
     const fraction = digits - whole;
     if (whole > this.#wholeDigits) this.#wholeDigits = whole;
     if (isFirst || fraction < this.#minFraction) this.#minFraction = fraction;

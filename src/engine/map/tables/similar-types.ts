@@ -3,6 +3,7 @@
  * person would draw elements of one name that hold much the same as one table. Where types are reused (levels 2 and 3), those
  * become one type, which holds what any of them holds: documents of all of them are documents of it.
  */
+import { scientificNumber } from '../../infer/source-model.ts';
 import {
   clarkName,
   type SourceAttribute,
@@ -234,6 +235,8 @@ function widerAtom(a: ValueType, b: ValueType): ValueType {
   const bases = [a.base, b.base];
   if (bases.every((base) => wholeBases.includes(base))) return guessed('long');
   if (bases.every((base) => wholeBases.includes(base) || base === 'decimal')) return guessed('decimal');
+  const numbers = [...wholeBases, 'decimal', scientificNumber.base];
+  if (bases.every((base) => numbers.includes(base))) return scientificNumber;
   return guessed('string');
 }
 
