@@ -180,7 +180,7 @@ export interface IdentityConstraint {
   readonly refer?: QName;
   readonly selector: string;
   readonly fields: readonly string[];
-  /** prefixes used by the XPaths */
+  /** prefixes used by the XPaths; '' for elements without one, where XSD 1.1 says a namespace of them */
   readonly namespaces: Readonly<Record<string, string>>;
   /** made from documents alone: every path has a type of its own, and none has a name */
   readonly inferred?: true;

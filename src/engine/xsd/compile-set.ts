@@ -27,6 +27,7 @@ import {
   orderModelGroups,
   readModelGroupDefinition,
 } from './components/model-group.ts';
+import { resolveConstraintReferences } from './components/identity-constraint.ts';
 import { createNotation } from './components/notation.ts';
 import type { XsdReading } from './components/context.ts';
 import { createReferenceResolver } from './components/resolve.ts';
@@ -123,6 +124,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     groups: [],
     modelGroups: [],
     identityConstraints: [],
+    constraintReferences: [],
     emptiableGroups: new Map(),
     referredElements: new Set(),
     current: { origin: null },
@@ -139,6 +141,7 @@ export function compileXsdSet(files: readonly XsdFile[], options: CompileOptions
     readComponent(declaration, reading);
     checkRedefinition(declaration, reading);
   }
+  resolveConstraintReferences(reading);
   const groups = orderModelGroups(reading);
   report.throwIfUnusable();
   deriveSimpleTypes(reading);

@@ -7,6 +7,12 @@ const maxPrinted = 100;
 /** places and components that a line names */
 const mostNamed = 5;
 
+/** what is told of a component as of many others: once for all of them */
+const repeatedCodes: ReadonlySet<string> = new Set([
+  'xsd_alternative_tests_ignored',
+  'xsd_assertion_ignored',
+]);
+
 const missingDocument = 'xsd_missing_document';
 const missingComponent = 'xsd_missing_component';
 
@@ -24,13 +30,17 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[]): readonly st
         ? pathOf(diagnostic)
         : diagnostic.code === missingComponent
           ? (known.get(locationOf(diagnostic)) ?? locationOf(diagnostic))
-          : `${at}`;
+          : repeatedCodes.has(diagnostic.code)
+            ? diagnostic.code
+            : `${at}`;
     groups.set(key, [...(groups.get(key) ?? []), diagnostic]);
   }
   const lines = [...groups].map(([document, group]) =>
     group.length === 1
       ? `${group[0]!.severity}: ${formatDiagnostic(group[0]!)}`
-      : missingLine(document, group),
+      : repeatedCodes.has(document)
+        ? `${group[0]!.severity}: ${formatDiagnostic(group[0]!)}; so ${group.length - 1} more`
+        : missingLine(document, group),
   );
   const rest = lines.length - maxPrinted;
   return rest > 0 ? [...lines.slice(0, maxPrinted), `… and ${rest} more diagnostics`] : lines;

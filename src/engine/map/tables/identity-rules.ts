@@ -62,11 +62,14 @@ function pathsOf(xpath: string, { namespaces }: IdentityConstraint): IdentityPat
       if (test === '.') continue;
       const colon = test.indexOf(':');
       const local = colon < 0 ? test : test.slice(colon + 1);
+      const isAttribute = axis === '@' || axis.startsWith('attribute');
+      const prefix = colon < 0 ? '' : test.slice(0, colon);
+      const isPlain = isAttribute && colon < 0;
       const nameTest: NameTest = {
-        namespaceUri: test === '*' ? null : colon < 0 ? '' : (namespaces[test.slice(0, colon)] ?? ''),
+        namespaceUri: test === '*' ? null : isPlain ? '' : (namespaces[prefix] ?? ''),
         localName: local === '*' ? null : local,
       };
-      if (axis === '@' || axis.startsWith('attribute')) attribute = nameTest;
+      if (isAttribute) attribute = nameTest;
       else steps.push(nameTest);
     }
     return { anywhere, steps, attribute };

@@ -12,7 +12,7 @@ import type {
   WrittenContent,
 } from './terms.ts';
 import { readBoolean } from './element-declaration.ts';
-import { readFacets } from '../values/facets.ts';
+import { readFacets, zoneOfRestriction } from '../values/facets.ts';
 import { readContentParticle } from './model-group.ts';
 import { within, type XsdReading } from './context.ts';
 import { readControls } from '../read/document.ts';
@@ -130,6 +130,7 @@ function readBody(
     particle: isSimple ? null : withOpenContent(readContentParticle(origin, reading), origin),
     attributes: readAttributes(origin, reading),
     facets: isSimple ? readFacets(origin) : [],
+    zone: isSimple ? zoneOfRestriction(origin) : undefined,
     simpleType:
       inline === undefined
         ? null

@@ -1,4 +1,5 @@
 /** The state that the readers of components share. */
+import type { QName } from '../../model/source-model.ts';
 import type { BuiltInTypes } from '../values/built-in-types.ts';
 import type {
   AttributeDeclaration,
@@ -31,6 +32,12 @@ export interface XsdReading {
   /** every model group read, named groups' among them */
   readonly modelGroups: ModelGroup[];
   readonly identityConstraints: IdentityConstraintDefinition[];
+  /** XSD 1.1: constraints that elements have by reference, and where those of the element are to go */
+  readonly constraintReferences: {
+    readonly name: QName;
+    readonly origin: Origin;
+    readonly constraints: IdentityConstraintDefinition[];
+  }[];
   /** whether a model group may be empty, as far as found out */
   readonly emptiableGroups: Map<ModelGroup, boolean>;
   /** global elements that a particle of another global component refers to */

@@ -18,7 +18,11 @@ export function readIdentityConstraints(
     if (!isXsd(node) || !kinds.has(node.name.localName)) continue;
     const origin = within(element, node);
     const localName = attributeOf(node, 'name');
-    if (localName === undefined) continue;
+    if (localName === undefined) {
+      const name = reading.references.expand(attributeOf(node, 'ref') ?? '', origin);
+      if (name !== null) reading.constraintReferences.push({ name, origin, constraints: found });
+      continue;
+    }
     reading.count(origin);
     let selector = '';
     const fields: string[] = [];
@@ -39,12 +43,36 @@ export function readIdentityConstraints(
       refer: refer === undefined ? null : reading.references.expand(refer, origin),
       selector,
       fields,
-      namespaces: prefixesOf([selector, ...fields], origin),
+      namespaces: { ...prefixesOf([selector, ...fields], origin), ...defaultNamespaceOf(origin) },
     };
     found.push(definition);
     reading.identityConstraints.push(definition);
   }
   return found;
+}
+
+/** Adds to each element the constraints that it refers to (XSD 1.1); all that are declared have been read. */
+export function resolveConstraintReferences(reading: XsdReading): void {
+  const byName = new Map(reading.identityConstraints.map((one) => [clarkName(one.name), one]));
+  for (const { name, origin, constraints } of reading.constraintReferences) {
+    const key = clarkName(name);
+    const declared = byName.get(key);
+    if (declared !== undefined) constraints.push(declared);
+    else reading.report.error('xsd_unknown_key', `There is no identity constraint named ${key}`, origin, key);
+  }
+}
+
+/** What XSD 1.1 says of elements without a prefix in the XPaths of a constraint (Part 1 §3.13.2); in XSD 1.0 they have no namespace. */
+function defaultNamespaceOf({ node, document }: Origin): Record<string, string> {
+  const selector = node.children.find((child) => isXsd(child) && child.name.localName === 'selector') as
+    Origin['node'] | undefined;
+  const written =
+    (selector === undefined ? undefined : attributeOf(selector, 'xpathDefaultNamespace')) ??
+    attributeOf(document.file.root, 'xpathDefaultNamespace');
+  const value = collapse(written ?? '##local');
+  if (value === '##local') return {};
+  if (value === '##targetNamespace') return { '': document.targetNamespace };
+  return { '': value === '##defaultNamespace' ? (node.namespaces.get('') ?? '') : value };
 }
 
 function prefixesOf(xpaths: readonly string[], { node }: Origin): Record<string, string> {

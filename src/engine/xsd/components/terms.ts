@@ -85,6 +85,8 @@ export interface WrittenContent {
   /** simpleContent restriction: facets, and the anonymous type they apply to when there is one */
   readonly facets: FacetStep;
   readonly simpleType: SimpleType | null;
+  /** XSD 1.1, simpleContent restriction: whether the values have a time zone */
+  readonly zone?: ValueType['zone'] | undefined;
 }
 
 export type TypeDefinition = SimpleType | ComplexType;

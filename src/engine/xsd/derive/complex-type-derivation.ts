@@ -105,7 +105,7 @@ function deriveSimpleContent(
     reading.report.error('xsd_not_derived', message, origin, path);
   }
   const from: SimpleType = written.simpleType ?? inherited ?? anySimpleType;
-  if (written.facets.length === 0) {
+  if (written.facets.length === 0 && written.zone === undefined) {
     type.simpleType = from;
     return;
   }
@@ -113,6 +113,7 @@ function deriveSimpleContent(
   restricted.final = new Set();
   restricted.base = from;
   restricted.step = written.facets;
+  restricted.zone = written.zone;
   deriveSimpleType(restricted, origin, reading);
   type.simpleType = restricted;
 }

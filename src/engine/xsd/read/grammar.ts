@@ -124,9 +124,10 @@ const rules: Readonly<Record<string, readonly [string, ...string[]]>> = {
   anyAttribute: [wildcard, documentationOnly],
   attributeGroup: ['name=ncName!', `annotation? ${attributeUses}`],
   attributeGroupRef: ['ref=qName!', documentationOnly],
-  unique: ['name=ncName! ref=qName', 'annotation? selector! field+'],
-  key: ['name=ncName! ref=qName', 'annotation? selector! field+'],
-  keyref: ['name=ncName! refer=qName! ref=qName', 'annotation? selector! field+'],
+  unique: ['name=ncName!', 'annotation? selector! field+'],
+  key: ['name=ncName!', 'annotation? selector! field+'],
+  keyref: ['name=ncName! refer=qName!', 'annotation? selector! field+'],
+  constraintRef: ['ref=qName!', documentationOnly],
   selector: ['xpath=any! xpathDefaultNamespace=any', documentationOnly],
   field: ['xpath=any! xpathDefaultNamespace=any', documentationOnly],
 };

@@ -32,12 +32,15 @@ export interface StandaloneXsdSet {
   /** name of the file to start from: it brings in all the others */
   readonly main: string;
   readonly files: readonly StandaloneFile[];
+  /** assertions (XSD 1.1) that were left out: they only narrow what is valid */
+  readonly assertions: number;
 }
 
 /**
  * An XSD set as another program is to read it: each include, import and redefine leads to the document that the compiler takes
  * for it, wherever the set had it; lines stay where they were. Many programs read one document per imported namespace, so a
- * namespace that is entered at several is imported by one document that includes them.
+ * namespace that is entered at several is imported by one document that includes them. Assertions and what only they ask for are left out, so
+ * that programs that know XSD 1.0 alone can read a set that is otherwise of that version.
  */
 export function standaloneXsdSet(
   files: readonly XsdFile[],
@@ -106,10 +109,39 @@ export function standaloneXsdSet(
     const target = fileOf(linkOf.get(reference));
     return (target && nameOf.get(target)) ?? empty;
   };
+  let assertions = 0;
   const written = used.map((file): StandaloneFile => {
-    return { name: nameOf.get(file)!, source: file.name, bytes: redirected(file, locationFor) };
+    const later = laterParts(file.root);
+    assertions += later.assertions.length;
+    return { name: nameOf.get(file)!, source: file.name, bytes: redirected(file, later, locationFor) };
   });
-  return { main, files: [...written, ...added] };
+  return { main, files: [...written, ...added], assertions };
+}
+
+/** What only assertions and type alternatives (XSD 1.1) ask for. */
+const laterAttribute = /\s(?:xpathDefaultNamespace|inheritable)\s*=\s*(?:"[^"]*"|'[^']*')/gu;
+const laterAttributes: ReadonlySet<string> = new Set(['xpathDefaultNamespace', 'inheritable']);
+
+/** What of a document a program that knows XSD 1.0 alone is not to see, although it may have the rest. */
+interface LaterParts {
+  readonly assertions: XmlElement[];
+  /** elements that have one of `laterAttributes` */
+  readonly withAttributes: XmlElement[];
+}
+
+function laterParts(
+  node: XmlElement,
+  found: LaterParts = { assertions: [], withAttributes: [] },
+): LaterParts {
+  if (node.name.localName === 'assert' || node.name.localName === 'assertion') {
+    found.assertions.push(node);
+    return found;
+  }
+  if (node.attributes.some(({ name }) => name.namespaceUri === '' && laterAttributes.has(name.localName)))
+    found.withAttributes.push(node);
+  for (const child of node.children)
+    if (isXsd(child) && child.name.localName !== 'annotation') laterParts(child, found);
+  return found;
 }
 
 /** No document starts with a component of an entry that declares no element: it lies beside the set, and may not fit it. */
@@ -157,6 +189,7 @@ function escaped(value: string): string {
 /** The document in UTF-8, its references led elsewhere, without what is meant for processors of other versions. */
 function redirected(
   { bytes, references, excluded }: SchemaFile,
+  { assertions, withAttributes }: LaterParts,
   locationFor: (reference: DocumentReference) => string | null,
 ): Uint8Array {
   const lines = textOf(bytes).split(/(?<=\r\n|\n|\r(?!\n))/u);
@@ -172,12 +205,13 @@ function redirected(
   let done = 0;
   const placeOf = ({ line, column }: XmlElement): number =>
     starts[line - 1]! + unitsOf(lines[line - 1]!, column - 1);
-  const places = [
-    ...references.map((reference) => ({ from: placeOf(reference.node), reference })),
-    ...excluded.map((node) => ({ from: placeOf(node), reference: null })),
+  const changes = [
+    ...references.map((reference) => ({ from: placeOf(reference.node), reference, removed: false })),
+    ...withAttributes.map((node) => ({ from: placeOf(node), reference: null, removed: false })),
+    ...[...excluded, ...assertions].map((node) => ({ from: placeOf(node), reference: null, removed: true })),
   ];
-  for (const { from, reference } of places.toSorted((a, b) => a.from - b.from)) {
-    if (reference === null) {
+  for (const { from, reference, removed } of changes.toSorted((a, b) => a.from - b.from)) {
+    if (removed) {
       const end = endOfElement(text, from);
       pieces.push(text.slice(done, from), lineBreaksOf(text.slice(from, end)));
       done = end;
@@ -186,7 +220,11 @@ function redirected(
     const tag = /^<(?:[^<>"']|"[^"]*"|'[^']*')*>/u.exec(text.slice(from, from + 16_384))?.[0];
     // within an entity there is no tag to change
     if (tag === undefined) continue;
-    pieces.push(text.slice(done, from), redirectedTag(tag, locationFor(reference)));
+    const changed =
+      reference === null
+        ? tag.replaceAll(laterAttribute, lineBreaksOf)
+        : redirectedTag(tag, locationFor(reference));
+    pieces.push(text.slice(done, from), changed);
     done = from + tag.length;
   }
   return new TextEncoder().encode(pieces.join('') + text.slice(done));

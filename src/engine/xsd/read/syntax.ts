@@ -3,9 +3,12 @@ import { clarkName } from '../../model/source-model.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { hasForm } from './attribute-forms.ts';
 import type { XsdReport } from '../report.ts';
-import { isXsd, xsdNamespace, type SchemaFile } from './file.ts';
+import { attributeOf, isXsd, xsdNamespace, type SchemaFile } from './file.ts';
 import { readSchemaGrammar, type Construct, type ContentStep } from './grammar.ts';
 import { collapse } from './white-space.ts';
+
+/** Elements may declare them, or have others by reference (XSD 1.1). */
+const identityConstraints: ReadonlySet<string> = new Set(['unique', 'key', 'keyref']);
 
 /** XSD documents nest less deeply than others: all that reads them goes by recursion. */
 const maxNesting = 400;
@@ -103,8 +106,10 @@ export function createSyntaxChecker(report: XsdReport): (file: SchemaFile) => vo
         });
       }
       for (const [index, name] of best.constructs.entries()) {
-        const inner = grammar.get(name);
-        if (inner !== undefined) check(children[index]!, inner, depth + 1);
+        const child = children[index]!;
+        const isReference = identityConstraints.has(name) && attributeOf(child, 'ref') !== undefined;
+        const inner = grammar.get(isReference ? 'constraintRef' : name);
+        if (inner !== undefined) check(child, inner, depth + 1);
       }
     };
 

@@ -353,6 +353,15 @@ export const constructs: readonly Construct[] = [
     ],
   ),
   construct(
+    'type alternatives',
+    `${element('r', '<xs:sequence><xs:element name="s" type="S" minOccurs="0" maxOccurs="unbounded"><xs:alternative test="@k=1" type="A"/><xs:alternative test="@k=2" type="B"/></xs:element></xs:sequence>')}
+     <xs:complexType name="S"><xs:attribute name="k"/></xs:complexType><xs:complexType name="A"><xs:complexContent><xs:extension base="S"><xs:sequence><xs:element name="v" type="xs:int"/><xs:element name="w" type="xs:date" minOccurs="0"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
+     <xs:complexType name="B"><xs:complexContent><xs:extension base="S"><xs:sequence><xs:element name="w" type="xs:date"/><xs:element name="v" type="S" maxOccurs="2"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>`,
+    [
+      '<r><s k="1"><v>1</v></s><s k="2"><w>2026-01-01</w><v k="3"/><v/></s><s/><s k="1"><v>x</v><w>2026-01-02Z</w></s></r>',
+    ],
+  ),
+  construct(
     'QNames',
     `<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="q" type="xs:QName" minOccurs="0" maxOccurs="unbounded"/><xs:element name="l" minOccurs="0"><xs:simpleType><xs:list itemType="xs:QName"/></xs:simpleType></xs:element></xs:sequence><xs:attribute name="n" type="xs:QName"/></xs:complexType></xs:element>`,
     [

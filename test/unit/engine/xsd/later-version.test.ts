@@ -154,6 +154,58 @@ describe('what only XSD 1.0 forbids', () => {
   });
 });
 
+describe('an identity constraint', () => {
+  const item =
+    '<xs:element name="item" maxOccurs="unbounded"><xs:complexType><xs:attribute name="id" type="xs:int"/></xs:complexType></xs:element>';
+  const holder = (name: string, constraint: string): string =>
+    `<xs:element name="${name}"><xs:complexType><xs:sequence>${item}</xs:sequence></xs:complexType>${constraint}</xs:element>`;
+  const key = '<xs:key name="k"><xs:selector xpath="item"/><xs:field xpath="@id"/></xs:key>';
+  const rulesOf = (attributes: string, constraint: string) => {
+    const source = compiled(
+      `<xs:schema ${xs} xmlns="urn:k" targetNamespace="urn:k" elementFormDefault="qualified" ${attributes}>${holder('shop', key)}${holder('store', constraint)}</xs:schema>`,
+    );
+    const model = modelOf(source, 3);
+    return model.identityRules!.map(({ nodes, tables }) => ({
+      nodes: nodes.map((node) => model.nodes[node]!.name.localName),
+      tables: tables.map(({ table }) => model.tables[table]!.name),
+    }));
+  };
+
+  it('selects elements of the default namespace for XPaths', () => {
+    expect(rulesOf('xpathDefaultNamespace="##targetNamespace"', '')).toEqual([
+      { nodes: ['shop'], tables: ['shop_item'] },
+    ]);
+    expect(rulesOf('xpathDefaultNamespace="##defaultNamespace"', '')).toEqual([
+      { nodes: ['shop'], tables: ['shop_item'] },
+    ]);
+    expect(rulesOf('', '')).toEqual([{ nodes: ['shop'], tables: [] }]);
+  });
+
+  it('holds for each element that refers to it', () => {
+    expect(rulesOf('xpathDefaultNamespace="urn:k"', '<xs:key ref="k"/>')).toEqual([
+      { nodes: ['shop', 'store'], tables: ['shop_item', 'store_item'] },
+    ]);
+  });
+
+  it('that is nowhere is told', () => {
+    const { diagnostics } = diagnose([schemaFile('a.xsd', holder('shop', '<xs:key ref="gone"/>'))]);
+    expect(diagnostics.map(({ code }) => code)).toEqual(['xsd_unknown_key']);
+  });
+});
+
+describe('explicitTimezone', () => {
+  it.each([
+    ['required', 'timestamptz'],
+    ['prohibited', 'timestamp'],
+  ])('%s of simple content is a %s', (value, column) => {
+    const content = (how: string): string =>
+      `<xs:complexType name="T"><xs:simpleContent><xs:extension base="xs:dateTime"/></xs:simpleContent></xs:complexType>
+       <xs:element name="r"><xs:complexType><xs:simpleContent><xs:restriction base="T"><xs:explicitTimezone value="${how}"/></xs:restriction></xs:simpleContent></xs:complexType></xs:element>`;
+    const source = compiled(`<xs:schema ${xs}>${content(value)}</xs:schema>`);
+    expect(outline(modelOf(source, 3))).toContain(`value ${column}!`);
+  });
+});
+
 describe('a test of a type alternative', () => {
   it('has no variables, but for texts that look like them', () => {
     expect(codesOfTest('$kind = 1')).toContain('xsd_bad_xpath');
