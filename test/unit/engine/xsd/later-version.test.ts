@@ -193,15 +193,16 @@ describe('an identity constraint', () => {
   });
 });
 
+const zonedContent = (how: string): string =>
+  `<xs:complexType name="T"><xs:simpleContent><xs:extension base="xs:dateTime"/></xs:simpleContent></xs:complexType>
+   <xs:element name="r"><xs:complexType><xs:simpleContent><xs:restriction base="T"><xs:explicitTimezone value="${how}"/></xs:restriction></xs:simpleContent></xs:complexType></xs:element>`;
+
 describe('explicitTimezone', () => {
   it.each([
     ['required', 'timestamptz'],
     ['prohibited', 'timestamp'],
   ])('%s of simple content is a %s', (value, column) => {
-    const content = (how: string): string =>
-      `<xs:complexType name="T"><xs:simpleContent><xs:extension base="xs:dateTime"/></xs:simpleContent></xs:complexType>
-       <xs:element name="r"><xs:complexType><xs:simpleContent><xs:restriction base="T"><xs:explicitTimezone value="${how}"/></xs:restriction></xs:simpleContent></xs:complexType></xs:element>`;
-    const source = compiled(`<xs:schema ${xs}>${content(value)}</xs:schema>`);
+    const source = compiled(`<xs:schema ${xs}>${zonedContent(value)}</xs:schema>`);
     expect(outline(modelOf(source, 3))).toContain(`value ${column}!`);
   });
 });
