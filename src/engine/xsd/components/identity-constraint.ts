@@ -62,7 +62,7 @@ export function resolveConstraintReferences(reading: XsdReading): void {
   }
 }
 
-/** What XSD 1.1 says of elements without a prefix in the XPaths of a constraint (Part 1 §3.13.2); in XSD 1.0 they have no namespace. */
+/** The namespace of names without a prefix in the XPaths of a constraint (XSD 1.1 Part 1 §3.13.2); in XSD 1.0 they have none. */
 function defaultNamespaceOf({ node, document }: Origin): Record<string, string> {
   const selector = node.children.find((child) => isXsd(child) && child.name.localName === 'selector') as
     Origin['node'] | undefined;
