@@ -26,8 +26,10 @@ export function optionalJsonBody(maxBytes: number): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const bytes = await readLimited(c.req.raw, maxBytes);
     if (bytes.byteLength === 0) {
-      // a server hands over an empty body, which the validator would take for one of no media type
-      const { url, method, headers } = c.req.raw;
+      // a server hands over an empty body, which the validator would take for one of no media type, or for JSON that breaks off
+      const { url, method } = c.req.raw;
+      const headers = new Headers(c.req.raw.headers);
+      headers.delete('Content-Type');
       c.req.raw = new Request(url, { method, headers });
     } else {
       checkCoding(c.req.header('Content-Encoding'));
@@ -116,6 +118,30 @@ function decodeJson(bytes: Uint8Array): string {
   const fault = ambiguity(text);
   if (fault !== null) throw new AppError('malformed_json', `the body ${fault}`);
   return text;
+}
+
+/**
+ * For operations whose body has objects with members of any name: the validator leaves out those that are called `__proto__`, which
+ * nothing is, instead of refusing them.
+ */
+export async function refuseProto(c: Context<AppEnv>): Promise<void> {
+  const text = await bodyText(c);
+  if (!/__proto__|\\u005f/i.test(text)) return;
+  const pointer = pointerOfProto(JSON.parse(text), '');
+  if (pointer === null) return;
+  const detail = 'is not a member of this object';
+  throw new AppError('invalid_body', `${pointer} ${detail}`, { errors: [{ pointer, detail }] });
+}
+
+/** RFC 6901 pointer of the first such member; null where there is none. The body is not nested deeply, as was looked at before. */
+function pointerOfProto(value: unknown, pointer: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const found = name === '__proto__' ? at : pointerOfProto(member, at);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 const maxInt64 = 2n ** 63n - 1n;

@@ -6,7 +6,7 @@ import { requireCommands } from '../../jobs/submit.ts';
 import { changeWatch, createWatch, noWatch } from '../../watches/define.ts';
 import { wire } from '../answers/wire.ts';
 import type { Guards } from '../middleware/auth.ts';
-import { jsonBody, optionalJsonBody } from '../requests/json-body.ts';
+import { jsonBody, optionalJsonBody, refuseProto } from '../requests/json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
 import { defaultPageSize, sizeQuery, toWirePage } from '../requests/paging.ts';
 import { int32, int64 } from '../requests/parameters.ts';
@@ -71,6 +71,7 @@ function createOperation({ adapters, config, withBody }: Shared) {
       responses: { 201: json(Watch, 'The watch.'), ...problems(400, 409, 413, 415) },
     }),
     async (c) => {
+      await refuseProto(c);
       const watch = await createWatch(adapters, config, c.get('principal').idOrg, c.req.valid('json'));
       c.set('auditSubject', `watch ${watch.id_watch}`);
       return c.json(wire(watch), 201, { Location: `/v2/watches/${watch.id_watch}` });
@@ -142,6 +143,7 @@ function changeOperation({ adapters, config, withBody }: Shared) {
       responses: { 200: json(Watch, 'The watch.'), ...problems(400, 409, 413, 415) },
     }),
     async (c) => {
+      await refuseProto(c);
       const { id } = c.req.valid('param');
       const watch = await changeWatch(adapters, config, c.get('principal').idOrg, id, c.req.valid('json'));
       return c.json(wire(watch), 200);

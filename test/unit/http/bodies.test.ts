@@ -224,3 +224,27 @@ describe('ids in a body', () => {
     ]);
   });
 });
+
+const watchWith = (options: string): string =>
+  `{"name":"w","location":"inbox","target":"metadb:w","every":"1h","options":${options}}`;
+
+describe('bodies of watches', () => {
+  it.each(['{"__proto__":"1"}', '{"--views":{"__proto__":1}}', '{"\\u005f_proto__":"1"}'])(
+    'options of the name that objects keep for themselves are refused: %s',
+    async (options) => {
+      const app = await createTestApp();
+      const refused = await post(watchWith(options), jsonType, app, '/v2/watches');
+      expect(refused).toMatchObject({ status: 400, code: 'invalid_body' });
+      expect(places(refused)[0]).toMatch(/^\/options\/.*__proto__$/);
+      expect((await app.adapters.watches.listWatches(1, 0, 20)).content).toEqual([]);
+    },
+  );
+
+  it('an empty body is none, whatever its media type', async () => {
+    const app = await createTestApp();
+    expect(await post('', jsonType, app, '/v2/watches/7/run')).toMatchObject({
+      status: 404,
+      code: 'not_found',
+    });
+  });
+});
