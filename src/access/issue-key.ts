@@ -20,6 +20,13 @@ export async function issueKey(
 ): Promise<IssuedKey> {
   const idKey = randomId();
   const secret = randomSecret();
-  await access.createKey({ ...wanted, idKey, secretSha256: await sha256Hex(secret), revokedAt: null });
+  const scopes = [...new Set(wanted.scopes)];
+  await access.createKey({
+    ...wanted,
+    scopes,
+    idKey,
+    secretSha256: await sha256Hex(secret),
+    revokedAt: null,
+  });
   return { idKey, key: `svk_${idKey}_${secret}` };
 }

@@ -217,7 +217,7 @@ const CILKeyUpdate = z
   .strictObject({
     table_name: z.string().min(1),
     column_name: z.string().min(1),
-    key_type: z.enum(['NK']).nullable(),
+    key_type: z.enum(['NK'], { error: 'must be "NK" or null' }).nullable(),
     position: z.int().min(1).max(1600).optional(),
   })
   .openapi('CILKeyUpdate', {

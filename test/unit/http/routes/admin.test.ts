@@ -28,7 +28,7 @@ describe('API keys', () => {
     const { post, send, keys, adapters } = await createWithKeys();
     const made = await post('/v2/admin/keys', {
       name: 'nightly',
-      scopes: ['jobs:read'],
+      scopes: ['jobs:read', 'jobs:read'],
       expires_at: adapters.time.nowMs + 1000,
     });
     expect(made.status).toBe(201);

@@ -61,4 +61,17 @@ describe('declared keys', () => {
     expect(ddl).toContain('reference fromStop: (from_ref, from_version) to stop (id, version), within net');
     expect(ddl).not.toContain('UNIQUE');
   });
+
+  it('are told which types people may declare', async () => {
+    const { send } = await createTestApp();
+    const answer = await send('/v2/extensions/cil/keys/update', {
+      method: 'POST',
+      body: JSON.stringify({
+        cfxml: 'net',
+        keys: [{ table_name: 'stop', column_name: 'code', key_type: 'PK' }],
+      }),
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect(await answer.json()).toMatchObject({ detail: '/keys/0/key_type must be "NK" or null' });
+  });
 });
