@@ -73,6 +73,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     sharesRoots: sharesRoots(options.previous),
     typeNames: rememberedTypeNames(options.met?.declared ?? source, splitsAcronyms),
     decimalTexts: readsDecimalTexts(options.previous),
+    calendarTexts: readsCalendarTexts(options.previous),
     textsByPlace: drawsTextsByPlace(options),
   };
   const { drawing, history, apart, folds } = drawnAfter(source, options.previous, drawingOptions);
@@ -101,6 +102,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(drawsByUse(options.previous) ? { childKeys: true as const } : {}),
     ...(sharesRoots(options.previous) ? { sharesRoots: true as const } : {}),
     ...(readsDecimalTexts(options.previous) ? { decimalTexts: true as const } : {}),
+    ...(readsCalendarTexts(options.previous) ? { calendarTexts: true as const } : {}),
     ...(drawsTextsByPlace(options) ? { textsByPlace: true as const } : {}),
     ...(splitsAcronyms ? {} : { wholeAcronyms: true as const }),
     ...(checksWildcards(options.previous) ? { checksWildcards: true as const } : {}),
@@ -124,6 +126,11 @@ function sharesRoots(previous: RelationalModel | undefined): boolean {
 /** What was text stays so. */
 function readsDecimalTexts(previous: RelationalModel | undefined): boolean {
   return previous === undefined || previous.decimalTexts === true;
+}
+
+/** What was text stays so. */
+function readsCalendarTexts(previous: RelationalModel | undefined): boolean {
+  return previous === undefined || previous.calendarTexts === true;
 }
 
 /** What lay with the content of wildcards goes on to lie there. */

@@ -315,6 +315,8 @@ export interface RelationalModel {
   readonly sharesRoots?: true;
   /** strings whose patterns allow decimals alone are decimals; absent: they are text */
   readonly decimalTexts?: true;
+  /** strings whose patterns allow dates alone, or dates with times alone, are such; absent: they are text */
+  readonly calendarTexts?: true;
   /**
    * `--prune`: where rows of elements with mixed content had text alone, it is a column, whatever their type has elsewhere; absent: types alone
    * decided

@@ -186,6 +186,7 @@ const shape = object<RelationalModel>(
     childKeys: oneOf(true),
     sharesRoots: oneOf(true),
     decimalTexts: oneOf(true),
+    calendarTexts: oneOf(true),
     textsByPlace: oneOf(true),
     wholeAcronyms: oneOf(true),
     checksWildcards: oneOf(true),

@@ -3,6 +3,7 @@ import { mostDecimalDigits, type ColumnType } from '../../model/relational-model
 import { holdsNames, type BuiltInType, type Facets, type ValueType } from '../../model/source-model.ts';
 import { collapses } from '../../model/white-space.ts';
 import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
+import { calendarTexts } from '../../xsd/values/calendar-texts.ts';
 import { decimalTexts } from '../../xsd/values/decimal-texts.ts';
 import { zoneOf } from './zone-rules.ts';
 
@@ -94,14 +95,14 @@ export interface ColumnTypeOptions {
   readonly textLength?: number | undefined;
   /** see RelationalModel.decimalTexts; default false */
   readonly decimalTexts?: boolean;
+  /** see RelationalModel.calendarTexts; default false */
+  readonly calendarTexts?: boolean;
 }
 
 /** The column type of a simple type. */
-export function columnTypeOf(
-  value: ValueType,
-  { textLength: defaultTextLength, decimalTexts: readsTexts = false }: ColumnTypeOptions = {},
-): ColumnType {
-  const type = (readsTexts ? decimalTypeOf(value) : null) ?? knownColumnType(value);
+export function columnTypeOf(value: ValueType, options: ColumnTypeOptions = {}): ColumnType {
+  const { textLength: defaultTextLength } = options;
+  const type = readTypeOf(value, options) ?? knownColumnType(value);
   if (type.kind === 'text' && type.length === undefined && defaultTextLength !== undefined && !type.list) {
     return { ...type, length: defaultTextLength };
   }
@@ -141,13 +142,27 @@ function exactColumnType(value: ValueType): ColumnType {
 const strings: readonly BuiltInType[] = ['string', 'normalizedString', 'token'];
 
 const decimalTypes = new WeakMap<Facets, ColumnType | null>();
+const calendarTypes = new WeakMap<Facets, ColumnType | null>();
 
-/** That of a string whose patterns allow decimals alone; null for all else. */
-function decimalTypeOf({ variety, base, facets }: ValueType): ColumnType | null {
+/** That of a string whose patterns allow decimals alone, or dates alone; null for all else, and for what the model does not read so. */
+function readTypeOf({ variety, base, facets }: ValueType, options: ColumnTypeOptions): ColumnType | null {
   if (variety !== 'atomic' || !strings.includes(base)) return null;
-  let known = decimalTypes.get(facets);
-  if (known === undefined) decimalTypes.set(facets, (known = decimalTypeOfText(facets)));
-  return known;
+  const known = (types: typeof decimalTypes, typeOf: (facets: Facets) => ColumnType | null) => {
+    let type = types.get(facets);
+    if (type === undefined) types.set(facets, (type = typeOf(facets)));
+    return type;
+  };
+  return (
+    (options.decimalTexts === true ? known(decimalTypes, decimalTypeOfText) : null) ??
+    (options.calendarTexts === true ? known(calendarTypes, calendarTypeOfText) : null)
+  );
+}
+
+function calendarTypeOfText({ patterns, enumeration }: Facets): ColumnType | null {
+  if (patterns === undefined || enumeration !== undefined) return null;
+  const kind = { date: 'date', local: 'timestamp', zoned: 'timestamptz' } as const;
+  const texts = calendarTexts(patterns);
+  return texts === null ? null : { kind: kind[texts] };
 }
 
 function decimalTypeOfText({ patterns, enumeration }: Facets): ColumnType | null {
@@ -174,17 +189,14 @@ const numbers: ReadonlySet<ColumnType['kind']> = new Set([
 
 /**
  * Whether the form of values counts, not what they are alone: that of guessed types, and of numbers that several types may stand for, as
- * 1.50 and 1.5e0, and that of decimals which are text to the XSD.
+ * 1.50 and 1.5e0, and that of decimals and dates which are text to the XSD.
  */
-export function keepsForm(
-  value: ValueType,
-  { decimalTexts: readsTexts = false }: ColumnTypeOptions,
-): boolean {
+export function keepsForm(value: ValueType, options: ColumnTypeOptions): boolean {
   const { variety, guessed, memberTypes = [] } = value;
   const types = memberTypes.map(exactColumnType);
   return (
     guessed === true ||
-    (readsTexts && decimalTypeOf(value) !== null) ||
+    readTypeOf(value, options) !== null ||
     (variety === 'union' && areNumbers(types) && !types.every((type) => sameColumnType(type, types[0]!)))
   );
 }

@@ -61,6 +61,8 @@ export interface DrawingOptions {
   readonly typeNames?: () => ReadonlyMap<number, string>;
   /** see RelationalModel.decimalTexts; default true */
   readonly decimalTexts?: boolean;
+  /** see RelationalModel.calendarTexts; default true */
+  readonly calendarTexts?: boolean;
   /** see RelationalModel.textsByPlace; default true */
   readonly textsByPlace?: boolean;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
@@ -109,6 +111,7 @@ class ModelDrawing implements DrawingContext {
       sharesRoots = true,
       typeNames: namesOfTypes,
       decimalTexts = true,
+      calendarTexts = true,
       textsByPlace = true,
     }: DrawingOptions,
   ) {
@@ -118,7 +121,7 @@ class ModelDrawing implements DrawingContext {
     this.#heldKeys = heldKeys;
     this.#recordsFolds = foldedPlaces !== null && (met !== undefined || foldedPlaces.size > 0);
     this.model = model;
-    this.columnTypes = { textLength: defaultTextLength, decimalTexts };
+    this.columnTypes = { textLength: defaultTextLength, decimalTexts, calendarTexts };
     this.#roots = roots;
     this.keptBeside = met === undefined && valueTypes !== undefined ? valueTypes.keptOf : new Map();
     this.paths = createPathPrinter(model, roots);
