@@ -24,7 +24,7 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
     { limits: session.limits, ...(entries.length === 0 ? {} : { entries }) },
   );
   if (set.assertions > 0)
-    session.log(`the ${set.assertions} assertions (XSD 1.1) of the XSD set are not checked`);
+    session.log(`assertions (XSD 1.1) of the XSD set are not checked: ${set.assertions}`);
   const { createLibxml2Validator } = await import('../../adapters/validators/libxml2.ts');
   const { createXmllintValidator, findXmllint } = await import('../../adapters/validators/xmllint.ts');
   const module = new URL('../bin/validator-thread.mjs', import.meta.url);

@@ -18,8 +18,15 @@ import { createSimpleType } from '../components/simple-type.ts';
 import { uniteNamespaces } from '../components/wildcard.ts';
 import { derivationMethods } from './substitution-group.ts';
 
+const tooMany =
+  'Type alternatives within type alternatives combine in too many ways: from here on, elements have what the first of their types has';
+
 /** Of more types than these, none is looked for that another one covers. */
 const mostCompared = 500;
+
+/** For each element of the set there may be so many types that stand for several, and for a small set so many more. */
+const unionsForElement = 4;
+const unionsForAny = 1000;
 
 /** The types that elements have, of declarations with several. */
 export interface AlternativeTypes {
@@ -43,6 +50,7 @@ export function createAlternativeTypes(reading: XsdReading): AlternativeTypes {
   const unions = new Map<string, TypeDefinition>();
   const members = new Map<TypeDefinition, readonly TypeDefinition[]>();
   const joined = new Map<string, ElementDeclaration>();
+  let isToldTooMany = false;
 
   /** One type for several, each of which is not covered by another. */
   const unite = (types: readonly TypeDefinition[], origin: Origin): TypeDefinition => {
@@ -50,6 +58,12 @@ export function createAlternativeTypes(reading: XsdReading): AlternativeTypes {
     if (apart.length === 1) return apart[0]!;
     const key = keyOf(apart);
     let union = unions.get(key);
+    // contents of alternatives that have alternatives in their turn combine in more ways than any set can mean
+    if (union === undefined && unions.size >= unionsForAny + unionsForElement * reading.elements.length) {
+      if (!isToldTooMany) reading.report.warning('xsd_too_many_alternatives', tooMany, origin);
+      isToldTooMany = true;
+      return apart[0]!;
+    }
     if (union === undefined) {
       union = apart.every(isSimple) ? uniteSimple(apart, origin) : uniteComplex(apart, origin);
       unions.set(key, union);

@@ -1,5 +1,6 @@
 /** Type alternatives of XSD 1.1: what any of an element's types has lies where one looks for it, and comes back. */
 import { describe, expect, it } from 'vitest';
+import { compileXsdSet } from '../../../../src/engine/xsd/compile-set.ts';
 import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
@@ -171,5 +172,33 @@ describe('an element with alternatives', () => {
         ${restriction('A', '<xs:element name="a" type="xs:int"/>')}${restriction('B', '<xs:element name="b" type="xs:int"/>')}`),
     );
     expect(types[elements[0]!.type]!.name?.localName).toBe('T');
+  });
+});
+
+const choice = (name: string, types: readonly number[]): string =>
+  `<xs:element name="${name}" minOccurs="0">${types.map((type) => `<xs:alternative test="@t=${type}" type="T${type}"/>`).join('')}<xs:alternative type="xs:error"/></xs:element>`;
+
+/** Which types an element may have is told by its way from the root: of n types there are 2^n sets. */
+const combining = (n: number): string => {
+  const types = Array.from({ length: n }, (_, at) => {
+    const next = Math.min(at + 1, n - 1);
+    const children = choice('a', at === 0 ? [0, 1] : [next]) + choice('b', at === 0 ? [0] : [next]);
+    return `<xs:complexType name="T${at}">${inSequence(children)}<xs:attribute name="t${at}"/></xs:complexType>`;
+  });
+  return schema(choice('r', [0, 1]).replace(' minOccurs="0"', '') + types.join(''));
+};
+
+describe('alternatives within alternatives', () => {
+  it('combine in all ways where these are few', () => {
+    const { types } = compiled(combining(6));
+    expect(types.filter(({ name }) => name === null)).toHaveLength(31);
+  });
+
+  it('are told and bounded where they are too many', () => {
+    const { model, diagnostics } = compileXsdSet([{ name: 'a.xsd', bytes: bytesOf(combining(24)) }]);
+    expect(model.types.length).toBeLessThan(2000);
+    expect(diagnostics.filter(({ severity }) => severity === 'warning').map(({ code }) => code)).toEqual([
+      'xsd_too_many_alternatives',
+    ]);
   });
 });
