@@ -128,6 +128,7 @@ export interface EndedJob {
 }
 
 export interface JobStore {
+  /** AppError `too_many_requests`, `idempotency_key_reused`; `not_found` where an origin of it is not there any more. */
   submit(submission: Submission): Promise<Submitted>;
   findJob(idOrg: number, idJob: number): Promise<JobRecord | null>;
   listJobs(idOrg: number, page: number, size: number): Promise<Page<JobRecord>>;

@@ -8,6 +8,7 @@ import type { JobStatus } from '../../../src/jobs/record.ts';
 import { statusLetters } from '../../../src/jobs/status-letters.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 import { emptySourceModel } from './catalog/contract.ts';
+import { relational } from './catalog/models.ts';
 import { describeJobStore, submission, worker } from './jobs/contract.ts';
 import { needs } from '../../support/needs.ts';
 import { useTrial } from '../../support/service/trial.ts';
@@ -99,6 +100,40 @@ describe('the job table', () => {
     const again = await jobs.rerunJob(1, next.idJob);
     expect(await jobs.findJob(1, again.idJob)).toMatchObject(expected);
     await jobs.requestKill(1, again.idJob);
+    await jobs.close();
+  });
+
+  test('an origin that is removed while something refers to it is one that is not there', async () => {
+    const jobs = createPostgresJobStore(database.service);
+    const catalog = createPostgresCatalogStore(database.service);
+    const { id_sch: idSch } = await catalog.createOrigin({
+      idOrg: 1,
+      idParentSch: null,
+      idJob: null,
+      name: 'removed meanwhile',
+      sourceType: 'xml',
+      model: emptySourceModel,
+      files: [],
+    });
+    const { idLschma } = await catalog.createLogicalSchema(1, idSch, relational, null);
+    const [job] = submission(1, 1).jobs;
+    let drawing: Promise<unknown> = Promise.resolve();
+    let starting: Promise<{ readonly idJob: number }> | null = null;
+    await database.sql.begin(async (removing) => {
+      await removing`delete from svc.origin where id_sch = ${idSch}`;
+      drawing = catalog.saveDiagram(1, idLschma, '<svg/>').catch((error: unknown) => error);
+      starting = jobs.startByHand({ ...job!, idSch }, 1, worker, 60_000);
+      for (let waiting = 0; waiting < 2; await delay(10))
+        waiting = Number(
+          (
+            await database.sql<{ n: number }[]>`
+              select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+          )[0]!.n,
+        );
+    });
+    expect(await drawing).toMatchObject({ code: 'not_found' });
+    const { idJob } = await starting!;
+    expect(await jobs.findJob(1, idJob)).toMatchObject({ id_sch: null, status: 'running' });
     await jobs.close();
   });
 

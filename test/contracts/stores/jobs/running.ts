@@ -4,6 +4,15 @@ import { expect, test } from 'vitest';
 import { minute, newJob, submission, worker, type JobStoreUse } from './submissions.ts';
 
 export function runningJobs(given: JobStoreUse): void {
+  test('a submission whose origin is removed meanwhile is refused, and nothing of it is stored', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const gone = (await given.fixture.createOrigin(idOrg)) + 1_000_000;
+    const wanted = submission(idOrg, 2, { jobs: [newJob(), newJob({ idSch: gone })] });
+    await expect(given.jobs.submit(wanted)).rejects.toMatchObject({ code: 'not_found' });
+    expect((await given.jobs.listJobs(idOrg, 0, 20)).totalElements).toBe(0);
+    expect((await given.jobs.listWorkflows(idOrg, 0, 20)).totalElements).toBe(0);
+  });
+
   test('a submitted job is queued, with every field of the record', async () => {
     const idOrg = await given.fixture.createOrg();
     const parent = await given.submitOne(idOrg);

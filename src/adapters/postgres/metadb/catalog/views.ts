@@ -10,7 +10,7 @@ export async function saveDiagram(sql: Sql, idOrg: number, idLschma: number, svg
     ? await sql`
         insert into svc.diagram (id_lschma, svg)
         select l.id_lschma, ${svg} from svc.logical_schema l join svc.origin s using (id_sch)
-         where l.id_lschma = ${idLschma} and s.id_org = ${idOrg}
+         where l.id_lschma = ${idLschma} and s.id_org = ${idOrg} for key share of l
         on conflict (id_lschma) do update set svg = excluded.svg, saved = clock_timestamp()`
     : null;
   if (saved?.count !== 1) throw new AppError('not_found', `there is no logical schema ${idLschma}`);

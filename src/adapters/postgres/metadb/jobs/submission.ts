@@ -11,20 +11,35 @@ export async function submit(
   settings: JobStoreSettings,
   submission: Submission,
 ): Promise<Submitted> {
-  return sql.begin(async (tx) => {
-    const { idOrg, idempotency } = submission;
-    if (idempotency !== null) {
-      const earlier = await takeKey(tx, settings, idOrg, idempotency.key, idempotency.bodyHash);
-      if (earlier !== null) return earlier;
-    }
-    await checkRoom(tx, settings, idOrg, submission.jobs.length);
-    const idWorkflow = await createWorkflow(tx, idOrg, submission.workflowName);
-    const idJobs = await insertQueued(tx, settings, idOrg, idWorkflow, submission.jobs);
-    if (idempotency !== null) {
-      await tx`update svc.idempotency set id_workflow = ${idWorkflow} where id_org = ${idOrg} and key = ${idempotency.key}`;
-    }
-    return { idWorkflow, idJobs, replayed: false };
-  });
+  return sql
+    .begin((tx) => submitWithin(tx, settings, submission))
+    .catch((error: unknown) => {
+      // looked at before, and not there any more: the next try says which
+      if (error instanceof Error && 'constraint_name' in error && error.constraint_name === 'job_id_sch_fkey')
+        throw new AppError('not_found', 'a schema that the request names has just been removed', {
+          cause: error,
+        });
+      throw error;
+    });
+}
+
+async function submitWithin(
+  tx: TransactionSql,
+  settings: JobStoreSettings,
+  submission: Submission,
+): Promise<Submitted> {
+  const { idOrg, idempotency } = submission;
+  if (idempotency !== null) {
+    const earlier = await takeKey(tx, settings, idOrg, idempotency.key, idempotency.bodyHash);
+    if (earlier !== null) return earlier;
+  }
+  await checkRoom(tx, settings, idOrg, submission.jobs.length);
+  const idWorkflow = await createWorkflow(tx, idOrg, submission.workflowName);
+  const idJobs = await insertQueued(tx, settings, idOrg, idWorkflow, submission.jobs);
+  if (idempotency !== null) {
+    await tx`update svc.idempotency set id_workflow = ${idWorkflow} where id_org = ${idOrg} and key = ${idempotency.key}`;
+  }
+  return { idWorkflow, idJobs, replayed: false };
 }
 
 /** Keeps the key for this submission, or answers what it was used for. A second request with it waits for the first. */
@@ -150,7 +165,7 @@ export async function startByHand(
                            worker_id, host, os_user, base_path)
       values (${idOrg}, ${idWorkflow}, 0, true, true, ${job.jobType}, ${job.tool}, ${storable(job.params)}, ${job.paramsJson}, ${job.request},
               ${job.inputPath}, ${job.outputPath},
-              (select id_sch from svc.origin where id_sch = ${job.idSch}), ${job.idParentJob}, 'infinity', 1, 'R', 1, 1, clock_timestamp(),
+              (select id_sch from svc.origin where id_sch = ${job.idSch} for key share), ${job.idParentJob}, 'infinity', 1, 'R', 1, 1, clock_timestamp(),
               clock_timestamp() + ${leaseMs} * interval '1 millisecond', ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath})
       returning id_job`;
     if (row === undefined) throw new Error('the insert answered no row');
@@ -191,7 +206,7 @@ export async function rerun(
       insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, input_path, output_path,
                            id_sch, id_lschma, id_parent_job, rerun_of, deadline, max_attempts)
       select id_org, ${idWorkflow}, 0, true, job_type, tool, ${params}, ${params_json}, ${request}, input_path, output_path,
-             (select id_sch from svc.origin where id_sch = ${idSch}),
+             (select id_sch from svc.origin where id_sch = ${idSch} for key share),
              case when job_type in ('Parse', 'Write', 'Unload') then id_lschma end, id_job, id_job,
              clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
         from svc.job where id_job = ${idJob}
