@@ -161,12 +161,13 @@ function differences(
   return result;
 }
 
-/** Values that are equal are written alike: numbers without zeros that say nothing, times of any zone in UTC, true and 1. */
+/** Values that are equal are written alike: numbers without zeros that say nothing, times of any zone in UTC and in microseconds, true and 1. */
 function normalise(text: string): string {
   return text.trim().split(/\s+/).map(normaliseItem).join(' ');
 }
 
-function normaliseItem(value: string): string {
+function normaliseItem(text: string): string {
+  const value = text.replace(/(\d\d:\d\d:\d\d\.\d{6})\d+/, '$1');
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value)) {
     const [, sign, whole, fraction] = /^([+-]?)0*(\d*)\.?(\d*?)0*$/.exec(
       value.includes('.') ? value : `${value}.`,
