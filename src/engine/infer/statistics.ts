@@ -132,8 +132,8 @@ export function distinctEstimate(sketch: readonly number[]): number {
   return Math.round((sketchSize - 1) / (sketch[sketchSize - 1]! / 0x100000000));
 }
 
-const shortNumber = /^-?\d{1,15}(?:\.\d{1,15})?$/;
-const plainNumber = /^-?\d+(?:\.\d+)?$/;
+const shortNumber = /^-?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15})$/;
+const plainNumber = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
 const numberParts = /^(-?)0*(\d*)(?:\.(\d+?)0*)?$/;
 
 /** Whether `a` comes before `b`: plain decimals before all else and by their size, texts by their characters. */

@@ -262,7 +262,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
   let number: f64 = NaN;
   let whole: i32 = 0;
   let fraction: i32 = 0;
-  if ((negative || isDigit(first)) && length <= 1001) {
+  if ((negative || first == POINT || isDigit(first)) && length <= 1001) {
     const start = negative ? from + 1 : from;
     let point: usize = 0;
     let size: f64 = 0;
@@ -270,7 +270,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
     for (; p < to; p++) {
       const digit: u32 = load<u8>(p) - ZERO;
       if (digit <= 9) size = size * 10 + <f64>digit;
-      else if (digit + ZERO == POINT && point == 0 && p > start && p < to - 1) point = p;
+      else if (digit + ZERO == POINT && point == 0 && p < to - 1) point = p;
       else break;
     }
     if (p < to) {
@@ -300,7 +300,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
     } else {
       const isLong = length > KEPT_BYTES;
       // of a long one that may be a number only the start would be kept: perhaps another number
-      if (isLong && (negative || isDigit(first))) return false;
+      if (isLong && (negative || first == POINT || isDigit(first))) return false;
       const toLeast = compareToKept(
         value + LEAST, leastLength, load<i32>(value, LEAST_KIND), load<f64>(value, LEAST_NUMBER), from, length, kind, number,
       );

@@ -1,5 +1,5 @@
 /**
- * Which types a value could have and still give its text back: "1" may be an integer, "01", "+1" and "1.0" keep their form.
+ * Which types a value could have and still give its text back: "1" may be an integer, "01", "+1" and "1." keep their form.
  * A column's type is what all its values have in common.
  */
 import { readDateTimeValue, readDateValue, readTimeValue } from '../../shred/values/calendar.ts';
@@ -34,7 +34,7 @@ export function classesOf(bytes: Uint8Array, start: number, end: number, possibl
   if (possible === 0) return 0;
   const first = bytes[start]!;
   if (first === 116 || first === 102) return isBoolean(bytes, start, end) ? possible & CLASS_BOOLEAN : 0;
-  if ((first < 48 || first > 57) && first !== 45) return 0;
+  if ((first < 48 || first > 57) && first !== 45 && first !== 46) return 0;
   let result = 0;
   if ((possible & (CLASS_INTEGER | CLASS_DECIMAL | CLASS_SCIENTIFIC)) !== 0)
     result = numberClasses(bytes, start, end);
@@ -68,7 +68,7 @@ export function hasOffset(bytes: Uint8Array, start: number, end: number): boolea
   return bytes[to - 6] === 43 || bytes[to - 6] === 45;
 }
 
-/** Canonical decimal digits: no plus sign, no leading zero, no negative zero, digits on both sides of a point. */
+/** Decimal digits: no plus sign, no leading zero, no negative zero, digits behind a point; of a number below one, there may be none before it. */
 function numberClasses(bytes: Uint8Array, start: number, end: number): number {
   const negative = bytes[start] === 45;
   const first = negative ? start + 1 : start;
@@ -77,7 +77,7 @@ function numberClasses(bytes: Uint8Array, start: number, end: number): number {
   for (let i = first; i < end; i += 1) {
     const byte = bytes[i]!;
     if (byte === 46) {
-      if (point >= 0 || i === first || i === end - 1) return 0;
+      if (point >= 0 || i === end - 1) return 0;
       point = i;
     } else if (byte === 69 || byte === 101) {
       return isScientific(bytes, first, end, point, i) ? CLASS_SCIENTIFIC : 0;

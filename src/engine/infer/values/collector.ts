@@ -93,7 +93,7 @@ export class ValueCollector {
   }
 
   /**
-   * Canonical decimal digits (as `classesOf` has them), read in one walk: the number, NaN where it has more digits than double
+   * Decimal digits (as `classesOf` has them), read in one walk: the number, NaN where it has more digits than double
    * precision tells apart, or is none. Then all that was said of numbers is forgotten.
    */
   #number(bytes: Uint8Array, start: number, end: number, isFirst: boolean): number {
@@ -107,7 +107,7 @@ export class ValueCollector {
       if (digit >= 0 && digit <= 9) {
         size = size * 10 + digit;
         digits += 1;
-      } else if (digit === -2 && point < 0 && i > first && i < end - 1) point = i;
+      } else if (digit === -2 && point < 0 && i < end - 1) point = i;
       else return this.#noNumber(bytes, start, end);
     }
     const whole = (point < 0 ? end : point) - first;

@@ -36,7 +36,7 @@ export class ValueExtremes {
     if (least.length < 0) return this.#addText(startOf(bytes, start, end));
     if (end - start > keptCharacters) {
       // what is kept is a start: of numbers it may be another number
-      const isText = bytes[start]! > 57 || (bytes[start]! < 48 && bytes[start] !== 45);
+      const isText = bytes[start]! > 57 || (bytes[start]! < 48 && bytes[start] !== 45 && bytes[start] !== 46);
       const isWithin =
         isText &&
         !least.isAfter(bytes, start, end, false, NaN) &&
@@ -105,13 +105,13 @@ class KeptValue {
   }
 }
 
-/** `-?\d+(\.\d+)?`, as `isLess` has it. */
+/** `-?(\d+(\.\d+)?|\.\d+)`, as `isLess` has it. */
 export function isPlainNumber(bytes: Uint8Array, start: number, end: number): boolean {
   let point = -1;
   const first = bytes[start] === 45 ? start + 1 : start;
   for (let i = first; i < end; i += 1) {
     const byte = bytes[i]!;
-    if (byte === 46 && point < 0 && i > first && i < end - 1) point = i;
+    if (byte === 46 && point < 0 && i < end - 1) point = i;
     else if (byte < 48 || byte > 57) return false;
   }
   return first < end;

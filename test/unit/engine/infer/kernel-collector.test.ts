@@ -48,6 +48,8 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'a number that becomes a text': ['1', '2.5', '3x', '4'],
   booleans: ['true', 'false', 'true'],
   'no booleans': ['true', 'False', 'truth'],
+  'below one': ['.5', '-.5', '12', '0.25', '.125', '-3', `.${'7'.repeat(250)}`, `.${'7'.repeat(999)}`],
+  'no numbers with a point': ['.', '-.', '.5.', '..5', '.5x', '-.0', '.00'],
   exponents: ['1.5E-4', '-2.5e+38', '0e+000', '12', '-0.0E1', '1.25', `1.${'5'.repeat(60)}E5`],
   'too long an exponent': [`1.${'5'.repeat(61)}E5`, '1.5E39', '1.5E1000'],
   'no exponents': ['1.5E', '1.5E+', '12E4', '1.E5', '-E5', '00.5E5', '1.5E5x', 'e5'],

@@ -44,9 +44,9 @@ describe('the order of values', () => {
 describe('digits', () => {
   it('are forgotten where not all values are numbers, whichever comes first', () => {
     const none = { wholeDigits: 0, minFraction: 0, maxFraction: 0 };
-    expect(valuesOf(['<v>12.5</v>', '<v>.5</v>'])).toMatchObject(none);
-    expect(valuesOf(['<v>.5</v>', '<v>12.5</v>'])).toMatchObject(none);
-    const merged = mergeStatistics(statisticsOf(['<v>.5</v>']), statisticsOf(['<v>12.5</v>']));
+    expect(valuesOf(['<v>12.5</v>', '<v>5.</v>'])).toMatchObject(none);
+    expect(valuesOf(['<v>5.</v>', '<v>12.5</v>'])).toMatchObject(none);
+    const merged = mergeStatistics(statisticsOf(['<v>5.</v>']), statisticsOf(['<v>12.5</v>']));
     expect(merged.elements[0]!.text).toMatchObject(none);
   });
 });
