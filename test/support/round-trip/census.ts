@@ -161,13 +161,13 @@ function differences(
   return result;
 }
 
-/** Values that are equal are written alike: numbers without zeros that say nothing, times of any zone in UTC and in microseconds, true and 1. */
+/** Values that are equal are written alike: numbers without exponents and zeros that say nothing, times of any zone in UTC and in microseconds, true and 1. */
 function normalise(text: string): string {
   return text.trim().split(/\s+/).map(normaliseItem).join(' ');
 }
 
 function normaliseItem(text: string): string {
-  const value = text.replace(/(\d\d:\d\d:\d\d\.\d{6})\d+/, '$1');
+  const value = withoutExponent(text.replace(/(\d\d:\d\d:\d\d\.\d{6})\d+/, '$1'));
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value)) {
     const [, sign, whole, fraction] = /^([+-]?)0*(\d*)\.?(\d*?)0*$/.exec(
       value.includes('.') ? value : `${value}.`,
@@ -181,6 +181,17 @@ function normaliseItem(text: string): string {
   const zoned = /^(\d{4}-\d\d-\d\d)T(.*)(?:Z|[+-]\d\d:\d\d)$/.exec(value);
   if (zoned !== null) return `${zoned[1]}T${zoned[2]}`;
   return value.replace(/^(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d:\d\d)$/, '$1');
+}
+
+function withoutExponent(value: string): string {
+  const parts = /^([+-]?)(\d*)\.?(\d*)[eE]([+-]?\d{1,3})$/.exec(value);
+  const [, sign, whole = '', fraction = '', power] = parts ?? [];
+  if (whole + fraction === '') return value;
+  const exponent = Number(power);
+  const zeros = '0'.repeat(Math.abs(exponent));
+  const digits = exponent < 0 ? zeros + whole + fraction : whole + fraction + zeros;
+  const point = whole.length + Math.max(0, exponent);
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 function listItems(literal: string): string {
