@@ -183,7 +183,8 @@ function normaliseItem(text: string): string {
   return value.replace(/^(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d:\d\d)$/, '$1');
 }
 
-function withoutExponent(value: string): string {
+/** A number with an exponent is written out; other texts stay. */
+export function withoutExponent(value: string): string {
   const parts = /^([+-]?)(\d*)\.?(\d*)[eE]([+-]?\d{1,3})$/.exec(value);
   const [, sign, whole = '', fraction = '', power] = parts ?? [];
   if (whole + fraction === '') return value;

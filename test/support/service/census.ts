@@ -2,6 +2,7 @@
  * Compares documents with the tables they were loaded into, through the mapping alone: every element that makes a row, and
  * every value, is named by its document and by the positions of the rows it hangs from, and must be there exactly once.
  */
+import { withoutExponent } from '../round-trip/census.ts';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import type { MappingAnswer } from './client.ts';
 import { readXml, type ReadElement } from './xml-reader.ts';
@@ -289,7 +290,8 @@ function valueOfColumn(text: string, { data_type: type }: MappingAnswer): string
     case 'integer':
     case 'bigint':
     case 'numeric': {
-      const [, sign, whole, fraction = ''] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
+      const [, sign, whole, fraction = ''] =
+        /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(withoutExponent(text)) ?? [];
       if (whole === undefined || text === '') return text;
       const digits = `${whole === '' ? '0' : whole}${fraction === '' ? '' : `.${fraction}`}`;
       return sign === '-' && digits !== '0' ? `-${digits}` : digits;
@@ -327,12 +329,8 @@ function instant(text: string): string {
   return microseconds(`${seconds}${fraction}`);
 }
 
-/** Cut, or rounded where the column was given more: the documents of the tests do not round over a second. */
+/** Of a time: digits behind them are cut off, as in columns. */
 function microseconds(text: string): string {
   const [, whole, fraction] = /^(.*\d\d:\d\d:\d\d)(\.\d+)$/.exec(text) ?? [];
-  if (whole === undefined) return text;
-  return `${whole}${Number(fraction)
-    .toFixed(6)
-    .replace(/^[01]/, '')
-    .replace(/\.?0+$/, '')}`;
+  return whole === undefined ? text : `${whole}${fraction!.slice(0, 7).replace(/\.?0+$/, '')}`;
 }
