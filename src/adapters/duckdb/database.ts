@@ -23,6 +23,8 @@ export interface DuckDbOptions {
   readonly memoryBytes: number;
   /** a new file gets the smallest blocks: larger on the disk, but what waits for the end of a transaction need not stay in memory */
   readonly smallBlocks?: boolean;
+  /** a new file that nobody else knows: what is committed goes into it at once, and not through the log, where long values are copied in memory */
+  readonly skipsLog?: boolean;
   /** how long to wait for another process that has the file open (0) */
   readonly busyTimeoutMs?: number;
   /** what messages call it (the path) */
@@ -92,6 +94,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
     // of two, one waits for the other in a loop: half as much again of processor time, and hardly sooner done
     threads: '1',
     ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),
+    ...(options.skipsLog === true ? { checkpoint_threshold: '1B' } : {}),
   };
   const { instance } = await openWhenFree(path, settings, options.memoryBytes, options);
   try {

@@ -120,6 +120,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
       directory: this.stagingDirectory,
       memoryBytes: this.#memoryBytes,
       smallBlocks,
+      skipsLog: isNew,
       label: this.label,
       busyTimeoutMs: this.options.busyTimeoutMs ?? 30_000,
       signal: this.options.signal,
