@@ -24,7 +24,7 @@ const mostExponentDigits = 3;
 const largestExponent = 38;
 /** bytes; fractions of a second may have any number of digits */
 const longestTime = 64;
-/** nanoseconds; behind the sixth digit a column rounds, and the value is kept as written beside it */
+/** nanoseconds; a column cuts off what is behind the sixth digit, and the value is kept as written beside it */
 const mostFractionDigits = 9;
 /** with white space around it */
 const longestWithSpace = 512;
