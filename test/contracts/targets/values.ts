@@ -68,10 +68,9 @@ function float(kind: 'real' | 'double', text: string): string {
   return String(kind === 'real' ? Math.fround(value) : value);
 }
 
-/** Of a fraction of a second, six digits, as databases keep them. */
+/** Of a fraction of a second, six digits: columns have no more, and none of these is rounded. */
 function micros(fraction: string): bigint {
-  const digits = BigInt(fraction.padEnd(7, '0').slice(0, 7));
-  return (digits + 5n) / 10n;
+  return BigInt(fraction.padEnd(6, '0').slice(0, 6));
 }
 
 function clock(text: string): string {
