@@ -2,6 +2,7 @@
 import type { Facets } from '../../model/source-model.ts';
 import { isAsciiAlone, isOneOf, partsOf } from './allowed-texts.ts';
 import type { PatternPart } from './pattern.ts';
+import { ascii, endsOfTexts, type TextKind } from './pattern-search.ts';
 
 /** Digits that texts have at most before the point, and after it. */
 export interface DecimalTexts {
@@ -18,7 +19,7 @@ export interface DecimalTexts {
  */
 export function decimalTexts(patterns: NonNullable<Facets['patterns']>): DecimalTexts | null {
   for (const step of partsOf(patterns)) {
-    const texts = new NumberSearch().endsOfAll(step);
+    const texts = endsOfTexts(step, numbers);
     const found = texts === null ? null : numbersOf([...texts].map(readState));
     if (found !== null) return found;
   }
@@ -41,13 +42,9 @@ type Sign = '-' | '.' | '0' | '1';
 /** A digit other than 0 stands for all of them. */
 const signs: readonly Sign[] = ['-', '.', '0', '1'];
 const numerals = '-.0123456789';
-const ascii: readonly string[] = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 
 /** of whole numbers and of fractions, each */
 const mostDigits = 30;
-
-/** steps beyond which a pattern counts as one that allows more than numbers */
-const maxSteps = 5000;
 
 function numbersOf(states: readonly State[]): DecimalTexts | null {
   if (!states.every(({ phase }) => phase === 'whole' || phase === 'fraction')) return null;
@@ -58,73 +55,6 @@ function numbersOf(states: readonly State[]): DecimalTexts | null {
   if (!isBelowOne || !isAmount) return null;
   const whole = Math.max(1, ...states.map((state) => state.whole));
   return { whole, fraction: Math.max(...lengths), isUniform: lengths.size === 1 };
-}
-
-/** Follows a pattern through all texts that it allows, as long as they are numbers. */
-class NumberSearch {
-  #steps = 0;
-  readonly #signs = new Map<string, readonly Sign[] | null>();
-
-  /** Where the texts end; null: one of them is no number, or that is not found out in reasonable time. */
-  endsOfAll(options: readonly PatternPart[]): ReadonlySet<string> | null {
-    const start = stateKey({ phase: 'start', isNegative: false, whole: 0, fraction: 0 });
-    return this.#endsOf({ kind: 'choice', options }, new Set([start]));
-  }
-
-  #endsOf(part: PatternPart, starts: ReadonlySet<string>): ReadonlySet<string> | null {
-    this.#steps += 1;
-    if (this.#steps > maxSteps) return null;
-    switch (part.kind) {
-      case 'character':
-        return afterCharacter(this.#signsOf(part), starts);
-      case 'sequence':
-        return part.items.reduce<ReadonlySet<string> | null>(
-          (ends, item) => (ends === null ? null : this.#endsOf(item, ends)),
-          starts,
-        );
-      case 'choice':
-        return union(part.options.map((option) => this.#endsOf(option, starts)));
-      case 'repeat':
-        return this.#endsOfRepeat(part, starts);
-    }
-  }
-
-  #signsOf(part: PatternPart & { readonly kind: 'character' }): readonly Sign[] | null {
-    let known = this.#signs.get(part.source);
-    if (known === undefined) this.#signs.set(part.source, (known = signsOf(part)));
-    return known;
-  }
-
-  #endsOfRepeat(
-    { item, min, max }: PatternPart & { readonly kind: 'repeat' },
-    starts: ReadonlySet<string>,
-  ): ReadonlySet<string> | null {
-    const all = new Set(min === 0 ? starts : []);
-    let ends = starts;
-    for (let times = 1; times <= max; times += 1) {
-      const next = this.#endsOf(item, ends);
-      // what goes on without end has more digits than a number
-      if (next === null || times > maxSteps) return null;
-      ends = next;
-      if (times >= min) for (const end of ends) all.add(end);
-    }
-    return all;
-  }
-}
-
-function afterCharacter(
-  allowed: readonly Sign[] | null,
-  starts: ReadonlySet<string>,
-): ReadonlySet<string> | null {
-  if (allowed === null) return null;
-  const ends = new Set<string>();
-  for (const start of starts)
-    for (const sign of allowed) {
-      const next = follow(readState(start), sign);
-      if (next === null) return null;
-      ends.add(stateKey(next));
-    }
-  return ends;
 }
 
 /** Null: characters that no number has, or none. */
@@ -154,15 +84,6 @@ function follow(state: State, sign: Sign): State | null {
   }
 }
 
-function union(sets: readonly (ReadonlySet<string> | null)[]): ReadonlySet<string> | null {
-  const all = new Set<string>();
-  for (const set of sets) {
-    if (set === null) return null;
-    for (const one of set) all.add(one);
-  }
-  return all;
-}
-
 function stateKey(state: State): string {
   return `${state.phase} ${state.isNegative} ${state.whole} ${state.fraction}`;
 }
@@ -176,3 +97,13 @@ function readState(key: string): State {
     fraction: Number(fraction),
   };
 }
+
+/** By the keys of their states. */
+const numbers: TextKind<string, Sign> = {
+  start: stateKey({ phase: 'start', isNegative: false, whole: 0, fraction: 0 }),
+  signsOf,
+  follow: (key, sign) => {
+    const next = follow(readState(key), sign);
+    return next === null ? null : stateKey(next);
+  },
+};
