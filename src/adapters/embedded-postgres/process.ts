@@ -49,7 +49,10 @@ const settings: Readonly<Record<string, string>> = {
   cluster_name: 'conversion-job-service',
 };
 
-/** Makes the data folder unless it is there. A broken attempt leaves nothing that could be taken for data. */
+/**
+ * Makes the data folder unless it is there. A broken attempt leaves nothing that could be taken for data. AppError `service_unavailable` where
+ * the folder has something else, as after a removal that did not come to its end.
+ */
 export async function initialise(folder: ClusterFolder, binaries: PostgresBinaries): Promise<void> {
   for (const name of await readdir(folder.directory)) {
     if (name.startsWith('new-')) await rm(join(folder.directory, name), { recursive: true });
@@ -61,6 +64,12 @@ export async function initialise(folder: ClusterFolder, binaries: PostgresBinari
     )
   )
     return;
+  const left = await readdir(folder.data).catch(() => []);
+  if (left.length > 0)
+    throw new AppError(
+      'service_unavailable',
+      `${folder.data} has no PG_VERSION, so that it is no database, but it is not empty (${left.slice(0, 3).join(', ')}): put a backup of it back, or remove the folder to begin with an empty database`,
+    );
   const launcher = chooseInitLauncher(folder, binaries);
   const draft = join(folder.directory, `new-${randomBytes(6).toString('hex')}`);
   const data = join(draft, 'data');

@@ -1,5 +1,5 @@
-/** An embedded database whose folder is moved while it runs: it would write its control file into what lies there next. */
-import { chmod, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+/** An embedded database whose folder is moved while it runs, which would write its control file into what lies there next, or was removed in part. */
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
@@ -67,4 +67,14 @@ test('is told of before another one is made in its place', async () => {
   await rename(movedTo, directory);
   expect(await query(first.url, 'select 1 as n')).toEqual([{ n: 1 }]);
   await first.stop();
+});
+
+test('is not made where one was removed in part, which is told', async () => {
+  const data = join(directory, 'data');
+  await mkdir(join(data, 'pg_wal'), { recursive: true });
+  await expect(startEmbeddedPostgres({ directory })).rejects.toMatchObject({
+    code: 'service_unavailable',
+    message: expect.stringMatching(/no PG_VERSION.*pg_wal.*remove the folder/u),
+  });
+  expect(await readdir(data)).toEqual(['pg_wal']);
 });
