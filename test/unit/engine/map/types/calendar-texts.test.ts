@@ -1,70 +1,63 @@
 /** Strings whose patterns allow dates alone, with or without times: those of standards that declare them as text. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel } from '../../../../../src/engine/map/build-model.ts';
-import type { Column, RelationalModel } from '../../../../../src/engine/model/relational-model.ts';
 import { compareXml } from '../../../../support/documents/canonical-xml.ts';
 import { shredToBytes } from '../../../../support/models/shredded-bytes.ts';
 import { compiled, modelOf, shred } from '../../../../support/models/shredding.ts';
+import {
+  patternFacets,
+  schemaOfStrings,
+  valueColumnOf,
+} from '../../../../support/models/strings-with-facets.ts';
 import { roundTrip } from '../../../../support/round-trip/in-memory.ts';
-
-const schema = (
-  base: string,
-  facets: string,
-): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
-  <xs:element name="r"><xs:complexType><xs:sequence><xs:element name="v" maxOccurs="99"><xs:simpleType>
-  <xs:restriction base="xs:${base}">${facets}</xs:restriction></xs:simpleType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`;
-const pattern = (...values: readonly string[]): string =>
-  values.map((value) => `<xs:pattern value="${value}"/>`).join('');
-const valueOf = ({ tables }: RelationalModel): Column =>
-  tables.flatMap(({ columns }) => columns).find(({ role, name }) => role === 'value' && name === 'value')!;
 
 const day = '\\d{4}-(1[0-2]|0[1-9])-(3[0-1]|0[1-9]|[1-2][0-9])';
 const time = 'T(20|21|22|23|[0-1]\\d):[0-5]\\d:[0-5]\\d';
-const date = pattern(day);
-const local = pattern(`${day}${time}`);
-const zoned = pattern(`${day}${time}([\\-,\\+](0[0-9]|10|11):00|([\\+](12):00))`);
+const date = patternFacets(day);
+const local = patternFacets(`${day}${time}`);
+const zoned = patternFacets(`${day}${time}([\\-,\\+](0[0-9]|10|11):00|([\\+](12):00))`);
 
 describe('a string', () => {
   it.each([
     [date, 'date'],
     [
-      pattern('(20(([02468][048])|([13579][26]))-02-29)|(20[0-9][0-9])-((0[1,3-9])|(1[0-2]))-(29|30)'),
+      patternFacets('(20(([02468][048])|([13579][26]))-02-29)|(20[0-9][0-9])-((0[1,3-9])|(1[0-2]))-(29|30)'),
       'date',
     ],
-    [pattern('[0-9]{4}-[0-9]{2}-[0-9]{2}'), 'date'],
+    [patternFacets('[0-9]{4}-[0-9]{2}-[0-9]{2}'), 'date'],
     [local, 'timestamp'],
-    [pattern(`${day}${time}(\\.[0-9]+)?`), 'timestamp'],
+    [patternFacets(`${day}${time}(\\.[0-9]+)?`), 'timestamp'],
     [zoned, 'timestamptz'],
-    [pattern(`${day}${time}Z`, `${day}${time}\\.\\d{3}[+\\-]\\d{2}:\\d{2}`), 'timestamptz'],
+    [patternFacets(`${day}${time}Z`, `${day}${time}\\.\\d{3}[+\\-]\\d{2}:\\d{2}`), 'timestamptz'],
   ])('is a date where %s', (facets, kind) => {
     for (const base of ['string', 'normalizedString', 'token']) {
-      const { type, keepsForm } = valueOf(modelOf(compiled(schema(base, facets)), 3));
+      const { type, keepsForm } = valueColumnOf(modelOf(compiled(schemaOfStrings(base, facets)), 3));
       expect([type, keepsForm]).toEqual([{ kind }, true]);
     }
   });
 
   it.each([
     // dates of several kinds
-    [pattern(`${day}(${time})?`)],
-    [pattern(`${day}${time}Z?`)],
-    [pattern(day, `${day}${time}`)],
+    [patternFacets(`${day}(${time})?`)],
+    [patternFacets(`${day}${time}Z?`)],
+    [patternFacets(day, `${day}${time}`)],
     // a part of a date, and more than one
-    [pattern('\\d{4}-\\d{2}')],
-    [pattern('\\d{4}(-\\d{2}(-\\d{2})?)?')],
-    [pattern(`${day}Z`)],
-    [pattern(`${day}${time}Z.`)],
-    [pattern('-?\\d{4}-\\d{2}-\\d{2}')],
-    [pattern('\\d{4,}-\\d{2}-\\d{2}')],
-    [pattern('\\d{2}-\\d{2}-\\d{4}')],
-    [pattern('[0-9-]{10}')],
-    [pattern('.{4}-.{2}-.{2}')],
-    [pattern(`(${day})?`)],
-    [pattern('(\\d?){2000000000}-\\d{2}-\\d{2}')],
-    [pattern('((((0|1)*)*)*)*')],
-    [pattern(day, 'n/a')],
+    [patternFacets('\\d{4}-\\d{2}')],
+    [patternFacets('\\d{4}(-\\d{2}(-\\d{2})?)?')],
+    [patternFacets(`${day}Z`)],
+    [patternFacets(`${day}${time}Z.`)],
+    [patternFacets('-?\\d{4}-\\d{2}-\\d{2}')],
+    [patternFacets('\\d{4,}-\\d{2}-\\d{2}')],
+    [patternFacets('\\d{2}-\\d{2}-\\d{4}')],
+    [patternFacets('[0-9-]{10}')],
+    [patternFacets('.{4}-.{2}-.{2}')],
+    [patternFacets(`(${day})?`)],
+    [patternFacets('(\\d?){2000000000}-\\d{2}-\\d{2}')],
+    [patternFacets('((((0|1)*)*)*)*')],
+    [patternFacets(day, 'n/a')],
     [`${date}<xs:enumeration value="2024-01-01"/>`],
   ])('is text where %s', (facets) => {
-    const { type, keepsForm } = valueOf(modelOf(compiled(schema('string', facets)), 3));
+    const { type, keepsForm } = valueColumnOf(modelOf(compiled(schemaOfStrings('string', facets)), 3));
     expect([type.kind, keepsForm]).toEqual(['text', undefined]);
   });
 
@@ -79,7 +72,7 @@ describe('a string', () => {
     ],
     [zoned, ['2024-02-29T10:20:30Z', '2024-02-29T10:20:30-03:00'], ['2024-02-29T10:20:30-03:00']],
   ])('of %s comes back to the letter: %j', async (facets, values, beside) => {
-    const source = compiled(schema('string', facets));
+    const source = compiled(schemaOfStrings('string', facets));
     const model = modelOf(source, 3);
     const document = `<r>${values.map((value) => `<v>${value}</v>`).join('')}</r>`;
     const { rows, unconvertedValues } = shred(model, [document]);
@@ -93,7 +86,7 @@ describe('a string', () => {
   });
 
   it('keeps what is no date', async () => {
-    const model = modelOf(compiled(schema('string', date)), 3);
+    const model = modelOf(compiled(schemaOfStrings('string', date)), 3);
     const document = '<r><v>2024-02-29</v><v>2023-02-29</v><v>soon</v></r>';
     expect(shred(model, [document]).unconvertedValues.length).toBe(2);
     const [written] = await roundTrip(model, [document]);
@@ -101,10 +94,10 @@ describe('a string', () => {
   });
 
   it('stays text where an earlier release made the model', () => {
-    const source = compiled(schema('string', date));
+    const source = compiled(schemaOfStrings('string', date));
     const { calendarTexts: _, ...earlier } = modelOf(source, 3);
     const next = buildRelationalModel(source, { mapLevel: 3, previous: earlier });
-    expect([next.calendarTexts, valueOf(next).type.kind]).toEqual([undefined, 'text']);
+    expect([next.calendarTexts, valueColumnOf(next).type.kind]).toEqual([undefined, 'text']);
     const goesOn = buildRelationalModel(source, { mapLevel: 3, previous: modelOf(source, 3) });
     expect(goesOn).toEqual(modelOf(source, 3));
   });
