@@ -34,11 +34,11 @@ export async function waitForJobs(
     const found = await jobs.listWorkflowJobs(idOrg, idWorkflow, 0, idJobs.length);
     const statusOf = new Map(found?.content.map(({ id_job: idJob, status }) => [idJob, status]));
     const statuses = idJobs.map((idJob) => statusOf.get(idJob) ?? 'lost');
-    if (leftMs <= 0 || signal.aborted || statuses.every((status) => terminalStatuses.has(status))) {
+    const running = statuses.filter((status) => !terminalStatuses.has(status)).length;
+    if (leftMs <= 0 || signal.aborted || running === 0) {
       looked.abort();
       return statuses;
     }
-    const running = statuses.filter((status) => !terminalStatuses.has(status)).length;
     // of many that end one by one, several are seen with one look
     if (running > 1) await pause(Math.min(shortestPauseMs, leftMs), signal);
     await ended;

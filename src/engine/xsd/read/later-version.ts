@@ -1,9 +1,9 @@
 /** Whether an XSD document is written for XSD 1.1: some that XSD 1.0 forbids is allowed in its set. */
+import { xsdNamespace } from '../../model/name-labels.ts';
 import type { XmlElement } from '../../xml/tree.ts';
 import { versioningNamespace } from './conditional-inclusion.ts';
 import { collapse } from './white-space.ts';
 
-const xsdNamespace = 'http://www.w3.org/2001/XMLSchema';
 const laterElements: ReadonlySet<string> = new Set([
   'alternative',
   'assert',
