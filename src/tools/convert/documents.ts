@@ -72,6 +72,7 @@ function withSkipAdvice({ diagnostic }: InputError): InputError {
 /** Check, collect, choose or make the schema, load, record. */
 async function convertDocuments(context: ConversionContext): Promise<Conversion> {
   const { origin, collects, loads } = context.plan;
+  context.session.expectWork({ bytes: context.inputs.totalBytes });
   if (collects) await checkBeforeCollecting(context);
   const collected = collects ? await collectStatistics(context) : null;
   // documents that make their schema themselves are always read before

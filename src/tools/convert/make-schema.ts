@@ -22,6 +22,7 @@ export async function makeSchema(
   const { inferSourceModel } = await import('../../engine/infer/source-model.ts');
   const source = earlier?.source ?? inferSourceModel(all);
   steps.begin('map');
+  session.expectWork({ elements: source.elements.length });
   const { buildModel } = await import('../schemas/build-model.ts');
   // places of a type that several share hold less than all of them together
   const met = request.prune ? { statistics: all, declared: source } : undefined;

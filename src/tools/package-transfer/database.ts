@@ -16,6 +16,7 @@ import { readAddress } from '../../runtime/transfers.ts';
 import { openInstallation } from '../../runtime/open/installation.ts';
 import type { OpenedInstallation } from '../../runtime/open/installation.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
+import { keepLeaseByHand } from '../session/lease-keeper.ts';
 import { secretsOfTransfer } from './request.ts';
 import type { ToolTransfer } from './request.ts';
 
@@ -33,9 +34,6 @@ export interface TransferDatabase {
 const longestMessageBytes = 256 * 1024 * 1024;
 /** A database that takes no byte for so long does not come back. */
 const stallMs = 60_000;
-const leaseMs = 30_000;
-/** a kill is heard within it */
-const heartbeatMs = 2_000;
 
 export async function openTransferDatabase(
   command: TransferCommand,
@@ -149,6 +147,7 @@ async function openOwn(
   request: ToolTransfer,
 ): Promise<TransferDatabase> {
   const { jobs } = home.adapters;
+  const { leaseMs } = home.config.limits;
   const idOrg = request.id_org ?? 1;
   const idSch = Number(request.origin_id);
   const known = command === 'export' && (await home.adapters.catalog.findOrigin(idOrg, idSch)) !== null;
@@ -166,21 +165,15 @@ async function openOwn(
     leaseMs,
   );
   await jobs.report(claim, { idApp: `local-${Date.now()}` });
-  const beat = setInterval(() => {
-    jobs.heartbeat(claim, leaseMs).then(
-      (answer) => {
-        if (answer === 'kill') process.kill(process.pid, 'SIGTERM');
-      },
-      () => undefined,
-    );
-  }, heartbeatMs);
-  beat.unref();
+  const lease = keepLeaseByHand(home, claim, leaseMs, (why) => {
+    if (why === 'kill') process.kill(process.pid, 'SIGTERM');
+  });
   return {
     store: createPostgresTransferStore(home.sql),
     idOrg,
     idJob: claim.idJob,
     async finish(failure) {
-      clearInterval(beat);
+      await lease.stop();
       // an import that has completed has ended its record
       await jobs.report(claim, failure === null ? { progress: 1 } : { failure });
       await jobs.finish(claim, failure === null ? 'completed' : 'failed', failure);

@@ -67,7 +67,10 @@ export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promis
     `XSD set: ${files.length} files, ${source.elements.length} elements, ${source.types.length} types, ` +
       `${source.primaryRoots > 0 ? source.primaryRoots : source.roots.length} root elements`,
   );
-  if (known === null) steps.begin('map');
+  if (known === null) {
+    steps.begin('map');
+    session.expectWork({ elements: source.elements.length });
+  }
   const model = known?.model ?? buildModel(request, source, await choicesAfterParent(session));
   session.log(
     `model at level ${model.mapLevel}: ${counted(model.tables.length, 'table')}, ${counted(model.mappings.length, 'mapping')}`,

@@ -152,6 +152,7 @@ async function makeModel(
   const known = before.filter((name) => rootsNamed(source, [name]).length > 0);
   // parts that become documents are named for themselves, not for what was around them
   const sameRoots = rootsOf(request, source).every((name) => hasRoot(stored?.model, name));
+  session.expectWork({ elements: source.elements.length });
   const { buildModel } = await import('./build-model.ts');
   const drawnOf =
     met === undefined ? source : (await import('../../engine/map/prune.ts')).pruneSourceModel(source, met);

@@ -21,6 +21,7 @@ import { newJob } from '../../jobs/new-job.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archives/limits.ts';
 import { FileSpool } from '../inputs/file-spool.ts';
 import { watchClaim } from './claim-watch.ts';
+import { keepLeaseByHand, type WorkSize } from './lease-keeper.ts';
 import { watchDisk, type DiskWatch } from './disk-watch.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
@@ -73,6 +74,8 @@ export interface ToolSession {
   readonly committing: boolean;
   /** `fraction` 0 … 1; at most a write per second reaches the record. Throws `Interrupted`, and where the disk is full. */
   progress(fraction: number, done?: PassProgress): void;
+  /** Called before work on a model of so many elements, or on so many bytes, which may take long without a pause: the lease of the job is renewed all the same. */
+  expectWork(size: WorkSize): void;
   /** The logical schema that the run works by, for the summary. */
   choose(chosen: SchemaChosen, model: RelationalModel): void;
   /** The record holds it within moments. */
@@ -90,7 +93,6 @@ export interface ToolSession {
   close(): Promise<void>;
 }
 
-const leaseMs = 30_000;
 /** between two lines of a log that tell how far a run is */
 const progressLineMs = 10_000;
 
@@ -164,12 +166,11 @@ async function sessionOfJob(
       if (!mustExist && !isAbsolute(path)) await disk.begin();
       return location;
     },
+    // the worker renews the lease
+    expectWork: () => undefined,
     finish: async () => watch.stop(),
   });
 }
-
-/** How often a run by hand shows that it lives, and hears that it is killed: far within its lease, and as soon as a person expects it. */
-const beatMs = 1500;
 
 async function sessionByHand(
   home: OpenedInstallation,
@@ -177,24 +178,16 @@ async function sessionByHand(
   options: SessionOptions,
 ): Promise<ToolSession> {
   const { jobs, secrets } = home.adapters;
+  const { leaseMs } = home.config.limits;
   const claim = await jobs.startByHand(
     newJob(request, await sealRequest(request, secrets), home.config.spark.conf),
     1,
     readWorkerIdentity(process.cwd()),
     leaseMs,
   );
-  const beat = setInterval(() => {
-    jobs
-      .heartbeat(claim, leaseMs)
-      .then((answer) => {
-        if (answer === 'ok') return;
-        const killed = answer === 'kill';
-        options.interruption!.interrupt(killed ? 'killed on request' : 'the job record was taken over');
-      })
-      // an outage tells nothing: the next turn asks again
-      .catch(() => undefined);
-  }, beatMs);
-  beat.unref();
+  const lease = keepLeaseByHand(home, claim, leaseMs, (why) =>
+    options.interruption!.interrupt(why === 'kill' ? 'killed on request' : 'the job record was taken over'),
+  );
   const kept = keepLog(
     () => home.openLog(claim.idJob, claim.epoch),
     (error) => options.complain(`the log of the job cannot be kept: ${(error as Error).message}`),
@@ -208,8 +201,9 @@ async function sessionByHand(
     originOfEarlierAttempt: null,
     repeats: null,
     resolvePath: (path) => Promise.resolve(resolve(path)),
+    expectWork: lease.expectWork,
     finish: async (status, failure) => {
-      clearInterval(beat);
+      await lease.stop();
       await kept.flush();
       await jobs.finish(claim, status, failure);
     },
@@ -226,6 +220,7 @@ interface SessionParts {
   readonly byHand: boolean;
   readonly originOfEarlierAttempt: number | null;
   readonly repeats: ToolSession['repeats'];
+  readonly expectWork: ToolSession['expectWork'];
   readonly resolvePath: ToolSession['resolvePath'];
   readonly finish: ToolSession['finish'];
 }
@@ -345,6 +340,7 @@ function session(
       if (!ours) committing = false;
       return ours;
     },
+    expectWork: parts.expectWork,
     resolvePath: parts.resolvePath,
     async finish(status, failure) {
       lines.end();

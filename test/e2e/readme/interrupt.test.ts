@@ -129,6 +129,27 @@ describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
     expect(await service.client.job(job)).toMatchObject({ status: 'K' });
   });
 
+  it('one that computes for longer than its lease goes on', async () => {
+    const blocking = join(home.directory, 'in', 'blocking.mjs');
+    await writeFile(
+      blocking,
+      `import { isMainThread } from 'node:worker_threads';
+      // the main thread alone, soon after the first document is begun
+      if (isMainThread && process.argv[1].endsWith('xml2er.mjs'))
+        setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 9000), 1000);`,
+    );
+    const argv = [large, '-x', origin, '-o', 'metadb:computed', '--row-tag', 'row', '--json'];
+    const environment = {
+      NODE_OPTIONS: `--import=${blocking}`,
+      SVC_LIMITS_LEASE: '2s',
+      SVC_LIMITS_HEARTBEAT: '500ms',
+    };
+    const { code, stdout, summary } = await startTool(home, 'xml2er', argv, '', environment).ended;
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('taken over')]);
+    expect(summary).toMatchObject({ status: 'C', documents: 3_000_000 });
+    expect(summary!.seconds).toBeGreaterThan(9);
+  });
+
   it('what is being published then is told to be complete', needs('whole run'), async () => {
     // to commit takes long
     await sql`create function slow_fence() returns trigger language plpgsql as

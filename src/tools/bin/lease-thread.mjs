@@ -1,0 +1,7 @@
+/** Starts the thread that renews the lease of a run by hand. */
+import { fileURLToPath } from 'node:url';
+import { launch } from './launch.mjs';
+
+const keep = await launch(fileURLToPath(new URL('../session/lease-thread.ts', import.meta.url)), []);
+// it is ended from outside
+keep?.();

@@ -1,0 +1,46 @@
+/** The thread of src/tools/session/lease-keeper.ts: it sends the heartbeat of a job while the main thread sends none. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { workerData } from 'node:worker_threads';
+import type { LeaseThreadOrder } from './lease-keeper.ts';
+
+/** Opens one connection and returns what sends a heartbeat over it. The modules are loaded when they are needed: most threads send none. */
+async function connect({
+  databaseUrl,
+  hasServiceRole,
+  claim,
+  leaseMs,
+}: LeaseThreadOrder): Promise<() => Promise<'ok' | 'kill' | 'lost'>> {
+  const { connectPostgres } = await import('../../adapters/postgres/client/connect.ts');
+  const { everyOrganisation } = await import('../../adapters/postgres/client/organisation-scope.ts');
+  const { createSocketOpener } = await import('../../adapters/postgres/client/watched-socket.ts');
+  const { heartbeat } = await import('../../adapters/postgres/metadb/jobs/queue.ts');
+  const { serviceRole } = await import('../../adapters/postgres/roles/service-role.ts');
+  const sql = connectPostgres(databaseUrl, {
+    applicationName: 'conversion-job-service tool',
+    max: 1,
+    idOrg: everyOrganisation,
+    // a connection on which nothing is answered is opened anew within the lease
+    openSocket: createSocketOpener(leaseMs / 3),
+    ...(hasServiceRole ? { role: serviceRole } : {}),
+  });
+  return () => heartbeat(sql, claim, leaseMs);
+}
+
+/** Until the main thread ends this one, or the job must not go on: its lease passes then. */
+async function keepLease(order: LeaseThreadOrder): Promise<void> {
+  const count = new Int32Array(order.beats);
+  let beat: Awaited<ReturnType<typeof connect>> | null = null;
+  let known = Atomics.load(count, 0);
+  for (;;) {
+    await sleep(order.leaseMs / 6);
+    const now = Atomics.load(count, 0);
+    const isSilent = now === known;
+    known = now;
+    if (!isSilent) continue;
+    beat ??= await connect(order);
+    const answer = await beat().catch(() => null);
+    if (answer === 'kill' || answer === 'lost') process.exit();
+  }
+}
+
+void keepLease(workerData as LeaseThreadOrder);
