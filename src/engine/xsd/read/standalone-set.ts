@@ -51,11 +51,11 @@ export function standaloneXsdSet(
   const isTypeKnown = (name: string): boolean => builtIns.findType(name) !== null;
   const parsed = files.map((file) => parseSchemaFile(file, limits, isTypeKnown));
   const locator = createSchemaLocator(parsed);
-  const entered =
+  const given =
     options.entries === undefined
       ? defaultEntries(parsed, locator)
       : parsed.filter(({ name }) => options.entries!.includes(name));
-  const entries = withoutLibraries(entered.filter(({ fault }) => fault === null));
+  const entries = withoutLibraries(given.filter(({ fault }) => fault === null));
   const { documents, links } = loadDocuments(entries, locator, 'wildcard', createXsdReport());
   const used = [...new Set(documents.map(({ file }) => file))].filter(({ fault }) => fault === null);
   const nameOf = new Map(used.map((file, at) => [file, `f${at + 1}.xsd`]));
@@ -75,33 +75,32 @@ export function standaloneXsdSet(
     added.push({ name, source: null, bytes: new TextEncoder().encode(text) });
     return name;
   };
+  // libxml2 reads such a file once, for the namespace that includes it: an import needs a document of its own
+  const includedElsewhere = new Set(
+    links.flatMap(({ reference, from, to }) =>
+      reference.kind !== 'import' && from.file.targetNamespace !== to.file.targetNamespace ? [to.file] : [],
+    ),
+  );
   const importAs = new Map<string, string>();
   for (const [namespace, found] of heads) {
     const members = withoutIncluded(found, links);
     const includes = [...members].map((file) => `<xs:include schemaLocation="${nameOf.get(file)!}"/>`);
+    const [only] = members;
     importAs.set(
       namespace,
-      members.size === 1
-        ? nameOf.get([...members][0]!)!
+      members.size === 1 && !includedElsewhere.has(only!)
+        ? nameOf.get(only!)!
         : add(`n${importAs.size + 1}.xsd`, schemaText(namespace, includes)),
     );
   }
   if (!importAs.has(xmlNamespaceUri)) importAs.set(xmlNamespaceUri, add('xml.xsd', xmlNamespaceSchema));
   const empty = add('empty.xsd', schemaText('', []));
-  const main = add(
-    'main.xsd',
-    schemaText('', [
-      ...entries
-        .filter(({ targetNamespace }) => targetNamespace === '')
-        .map((file) => `<xs:include schemaLocation="${nameOf.get(file)!}"/>`),
-      ...[...new Set(entries.map(({ targetNamespace }) => targetNamespace))]
-        .filter((namespace) => namespace !== '')
-        .map((namespace) => {
-          const location = importAs.get(namespace)!;
-          return `<xs:import namespace="${escaped(namespace)}" schemaLocation="${location}"/>`;
-        }),
-    ]),
-  );
+  const namespaces = [...new Set(entries.map(({ targetNamespace }) => targetNamespace))];
+  const imports = namespaces.map((namespace) => {
+    const named = namespace === '' ? '' : ` namespace="${escaped(namespace)}"`;
+    return `<xs:import${named} schemaLocation="${importAs.get(namespace)!}"/>`;
+  });
+  const main = add('main.xsd', schemaText(unusedNamespace(used), imports));
 
   const linkOf = new Map(links.map((link) => [link.reference, link]));
   const locationFor = (reference: DocumentReference): string | null => {
@@ -171,6 +170,17 @@ function withoutIncluded(
     for (const other of reached) if (other !== file) kept.delete(other);
   }
   return kept;
+}
+
+/**
+ * The namespace of the main file. It is none that a file of the set has, nor the absent one: libxml2 reads one document for each namespace, and
+ * would take the main file for what other files import without a namespace.
+ */
+function unusedNamespace(files: readonly SchemaFile[]): string {
+  const known = new Set(files.map(({ targetNamespace }) => targetNamespace));
+  let namespace = 'urn:conversion-job-service:set';
+  while (known.has(namespace)) namespace += '-';
+  return namespace;
 }
 
 function fileOf(link: DocumentLink | undefined): SchemaFile | undefined {

@@ -180,6 +180,18 @@ for (const [name, options, create] of programs)
       expect((await validator.checkAll([utf8.encode(text)]))[0]!.count).toBeGreaterThan(0);
     });
 
+    it.each(Object.entries(withoutNamespace))(
+      'compiles a set in which a namespace imports what has none: %s',
+      async (_, files) => {
+        const set = await create(setOf(files));
+        const answers = await set.checkAll(
+          ['1', 'one'].map((text) => utf8.encode(`<r xmlns="urn:a"><line xmlns="">${text}</line></r>`)),
+        );
+        await set.close();
+        expect(answers.map(({ faults }) => faults.map(({ element }) => element))).toEqual([[], ['line']]);
+      },
+    );
+
     it('says so where it cannot compile the set, in words of the set, and rejects nothing', async () => {
       const beyond = setOf({
         'deep/er/eleven.xsd': `<xs:schema ${xs}>\n<xs:element name="a">\n<xs:complexType><xs:openContent><xs:any/></xs:openContent></xs:complexType></xs:element></xs:schema>`,
@@ -200,6 +212,41 @@ for (const [name, options, create] of programs)
       });
     });
   });
+
+const line = '<xs:element name="line" type="xs:int"/>';
+const importing = (attributes: string, more = ''): string =>
+  `<xs:schema ${xs} targetNamespace="urn:a"><xs:import ${attributes}/>${more}<xs:element name="r"><xs:complexType><xs:sequence><xs:element ref="line"/></xs:sequence></xs:complexType></xs:element></xs:schema>`;
+const importBack = '<xs:import namespace="urn:a" schemaLocation="main.xsd"/>';
+
+/** Sets whose root element, in urn:a, holds an element without a namespace. */
+const withoutNamespace = {
+  plain: {
+    'main.xsd': importing('schemaLocation="none.xsd"'),
+    'none.xsd': `<xs:schema ${xs}>${line}</xs:schema>`,
+  },
+  cyclic: {
+    'main.xsd': importing('schemaLocation="none.xsd"'),
+    'none.xsd': `<xs:schema ${xs}>${importBack}${line}</xs:schema>`,
+  },
+  'no location': { 'main.xsd': importing(''), 'none.xsd': `<xs:schema ${xs}>${line}</xs:schema>` },
+  'two documents': {
+    'main.xsd': importing(
+      'schemaLocation="none.xsd"',
+      '<xs:import namespace="urn:b" schemaLocation="b.xsd"/>',
+    ),
+    'none.xsd': `<xs:schema ${xs}>${line}</xs:schema>`,
+    'other.xsd': `<xs:schema ${xs}><xs:element name="other" type="xs:int"/></xs:schema>`,
+    'b.xsd': `<xs:schema ${xs} targetNamespace="urn:b"><xs:import schemaLocation="other.xsd"/><xs:element name="b"><xs:complexType><xs:sequence><xs:element ref="other"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+  },
+  'a document that another namespace includes': {
+    'main.xsd': importing(
+      'schemaLocation="none.xsd"',
+      '<xs:import namespace="urn:b" schemaLocation="b.xsd"/>',
+    ),
+    'none.xsd': `<xs:schema ${xs}>${line}</xs:schema>`,
+    'b.xsd': `<xs:schema ${xs} targetNamespace="urn:b"><xs:include schemaLocation="none.xsd"/></xs:schema>`,
+  },
+};
 
 const hardSet = setOf({
   'hard.xsd': `<xs:schema ${xs}><xs:element name="e"><xs:complexType><xs:sequence><xs:element ref="e" minOccurs="0" maxOccurs="unbounded"/></xs:sequence>
