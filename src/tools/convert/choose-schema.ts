@@ -12,7 +12,7 @@ import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { peekRootName } from '../inputs/read-document.ts';
 import { findBasis } from '../schemas/choice.ts';
 import { chooseLogicalSchema, hasRoot, type ChosenSchema } from '../schemas/logical-schema.ts';
-import { elementOf } from '../schemas/model-choices.ts';
+import { elementsOf } from '../schemas/model-choices.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ConversionContext } from './context.ts';
 import type { KnownOrigin } from './plan.ts';
@@ -83,7 +83,7 @@ async function rootsOfDocuments(
   stored: RelationalModel | undefined,
 ): Promise<readonly QName[]> {
   const { request, limits } = session;
-  if (request.rowTag !== undefined) return [elementOf('--row-tag', request.rowTag, source)];
+  if (request.rowTag !== undefined) return elementsOf('--row-tag', request.rowTag, source);
   // one that --row-tag or --root made may start with other elements
   if (source.roots.every((root) => hasRoot(stored, source.elements[root]!.name))) return [];
   const names = createNameTable();

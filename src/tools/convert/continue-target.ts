@@ -7,9 +7,10 @@ import { parseModeOf } from '../../jobs/request/tool-request.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { peekRootName } from '../inputs/read-document.ts';
-import { elementName } from '../schemas/model-choices.ts';
+import { elementName, isMeant, prefixOf } from '../schemas/model-choices.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import type { TargetOnDemand } from './context.ts';
+import type { DeclaredNamespace } from './element-prefixes.ts';
 
 /** origins of a target that are looked into, the last that loaded it first */
 const maxOrigins = 20;
@@ -19,6 +20,7 @@ export async function continueTarget(
   session: ToolSession,
   inputs: InputSet,
   target: TargetOnDemand,
+  declared: DeclaredNamespace,
 ): Promise<ToolSession> {
   const { request, log } = session;
   const open = settledSession(session, { ...request, originId: undefined });
@@ -43,7 +45,7 @@ export async function continueTarget(
     );
     return open;
   }
-  const roots = await rootTest(session, inputs);
+  const roots = await rootTest(session, inputs, declared);
   for (const idSch of known) {
     const origin = await session.home.adapters.catalog.loadOrigin(session.idOrg, idSch);
     if (origin === null || !fitsName(request.name, origin.record) || !roots.knows(origin.model)) continue;
@@ -77,13 +79,20 @@ type RootTest = (model: SourceModel) => boolean;
 async function rootTest(
   { request, limits }: ToolSession,
   inputs: InputSet,
+  declared: DeclaredNamespace,
 ): Promise<{ readonly names: string; readonly knows: RootTest }> {
   const given = request.rowTag ?? request.root;
   if (given !== undefined) {
-    const { namespaceUri, localName } = elementName(given, {});
-    const isMeant = (name: QName): boolean =>
-      name.localName === localName && (namespaceUri === null || name.namespaceUri === namespaceUri);
-    return { names: given, knows: (model) => model.elements.some(({ name }) => isMeant(name)) };
+    const prefix = prefixOf(given);
+    const uri = prefix === null ? null : await declared(prefix);
+    const ofDocuments = prefix === null || uri === null ? {} : { [prefix]: uri };
+    return {
+      names: given,
+      knows: ({ namespaces, elements }) => {
+        const wanted = elementName(given, { ...ofDocuments, ...namespaces });
+        return wanted !== null && elements.some(({ name }) => isMeant(wanted, name));
+      },
+    };
   }
   const names = createNameTable();
   const found = new Map<number, QName>();

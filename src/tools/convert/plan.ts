@@ -1,6 +1,6 @@
 /** What a conversion is to do, as its request and the catalog say it before any document is read. */
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
-import type { SourceModel } from '../../engine/model/source-model.ts';
+import { isSameName, type SourceModel } from '../../engine/model/source-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { RootRule } from '../../engine/shred/unknown-root.ts';
 import { knownOrigins } from '../../catalog/schemas/named.ts';
@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts';
 import { parseModeOf } from '../../jobs/request/tool-request.ts';
 import { pinnedLogicalSchema } from '../schemas/choice.ts';
 import { documentRoots, type ChosenSchema } from '../schemas/logical-schema.ts';
-import { elementName, elementOf } from '../schemas/model-choices.ts';
+import { elementName, elementsOf, rowElement } from '../schemas/model-choices.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { storedStatistics } from './stored-statistics.ts';
 
@@ -56,8 +56,9 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
       throw (await import('../validation/open-validator.ts')).noXsdSet('no origin is named');
     return {
       origin: null,
-      rowTag: rowTag === undefined ? null : elementName(rowTag, {}),
-      roots: { known: root === undefined ? null : [elementName(root, {})], keepsOthers },
+      // prefixes are resolved (src/tools/convert/element-prefixes.ts)
+      rowTag: rowTag === undefined ? null : elementName(rowTag, {})!,
+      roots: { known: root === undefined ? null : [elementName(root, {})!], keepsOthers },
       collects: true,
       prunes: false,
       loads,
@@ -66,11 +67,12 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
   }
   const origin = await findOrigin(session);
   const { model, pinned } = origin;
+  if (pinned !== null && rowTag !== undefined) requireRowsAsRoots(pinned, rowTag, origin);
   const prunes = request.prune && pinned === null;
   const collects = !loads || prunes;
   return {
     origin,
-    rowTag: rowTag === undefined ? null : elementOf('--row-tag', rowTag, model),
+    rowTag: rowTag === undefined ? null : rowElement(rowTag, model),
     roots: {
       known: pinned?.stored.model.roots.map(({ name }) => name) ?? documentRoots(request, model),
       keepsOthers,
@@ -80,6 +82,18 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
     loads,
     gathersOnLoad: mode === 'all' && !collects,
   };
+}
+
+/** AppError `invalid_option`: the documents of the logical schema that `-l` names do not start with the row element. */
+function requireRowsAsRoots({ stored }: ChosenSchema, rowTag: string, { idSch, model }: KnownOrigin): void {
+  const rows = elementsOf('--row-tag', rowTag, model);
+  const roots = stored.model.roots.map(({ name }) => name);
+  if (rows.some((row) => roots.some((root) => isSameName(root, row)))) return;
+  const known = roots.slice(0, 10).map(({ localName }) => localName);
+  throw new AppError(
+    'invalid_option',
+    `-l ${stored.idLschma} has the tables of whole documents, which start with ${known.join(', ')}: -x ${idSch} --row-tag ${rowTag} makes a logical schema whose documents start with ${rowTag}`,
+  );
 }
 
 async function findOrigin(session: ToolSession): Promise<KnownOrigin> {

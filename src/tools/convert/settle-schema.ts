@@ -8,6 +8,7 @@ import { settleNames } from '../schemas/settled-names.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { TargetOnDemand } from './context.ts';
+import { namespacesOfDocuments, withoutPrefixes } from './element-prefixes.ts';
 
 export interface SettledConversion {
   readonly session: ToolSession;
@@ -45,14 +46,18 @@ export async function settleSchema(
       ? await openDocuments(named, paths, { takesXsd, set: isAmong ? set : null })
       : await openFiles(watched, documentNames(takesXsd), named.archiveLimits, named.spool);
   named.steps.begin('schema');
-  try {
-    if (isSettled) return { session: named, inputs, takesXsd };
+  const declared = namespacesOfDocuments(named, inputs);
+  const settled = async (): Promise<ToolSession> => {
+    if (isSettled) return named;
     if (set !== null) {
       const { originOfSet } = await import('../schemas/set-origin.ts');
-      return { session: await originOfSet(named, set, () => target.loads()), inputs, takesXsd };
+      return originOfSet(named, set, () => target.loads());
     }
     const { continueTarget } = await import('./continue-target.ts');
-    return { session: await continueTarget(named, inputs, target), inputs, takesXsd };
+    return continueTarget(named, inputs, target, declared);
+  };
+  try {
+    return { session: await withoutPrefixes(await settled(), declared), inputs, takesXsd };
   } catch (error) {
     await inputs.dispose();
     throw error;

@@ -163,6 +163,91 @@ describe('--row-tag', { timeout: 120_000 }, () => {
     expect(none.stderr + none.stdout).toMatch(/--row-tag bill: the input holds no such element/);
   });
 
+  describe('of a name in several namespaces', () => {
+    const rows =
+      '<data xmlns="urn:d"><row id="1"><a>x</a></row><g><row id="2"/></g><o:row xmlns:o="urn:o" id="3"/><row xmlns="" id="4"/></data>';
+    let several: string;
+    beforeAll(async () => {
+      several = join(home.directory, 'in', 'several.xml');
+      await writeFile(several, rows);
+      await convert(home, 'xml2er', several, '--name', 'several', '-e', 's');
+    });
+    const idsIn = async (schema: string): Promise<Record<string, number[]>> => {
+      const tables = await sql<{ name: string }[]>`
+        select table_name as name from information_schema.tables where table_schema = ${schema} and table_name like 'row%' order by 1`;
+      const ids = await Promise.all(
+        tables.map(async ({ name }) => {
+          const found = await sql<{ id: number }[]>`select id from ${sql(schema)}.${sql(name)} order by id`;
+          return [name, found.map(({ id }) => id)] as const;
+        }),
+      );
+      return Object.fromEntries(ids);
+    };
+
+    it('means each element of that local name', async () => {
+      const load = [several, '--row-tag', 'row', '-o', 'metadb:each_row'];
+      expect(await convert(home, 'xml2er', ...load)).toMatchObject({ documents: 4, rejected: 0 });
+      const once = await idsIn('each_row');
+      expect(Object.values(once).toSorted()).toEqual([[1, 2], [3], [4]]);
+      // what loaded the target goes on
+      expect(await convert(home, 'xml2er', ...load, '--workers', '2')).toMatchObject({ documents: 4 });
+      const twice = Object.entries(once).map(([table, ids]) => [table, ids.flatMap((id) => [id, id])]);
+      expect(await idsIn('each_row')).toEqual(Object.fromEntries(twice));
+    });
+
+    it('means the same by an origin of whole documents', async () => {
+      await convert(home, 'xml2er', several, '-x', 'several', '--row-tag', 'row', '-o', 'metadb:inner_rows');
+      expect(Object.values(await idsIn('inner_rows')).toSorted()).toEqual([[1, 2], [3], [4]]);
+    });
+
+    it.each([
+      ['o:row', [3]],
+      ['{urn:d}row', [1, 2]],
+      ['{}row', [4]],
+    ])('is narrowed by a prefix that documents declare, and by a namespace: %s', async (tag, ids) => {
+      const target = `metadb:narrow_${ids[0]}`;
+      await convert(home, 'xml2er', several, '--row-tag', tag, '-o', target);
+      expect(await idsIn(target.slice(7))).toEqual({ row: ids });
+      await convert(home, 'xml2er', several, '-x', 'several', '--row-tag', tag, '-o', `${target}_x`);
+      expect(Object.values(await idsIn(`${target.slice(7)}_x`)).flat()).toEqual(ids);
+    });
+
+    it.each([[], ['-x', 'several']])(
+      'is refused with a prefix that nothing declares: %s',
+      async (...argv) => {
+        const run = await runTool(home, 'xml2er', [
+          several,
+          ...argv,
+          '--row-tag',
+          'zz:row',
+          '-o',
+          'metadb:no',
+        ]);
+        expect([run.code, run.stdout]).toEqual([
+          1,
+          expect.stringMatching(/declare the prefix zz; name the namespace itself, as in \{urn:o\}row,/),
+        ]);
+      },
+    );
+  });
+
+  it('with -l of whole documents names what works', async () => {
+    const small = join(home.directory, 'in', 'whole.xml');
+    await writeFile(small, '<inn><stay><n>1</n></stay><stay><n>2</n></stay></inn>');
+    const { origin: idSch, logical } = await convert(home, 'xml2er', small, '-o', 'metadb:whole_inn');
+    const load = [small, '--row-tag', 'stay', '-o', 'metadb:stays'];
+    const refused = await runTool(home, 'xml2er', [...load, '-l', String(logical)]);
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      expect.stringContaining(`which start with inn: -x ${idSch} --row-tag stay makes a logical schema`),
+    ]);
+    const made = await convert(home, 'xml2er', ...load, '-x', String(idSch));
+    expect(await sql`select n from stays.stay order by n`).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await convert(home, 'xml2er', ...load, '-l', String(made.logical))).toMatchObject({
+      documents: 2,
+    });
+  });
+
   it('leaves the origin as it was for whole documents', async () => {
     const small = join(home.directory, 'in', 'small.xml');
     await writeFile(
