@@ -23,10 +23,25 @@ export interface Diagnostic {
 export class InputError extends Error {
   readonly diagnostic: Diagnostic;
   constructor(diagnostic: Diagnostic) {
-    super(formatDiagnostic(diagnostic));
+    const shown = { ...diagnostic, message: withVisibleCharacters(diagnostic.message) };
+    super(formatDiagnostic(shown));
     this.name = 'InputError';
-    this.diagnostic = diagnostic;
+    this.diagnostic = shown;
   }
+}
+
+/** Controls, formatting characters, unassigned code points, blanks other than a space, and fillers that show nothing. */
+const invisible =
+  /(?![ \n])[\p{C}\p{Z}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFE00-\uFE0F\uFFA0]/gu;
+
+/** Writes each character that a reader cannot see as its number, such as U+FEFF. */
+export function withVisibleCharacters(text: string): string {
+  return text.replaceAll(invisible, (character) => codePointLabel(character.codePointAt(0)!));
+}
+
+/** Returns the number of a character as Unicode writes it, such as U+000A. */
+export function codePointLabel(codePoint: number): string {
+  return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** `file: line L, column C: message (path)`, leaving out what is not known. */

@@ -2,9 +2,11 @@
 import { InputError } from '../diagnostics.ts';
 import { xsdNamespace } from '../model/name-labels.ts';
 import { clarkName, type QName } from '../model/source-model.ts';
-import { KIND_MASK, KIND_START, RECORD_INTS, type NameTable } from '../xml/tokens.ts';
+import { KIND_MASK, KIND_NAMESPACE, KIND_START, RECORD_INTS, type NameTable } from '../xml/tokens.ts';
 import type { TextLocation, TokenBatch } from '../xml/tokens.ts';
+import { xhtmlNamespace } from '../xml/tokenizer/html-page.ts';
 import type { RowElementName } from './row-tag/elements.ts';
+import { rangeText } from './xml-capture.ts';
 
 /** The root elements that documents may have; plain data. */
 export interface RootRule {
@@ -16,7 +18,7 @@ export interface RootRule {
 
 export interface RootCheck {
   begin(document: string): void;
-  /** InputError `unknown_root` or `xsd_as_document` at the first element of a document that may not have it. */
+  /** InputError `unknown_root`, `xsd_as_document` or `html_page` at the first element of a document that may not have it. */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation): void;
 }
 
@@ -27,6 +29,45 @@ export const xsdRoot: QName = { namespaceUri: xsdNamespace, localName: 'schema' 
 
 export function isXsdRoot({ namespaceUri, localName }: QName): boolean {
   return namespaceUri === xsdRoot.namespaceUri && localName === xsdRoot.localName;
+}
+
+/**
+ * Returns whether the root element at the record `at` is that of an HTML page. Documents that declare further namespaces, as
+ * inline XBRL does, hold data beside the page.
+ */
+export function isHtmlPage(name: QName, batch: TokenBatch, at: number): boolean {
+  if (!isHtmlRoot(name)) return false;
+  for (let next = at + 1; next < batch.count; next += 1) {
+    if ((batch.events[next * RECORD_INTS]! & KIND_MASK) !== KIND_NAMESPACE) return true;
+    const declared = rangeText(batch, next);
+    if (declared !== '' && declared !== xhtmlNamespace) return false;
+  }
+  return true;
+}
+
+export function isHtmlRoot({ namespaceUri, localName }: QName): boolean {
+  return localName.toLowerCase() === 'html' && (namespaceUri === '' || namespaceUri === xhtmlNamespace);
+}
+
+/** `hasSchema`: the documents' schema is known, and declares no such root element. */
+export function htmlPage(
+  name: QName,
+  where: TextLocation & { readonly file: string },
+  hasSchema: boolean,
+): InputError {
+  const { file, line, column } = where;
+  const advice = hasSchema
+    ? 'which the schema does not declare'
+    : 'if such pages are the documents, name it by --root html';
+  return new InputError({
+    code: 'html_page',
+    severity: 'error',
+    message: `this is an HTML page, with the root element <${clarkName(name)}>: ${advice}`,
+    file,
+    line,
+    column,
+    name,
+  });
 }
 
 /** `besides`: more that speaks against the document. */
@@ -87,7 +128,9 @@ export function createRootCheck({ known, keepsOthers }: RootRule, names: NameTab
           ({ namespaceUri, localName }) =>
             localName === name.localName && (namespaceUri ?? name.namespaceUri) === name.namespaceUri,
         );
-        if (isKnown === true || (!isXsdRoot(name) && (known === null || keepsOthers))) return;
+        if (isKnown === true) return;
+        if (isHtmlPage(name, batch, at)) throw htmlPage(name, { file, ...locate(at) }, known !== null);
+        if (!isXsdRoot(name) && (known === null || keepsOthers)) return;
         throw unknownRoot(name, known ?? [], { file, ...locate(at) });
       }
     },

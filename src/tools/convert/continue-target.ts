@@ -2,6 +2,7 @@
 import { InputError } from '../../engine/diagnostics.ts';
 import { startsWith } from '../../engine/map/chosen-roots.ts';
 import type { QName, SourceModel } from '../../engine/model/source-model.ts';
+import { isHtmlRoot } from '../../engine/shred/unknown-root.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { parseModeOf } from '../../jobs/request/tool-request.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
@@ -105,7 +106,10 @@ async function rootTest(
     if (id === null || found.has(id)) continue;
     found.set(id, { namespaceUri: names.namespaceUri(id), localName: names.localName(id) });
   }
-  const roots = [...found.values()];
+  const all = [...found.values()];
+  // a page of HTML among documents is rejected, and decides nothing
+  const others = all.filter((name) => !isHtmlRoot(name));
+  const roots = others.length > 0 ? others : all;
   return {
     names: roots.map(({ localName }) => `<${localName}>`).join(', '),
     knows: (model) => roots.every((name) => startsWith(model, name)),

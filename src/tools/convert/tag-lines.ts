@@ -25,7 +25,7 @@ const lineEnd = Uint8Array.of(lineFeed);
 /** Whether offsets of the tokeniser, which are those of the text in UTF-8, are those of the bytes. */
 export function isUtf8(bytes: Uint8Array): boolean {
   const head = String.fromCharCode(...bytes.subarray(0, 200));
-  if (/^(?:\xfe\xff|\xff\xfe)|\0/.test(head)) return false;
+  if (/^(?:\xfe\xff|\xff\xfe)|\0|^(?:\xef\xbb\xbf)?<\?xml\s+version\s*=\s*["']1\.1/.test(head)) return false;
   const [, encoding = 'utf-8'] =
     /^(?:\xef\xbb\xbf)?<\?xml[^>]*\sencoding\s*=\s*["']([^"']*)/.exec(head) ?? [];
   return /^(?:utf-8|us-ascii)$/i.test(encoding);

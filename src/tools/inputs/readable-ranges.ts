@@ -104,6 +104,7 @@ export async function markBytesOf(parts: DocumentParts): Promise<number | null> 
   const encoding = detectEncoding(await bytesOf(parts, 0, DECLARATION_BYTES), undefined, true);
   if (encoding === null || encoding.problem !== undefined || !encodingsInPlace.has(encoding.encoding))
     return null;
+  if (encoding.isVersion11 === true) return null;
   return encoding.markBytes;
 }
 

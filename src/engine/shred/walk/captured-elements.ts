@@ -9,7 +9,7 @@ import {
   type TokenBatch,
 } from '../../xml/tokens.ts';
 import { FRAME_NAME, FRAME_ROW } from '../open-elements.ts';
-import { isXsdRoot, unknownRoot } from '../unknown-root.ts';
+import { htmlPage, isHtmlPage, isXsdRoot, unknownRoot } from '../unknown-root.ts';
 import { sourceOf, XmlCapture } from '../xml-capture.ts';
 import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
@@ -47,8 +47,11 @@ export class CapturedElements {
   beginRoot(batch: TokenBatch, at: number, location: TextLocation): number {
     const { paths, settings } = this.#context;
     const nameId = batch.events[at * RECORD_INTS + 1]!;
+    const name = paths.nameOf(nameId);
+    if (isHtmlPage(name, batch, at))
+      throw htmlPage(name, { file: this.#context.documentName, ...location }, true);
     const keeps = settings.unmapped === 'capture' && settings.keepsOtherRoots === true;
-    if (!keeps || isXsdRoot(paths.nameOf(nameId))) throw this.#unknownRoot(nameId, location);
+    if (!keeps || isXsdRoot(name)) throw this.#unknownRoot(nameId, location);
     return this.begin(batch, at, -1, 1, location);
   }
 

@@ -14,6 +14,8 @@ export interface DetectedEncoding {
   readonly encoding: string;
   /** length of the byte order mark */
   readonly markBytes: number;
+  /** the XML declaration says version 1.1, which has more line ends */
+  readonly isVersion11?: true;
   readonly problem?: { readonly code: string; readonly message: string };
   /** with a problem: the text before the place of it */
   readonly lead?: string;
@@ -100,7 +102,10 @@ export function detectEncoding(
   if (head.length < 4 && !isAll) return null;
   if (override === undefined && usualDeclarationBytes(head) > 0) return plainUtf8;
   const { family, markBytes } = sniff(head);
-  if (override !== undefined) return overridden(canonicalName(override), family, markBytes);
+  if (override !== undefined) {
+    const lead = leadText(head, family, markBytes);
+    return { ...overridden(canonicalName(override), family, markBytes), ...versionOf(lead) };
+  }
   if (family === 'utf-32' || family === 'ebcdic') {
     return {
       encoding: family,
@@ -121,14 +126,21 @@ export function detectEncoding(
   const end = lead.indexOf('?>');
   if (end < 0 && !isAll) return null;
   const declaration = end < 0 ? lead : lead.slice(0, end);
+  const version = versionOf(declaration);
   const match = /[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*(["'])([A-Za-z][A-Za-z0-9._-]*)\1/.exec(declaration);
-  if (match === null) return { encoding: family === 'ascii' ? 'utf-8' : family, markBytes };
-  return declared(
+  if (match === null) return { encoding: family === 'ascii' ? 'utf-8' : family, markBytes, ...version };
+  const found = declared(
     match[2]!,
     family,
     markBytes,
     lead.slice(0, match.index + match[0].length - match[2]!.length - 1),
   );
+  return { ...found, ...version };
+}
+
+function versionOf(declaration: string): Pick<DetectedEncoding, 'isVersion11'> {
+  const is11 = /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])1\.1\1/.test(declaration);
+  return is11 ? { isVersion11: true } : {};
 }
 
 function overridden(encoding: string, family: string, markBytes: number): DetectedEncoding {

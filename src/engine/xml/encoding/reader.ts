@@ -1,7 +1,8 @@
 /** Bytes of a document in any encoding, as UTF-8. */
 import { DECLARATION_BYTES, detectEncoding, supportedEncodings } from './detection.ts';
 import type { DetectedEncoding } from './detection.ts';
-import { createTranscoder, type Utf8Sink } from './transcoders.ts';
+import { LineEnds11 } from './line-ends-1-1.ts';
+import { createTranscoder, plainTranscoder, type Utf8Sink } from './transcoders.ts';
 import type { Transcoder } from './transcoders.ts';
 
 export interface EncodingReader {
@@ -35,6 +36,7 @@ class DetectingReader implements EncodingReader {
   readonly #sink: Utf8Sink;
   #head: Uint8Array = noBytes;
   #transcoder: Transcoder | null = null;
+  #lineEnds: LineEnds11 | null = null;
 
   constructor(override: string | undefined, sink: Utf8Sink) {
     this.#override = override;
@@ -57,6 +59,7 @@ class DetectingReader implements EncodingReader {
     if (!this.passesOn && this.#transcoder === null)
       this.#begin(detectEncoding(this.#head, this.#override, true)!, this.#head);
     this.#transcoder?.end();
+    this.#lineEnds?.end();
   }
 
   /** `first`: what there is of the document. */
@@ -67,9 +70,13 @@ class DetectingReader implements EncodingReader {
       sink.take(lead, 0, lead.length);
       sink.fail(detected.problem.code, detected.problem.message);
     }
-    this.passesOn = detected.encoding === 'utf-8';
-    if (this.passesOn) sink.skip(detected.markBytes);
-    else this.#transcoder = createTranscoder(detected.encoding, sink);
+    const isUtf8 = detected.encoding === 'utf-8';
+    if (isUtf8) sink.skip(detected.markBytes);
+    this.passesOn = isUtf8 && detected.isVersion11 !== true;
+    if (detected.isVersion11 === true) this.#lineEnds = new LineEnds11(sink);
+    const next = this.#lineEnds ?? sink;
+    if (!this.passesOn)
+      this.#transcoder = isUtf8 ? plainTranscoder(next) : createTranscoder(detected.encoding, next);
     if (!this.passesOn && this.#transcoder === null)
       sink.fail(
         'xml_unsupported_encoding',

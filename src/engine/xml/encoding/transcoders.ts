@@ -20,6 +20,11 @@ const MULTI_BYTE = new Set([
   'euc-kr',
 ]);
 
+/** For UTF-8 that its sink is to see. */
+export function plainTranscoder(sink: Utf8Sink): Transcoder {
+  return { write: (bytes) => sink.take(bytes, 0, bytes.length), end() {} };
+}
+
 /** Null when the encoding is not known. */
 export function createTranscoder(encoding: string, sink: Utf8Sink): Transcoder | null {
   if (encoding === 'utf-16le' || encoding === 'utf-16be')

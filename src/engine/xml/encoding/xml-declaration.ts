@@ -7,7 +7,10 @@ import { usualDeclarationBytes } from './usual-declarations.ts';
 
 const LEAD = '<?xml';
 
-/** The XML declaration (XML 1.0 §2.8), if the document has one. Version 1.x documents are read by the rules of 1.0. */
+/**
+ * The XML declaration (XML 1.0 §2.8), if the document has one. A document of version 1.1 has its line ends (the encoding reader
+ * normalises them); one of any other version 1.x is read by the rules of 1.0.
+ */
 export function scanXmlDeclaration(s: TokenizerState): Outcome {
   const { bytes, end } = s;
   const usual = usualDeclarationBytes(bytes);
@@ -40,6 +43,7 @@ function read(reader: DeclarationReader): void {
   const version = readValue(reader);
   if (!/^1\.[0-9]+$/.test(version))
     reader.fail('xml_unsupported_version', `expected the version "1.0", found "${version}"`, reader.pos - 1);
+  reader.state.isVersion11 = version === '1.1';
   let spaced = reader.skipSpace();
   if (spaced && reader.accept('encoding')) {
     const encoding = readValue(reader);

@@ -57,6 +57,15 @@ export class NamespaceContexts {
     return prefix === 0 ? 0 : -1;
   }
 
+  /** Returns whether a prefix other than `xml` or the default namespace is declared as another namespace than `uri`. */
+  declaresOther(context: number, uri: string): boolean {
+    for (let c = context; c > 0; c = this.parents[c]!) {
+      const declared = this.uriText(this.bindings[c]!);
+      if (declared !== '' && declared !== uri && declared !== XML_NAMESPACE) return true;
+    }
+    return false;
+  }
+
   /** The context in which `prefix` is bound to `uri`, all else being as in `context`. */
   declare(context: number, prefix: number, uri: number): number {
     if (this.lookup(context, prefix) === uri) return context;

@@ -137,7 +137,9 @@ function declare(
     s.fail(
       at,
       code,
-      `the prefix "${name}" is declared with an empty namespace name: only the default namespace can be undeclared`,
+      s.isVersion11
+        ? `the prefix "${name}" is undeclared, as Namespaces in XML 1.1 allows; documents of XML 1.1 are read, but not such declarations: remove it`
+        : `the prefix "${name}" is declared with an empty namespace name: only the default namespace can be undeclared`,
     );
   if (text === XMLNS_NAMESPACE) s.fail(at, code, `no prefix may be bound to "${XMLNS_NAMESPACE}"`);
   if ((name === 'xml') !== (text === XML_NAMESPACE))

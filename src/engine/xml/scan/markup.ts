@@ -9,8 +9,11 @@ import {
   LF,
   QUESTION,
   AMPERSAND,
+  NAME_START,
+  NAME_WIDE,
   SLASH,
   isSpace,
+  nameClass,
   textStops,
 } from '../characters.ts';
 import { scanDocumentType } from './document-type.ts';
@@ -29,7 +32,11 @@ import {
 } from '../tokenizer/state.ts';
 import type { Outcome, TokenizerState } from '../tokenizer/state.ts';
 import { FLAG_DECODED, KIND_COMMENT, KIND_INSTRUCTION } from '../tokens.ts';
-import { sequenceLength, skipMultiByte } from '../utf8.ts';
+import { codePointAt, sequenceLength, skipMultiByte } from '../utf8.ts';
+
+const BYTE_ORDER_MARK = 0xfeff;
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
 
 const encoder = new TextEncoder();
 const COMMENT_START = encoder.encode('<!--');
@@ -85,7 +92,8 @@ export function scanOutsideRoot(s: TokenizerState): Outcome {
 }
 
 function scanDoctype(s: TokenizerState): Outcome {
-  if (s.stage === IN_EPILOG || s.documentType !== null)
+  if (s.stage === IN_EPILOG) failSecondDocument(s, s.pos);
+  if (s.documentType !== null)
     s.fail(s.pos, 'xml_syntax', 'a document type declaration may stand only once, before the root element');
   return scanDocumentType(s) ? GOES_ON : NEEDS_INPUT;
 }
@@ -96,13 +104,35 @@ function failOutside(s: TokenizerState, at: number): Outcome {
   if (refusal === 0 && !s.final) return NEEDS_INPUT;
   if (refusal < 0) s.failSequence(at, refusal);
   const found = s.shown(s.bytes, at, s.end);
-  return s.stage === IN_EPILOG
-    ? s.fail(
-        at,
-        'xml_content_after_root',
-        `expected nothing but comments and processing instructions after the root element, found ${found}`,
-      )
-    : s.fail(at, 'xml_syntax', `expected the root element, found ${found}`);
+  const isMark = refusal > 0 && codePointAt(s.bytes, at) === BYTE_ORDER_MARK;
+  if (s.stage !== IN_EPILOG) {
+    const what = isMark
+      ? ', a byte order mark, of which a document may begin with one: remove it'
+      : s.bytes[at] === OPEN_BRACE || s.bytes[at] === OPEN_BRACKET
+        ? ': this looks like JSON, and only XML is read'
+        : '';
+    return s.fail(at, 'xml_syntax', `expected the root element, found ${found}${what}`);
+  }
+  if (isMark || isStartTag(s, at)) failSecondDocument(s, at);
+  return s.fail(
+    at,
+    'xml_content_after_root',
+    `expected nothing but comments and processing instructions after the root element, found ${found}`,
+  );
+}
+
+function isStartTag(s: TokenizerState, at: number): boolean {
+  const kind = s.bytes[at] === LESS ? nameClass[s.bytes[at + 1]!] : undefined;
+  return kind === NAME_START || kind === NAME_WIDE;
+}
+
+/** The root element has ended, and what follows is how another document begins. */
+function failSecondDocument(s: TokenizerState, at: number): never {
+  return s.fail(
+    at,
+    'xml_second_document',
+    'a second document begins here: --concatenated of xml2er reads each document of such a file by itself',
+  );
 }
 
 /**
@@ -160,6 +190,7 @@ function scanInstruction(s: TokenizerState): Outcome {
 
 /** Refuses `xml` and names with a colon (XML 1.0 §2.6, Namespaces in XML 1.0 §7). */
 function checkTarget(s: TokenizerState, target: string, at: number): void {
+  if (target === 'xml' && s.stage === IN_EPILOG) failSecondDocument(s, at - 2);
   if (/^xml$/i.test(target))
     s.fail(
       at,

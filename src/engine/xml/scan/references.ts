@@ -1,5 +1,5 @@
 /** Character and entity references. */
-import { HASH, SEMICOLON, isXmlCharacter } from '../characters.ts';
+import { HASH, SEMICOLON, SPACE, isXmlCharacter } from '../characters.ts';
 import type { Entity } from '../dtd/document-type.ts';
 import { scanNameEnd } from './qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
@@ -85,6 +85,13 @@ export function scanCharacterReference(
     );
   if (!isXmlCharacter(codePoint)) {
     const text = utf8Text(bytes.subarray(at, i + 1));
+    const isControl = codePoint > 0 && codePoint < SPACE;
+    if (isControl && s.isVersion11)
+      s.fail(
+        faultOffset,
+        'xml_version_1_1',
+        `${text} refers to a control character, which XML 1.1 allows and XML 1.0 does not; documents of XML 1.1 are read, but not their control characters: replace them in the document`,
+      );
     s.fail(faultOffset, 'xml_invalid_character', `${text} does not refer to an XML character`);
   }
   s.scanEnd = i + 1;

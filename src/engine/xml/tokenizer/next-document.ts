@@ -55,10 +55,12 @@ export function restart(s: TokenizerState, settings: TokenizerSettings): void {
   s.stage = AT_START;
   s.inside = IN_NOTHING;
   s.depth = 0;
+  s.stackRaw[1] = 0;
   s.context = s.stackContext[0]!;
   s.predictor = 0;
   s.tagNames.length = 0;
   s.standalone = false;
+  s.isVersion11 = false;
   s.expandedBytes = 0;
   s.receivedBytes = 0;
   s.defaultedBytes = 0;

@@ -1,11 +1,12 @@
 /** The state of a tokenizer, which its scanners share. */
-import { InputError } from '../../diagnostics.ts';
+import { codePointLabel, InputError, withVisibleCharacters } from '../../diagnostics.ts';
 import type { EngineLimits } from '../../limits.ts';
 import { grown, hashBytes } from '../names/byte-interner.ts';
 import type { DocumentType, Entity } from '../dtd/document-type.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
 import { RawNames } from '../names/raw-names.ts';
 import { LocationCounter } from '../text-location.ts';
+import { htmlPage, isHtmlPage } from './html-page.ts';
 import { openElementPath } from './element-path.ts';
 import type { TokenizerMemory } from './memory.ts';
 import { textRunAtEnd } from '../text-runs.ts';
@@ -121,6 +122,8 @@ export class TokenizerState {
   /** some start tag may need what the DTD's attribute lists say */
   hasAttributeLists = false;
   standalone = false;
+  /** the XML declaration says version 1.1 */
+  isVersion11 = false;
   /** bytes that entity references have been replaced by, and bytes of the document seen so far */
   expandedBytes = 0;
   receivedBytes = 0;
@@ -343,8 +346,10 @@ export class TokenizerState {
     const length = sequenceLength(bytes, at, end);
     if (length <= 0) return `byte 0x${bytes[at]!.toString(16)}`;
     const codePoint = codePointAt(bytes, at);
-    const number = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
-    return codePoint <= 0x20 ? number : `"${String.fromCodePoint(codePoint)}"`;
+    if (codePoint <= 0x20) return codePointLabel(codePoint);
+    const character = String.fromCodePoint(codePoint);
+    const visible = withVisibleCharacters(character);
+    return visible === character ? `"${character}"` : visible;
   }
 
   /** Reports a sequence that `sequenceLength` refused. */
@@ -360,8 +365,8 @@ export class TokenizerState {
 
   /** Reports a byte that may not stand in any text. */
   failCharacter(at: number): never {
-    const number = this.bytes[at]!.toString(16).toUpperCase().padStart(4, '0');
-    return this.fail(at, 'xml_invalid_character', `U+${number} is not an XML character`);
+    const label = codePointLabel(this.bytes[at]!);
+    return this.fail(at, 'xml_invalid_character', `${label} is not an XML character`);
   }
 
   /** Place of an offset in `bytes`; inside an entity, that of the reference in the document. */
@@ -377,13 +382,14 @@ export class TokenizerState {
   /** `depth`: of the element that it is in */
   fail(at: number, code: string, message: string, depth = this.depth): never {
     const entity = this.suspended.at(-1)?.entity;
+    const page = isHtmlPage(this, at) ? `; ${htmlPage}` : '';
     const within = entity === undefined ? '' : ` (in the replacement text of the entity "${entity.name}")`;
     const { line, column } = this.locate(at);
     const path = openElementPath(this.raw, this.stackRaw, depth);
     throw new InputError({
       code,
       severity: 'error',
-      message: message + within,
+      message: message + within + page,
       ...(this.settings.fileName === undefined ? {} : { file: this.settings.fileName }),
       line,
       column,

@@ -79,7 +79,7 @@ describe('content', () => {
     ['<a>a & b</a>', 'xml_syntax 1:6'],
     ['<a></b>', 'xml_mismatched_tag 1:4'],
     ['<a>\n<b></a>', 'xml_mismatched_tag 2:4'],
-    ['<a/><b/>', 'xml_content_after_root 1:5'],
+    ['<a/><b/>', 'xml_second_document 1:5'],
     ['<a/>x', 'xml_content_after_root 1:5'],
     ['x', 'xml_syntax 1:1'],
     ['', 'xml_unexpected_end 1:1'],
