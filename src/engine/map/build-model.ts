@@ -85,7 +85,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
   finishTables(drawing, source, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables, keyedIds(options.previous), naming.maxBytes),
-    nodes: plainNodes(drawing, checksWildcards(options.previous) ? source.types : null),
+    nodes: plainNodes(drawing, source.types, checksWildcards(options.previous)),
     roots: drawing.roots.map(plainEdge),
   };
   const model: RelationalModel = {

@@ -188,6 +188,8 @@ export interface PlanNode {
   /** index of the element in the source model, for statistics and writing back */
   readonly sourceElement: number;
   readonly sourceType: number;
+  /** the XSD's default of xml:space; absent: none, and the element is as the one around it */
+  readonly space?: 'preserve' | 'default';
   /** what is left out on purpose, its mappings being inactive: counted as ignored, never as unmapped */
   readonly ignored?: IgnoredParts;
   /** index in the model's `keptBeside`: what an element of this kind may hold that has no place in its row */

@@ -60,6 +60,8 @@ export interface CompiledNode {
   readonly takesText: boolean;
   /** text is a value to which white space belongs */
   readonly keepsSpace: boolean;
+  /** what FRAME_SPACE begins with; -1: that of the element around */
+  readonly space: 0 | 1 | -1;
   /** folded, without a column of its own that says it is there */
   readonly showsNothing: boolean;
 }
@@ -129,6 +131,7 @@ export function compilePlan(
       takesText: plan.textColumn >= 0 || plan.textTable >= 0,
       keepsSpace:
         plan.textColumn >= 0 && (plan.content === 'mixed' || keepsSpace(table.columns[plan.textColumn]!)),
+      space: plan.space === undefined ? -1 : plan.space === 'preserve' ? 1 : 0,
       showsNothing:
         !plan.opensRow &&
         plan.presenceColumn < 0 &&

@@ -3,7 +3,14 @@
  * children of the innermost open element, to which text does not belong.
  */
 import type { QName } from '../model/source-model.ts';
-import { FRAME_INTS, FRAME_NAME, FRAME_POSITION, ROW_INTS, type ShredState } from './open-elements.ts';
+import {
+  FRAME_INTS,
+  FRAME_NAME,
+  FRAME_POSITION,
+  FRAME_SPACE,
+  ROW_INTS,
+  type ShredState,
+} from './open-elements.ts';
 import type { WalkContext } from './walk/context.ts';
 
 export interface OpenDocument {
@@ -43,10 +50,11 @@ export function suspend({ state, paths, scope, extra, documentNumber }: WalkCont
 
 /** Opens in `context`, in which nothing is open, what was open there. */
 export function restore(
-  { state, names, scope }: WalkContext,
+  { state, names, scope, prefixes }: WalkContext,
   { names: open, position, frames, rows, slots, arena, namespaces }: OpenDocument,
 ): void {
   for (const [prefix, uri] of namespaces) scope.declare(prefix, uri);
+  prefixes.beginDocument();
   for (const _ of open) {
     state.reserveFrame();
     state.depth += 1;
@@ -72,13 +80,13 @@ function restoreRows(state: ShredState, rows: readonly number[], slots: readonly
 
 /**
  * Names of those children of the innermost open element that leave more there than that it was one. All others have a row of their own, or
- * are kept as they are. Null: text belongs to the element, or none is open.
+ * are kept as they are. Null: text or white space belongs to the element, or none is open.
  */
 export function foldedNames(context: WalkContext): readonly QName[] | null {
   const { state, plan, settings } = context;
   if (state.depth === 0) return null;
   const node = context.nodeOf(state.depth - 1);
-  if (node.takesText) return null;
+  if (node.takesText || state.frame(state.depth - 1, FRAME_SPACE) === 1) return null;
   return settings.model.nodes[node.index]!.edges.filter(
     (edge) => edge.childKeyColumn !== undefined || plan.nodes[edge.node]!.seenSlot >= 0,
   ).map(({ name }) => name);

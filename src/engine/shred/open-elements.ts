@@ -26,6 +26,8 @@ export const FRAME_ORDINAL = 7;
 export const FRAME_LAST_FOLDED = 8;
 /** namespace declarations in scope before its own */
 export const FRAME_SCOPE = 9;
+/** 1: xml:space is `preserve`, so that white space between elements is content */
+export const FRAME_SPACE = 10;
 
 /** An open row: int32 fields, from `row * ROW_INTS` on; its number is a float64, at `row * ROW_FLOATS + ROW_NUMBER`. */
 export const ROW_INTS = 8;
@@ -41,6 +43,11 @@ export const ROW_NUMBER = 2;
 export const SLOT_FREE = -1;
 /** taken without a value */
 export const SLOT_TAKEN = -2;
+
+/** What a value of xml:space sets FRAME_SPACE to; -1: it is none of its values, and changes nothing. */
+export function spaceOf(value: string): 0 | 1 | -1 {
+  return value === 'preserve' ? 1 : value === 'default' ? 0 : -1;
+}
 
 export class ShredState {
   frames = new Int32Array(64 * FRAME_INTS);

@@ -19,7 +19,7 @@ import {
 import type { Deviations } from './deviations.ts';
 import { foldedNames, restore, suspend, type OpenDocument } from './open-document.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
-import { partText, type PartsOfFile, type PartsTaken } from './row-tag/parts.ts';
+import { partText, type PartsOfFile, type PartsTaken, type Surroundings } from './row-tag/parts.ts';
 import type { DocumentFacts, RowOutput } from './rows/output.ts';
 import { Attributes } from './walk/attributes.ts';
 import { CapturedElements } from './walk/captured-elements.ts';
@@ -55,7 +55,7 @@ export interface Shredder {
   tokenizerKernels(): TokenizerKernels;
   /** With its SHA-256 (hex) the rows' keys follow from it (`--keys hash`); without, they are numbers that go on from document to document. */
   /** `inherited`: namespaces declared around a document that is a part of a larger one. */
-  beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void;
+  beginDocument(name: string, sha256?: string, inherited?: Surroundings): void;
   /** Goes on with a document that was left off (keys in sequence). */
   resumeDocument(name: string, open: OpenDocument): void;
   /** The document as it is open now, between two batches. */
@@ -127,22 +127,29 @@ class DocumentShredder implements Shredder {
     return this.#turns.tokenizerKernels;
   }
 
-  beginDocument(name: string, sha256?: string, inherited?: ReadonlyMap<string, string>): void {
+  beginDocument(name: string, sha256?: string, inherited?: Surroundings): void {
     this.#hashed = sha256 !== undefined;
     this.#context.rowKeys.begin(sha256 ?? null);
     if (this.#hashed) this.#state.lastNumbers.fill(0);
     const number = this.#hashed ? 0 : ++this.#lastDocument;
     this.#begin(name, number, this.#options.extraValues(number));
-    for (const [prefix, uri] of inherited ?? []) this.#context.scope.declare(prefix, uri);
+    this.#inherit(inherited);
+  }
+
+  #inherit(inherited: Surroundings | undefined): void {
+    const context = this.#context;
+    for (const [prefix, uri] of inherited ?? []) context.scope.declare(prefix, uri);
+    context.preservesSpace = inherited?.preservesSpace === true;
+    context.prefixes.beginDocument();
   }
 
   takeParts(batch: TokenBatch, from: number, parts: PartsOfFile): PartsTaken | null {
-    const { rowKeys, scope } = this.#context;
+    const { rowKeys } = this.#context;
     const { name, number, sha256, inherited } = parts;
     const isHashed = sha256 !== null;
     rowKeys.begin(null);
     this.#begin(name, this.#lastDocument, this.#options.extraValues(this.#lastDocument + 1));
-    for (const [prefix, uri] of inherited) scope.declare(prefix, uri);
+    this.#inherit(inherited);
     const taken = this.#turns.takeParts(batch, from, parts, this.#lastDocument);
     if (taken === null) return null;
     this.#hashed = isHashed;
@@ -180,6 +187,7 @@ class DocumentShredder implements Shredder {
     this.#turns.beginDocument();
     this.#state.reset();
     context.scope.leave(0);
+    context.preservesSpace = false;
     this.#text.beginDocument();
     this.#captured.target = null;
   }

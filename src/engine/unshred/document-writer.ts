@@ -52,7 +52,7 @@ export function createDocumentWriter(
 ): DocumentWriter {
   const plan = createWritingPlan(model);
   const reader = new RowReader(model, rows);
-  const out = new XmlOutput();
+  const out = new XmlOutput(plan.namespaces.content);
   const walk = new ElementWalk(plan, reader, out);
   reader.giveBackBlocks((cells) => walk.isOpen(cells));
   if (kernelAfter !== Infinity) reader.useKernel(() => createElementsKernel(plan), kernelAfter);
@@ -105,7 +105,7 @@ export async function writeLateDocument(
   const reader = new RowReader(model, await rowsOf(), strays);
   const root = await findRoot(plan, reader, documentKey);
   if (root === null) throw missingRoot(documentKey);
-  const out = new XmlOutput();
+  const out = new XmlOutput(plan.namespaces.content);
   out.begin(consume);
   out.markup(declaration);
   await new ElementWalk(plan, reader, out).root(root);
@@ -123,7 +123,7 @@ async function straysOf(
 ): Promise<{ readonly strays: Strays; readonly bytes: number }> {
   const root = await findRoot(plan, reader, documentKey);
   if (root === null) throw missingRoot(documentKey);
-  const out = new XmlOutput();
+  const out = new XmlOutput(plan.namespaces.content);
   out.begin(() => undefined);
   out.markup(declaration);
   try {

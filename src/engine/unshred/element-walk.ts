@@ -94,7 +94,7 @@ export class ElementWalk {
   /** Writes the root element, whose row is the next one, and all that hangs from it. */
   async root({ group, child }: ChildAtHead): Promise<void> {
     this.#open = 0;
-    await this.#rowElement(group, child, 1, this.#plan.namespaces.declarations);
+    await this.#rowElement(group, child, 1);
     while (this.#open > 0) {
       const wait = this.#goOn(this.#frames[this.#open - 1]!);
       if (wait !== undefined) await wait;
@@ -105,29 +105,25 @@ export class ElementWalk {
   }
 
   /** Takes the next row of the group's table. `depth`: of the element, the root's is 1. */
-  #rowElement(group: RowGroup, child: RowChild, depth: number, declarations = ''): Wait {
-    if (depth > 1 && this.#reader.writePlain(group.table, child, this.#out)) return undefined;
-    return this.#rowOf(child, this.#reader.take(group.table, depth), depth, declarations);
+  #rowElement(group: RowGroup, child: RowChild, depth: number): Wait {
+    const isPlain = depth > 1 && !this.#plan.namespaces.content.renames;
+    if (isPlain && this.#reader.writePlain(group.table, child, this.#out)) return undefined;
+    return this.#rowOf(child, this.#reader.take(group.table, depth), depth);
   }
 
-  #rowOf(child: RowChild, row: TakenRow | Promise<TakenRow>, depth: number, declarations = ''): Wait {
+  #rowOf(child: RowChild, row: TakenRow | Promise<TakenRow>, depth: number): Wait {
     if (child.ownParentKeyColumn >= 0 || row instanceof Promise)
-      return this.#awaitedElement(child, row, depth, declarations);
-    return this.#element(child.tag, child.node, row, '', depth, declarations);
+      return this.#awaitedElement(child, row, depth);
+    return this.#element(child.tag, child.node, row, '', depth);
   }
 
-  async #awaitedElement(
-    child: RowChild,
-    taken: TakenRow | Promise<TakenRow>,
-    depth: number,
-    declarations: string,
-  ): Promise<void> {
+  async #awaitedElement(child: RowChild, taken: TakenRow | Promise<TakenRow>, depth: number): Promise<void> {
     let row = await taken;
     if (child.ownParentKeyColumn >= 0) {
       const { table } = this.#plan.node(child.node).plan;
       row = await this.#takeHanging(table, child.ownParentKeyColumn, row, depth);
     }
-    await this.#element(child.tag, child.node, row, '', depth, declarations);
+    await this.#element(child.tag, child.node, row, '', depth);
   }
 
   /** The row that belongs to `head` one to one. */
@@ -150,31 +146,49 @@ export class ElementWalk {
   }
 
   /** Begins an element whose values lie in `row`, and ends it where nothing may stand in it but what columns hold. */
-  #element(
-    tag: Uint8Array,
-    nodeIndex: number,
-    row: TakenRow,
-    path: string,
-    depth: number,
-    declarations = '',
-  ): Wait {
+  #element(tag: Uint8Array, nodeIndex: number, row: TakenRow, path: string, depth: number): Wait {
     const node = this.#plan.node(nodeIndex);
-    const own = this.#own;
-    if (own.size > 0) own.clear();
-    this.#out.start(tag);
-    this.#out.attributes(declarations);
     const typeLabel = cellText(row, node.plan.typeNameColumn);
-    if (typeLabel === null) return this.#content(tag, node, row, path, depth);
-    this.#out.attributes(attribute(this.#plan.typeAttribute, typeNameOf(this.#plan, typeLabel, own)));
+    const kept = row.kept?.get(path);
+    if (typeLabel === null) {
+      this.#start(tag, depth, kept?.namespaces);
+      return this.#content(tag, node, row, path, depth);
+    }
     const edge = node.types.get(typeLabel);
-    if (edge === undefined) return this.#content(tag, node, row, path, depth);
+    if (edge === undefined || edge.parentKeyColumn < 0) {
+      this.#start(tag, depth, kept?.namespaces);
+      this.#typeAttribute(typeLabel);
+      return this.#content(tag, edge === undefined ? node : this.#plan.node(edge.node), row, path, depth);
+    }
     const derived = this.#plan.node(edge.node);
-    if (edge.parentKeyColumn < 0) return this.#content(tag, derived, row, path, depth);
-    const before = row.kept?.get(path);
     return this.#takeHanging(derived.plan.table, edge.parentKeyColumn, row, depth).then((hanging) => {
-      if (before !== undefined) this.#out.attributes(keptAttributesOf(this.#plan, before, own));
+      const others = hanging.kept?.get(path)?.namespaces;
+      const both = kept === undefined ? others : new Map([...kept.namespaces, ...(others ?? [])]);
+      this.#start(tag, depth, both);
+      this.#typeAttribute(typeLabel);
+      if (kept !== undefined) this.#out.attributes(keptAttributesOf(this.#plan, kept, this.#own));
       return this.#content(tag, derived, hanging, path, depth);
     });
+  }
+
+  /** Begins the start tag, with the namespaces that the root and the element's content declare. */
+  #start(tag: Uint8Array, depth: number, namespaces: ReadonlyMap<string, string> | undefined): void {
+    if (this.#own.size > 0) this.#own.clear();
+    const { content, declarations } = this.#plan.namespaces;
+    const declared =
+      namespaces === undefined || namespaces.size === 0
+        ? depth === 1
+          ? declarations
+          : ''
+        : content.bind(namespaces, depth === 1);
+    this.#out.start(tag);
+    this.#out.attributes(declared);
+  }
+
+  #typeAttribute(typeLabel: string): void {
+    const { namespaces, typeAttribute } = this.#plan;
+    const name = namespaces.content.name(typeAttribute);
+    this.#out.attributes(attribute(name, typeNameOf(this.#plan, typeLabel, this.#own)));
   }
 
   /** The rest of an element whose start tag is begun. */

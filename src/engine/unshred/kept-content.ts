@@ -12,6 +12,8 @@ export interface KeptItem {
 export interface KeptElement {
   /** label of the name -> value */
   readonly attributes: [label: string, value: string][];
+  /** URIs by prefix that its content uses */
+  readonly namespaces: Map<string, string>;
   /** child elements and text, by position */
   readonly items: KeptItem[];
   /** label of a folded child whose place the order of the model does not tell -> its position */
@@ -28,7 +30,9 @@ export function indexKeptContent(rows: readonly UnmappedRow[], depth: number): K
     const steps = pathSteps(xpath).slice(depth);
     const own = kind === 'text' ? undefined : steps.pop();
     const element = elementAt(kept, steps);
-    if (kind === 'attribute') element.attributes.push([(own ?? '').slice(1), content ?? '']);
+    const prefix = kind === 'attribute' ? /^@xmlns:(.+)$/.exec(own ?? '')?.[1] : undefined;
+    if (prefix !== undefined) element.namespaces.set(prefix, content ?? '');
+    else if (kind === 'attribute') element.attributes.push([(own ?? '').slice(1), content ?? '']);
     else if (kind === 'place') element.positions.set(own ?? '', position);
     else element.items.push({ position, kind: kind === 'text' ? 'text' : 'element', content: content ?? '' });
   }
@@ -42,7 +46,7 @@ function elementAt(kept: Map<string, KeptElement>, steps: readonly string[]): Ke
   for (let at = 0; ; at += 1) {
     let element = kept.get(path);
     if (element === undefined)
-      kept.set(path, (element = { attributes: [], items: [], positions: new Map() }));
+      kept.set(path, (element = { attributes: [], namespaces: new Map(), items: [], positions: new Map() }));
     if (at === steps.length) return element;
     path += `/${steps[at]!}`;
   }

@@ -1,4 +1,5 @@
 /** Bytes of a document on their way out, in pieces. */
+import type { ContentScope } from './content-scope.ts';
 import { inAttribute, inText, longestReference, type ByteEscapes } from './escape.ts';
 import { utf8Of } from './rows/values.ts';
 
@@ -12,6 +13,7 @@ const leastBytes = 64;
 const [openBracket, slash, closeBracket, quote, blank, equals] = [0x3c, 0x2f, 0x3e, 0x22, 0x20, 0x3d];
 
 export class XmlOutput {
+  readonly #scope: ContentScope;
   /** bytes of the present document so far */
   bytes = 0;
   #consume: ByteConsumer = () => undefined;
@@ -27,8 +29,14 @@ export class XmlOutput {
   /** a piece to be filled again */
   #spare: Uint8Array<ArrayBuffer> | null = null;
 
+  /** `scope`: of the names that are written */
+  constructor(scope: ContentScope) {
+    this.#scope = scope;
+  }
+
   begin(consume: ByteConsumer): void {
     this.#consume = consume;
+    this.#scope.reset();
     this.bytes = 0;
     this.#filled = 0;
     this.#full = [];
@@ -38,7 +46,9 @@ export class XmlOutput {
   }
 
   /** A start tag; attributes may follow it. */
-  start(name: Uint8Array): void {
+  start(tag: Uint8Array): void {
+    const name = this.#scope.isActive ? this.#scope.tag(tag) : tag;
+    if (this.#scope.isActive) this.#scope.enter();
     this.#closeTag();
     this.#room(name.length + 1);
     this.#piece[this.#filled++] = openBracket;
@@ -46,7 +56,9 @@ export class XmlOutput {
     this.#tagOpen = true;
   }
 
-  end(name: Uint8Array): void {
+  end(tag: Uint8Array): void {
+    const name = this.#scope.isActive ? this.#scope.tag(tag) : tag;
+    if (this.#scope.isActive) this.#scope.leave();
     this.#room(name.length + 3);
     if (this.#tagOpen) {
       this.#piece[this.#filled++] = slash;
@@ -60,7 +72,8 @@ export class XmlOutput {
   }
 
   /** An attribute of the start tag that is open, its value in `bytes`. */
-  attribute(name: Uint8Array, bytes: Uint8Array, from: number, to: number): void {
+  attribute(tag: Uint8Array, bytes: Uint8Array, from: number, to: number): void {
+    const name = this.#scope.isActive ? this.#scope.tag(tag) : tag;
     this.#room(name.length + 3);
     this.#piece[this.#filled++] = blank;
     this.#copy(name, 0, name.length);

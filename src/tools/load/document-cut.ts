@@ -1,5 +1,10 @@
 /** What counts as a document: a file, or with `--row-tag` each element of a name inside it. */
-import { partText, type PartsOfFile, type PartsTaken } from '../../engine/shred/row-tag/parts.ts';
+import {
+  partText,
+  type PartsOfFile,
+  type PartsTaken,
+  type Surroundings,
+} from '../../engine/shred/row-tag/parts.ts';
 import { createRowElements, type RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import type { NameTable, TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
 import { AppError } from '../../errors.ts';
@@ -14,7 +19,7 @@ export interface DocumentConsumer {
   begin(
     file: string,
     number: number | null,
-    inherited?: ReadonlyMap<string, string>,
+    inherited?: Surroundings,
     within?: PlaceInDocument,
   ): void;
   /** Parts of a file from the one with this number on, as many as can be handled at once (src/engine/shred/row-tag/elements.ts). */

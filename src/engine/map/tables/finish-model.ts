@@ -1,6 +1,7 @@
 /** Settles names, order and indexes of a drawn model and writes it as plain data. */
 import type { Column, PlanEdge, PlanNode, RelationalModel, Table } from '../../model/relational-model.ts';
-import type { SourceModel, SourceWildcard } from '../../model/source-model.ts';
+import type { SourceModel, SourceType, SourceWildcard } from '../../model/source-model.ts';
+import { xmlNamespace } from '../../model/name-labels.ts';
 
 import {
   finishedColumn,
@@ -129,8 +130,13 @@ function at(column: ColumnDraft | null): number {
   return column === null ? -1 : column.index;
 }
 
-/** `types`: of the source; null: wildcards let in whatever comes. */
-export function plainNodes(drawing: Drawing, types: SourceModel['types'] | null): PlanNode[] {
+/** `checksWildcards`: false: they let in whatever comes. */
+export function plainNodes(
+  drawing: Drawing,
+  sourceTypes: SourceModel['types'],
+  checksWildcards: boolean,
+): PlanNode[] {
+  const types = checksWildcards ? sourceTypes : null;
   return drawing.nodes.map((node) => ({
     name: node.name,
     table: node.table.index,
@@ -159,8 +165,18 @@ export function plainNodes(drawing: Drawing, types: SourceModel['types'] | null)
     })),
     sourceElement: node.element,
     sourceType: node.type,
+    ...spaceOf(sourceTypes[node.type]),
     ...(node.keptBeside === null ? {} : { keptBeside: node.keptBeside }),
   }));
+}
+
+/** The default of xml:space that a type declares. */
+function spaceOf(type: SourceType | undefined): Pick<PlanNode, 'space'> | null {
+  const declared = type?.attributes.find(
+    ({ name }) => name.localName === 'space' && name.namespaceUri === xmlNamespace,
+  );
+  const space = declared?.fixed ?? declared?.default;
+  return space === 'preserve' || space === 'default' ? { space } : null;
 }
 
 /** Nothing of a wildcard that lets in every namespace. */

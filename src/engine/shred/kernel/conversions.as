@@ -256,6 +256,7 @@ function convertCalendar(column: usize, kind: i32, from: usize, to: usize, out: 
  * it can become: an item of one character with the space before it takes seven.
  */
 function convertList(column: usize, kind: i32, from: usize, to: usize, out: usize): usize {
+  if (kind == CONVERT_TEXT && load<i32>(PREFIX_COUNT) != 0 && usesPrefix(from, to)) return 0;
   const begin = out + 8 * (to - from) + 64;
   if (begin + 8 * (to - from) + 64 > load<usize>(ARENA) + load<usize>(ARENA_CAPACITY)) return 0;
   let literal = begin;
@@ -296,7 +297,10 @@ function convertNumber(column: usize, kind: i32, from: usize, to: usize, out: us
 /** The value in its column's form at `out`, answering its end; 0 for what has to be looked at by others. */
 function convert(column: usize, from: usize, to: usize, out: usize): usize {
   const kind = load<i32>(column);
-  if (kind == CONVERT_TEXT) return convertText(column, from, to, out);
+  if (kind == CONVERT_TEXT) {
+    if (load<i32>(PREFIX_COUNT) != 0 && usesPrefix(from, to)) return 0;
+    return convertText(column, from, to, out);
+  }
   if (kind == CONVERT_DECIMAL && isUsualDecimal(column, from, to)) return copy(out, from, to - from);
   if (kind == CONVERT_INTEGER && isUsualInteger(from, to, load<usize>(column, COLUMN_FIRST) - 1)) {
     // of a type with a scale the database prints one

@@ -13,6 +13,7 @@ import type { CompiledPlan } from '../compiled-plan.ts';
 import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
 import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
 import type { RowOutput } from '../rows/output.ts';
+import type { WantedPrefixes } from '../walk/content-prefixes.ts';
 import { FRAME_INTS, ROW_INTS, type ShredState } from '../open-elements.ts';
 import { PART_DOCUMENTS_BYTES, PartDocuments } from './part-documents.ts';
 import { LearnedPlan } from './learned-plan.ts';
@@ -25,11 +26,14 @@ const ROW_COUNT = 1024;
 const SLOT_INTS = 64 * 1024;
 const ARENA_BYTES = 512 * 1024;
 const TEXT_BYTES = 224 * 1024;
+/** of prefixes that are looked for, each with its length */
+const PREFIX_BYTES = 1024;
 const FIXED_BYTES =
   (FRAME_COUNT * FRAME_INTS + ROW_COUNT * ROW_INTS + SLOT_INTS) * 4 +
   ARENA_BYTES +
   TEXT_BYTES +
   TAPE_BYTES +
+  PREFIX_BYTES +
   PART_DOCUMENTS_BYTES +
   32 * layout.MARGIN_BYTES;
 const modes: Readonly<Record<EncodingName, number>> = {
@@ -50,6 +54,8 @@ export interface ShredKernelOptions {
   readonly encoding: EncodingName;
   /** name id of xsi:type */
   readonly xsiType: number;
+  /** name id of xml:space */
+  readonly xmlSpace: number;
   readonly idJob: number;
 }
 
@@ -62,6 +68,8 @@ export interface ShredKernel {
    * columns of these roles.
    */
   beginDocument(keyBase: bigint, documentKey: string, extra: readonly (string | null)[]): void;
+  /** From now on texts that use one of these prefixes are left to others. */
+  lookForPrefixes(prefixes: WantedPrefixes): void;
   /** Whether a batch can be read by the kernel at all; brings it within reach. */
   reaches(batch: TokenBatch): boolean;
   /** Whether a batch lies in its memory: then it can read parts there. */
@@ -149,9 +157,10 @@ class SharedKernel implements ShredKernel {
   readonly #arena: Uint8Array<ArrayBuffer>;
   readonly #text: Uint8Array<ArrayBuffer>;
   readonly #tape: TapeInMemory;
+  readonly #prefixes: Uint8Array;
 
   constructor(
-    { plan, state, output, encoder, encoding, xsiType, idJob }: ShredKernelOptions,
+    { plan, state, output, encoder, encoding, xsiType, xmlSpace, idJob }: ShredKernelOptions,
     memory: WebAssembly.Memory,
     exports: Exports,
     scanKernel: ScanKernel,
@@ -211,6 +220,9 @@ class SharedKernel implements ShredKernel {
     control[layout.MODE] = modes[encoding];
     control[layout.SEPARATOR] = encoder.separator;
     control[layout.XSI_TYPE] = xsiType;
+    control[layout.XML_SPACE] = xmlSpace;
+    this.#prefixes = area.bytes(PREFIX_BYTES);
+    control[layout.PREFIXES] = this.#prefixes.byteOffset;
     this.tokenizerKernels = kernelsAround(scanKernel);
   }
 
@@ -228,6 +240,21 @@ class SharedKernel implements ShredKernel {
     this.#control[layout.BYTES] = bytes;
     this.#control[layout.DECODED] = decoded;
     return true;
+  }
+
+  lookForPrefixes(prefixes: WantedPrefixes): void {
+    let used = 0;
+    let count = prefixes === 'any' ? -1 : prefixes.length;
+    for (const prefix of prefixes === 'any' ? [] : prefixes) {
+      if (prefix.length > 255 || used + 1 + prefix.length > PREFIX_BYTES) {
+        count = -1;
+        break;
+      }
+      this.#prefixes[used] = prefix.length;
+      this.#prefixes.set(prefix, used + 1);
+      used += 1 + prefix.length;
+    }
+    this.#control[layout.PREFIX_COUNT] = count;
   }
 
   holds(batch: TokenBatch): boolean {
@@ -283,6 +310,7 @@ class SharedKernel implements ShredKernel {
     this.#enter(scopeSize);
     this.#setFile(parts.sha256);
     control[layout.PART_NUMBER] = parts.number;
+    control[layout.PART_SPACE] = parts.inherited.preservesSpace === true ? 1 : 0;
     this.#documentNumber[0] = lastDocument;
     let next = from;
     let ended = 0;

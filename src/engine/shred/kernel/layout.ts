@@ -83,6 +83,12 @@ export const HASHED = 54;
 export const TABLE_COUNT = 55;
 /** of members of substitution groups: HEAD_… */
 export const HEADS = 56;
+export const XML_SPACE = 57;
+/** what FRAME_SPACE of a part begins with */
+export const PART_SPACE = 58;
+/** prefixes that texts are left to others for: each a byte with its length, and the prefix; how many, -1: all */
+export const PREFIXES = 59;
+export const PREFIX_COUNT = 60;
 export const CONTROL_SLOTS = 64;
 
 // what is known of the plan, int32 fields
@@ -119,6 +125,8 @@ export const TAKES_TEXT = 2;
 export const SHOWS_NOTHING = 4;
 /** folded, with a text column and no other of its own */
 export const LEAF = 8;
+/** has a default of xml:space */
+export const SETS_SPACE = 16;
 
 /** How rows are written (src/engine/shred/rows/encoding.ts). */
 export const MODE_COPY = 0;

@@ -150,13 +150,14 @@ export class LearnedPlan {
   learnNode(index: number): void {
     if (this.#knownNodes[index] === 1) return;
     this.#knownNodes[index] = 1;
-    const { plan, table, seenSlot, takesText, showsNothing } = this.#plan.nodes[index]!;
+    const { plan, table, seenSlot, takesText, showsNothing, space } = this.#plan.nodes[index]!;
     this.#nodes.set(
       [
         table.index,
         (plan.opensRow ? layout.OPENS_ROW : 0) |
           (takesText ? layout.TAKES_TEXT : 0) |
           (showsNothing ? layout.SHOWS_NOTHING : 0) |
+          (space >= 0 ? layout.SETS_SPACE : 0) |
           (isLeaf(plan) ? layout.LEAF : 0),
         seenSlot,
         plan.textColumn,

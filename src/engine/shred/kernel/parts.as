@@ -40,7 +40,7 @@ function openPart(e: usize, last: usize): bool {
   const index = load<i32>(node);
   const table = tableAt(index);
   let out = load<usize>(ARENA);
-  if ((load<i32>(node, NODE_FLAGS) & OPENS_ROW) == 0) return false;
+  if ((load<i32>(node, NODE_FLAGS) & (OPENS_ROW | SETS_SPACE)) != OPENS_ROW) return false;
   if (!hasRoomForRow(table, out + load<usize>(edge, EDGE_LABEL_LENGTH))) return false;
   if (load<i32>(HASHED) != 0) {
     memory.fill(load<usize>(LAST_NUMBERS), 0, load<usize>(TABLE_COUNT) << 3);
@@ -76,6 +76,7 @@ function openPart(e: usize, last: usize): bool {
   store<i32>(frame, 0, FRAME_ORDINAL);
   store<i32>(frame, -1, FRAME_LAST_FOLDED);
   store<i32>(frame, load<i32>(SCOPE_SIZE), FRAME_SCOPE);
+  store<i32>(frame, load<i32>(PART_SPACE), FRAME_SPACE);
   store<i32>(DEPTH, 1);
   store<i32>(ARENA_LENGTH, <i32>(out - load<usize>(ARENA)));
   return true;

@@ -263,6 +263,7 @@ function writeTextRow(frame: usize, index: i32, out: usize): usize {
   const table = tableAt(index);
   const length = load<usize>(TEXT_LENGTH);
   store<i32>(FULL_TABLE, -1);
+  if (load<i32>(PREFIX_COUNT) != 0 && usesPrefix(load<usize>(TEXT), load<usize>(TEXT) + length)) return 0;
   if (!hasRoomForRow(table, out + 2 * length + 64) || !fits(table, index, load<usize>(TEXT), load<usize>(TEXT) + length, 2 * length + 192)) return 0;
   const position = load<i32>(frame, FRAME_POSITION) + 1;
   store<i32>(frame, position, FRAME_POSITION);

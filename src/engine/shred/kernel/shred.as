@@ -10,6 +10,13 @@ function leave(exit: i32, e: usize, depth: i32, out: usize): i32 {
   return exit;
 }
 
+/** The element has xml:space, whose value begins at `value`; what is no value of it changes nothing. */
+function setSpace(frame: usize, value: usize, length: usize): void {
+  // preserve, and default
+  if (length == 8 && load<u64>(value) == 0x6576726573657270) store<i32>(frame, 1, FRAME_SPACE);
+  else if (length == 7 && (load<u64>(value) & 0xffffffffffffff) == 0x746c7561666564) store<i32>(frame, 0, FRAME_SPACE);
+}
+
 /** Record `from` and those that follow, of `count`; sets NEXT to the one it stopped at. */
 export function shred(from: i32, count: i32): i32 {
   const events: usize = load<usize>(EVENTS);
@@ -24,6 +31,7 @@ export function shred(from: i32, count: i32): i32 {
   const arenaEnd = arena + load<usize>(ARENA_CAPACITY);
   const scope = load<i32>(SCOPE_SIZE);
   const xsiType = load<i32>(XSI_TYPE);
+  const xmlSpace = load<i32>(XML_SPACE);
   const last = events + ((<usize>count) << RECORD_SHIFT);
   let e = events + ((<usize>from) << RECORD_SHIFT);
   let depth = load<i32>(DEPTH);
@@ -108,7 +116,7 @@ export function shred(from: i32, count: i32): i32 {
           return leave(EXIT_EVENT, e, depth, out);
         if (other != KIND_ATTRIBUTE) break;
       }
-      if (depth >= load<i32>(FRAME_CAPACITY)) return leave(EXIT_EVENT, e, depth, out);
+      if (depth >= load<i32>(FRAME_CAPACITY) || (childFlags & SETS_SPACE) != 0) return leave(EXIT_EVENT, e, depth, out);
       const inner = frame + FRAME_BYTES;
       const position = load<i32>(frame, FRAME_POSITION) + 1;
       if ((childFlags & OPENS_ROW) != 0) {
@@ -176,6 +184,7 @@ export function shred(from: i32, count: i32): i32 {
       store<i32>(inner, position, FRAME_ORDINAL);
       store<i32>(inner, -1, FRAME_LAST_FOLDED);
       store<i32>(inner, scope, FRAME_SCOPE);
+      store<i32>(inner, load<i32>(frame, FRAME_SPACE), FRAME_SPACE);
       frame = inner;
       depth++;
       e += 16;
@@ -193,6 +202,7 @@ export function shred(from: i32, count: i32): i32 {
       const number = <usize>load<i32>(edge, EDGE_TARGET);
       const written = convert(rowColumns + (number << 5), start, end, out);
       if (written == 0) return leave(EXIT_EVENT, e, depth, out);
+      if (load<i32>(e, 4) == xmlSpace) setSpace(frame, start, end - start);
       const slot = rowSlots + (number << 3);
       store<i32>(slot, <i32>(out - arena));
       store<i32>(slot, <i32>(written - arena), 4);
@@ -205,7 +215,8 @@ export function shred(from: i32, count: i32): i32 {
     const event = e;
     let textLength = load<usize>(TEXT_LENGTH);
     if (kind == KIND_TEXT && textLength == 0 && (nodeFlags & TAKES_TEXT) == 0) {
-      if ((flags & FLAG_WHITE_SPACE) == 0) return leave(EXIT_EVENT, e, depth, out);
+      if ((flags & FLAG_WHITE_SPACE) == 0 || load<i32>(frame, FRAME_SPACE) != 0)
+        return leave(EXIT_EVENT, e, depth, out);
       e += 16;
       continue;
     }

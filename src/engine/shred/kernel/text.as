@@ -12,6 +12,7 @@ const ALL_QUOTE: usize = CONTROL + 1104;
 const ALL_ZERO_ABOVE_LOWEST: usize = CONTROL + 1120;
 const ALL_LOWEST_NINE: usize = CONTROL + 1136;
 const ALL_CONTINUATION: usize = CONTROL + 1152;
+const ALL_COLON: usize = CONTROL + 1168;
 
 /** Writes the vectors that the kernel loads: once, before all else. */
 export function prepare(): void {
@@ -24,6 +25,7 @@ export function prepare(): void {
   v128.store(ALL_ZERO_ABOVE_LOWEST, i8x16.splat(<i8>(<u32>ZERO + 128)));
   v128.store(ALL_LOWEST_NINE, i8x16.splat(-128 + 9));
   v128.store(ALL_CONTINUATION, i8x16.splat(<i8>0xbf));
+  v128.store(ALL_COLON, i8x16.splat(COLON));
 }
 
 // @ts-ignore: decorator
@@ -36,6 +38,53 @@ function isSpace(c: u32): bool {
 @inline
 function isDigit(c: u32): bool {
   return c - ZERO <= 9;
+}
+
+/** Whether the text uses one of the prefixes that are looked for, as src/engine/shred/walk/content-prefixes.ts has it. */
+function usesPrefix(from: usize, to: usize): bool {
+  for (let at = from; at < to; at += 16) {
+    let found = i8x16.bitmask(i8x16.eq(v128.load(at), v128.load(ALL_COLON)));
+    const rest = to - at;
+    if (rest < 16) found &= (1 << <i32>rest) - 1;
+    while (found != 0) {
+      if (isBehindPrefix(from, at + <usize>ctz(found), to)) return true;
+      found &= found - 1;
+    }
+  }
+  return false;
+}
+
+function isBehindPrefix(from: usize, colon: usize, to: usize): bool {
+  if (colon + 1 >= to) return false;
+  const next: u32 = load<u8>(colon, 1);
+  if (!isLetter(next) && next != ASTERISK) return false;
+  const count = load<i32>(PREFIX_COUNT);
+  if (count < 0) return true;
+  let entry = load<usize>(PREFIXES);
+  for (let i = 0; i < count; i++) {
+    const length = <usize>load<u8>(entry);
+    const start = colon - length;
+    if (
+      start >= from &&
+      memory.compare(start, entry + 1, length) == 0 &&
+      (start == from || !isPartOfName(load<u8>(start - 1)))
+    )
+      return true;
+    entry += 1 + length;
+  }
+  return false;
+}
+
+// @ts-ignore: decorator
+@inline
+function isLetter(c: u32): bool {
+  return c >= 0x80 || c == 0x5f || (c | 0x20) - 0x61 < 26;
+}
+
+// @ts-ignore: decorator
+@inline
+function isPartOfName(c: u32): bool {
+  return isLetter(c) || c == 0x2d || c == 0x2e || isDigit(c);
 }
 
 /** Copies; both sides may be read and written 16 bytes further. */

@@ -15,9 +15,11 @@ import {
   type TextLocation,
   type TokenBatch,
 } from '../../xml/tokens.ts';
+import { xmlNamespace } from '../../model/name-labels.ts';
+import { spaceOf } from '../open-elements.ts';
 import { NamespaceScope } from '../values/namespace-scope.ts';
 import { rangeText } from '../xml-capture.ts';
-import type { PartsTaken } from './parts.ts';
+import type { PartsTaken, Surroundings } from './parts.ts';
 import { PartOfBatch } from './part-of-batch.ts';
 
 export interface RowElementName {
@@ -27,13 +29,12 @@ export interface RowElementName {
 }
 
 export interface RowElementReader {
-  /** `inherited`: namespaces declared around the element, by prefix, '' for the default one */
-  begin(inherited: ReadonlyMap<string, string>): void;
+  begin(inherited: Surroundings): void;
   /**
    * In place of `begin`, `consume` and `end`: the elements that follow one another from record `at` of a batch on. Null: the one that begins
    * there is to be begun.
    */
-  take?(batch: TokenBatch, at: number, inherited: ReadonlyMap<string, string>): PartsTaken | null;
+  take?(batch: TokenBatch, at: number, inherited: Surroundings): PartsTaken | null;
   /** `first`: index of the first record that was not taken */
   consume(batch: TokenBatch, locate: (recordIndex: number) => TextLocation, first: number): void;
   /** `bytes`: of the element, in UTF-8 */
@@ -86,7 +87,10 @@ class RowElementCutter implements RowElements {
   readonly #reader: RowElementReader;
   readonly #scope = new NamespaceScope();
   /** what it declares; null: to be asked again */
-  #declared: ReadonlyMap<string, string> | null = null;
+  #declared: Surroundings | null = null;
+  readonly #xmlSpace: number;
+  /** xml:space is `preserve`, by open element around */
+  readonly #preserves: boolean[] = [];
   readonly #part = new PartOfBatch();
   /** size of the scope before each open element around */
   readonly #marks: number[] = [];
@@ -100,6 +104,7 @@ class RowElementCutter implements RowElements {
   constructor(name: RowElementName, names: NameTable, reader: RowElementReader) {
     this.#isRow = createRowElementTest(name, names);
     this.#names = names;
+    this.#xmlSpace = names.intern(xmlNamespace, 'space');
     this.#reader = reader;
   }
 
@@ -107,6 +112,7 @@ class RowElementCutter implements RowElements {
     this.#scope.leave(0);
     this.#declared = null;
     this.#marks.length = 0;
+    this.#preserves.length = 0;
     this.#depth = 0;
     this.#beganAt = -1;
     this.#inText = false;
@@ -133,7 +139,9 @@ class RowElementCutter implements RowElements {
       } else if (kind === KIND_START) {
         this.#inText = false;
         if (this.#isRow(events[at * RECORD_INTS + 1]!)) {
-          const inherited = (this.#declared ??= this.#scope.declared());
+          const inherited = (this.#declared ??= Object.assign(this.#scope.declared(), {
+            preservesSpace: this.#preserves.at(-1) === true,
+          }));
           const taken = this.#reader.take?.(batch, at, inherited) ?? null;
           if (taken === null) {
             this.#reader.begin(inherited);
@@ -144,15 +152,22 @@ class RowElementCutter implements RowElements {
             if (depth > 0) first = taken.next - from;
             at = taken.next - 1;
           }
-        } else this.#marks.push(this.#scope.size);
+        } else {
+          this.#marks.push(this.#scope.size);
+          this.#preserves.push(this.#preserves.at(-1) === true);
+        }
       } else if (kind === KIND_END) {
         this.#inText = false;
         this.#scope.leave(this.#marks.pop() ?? 0);
+        this.#preserves.pop();
         this.#declared = null;
       } else if (kind === KIND_NAMESPACE) {
         this.#scope.declare(this.#names.localName(events[at * RECORD_INTS + 1]!), rangeText(batch, at));
         this.#declared = null;
-      } else if (kind === KIND_ATTRIBUTE) this.outside += 1;
+      } else if (kind === KIND_ATTRIBUTE) {
+        this.outside += 1;
+        if (events[at * RECORD_INTS + 1] === this.#xmlSpace) this.#setSpace(rangeText(batch, at));
+      }
       else if (kind === KIND_TEXT && (flags & FLAG_WHITE_SPACE) === 0 && !this.#inText) {
         this.#inText = true;
         this.outside += 1;
@@ -162,6 +177,13 @@ class RowElementCutter implements RowElements {
     if (depth === 0) return;
     if (this.#beganAt < 0) this.#beganAt = locate(from).offset;
     this.#reader.consume(this.#part.take(batch, from, count, locate), this.#part.locate, first);
+  }
+
+  /** The innermost element around has the attribute. */
+  #setSpace(value: string): void {
+    const space = spaceOf(value);
+    if (space >= 0) this.#preserves[this.#preserves.length - 1] = space === 1;
+    this.#declared = null;
   }
 
   #bytes(

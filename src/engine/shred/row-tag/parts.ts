@@ -1,5 +1,11 @@
 /** Documents that are parts of a larger one, and are read one after the other. */
 
+/** Namespaces declared around a part, by prefix, '' for the default one. */
+export interface Surroundings extends ReadonlyMap<string, string> {
+  /** xml:space is `preserve` around it */
+  readonly preservesSpace?: boolean;
+}
+
 /** What is the same for all of them that a call is about. */
 export interface PartsOfFile {
   /** number of the next one in the larger document, from 1 */
@@ -8,8 +14,7 @@ export interface PartsOfFile {
   readonly name: string;
   /** SHA-256 of the larger document (hex), from which keys follow; null: keys in sequence */
   readonly sha256: string | null;
-  /** namespaces declared around them, by prefix, '' for the default one */
-  readonly inherited: ReadonlyMap<string, string>;
+  readonly inherited: Surroundings;
   /** ISO 8601 */
   readonly loadedAt: string;
 }

@@ -37,6 +37,11 @@ export class NamespaceScope {
     return [...this.#pairs];
   }
 
+  /** Declarations from that place on, outermost first. */
+  from(place: number): (readonly [prefix: string, uri: string])[] {
+    return this.#pairs.slice(place);
+  }
+
   /** A prefix in scope for a namespace; null where there is none. */
   prefixOf(uri: string, isAttribute: boolean): string | null {
     if (!isAttribute && this.uriOf('') === uri) return '';

@@ -9,6 +9,8 @@ import {
   FRAME_ROW,
   FRAME_ROW_COUNT,
   FRAME_SHOWN,
+  FRAME_SPACE,
+  spaceOf,
   type ShredState,
 } from '../open-elements.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
@@ -55,7 +57,17 @@ export class Attributes {
   add(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const nameId = batch.events[at * RECORD_INTS + 1]!;
     if (this.#xsi.locations.has(nameId)) return;
+    const { prefixes, xmlSpace } = this.#context;
     this.#state.setFrame(this.#state.depth - 1, FRAME_SHOWN, 1);
+    if (nameId === xmlSpace) this.#setSpace(rangeText(batch, at));
+    // what xsi:type names is kept with its namespace
+    if (prefixes.wanted.length > 0 && nameId !== this.#xsi.type)
+      prefixes.meet(
+        this.#unmapped,
+        sourceOf(batch, at),
+        batch.events[at * RECORD_INTS + 2]!,
+        batch.events[at * RECORD_INTS + 3]!,
+      );
     const column = this.#plan.attributeColumn(node.index, nameId);
     if (column < 0) {
       this.#addOther(batch, at, node, row);
@@ -74,6 +86,11 @@ export class Attributes {
       events[at * RECORD_INTS + 2]!,
       events[at * RECORD_INTS + 3]!,
     );
+  }
+
+  #setSpace(value: string): void {
+    const space = spaceOf(value);
+    if (space >= 0) this.#state.setFrame(this.#state.depth - 1, FRAME_SPACE, space);
   }
 
   /** The xsi:type among the records from `first` to `last` that may lead to another type's columns; -1 for none. */

@@ -1,5 +1,5 @@
 /** What the steps of a walk share: the plan, the open elements and their rows, and what is said of the document being read. */
-import { createNameLabels, xsiNamespace, type NameLabels } from '../../model/name-labels.ts';
+import { createNameLabels, xmlNamespace, xsiNamespace, type NameLabels } from '../../model/name-labels.ts';
 import { membersOf } from '../../model/packed/lazy-array.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import type { NameTable } from '../../xml/tokens.ts';
@@ -11,6 +11,7 @@ import { RowKeys } from '../rows/keys.ts';
 import { OpenRows } from '../rows/open-rows.ts';
 import { RowOutput } from '../rows/output.ts';
 import { NamespaceScope } from '../values/namespace-scope.ts';
+import { ContentPrefixes } from './content-prefixes.ts';
 import { DocumentPaths } from './document-paths.ts';
 
 export interface WalkSettings {
@@ -48,7 +49,12 @@ export class WalkContext {
   readonly scope = new NamespaceScope();
   readonly labels: NameLabels;
   readonly paths: DocumentPaths;
+  readonly prefixes: ContentPrefixes;
   readonly xsi: XsiNames;
+  /** name id of xml:space */
+  readonly xmlSpace: number;
+  /** xml:space is `preserve` around the document, which is a part of a larger one */
+  preservesSpace = false;
   documentName = '';
   /** values of the model's extra columns for the document, in column order */
   extra: readonly (string | null)[] = [];
@@ -67,6 +73,8 @@ export class WalkContext {
     this.rows = new OpenRows(this.state, this.plan, this.output, settings.encoding, this.rowKeys);
     this.labels = createNameLabels(model);
     this.paths = new DocumentPaths(names, this.labels, this.state);
+    this.prefixes = new ContentPrefixes(model, this.scope, this.state, this.paths);
+    this.xmlSpace = names.intern(xmlNamespace, 'space');
     this.xsi = {
       type: names.intern(xsiNamespace, 'type'),
       nil: names.intern(xsiNamespace, 'nil'),

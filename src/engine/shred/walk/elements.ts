@@ -22,6 +22,7 @@ import {
   FRAME_ROW_COUNT,
   FRAME_SCOPE,
   FRAME_SHOWN,
+  FRAME_SPACE,
   type ShredState,
 } from '../open-elements.ts';
 import * as layout from '../kernel/layout.ts';
@@ -30,6 +31,7 @@ import type { NamespaceScope } from '../values/namespace-scope.ts';
 import { rangeText } from '../xml-capture.ts';
 import type { Attributes } from './attributes.ts';
 import type { CapturedElements } from './captured-elements.ts';
+import type { ContentPrefixes } from './content-prefixes.ts';
 import type { WalkContext } from './context.ts';
 import type { DocumentPaths } from './document-paths.ts';
 import type { ElementRows } from './element-rows.ts';
@@ -55,6 +57,7 @@ export class Elements {
   readonly #scope: NamespaceScope;
   readonly #names: NameTable;
   readonly #paths: DocumentPaths;
+  readonly #prefixes: ContentPrefixes;
   readonly #elementRows: ElementRows;
   readonly #unmapped: UnmappedContent;
   readonly #turns: KernelTurns;
@@ -70,6 +73,7 @@ export class Elements {
     this.#scope = context.scope;
     this.#names = context.names;
     this.#paths = context.paths;
+    this.#prefixes = context.prefixes;
     this.#elementRows = steps.elementRows;
     this.#unmapped = steps.unmapped;
     this.#turns = steps.turns;
@@ -133,9 +137,15 @@ export class Elements {
     if (textColumn >= 0) this.#text.endValue(frame, state.frame(frame, FRAME_ROW), textColumn);
     else this.#text.closeRun(frame);
     if (state.frame(frame, FRAME_SHOWN) === 0 && node.showsNothing) this.#unmapped.keepPosition(frame);
-    this.#scope.leave(state.frame(frame, FRAME_SCOPE));
+    this.#leaveScope(state.frame(frame, FRAME_SCOPE));
     state.depth = frame;
     for (let open = state.frame(frame, FRAME_ROW_COUNT); open > 0; open -= 1) this.#elementRows.close();
+  }
+
+  #leaveScope(size: number): void {
+    if (this.#scope.size === size) return;
+    this.#scope.leave(size);
+    this.#prefixes.left();
   }
 
   #open(
@@ -157,6 +167,7 @@ export class Elements {
       last += 1;
       this.#scope.declare(this.#names.localName(events[last * RECORD_INTS + 1]!), rangeText(batch, last));
     }
+    if (last > at) this.#prefixes.declared();
     const firstAttribute = last + 1;
     while (last + 1 < count && (events[(last + 1) * RECORD_INTS]! & KIND_MASK) === KIND_ATTRIBUTE) last += 1;
 
@@ -188,6 +199,7 @@ export class Elements {
     state.setFrame(frame, FRAME_ORDINAL, position);
     state.setFrame(frame, FRAME_LAST_FOLDED, -1);
     state.setFrame(frame, FRAME_NODE, node.index);
+    state.setFrame(frame, FRAME_SPACE, this.#spaceOf(node, parentFrame));
     state.setFrame(frame, FRAME_ROW, row);
     state.setFrame(frame, FRAME_ROW_COUNT, rowCount);
     state.depth += 1;
@@ -203,6 +215,13 @@ export class Elements {
     this.#text.start();
     this.#turns.learnOpened(frame);
     return last;
+  }
+
+  /** Before the attributes of the element are known. */
+  #spaceOf({ space }: CompiledNode, parentFrame: number): number {
+    if (space >= 0) return space;
+    if (parentFrame >= 0) return this.#state.frame(parentFrame, FRAME_SPACE);
+    return this.#context.preservesSpace ? 1 : 0;
   }
 
   /** The rows of a member of a substitution group that has no table in common: its head's, and its own. */

@@ -8,6 +8,7 @@ import type { TokenBatch } from '../../xml/tokens.ts';
 import { createShredKernel, type ShredKernel } from '../kernel/instance.ts';
 import { FRAME_NODE, FRAME_ROW, FRAME_ROW_COUNT } from '../open-elements.ts';
 import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
+import type { WantedPrefixes } from './content-prefixes.ts';
 import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
 
@@ -29,6 +30,7 @@ export class KernelTurns {
   /** records that are left to TypeScript before the kernel is asked again, where it does not get far */
   #pause = 0;
   #pauseLength = 0;
+  #toldPrefixes: WantedPrefixes | null = null;
 
   constructor(context: WalkContext, elementRows: ElementRows, idJob: number, kernelFrom: number) {
     this.#context = context;
@@ -64,6 +66,7 @@ export class KernelTurns {
       return from;
     }
     if (!kernel.serves()) return from;
+    this.#tellPrefixes(kernel);
     const next = kernel.run(from, count, this.#context.scope.size);
     this.#noteNullAllowed(kernel);
     // where it stops again and again it only costs
@@ -80,9 +83,17 @@ export class KernelTurns {
     this.#makeFor(batch);
     const { kernel } = this;
     if (kernel?.holds(batch) !== true || !kernel.serves()) return null;
+    this.#tellPrefixes(kernel);
     const taken = kernel.runParts(from, batch.count, this.#context.scope.size, parts, lastDocument);
     this.#noteNullAllowed(kernel);
     return taken.next === from ? null : taken;
+  }
+
+  #tellPrefixes(kernel: ShredKernel): void {
+    const { wanted } = this.#context.prefixes;
+    if (wanted === this.#toldPrefixes) return;
+    this.#toldPrefixes = wanted;
+    kernel.lookForPrefixes(wanted);
   }
 
   #noteNullAllowed(kernel: ShredKernel): void {
@@ -108,7 +119,7 @@ export class KernelTurns {
   #make(): void {
     if (this.#kernelFrom === Infinity) return;
     this.#kernelFrom = Infinity;
-    const { plan, state, output, encoder, settings, xsi } = this.#context;
+    const { plan, state, output, encoder, settings, xsi, xmlSpace } = this.#context;
     this.kernel = createShredKernel({
       plan,
       state,
@@ -116,6 +127,7 @@ export class KernelTurns {
       encoder,
       encoding: settings.encoding,
       xsiType: xsi.type,
+      xmlSpace,
       idJob: this.#idJob,
     });
     this.#tellDocument();

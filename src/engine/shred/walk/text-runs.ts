@@ -1,6 +1,13 @@
 /** Text between tags: gathered over batches, then a value, rows of mixed content, or a deviation. */
 import { FLAG_WHITE_SPACE, KIND_MASK, KIND_TEXT, RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
-import { FRAME_NIL, FRAME_POSITION, FRAME_ROW, FRAME_SHOWN, type ShredState } from '../open-elements.ts';
+import {
+  FRAME_NIL,
+  FRAME_POSITION,
+  FRAME_ROW,
+  FRAME_SHOWN,
+  FRAME_SPACE,
+  type ShredState,
+} from '../open-elements.ts';
 import { ByteBuffer } from '../rows/byte-buffer.ts';
 import { isWhiteSpace, sourceOf } from '../xml-capture.ts';
 import type { ColumnValues } from './column-values.ts';
@@ -41,7 +48,7 @@ export class TextRuns {
   add(batch: TokenBatch, at: number, flags: number): void {
     const { depth, text } = this.#state;
     const node = depth === 0 ? null : this.#context.nodeOf(depth - 1);
-    if (node !== null && !node.takesText && text.length === 0) {
+    if (node !== null && !node.takesText && text.length === 0 && !this.#preservesSpace(depth - 1)) {
       if ((flags & FLAG_WHITE_SPACE) !== 0) return;
       this.#pushSpaceBefore(batch, at);
     }
@@ -58,6 +65,7 @@ export class TextRuns {
   endValue(frame: number, row: number, column: number): void {
     const state = this.#state;
     if (state.frame(frame, FRAME_POSITION) > 0) this.closeRun(frame);
+    this.#meetPrefixes(0);
     if (state.frame(frame, FRAME_NIL) === 0 || state.text.length > 0) {
       this.#values.set(row, column, state.text.bytes, 0, state.text.length);
       state.setFrame(frame, FRAME_SHOWN, 1);
@@ -79,16 +87,10 @@ export class TextRuns {
       this.#runStart = length;
       if (!isWhiteSpace(run, run.length)) this.#addUnmapped(frame, run, row);
       // no deviation in itself, but text that is written back around the child
-      else if (keepsSpace && plan.ignored?.text !== true)
-        this.#unmapped.keep(
-          'text',
-          this.#state.nextPosition(frame),
-          this.#context.paths.element(frame),
-          run,
-          row,
-        );
+      else if (keepsSpace || this.#preservesSpace(frame)) this.#keepSpace(frame, run, row);
       return;
     }
+    this.#meetPrefixes(0);
     if (plan.textTable >= 0) {
       this.#state.setFrame(frame, FRAME_SHOWN, 1);
       const position = this.#state.nextPosition(frame);
@@ -96,8 +98,28 @@ export class TextRuns {
     } else if (!isWhiteSpace(text.bytes, length)) {
       this.#state.setFrame(frame, FRAME_SHOWN, 1);
       this.#addUnmapped(frame, text.bytes.slice(0, length), row);
-    }
+    } else if (this.#preservesSpace(frame)) this.#keepSpace(frame, text.bytes.slice(0, length), row);
     text.length = 0;
+  }
+
+  #preservesSpace(frame: number): boolean {
+    return this.#state.frame(frame, FRAME_SPACE) === 1;
+  }
+
+  /** White space that is content, where the element has no place for text. */
+  #keepSpace(frame: number, run: Uint8Array, row: number): void {
+    const { plan } = this.#context.nodeOf(frame);
+    if (plan.ignored?.text === true || this.#context.settings.unmapped !== 'capture') return;
+    this.#state.setFrame(frame, FRAME_SHOWN, 1);
+    const position = this.#state.nextPosition(frame);
+    this.#unmapped.keep('text', position, this.#context.paths.element(frame), run, row);
+  }
+
+  /** The text of the innermost element from that byte on is content. */
+  #meetPrefixes(from: number): void {
+    const { prefixes } = this.#context;
+    const { bytes, length } = this.#state.text;
+    if (prefixes.wanted.length > 0) prefixes.meet(this.#unmapped, bytes, from, length);
   }
 
   /** Keeps the white space a batch ends with, for text at the start of the next. */
