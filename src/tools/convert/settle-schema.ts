@@ -1,7 +1,7 @@
 /** What a request leaves open about its schema: an XSD set becomes its origin, or the target tells what it was loaded by. */
 import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
-import { openDocuments } from '../inputs/document-inputs.ts';
-import { documentNames } from '../inputs/document-names.ts';
+import { openDocuments, passedOverLines } from '../inputs/document-inputs.ts';
+import { documentTest } from '../inputs/document-names.ts';
 import { openFiles, type InputSet } from '../inputs/list-files.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
 import { settleNames } from '../schemas/settled-names.ts';
@@ -43,8 +43,11 @@ export async function settleSchema(
   named.steps.begin('inputs');
   const inputs =
     watched === null
-      ? await openDocuments(named, paths, { takesXsd, set: isAmong ? set : null })
-      : await openFiles(watched, documentNames(takesXsd), named.archiveLimits, named.spool);
+      ? await openDocuments(named, paths, { takesXsd, set, isAmong })
+      : await openFiles(watched, documentTest(takesXsd), named.archiveLimits, named.spool, {
+          walked: (seen) => passedOverLines(seen).forEach((line) => named.log(line)),
+        });
+  named.soFar.inputs = inputs.seen;
   named.steps.begin('schema');
   const declared = namespacesOfDocuments(named, inputs);
   const settled = async (): Promise<ToolSession> => {

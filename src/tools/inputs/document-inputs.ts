@@ -2,91 +2,107 @@
 import { statSync } from 'node:fs';
 import { AppError } from '../../errors.ts';
 import { isXsdName, xsdIsNoDocument } from '../../jobs/options/xsd-inputs.ts';
-import { documentNames } from './document-names.ts';
-import { openInputs, type InputOptions, type InputSet } from './list-files.ts';
-import { sourceKey } from './members.ts';
+import { counted } from '../reports/counted.ts';
+import { documentTest } from './document-names.ts';
+import { openInputs, type InputOptions, type InputSet, type InputsSeen } from './list-files.ts';
 import type { XsdSetFiles } from './xsd-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export interface DocumentChoice {
   /** XSDs are documents */
   readonly takesXsd: boolean;
-  /** what the inputs hold of a schema, none of which is a document; null: nothing */
+  /** the XSD set in use, whose files are no documents; null: none */
   readonly set: XsdSetFiles | null;
+  /** the set was found among the inputs */
+  readonly isAmong: boolean;
 }
 
-/** AppError `unprocessable_input`: an XSD is named beside the schema that an option names, or there is nothing but XSDs. */
+type Opening = Pick<ToolSession, 'byHand' | 'archiveLimits' | 'log' | 'spool'>;
+
+/**
+ * AppError `unprocessable_input`: an XSD is named beside the schema that an option names, or there is nothing but XSDs; `input_not_found`: there is
+ * no document.
+ */
 export async function openDocuments(
-  session: Pick<ToolSession, 'byHand' | 'archiveLimits' | 'log' | 'spool'>,
+  session: Opening,
   paths: readonly string[],
-  { takesXsd, set }: DocumentChoice,
+  { takesXsd, set, isAmong }: DocumentChoice,
 ): Promise<InputSet> {
   const links = session.byHand ? 'follow' : 'refuse';
-  const accept = documentNames(takesXsd);
-  const options = { nested: nestedNotice(session.log), spool: session.spool };
-  if (takesXsd) return openInputs(paths, accept, session.archiveLimits, links, options);
-  if (set !== null) return openBesideSet(session, paths, set, options);
-  let wasReported = false;
-  return openInputs(
-    paths,
-    (name) => {
-      if (isXsdName(name) && !wasReported) {
-        session.log(`${name}: XSD files among the inputs are no documents, and passed over`);
-        wasReported = true;
-      }
-      return accept(name);
-    },
-    session.archiveLimits,
-    links,
-    {
+  const test = documentTest(takesXsd);
+  const walked = (seen: InputsSeen): void => {
+    for (const line of passedOverLines(seen)) session.log(line);
+  };
+  const except = takesXsd ? undefined : set?.sources;
+  const open = (some: readonly string[], options: InputOptions = {}): Promise<InputSet> =>
+    openInputs(some, test, session.archiveLimits, links, {
       ...options,
-      named: (input) => {
-        if (isXsdName(input)) throw new AppError('unprocessable_input', xsdIsNoDocument(input));
-      },
+      spool: session.spool,
+      ...(except === undefined ? {} : { except }),
+    });
+  if (set !== null && isAmong) return openBesideSet(paths, (some) => open(some, { walked }));
+  const inputs = await open(paths, {
+    walked,
+    named: (input) => {
+      if (!takesXsd && isXsdName(input)) throw new AppError('unprocessable_input', xsdIsNoDocument(input));
     },
-  );
+  });
+  await requireSome(inputs, paths);
+  return inputs;
 }
 
-/** Says it of the first: without a word, documents would be missing. */
-function nestedNotice(log: ToolSession['log']): (name: string) => void {
-  let wasReported = false;
-  return (name) => {
-    if (wasReported) return;
-    wasReported = true;
-    log(`${name}: archives within an archive are not read; unpack the outer one and give its folder`);
-  };
+/** The lines of a log that name what was passed over. */
+export function passedOverLines({ skipped, examples }: InputsSeen): string[] {
+  if (skipped === 0) return [];
+  const more = skipped - examples.length;
+  return [
+    `passed over ${counted(skipped, 'file')} among the inputs:`,
+    ...examples.map(({ name, why }) => `  ${name}: ${why}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
+}
+
+/** A first document is looked for, no further. AppError `input_not_found`. */
+async function requireSome(inputs: InputSet, paths: readonly string[]): Promise<void> {
+  for await (const _ of inputs.members()) return;
+  const { skipped, examples } = inputs.seen();
+  await inputs.dispose();
+  const what =
+    skipped === 0
+      ? ''
+      : `; passed over: ${examples
+          .slice(0, 5)
+          .map(({ name, why }) => `${name} (${why})`)
+          .join(', ')}${skipped > 5 ? ` and ${skipped - 5} more` : ''}`;
+  throw new AppError(
+    'input_not_found',
+    `${paths.join(', ')}: there is no document in it, which is a file whose content begins as XML does${what}`,
+  );
 }
 
 /** What of the inputs is no part of the XSD set that lies among them. */
 async function openBesideSet(
-  { byHand, archiveLimits }: Pick<ToolSession, 'byHand' | 'archiveLimits'>,
   paths: readonly string[],
-  set: XsdSetFiles,
-  options: InputOptions,
+  open: (paths: readonly string[]) => Promise<InputSet>,
 ): Promise<InputSet> {
-  const accept = documentNames(false);
-  const links = byHand ? 'follow' : 'refuse';
   const rest: string[] = [];
   for (const path of paths) {
     if (isXsdName(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true) continue;
     // a folder of XSDs alone is no input without documents
-    const holdsSome = path === '-' || (await hasFiles(path, accept));
+    const holdsSome = path === '-' || (await holdsDocument(path));
     if (holdsSome) rest.push(path);
   }
   const only = new AppError('unprocessable_input', xsdIsNoDocument(paths.join(', ')));
   if (rest.length === 0) throw only;
-  const inputs = await openInputs(rest, accept, archiveLimits, links, options);
-  const members: InputSet['members'] = async function* () {
-    for await (const member of inputs.members())
-      if (!isXsdName(member.name) && !set.sources.has(sourceKey(member))) yield member;
-  };
-  for await (const _ of members()) return { ...inputs, members };
-  await inputs.dispose();
+  const documents = await open(rest);
+  for await (const _ of documents.members()) return documents;
+  await documents.dispose();
   throw only;
 
-  async function hasFiles(path: string, wanted: (name: string) => boolean): Promise<boolean> {
+  async function holdsDocument(path: string): Promise<boolean> {
     try {
-      return (await openInputs([path], wanted, archiveLimits, links, options)).fileCount > 0;
+      for await (const _ of (await open([path])).members()) return true;
+      return false;
     } catch (error) {
       if (error instanceof AppError && error.code === 'input_not_found' && isThere(path)) return false;
       throw error;

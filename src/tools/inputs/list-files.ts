@@ -21,7 +21,9 @@ import {
   type ListedFile,
   type Walk,
 } from './walk-files.ts';
-import type { InputMember } from './members.ts';
+import { keyOfSource, type InputMember } from './members.ts';
+import { namedFiles, type MemberTest, type NameVerdict } from './document-names.ts';
+import { passedOverByName } from './archives/members.ts';
 
 export interface InputSet {
   /** files on disk, archives counted as one */
@@ -31,30 +33,47 @@ export interface InputSet {
   readonly expectedBytes: number;
   /** can be walked again and again */
   members(): AsyncIterable<InputMember>;
+  /** What the members were when they were walked to the end; before that, as far as they have been. */
+  seen(): InputsSeen;
   /** removes what stdin was spooled to */
   dispose(): Promise<void>;
 }
 
+/** Documents among the inputs, and what was passed over. */
+export interface InputsSeen {
+  readonly read: number;
+  readonly skipped: number;
+  /** the first of what was passed over, and why */
+  readonly examples: readonly { readonly name: string; readonly why: string }[];
+}
+
+/** of what is passed over, so much is named */
+const namedExamples = 20;
+
 export interface InputOptions {
   /** told of each input that is a file: it may throw */
   readonly named?: (input: string) => void;
-  /** told of each archive within an archive, which is not read, whenever the members are walked */
-  readonly nested?: (name: string) => void;
+  /** what is no document whatever it holds: see `Walk` */
+  readonly except?: ReadonlySet<string>;
+  /** told once, when the members have been walked to the end */
+  readonly walked?: (seen: InputsSeen) => void;
   /** holds some of the files, at their paths */
   readonly spool?: FileSpool;
 }
 
 /**
- * `accept` chooses files of folders and archives by name; a file named by itself is taken whatever its name, unless `options.named` throws. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
+ * `choose` is of files of folders and archives; a file named by itself is taken whatever its name and content, unless `options.named` throws. AppError `input_not_found` when an input leads nowhere, `invalid_option` when it is nearly a pattern.
  */
 export async function openInputs(
   inputs: readonly string[],
-  accept: (name: string) => boolean,
+  choose: MemberTest | ((name: string) => boolean),
   limits: ArchiveLimits = defaultArchiveLimits,
   links: Links = 'follow',
   options: InputOptions = {},
 ): Promise<InputSet> {
+  const test = typeof choose === 'function' ? namedFiles(choose) : choose;
   const files: ListedFile[] = [];
+  const passedOver: PassedOver[] = [];
   const spools: string[] = [];
   for (const input of inputs) {
     if (input === '-') {
@@ -63,8 +82,8 @@ export async function openInputs(
       files.push(listedFile(path, 'stdin.xml', statSync(path).size));
       continue;
     }
-    const found = await expand(input, accept, links, options);
-    if (found.length === 0) {
+    const found = await expand(input, { test, links, options, passedOver });
+    if (found.length === 0 && passedOver.length === 0) {
       throw new AppError(
         'input_not_found',
         `${input}: there is no such file, or nothing in it that this tool reads${whatIsThere(input, links)}`,
@@ -73,7 +92,12 @@ export async function openInputs(
     files.push(...found);
   }
   return {
-    ...setOf(files, { accept, limits, links, onNested: options.nested, places: options.spool?.places }),
+    ...setOf(
+      files,
+      { test, limits, links, except: options.except, places: options.spool?.places },
+      passedOver,
+      options.walked,
+    ),
     dispose: async () => {
       for (const spool of spools) await rm(spool, { recursive: true, force: true });
     },
@@ -81,24 +105,28 @@ export async function openInputs(
 }
 
 /**
- * Files that are known by path and name, in the order that they are given; `accept` chooses members of archives, which have the name of their archive before
+ * Files that are known by path and name, in the order that they are given; `test` chooses among them by their content, and members of archives, which have the name of their archive before
  * their own: so a document says which file it is of. Links are refused.
  */
 export async function openFiles(
   named: readonly { readonly name: string; readonly path: string }[],
-  accept: (name: string) => boolean,
+  test: MemberTest,
   limits: ArchiveLimits,
   spool: FileSpool,
+  { walked, except }: Pick<InputOptions, 'walked' | 'except'> = {},
 ): Promise<InputSet> {
   const files: ListedFile[] = [];
   for (const { name, path } of named) {
     if (files.length % filesAtOnce === 0) await nextTurn();
     const held = spool.get(path);
     // what it is called on the disk tells what it may be
-    if (held === undefined) files.push({ ...listedFile(path, basename(path), statSync(path).size), name });
+    if (held === undefined) {
+      const trust = trustOf(test.byName(name.replace(/\.gz$/i, '')), name);
+      files.push({ ...listedFile(path, basename(path), statSync(path).size, trust), name });
+    }
     else files.push(fileElsewhere(path, name, held));
   }
-  const set = setOf(files, { accept, limits, links: 'refuse', places: spool.places });
+  const set = setOf(files, { test, limits, links: 'refuse', except, places: spool.places }, [], walked);
   return {
     ...set,
     async *members() {
@@ -120,12 +148,46 @@ function isPacked(kind: ArchiveKind | null): boolean {
   return kind !== null && kind !== 'tar';
 }
 
-function setOf(files: readonly ListedFile[], walk: Walk): InputSet {
+interface PassedOver {
+  readonly name: string;
+  readonly why: string;
+}
+
+function setOf(
+  files: readonly ListedFile[],
+  walk: Walk,
+  before: readonly PassedOver[],
+  walked: InputOptions['walked'] = () => undefined,
+): InputSet {
+  let seen: InputsSeen = { read: 0, skipped: before.length, examples: before.slice(0, namedExamples) };
+  let isWhole = false;
+  async function* members(): AsyncIterable<InputMember> {
+    const examples = before.slice(0, namedExamples);
+    let skipped = before.length;
+    let read = 0;
+    const onPassedOver = (name: string, why: string): void => {
+      skipped += 1;
+      if (examples.length < namedExamples) examples.push({ name, why });
+    };
+    const note = (): void => void (seen = { read, skipped, examples });
+    try {
+      for await (const member of walkFiles(files, { ...walk, onPassedOver })) {
+        read += 1;
+        yield member;
+      }
+      note();
+      if (!isWhole) walked(seen);
+      isWhole = true;
+    } finally {
+      if (!isWhole && read + skipped >= seen.read + seen.skipped) note();
+    }
+  }
   return {
+    seen: () => seen,
     fileCount: files.length,
     totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
     expectedBytes: files.reduce((sum, { bytes, named }) => sum + bytes * (isPacked(named) ? packing : 1), 0),
-    members: () => walkFiles(files, walk),
+    members,
     dispose: () => Promise.resolve(),
   };
 }
@@ -134,7 +196,7 @@ function setOf(files: readonly ListedFile[], walk: Walk): InputSet {
 function whatIsThere(input: string, links: Links): string {
   if (links === 'refuse') return '';
   if (statSync(resolve(input), { throwIfNoEntry: false })?.isDirectory() === true)
-    return '; the folder is there: of folders and archives, documents are *.xml and schemas *.xsd, also as .gz, .zip, .tar, .tgz, and a file of any other name is to be named by itself';
+    return '; the folder is there: documents are files whose content begins as XML does, also as .gz, .zip, .tar, .tgz, and schemas are *.xsd';
   return parsePathPattern(input) === null
     ? `; it was looked for as ${resolve(input)}`
     : `; no file below ${resolve('.')} matches the pattern`;
@@ -155,12 +217,23 @@ async function spoolStdin(): Promise<string> {
   }
 }
 
-async function expand(
-  input: string,
-  accept: (name: string) => boolean,
-  links: Links,
-  options: InputOptions,
-): Promise<ListedFile[]> {
+interface Expanding {
+  readonly test: MemberTest;
+  readonly links: Links;
+  readonly options: InputOptions;
+  /** gets what is passed over by its name, or as a link */
+  readonly passedOver: PassedOver[];
+}
+
+/** An archive is looked into; what a `.gz` holds is told by its content, unless its name says so. */
+function trustOf(verdict: NameVerdict, name: string): ListedFile['trust'] {
+  if (verdict === 'take') return 'found';
+  const kind = archiveKind(name);
+  return kind !== null && kind !== 'gz' ? 'found' : 'look';
+}
+
+async function expand(input: string, expanding: Expanding): Promise<ListedFile[]> {
+  const { test, links, options, passedOver } = expanding;
   const path = resolve(input);
   const { spool } = options;
   const one = spool?.get(path);
@@ -178,22 +251,28 @@ async function expand(
       throw inputFault(error, path);
     });
     const above = path.endsWith(sep) ? path : path + sep;
-    const names: string[] = [];
+    const found = new Map<string, ListedFile['trust']>();
     for (const entry of entries) {
-      if (!entry.isFile()) continue;
+      if (!entry.isFile() && !entry.isSymbolicLink()) continue;
       const { parentPath } = entry;
       const name =
         parentPath.length < above.length ? entry.name : join(parentPath.slice(above.length), entry.name);
-      if (accept(name) || (archiveKind(name) !== null && !name.startsWith('.'))) names.push(name);
+      const verdict = test.byName(name.replace(/\.gz$/i, ''));
+      const isArchive = archiveKind(name) !== null && !name.startsWith('.');
+      if (verdict === 'hide' && !isArchive) continue;
+      if (options.except?.has(keyOfSource(above + name, null)) === true) continue;
+      if (entry.isSymbolicLink()) passedOver.push({ name, why: 'is a link: name it by itself' });
+      else if (verdict === 'skip') passedOver.push({ name, why: passedOverByName });
+      else found.set(name, trustOf(verdict, name));
     }
-    for (const held of spool?.below(above) ?? []) names.push(held.slice(above.length));
+    for (const held of spool?.below(above) ?? []) found.set(held.slice(above.length), 'given');
     const files: ListedFile[] = [];
-    for (const name of names.toSorted()) {
+    for (const name of [...found.keys()].toSorted()) {
       if (files.length % filesAtOnce === 0) await nextTurn();
       const file = above + name;
       const called = name.replaceAll('\\', '/');
       const held = spool?.get(file);
-      if (held === undefined) files.push(listedFile(file, called, statSync(file).size));
+      if (held === undefined) files.push(listedFile(file, called, statSync(file).size, found.get(name)));
       else files.push(fileElsewhere(file, called, held));
     }
     return files;
@@ -205,7 +284,7 @@ async function expand(
   if (pattern === null) return [];
   const files = new Map<string, ListedFile>();
   for await (const match of matchingFiles(pattern, resolve(pattern.folder)))
-    for (const file of await expand(join(pattern.folder, match), accept, links, options))
+    for (const file of await expand(join(pattern.folder, match), expanding))
       if (!files.has(file.path)) files.set(file.path, file);
   return [...files.values()];
 }

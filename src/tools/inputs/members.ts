@@ -50,9 +50,14 @@ export interface MemberSource {
   readonly elsewhere?: Spooled | RemoteFile;
 }
 
-/** Tells a member from all others, whatever else the inputs are asked for. */
-export function sourceKey({ source, name }: Pick<InputMember, 'source' | 'name'>): string {
-  return `${source.file}\n${name}`;
+/** Tells a file, or a member of an archive, from all others, whatever else the inputs are asked for. */
+export function sourceKey({ source, name, path }: Pick<InputMember, 'source' | 'name' | 'path'>): string {
+  return keyOfSource(source.file, path === source.file ? null : name);
+}
+
+/** `member`: its name in the archive that the file is; null: the file itself. */
+export function keyOfSource(file: string, member: string | null): string {
+  return `${file}\n${member ?? ''}`;
 }
 
 /** A document that is a file by itself. */

@@ -2,11 +2,13 @@
 import { closeSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { InputError } from '../../engine/diagnostics.ts';
 import { AppError } from '../../errors.ts';
 import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
-import { archiveKind, archiveKindOf, headBytes, type ArchiveKind } from './archives/kinds.ts';
+import { archiveKind, archiveKindOf, headBytes, unpackedHead, type ArchiveKind } from './archives/kinds.ts';
 import type { ArchiveLimits } from './archives/limits.ts';
-import { archiveMembers, gunzipped } from './archives/members.ts';
+import { archiveMembers, gunzipped, type ChosenMember, type OnPassedOver } from './archives/members.ts';
+import type { MemberTest } from './document-names.ts';
 import type { Spooled } from './file-spool.ts';
 import { ReadAhead, remoteMember } from './remote-files.ts';
 import {
@@ -19,7 +21,7 @@ import {
   smallFileBytes,
   type Links,
 } from './open-file.ts';
-import type { DocumentBytes, InputMember } from './members.ts';
+import { keyOfSource, type DocumentBytes, type InputMember } from './members.ts';
 
 /** A file that an input led to. */
 export interface ListedFile {
@@ -28,6 +30,10 @@ export interface ListedFile {
   readonly bytes: number;
   /** what its name says that it is */
   readonly named: ArchiveKind | null;
+  /** `look`: its first bytes decide whether it is a document; `found`: taken by its name, unless they contradict it; `given`: taken, as it was named by itself */
+  readonly trust: 'look' | 'found' | 'given';
+  /** why it is passed over; null: it is not; undefined: nobody has looked yet */
+  passedOver?: string | null;
   /** null: it is none; undefined: nobody has looked yet */
   archive: ArchiveKind | null | undefined;
   /** nothing lies at the path: it is there that its bytes are */
@@ -35,29 +41,50 @@ export interface ListedFile {
 }
 
 export interface Walk {
-  /** chooses members of archives by name */
-  readonly accept: (name: string) => boolean;
+  /** chooses files by their content, and members of archives */
+  readonly test: MemberTest;
   readonly limits: ArchiveLimits;
   readonly links: Links;
-  /** told of each archive within an archive, which is not read */
-  readonly onNested?: ((name: string) => void) | undefined;
+  /** told of each file and member that is passed over, whenever they are walked */
+  readonly onPassedOver?: OnPassedOver | undefined;
+  /** what is no document whatever it holds, as it is in use for another purpose: see `keyOfSource` */
+  readonly except?: ReadonlySet<string> | undefined;
   /** of the files that stay where they lie */
   readonly places?: readonly RemotePlace[] | undefined;
 }
+
+/** of a file whose name does not tell what it is: comments may stand before the first tag */
+const lookedBytes = 64 * 1024;
+
+/** what gzip makes of nothing, with a name of a file */
+const emptyGzipBytes = 280;
 
 /** small files that are looked at without a turn for others */
 export const filesAtOnce = 16;
 
 /** `bytes`: its size */
-export function listedFile(path: string, name: string, bytes: number): ListedFile {
+export function listedFile(
+  path: string,
+  name: string,
+  bytes: number,
+  trust: ListedFile['trust'] = 'given',
+): ListedFile {
   const named = archiveKind(name);
   // a .gz may hold a tar archive, and a file of any name be an archive
-  return { path, name, bytes, named, archive: named === 'gz' ? undefined : (named ?? undefined) };
+  return { path, name, bytes, named, trust, archive: named === 'gz' ? undefined : (named ?? undefined) };
 }
 
 /** A document that lies in another file, or not on this machine. */
 export function fileElsewhere(path: string, name: string, elsewhere: Spooled | RemoteFile): ListedFile {
-  return { path, name, bytes: elsewhere.bytes, named: archiveKind(name), archive: null, elsewhere };
+  return {
+    path,
+    name,
+    bytes: elsewhere.bytes,
+    named: archiveKind(name),
+    trust: 'given',
+    archive: null,
+    elsewhere,
+  };
 }
 
 export async function* walkFiles(files: readonly ListedFile[], walk: Walk): AsyncIterable<InputMember> {
@@ -72,7 +99,7 @@ export async function* walkFiles(files: readonly ListedFile[], walk: Walk): Asyn
 
 async function* membersOf(
   files: readonly ListedFile[],
-  { accept, limits, links, onNested, places = [] }: Walk,
+  { test, limits, links, onPassedOver = () => undefined, except, places = [] }: Walk,
   small: SmallFiles,
 ): AsyncIterable<InputMember> {
   const ahead = new ReadAhead(files, places);
@@ -80,6 +107,7 @@ async function* membersOf(
     // between small files, events of sockets and timers are handled
     if (at % filesAtOnce === filesAtOnce - 1) await nextTurn();
     const { elsewhere } = file;
+    if (except?.has(keyOfSource(file.path, null)) === true) continue;
     if (elsewhere !== undefined && 'place' in elsewhere) {
       yield remoteMember(file, elsewhere, {
         limits,
@@ -98,9 +126,13 @@ async function* membersOf(
       };
       continue;
     }
-    if (file.archive === undefined) file.archive = small.archiveKind(file) ?? file.named;
+    if (file.archive === undefined) small.look(file, test);
     const { path, name, bytes, archive } = file;
-    if (archive === null) {
+    if (file.passedOver != null) {
+      onPassedOver(name, file.passedOver);
+      continue;
+    }
+    if (archive == null) {
       yield {
         name,
         path,
@@ -122,21 +154,99 @@ async function* membersOf(
       };
     } else {
       let member = 0;
-      for await (const group of archiveMembers(path, archive, accept, limits, links, onNested)) {
+      const told: OnPassedOver = (label, why, name = '') => {
+        if (except?.has(keyOfSource(path, name)) !== true) onPassedOver(label, why);
+      };
+      for await (const group of archiveMembers(path, archive, test, limits, links, told)) {
         for (const packed of group) {
+          if (except?.has(keyOfSource(path, packed.name)) === true) {
+            member += 1;
+            continue;
+          }
+          const looked = packed.look ? await lookAtMember(packed, test) : null;
+          if (looked !== null && 'passedOver' in looked) {
+            onPassedOver(`${name}/${packed.name}`, looked.passedOver);
+            continue;
+          }
           yield {
             name: packed.name,
             path: `${name}/${packed.name}`,
             diskBytes: member === 0 ? bytes : 0,
             source: { file: path, member, packed: true, direct: archive !== 'tgz' },
-            chunks: packed.chunks,
+            chunks: looked === null ? packed.chunks : looked.chunks,
             ...(packed.carried === undefined ? {} : { carried: packed.carried }),
           };
           member += 1;
+          await looked?.close();
         }
       }
     }
   }
+}
+
+interface LookedMember {
+  readonly chunks: InputMember['chunks'];
+  /** ends what was begun to be read, where nobody went on with it */
+  close(): Promise<void>;
+}
+
+/** A member by its first bytes, which whoever reads it gets again. */
+async function lookAtMember(
+  packed: ChosenMember,
+  test: MemberTest,
+): Promise<LookedMember | { readonly passedOver: string }> {
+  const nothing = (): Promise<void> => Promise.resolve();
+  let begun: DocumentBytes;
+  try {
+    begun = packed.head === undefined ? packed.chunks('fleeting') : packed.head();
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    // it is told when it is read
+    return { chunks: packed.chunks, close: nothing };
+  }
+  if (!(Symbol.asyncIterator in begun)) {
+    const why = test.byContent(packed.name, Buffer.concat(begun));
+    return why === null ? { chunks: packed.chunks, close: nothing } : { passedOver: why };
+  }
+  const rest = begun[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array(0);
+  let failed: { readonly error: InputError } | null = null;
+  try {
+    while (head.length < lookedBytes) {
+      const { done, value } = await rest.next();
+      if (done === true) break;
+      head = Buffer.concat([head, value]);
+    }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    // not a byte of it shows what it is
+    if (packed.isPacked === true && head.length === 0) return { passedOver: error.diagnostic.message };
+    failed = { error };
+  }
+  const end = async (): Promise<void> => void (await rest.return?.());
+  const why = failed === null ? test.byContent(packed.name, head) : null;
+  if (why !== null) {
+    await end();
+    return { passedOver: why };
+  }
+  let isTaken = false;
+  async function* whole(): AsyncIterable<Uint8Array> {
+    yield head;
+    if (failed !== null) throw failed.error;
+    yield* { [Symbol.asyncIterator]: () => rest };
+  }
+  return {
+    chunks(fleeting) {
+      if (isTaken || packed.head !== undefined) return packed.chunks(fleeting);
+      isTaken = true;
+      return fleeting === undefined ? copies(whole()) : whole();
+    },
+    close: () => (isTaken ? nothing() : end()),
+  };
+}
+
+async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) yield new Uint8Array(chunk);
 }
 
 /** Of the file that others lie in, so much is read at a time, and kept as often: they lie there about in their order. */
@@ -168,11 +278,37 @@ class SmallFiles {
     this.#links = links;
   }
 
-  /** What a file is by its first bytes. A small one is read whole for it, and at hand for who reads it now. */
-  archiveKind(file: ListedFile): ArchiveKind | null {
-    if (this.#hold(file)) return archiveKindOf(this.#buffer!.subarray(0, this.#length));
-    const head = new Uint8Array(headBytes);
-    return archiveKindOf(head.subarray(0, readHead(file.path, this.#links, head)));
+  /** Tells what a file is by its first bytes. A small one is read whole for it, and at hand for who reads it now. */
+  look(file: ListedFile, test: MemberTest): void {
+    const head = this.#head(file, headBytes);
+    const kind = archiveKindOf(head);
+    file.archive = kind ?? file.named;
+    file.passedOver = null;
+    if (file.trust === 'given') return;
+    if (file.trust === 'look' && kind !== null && kind !== 'gz') {
+      if (kind !== 'tgz' || file.named === null)
+        file.passedOver = `is an archive by its content (${kind}), and not by its name: call it so`;
+      return;
+    }
+    const isFound = file.trust === 'found';
+    const content =
+      kind === 'gz'
+        ? unpackedHead(head.subarray(0, headBytes))
+        : isFound
+          ? head
+          : this.#head(file, lookedBytes);
+    // what cannot be unpacked is told when it is read
+    if (kind === 'gz' && content.length === 0 && head.length > emptyGzipBytes) return;
+    file.passedOver = isFound
+      ? test.contradicts(content)
+      : test.byContent(file.name.replace(/\.gz$/i, ''), content);
+  }
+
+  /** The first bytes of a file, as many as are wanted, or more. */
+  #head(file: ListedFile, wanted: number): Uint8Array {
+    if (this.#held === file || this.#hold(file)) return this.#buffer!.subarray(0, this.#length);
+    const head = new Uint8Array(wanted);
+    return head.subarray(0, readHead(file.path, this.#links, head));
   }
 
   chunks(file: ListedFile): DocumentBytes {

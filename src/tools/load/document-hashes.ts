@@ -35,13 +35,18 @@ export interface InputHashes {
   readonly modified: readonly (number | null)[];
 }
 
-export type HashInputs = (inputs: InputSet) => Promise<InputHashes>;
+export type HashInputs = (inputs: InputSet, rejects: Pick<Rejects, 'has'>) => Promise<InputHashes>;
 
-/** In this process. */
-export async function hashHere(inputs: InputSet): Promise<InputHashes> {
+/** In this process. A document that is rejected may be one that cannot be read. */
+export async function hashHere(inputs: InputSet, rejects: Pick<Rejects, 'has'>): Promise<InputHashes> {
   const hashes: string[] = [];
   const modified: (number | null)[] = [];
   for await (const member of inputs.members()) {
+    if (rejects.has(hashes.length)) {
+      modified.push(null);
+      hashes.push('');
+      continue;
+    }
     modified.push(await modifiedOf(member));
     hashes.push(await hashDocument(member));
   }
@@ -69,11 +74,13 @@ export async function hashesToLoad(
   // the hash of a part follows from that of its file, which must be known before; for others it is taken while the file is cut
   if (!skipLoaded && keys === 'sequence' && (rowTag === undefined || byOthers))
     return { hashes: null, skipped: 0 };
-  const { hashes, modified } = await hashInputs(inputs);
+  const { hashes, modified } = await hashInputs(inputs, rejects);
   if (!skipLoaded && keys === 'sequence') return { hashes, modified, skipped: 0 };
   // a file is published whole: where its first part is, all are
   const first = rowTag === undefined ? null : 1;
-  const parts = new Map(hashes.map((sha256) => [partHash(sha256, first), sha256]));
+  const parts = new Map(
+    hashes.filter((sha256) => sha256 !== '').map((sha256) => [partHash(sha256, first), sha256]),
+  );
   const loaded = await sink.loadedDocuments!([...parts.keys()]);
   const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
   let skipped = 0;

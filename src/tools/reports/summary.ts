@@ -2,6 +2,7 @@
 import { counted, grouped } from './counted.ts';
 import { statusLetters, type StatusLetter } from '../../jobs/status-letters.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
+import type { InputSet } from '../inputs/list-files.ts';
 import type { Rejects } from '../load/rejects.ts';
 import {
   type ConversionDetails,
@@ -24,6 +25,8 @@ export interface ToolSummary {
   /** documents that start with an element which the schema does not have are counted apart, as `unknown_root` */
   readonly rejected: number;
   readonly unknown_root: number;
+  /** files and members of archives: those that are documents, and those that were passed over; absent where no inputs are documents */
+  readonly inputs?: { readonly read: number; readonly skipped: number };
   /** what went to `_unmapped`: values, and documents that were kept whole */
   readonly unmapped: KeptContent;
   readonly rows: number;
@@ -56,6 +59,8 @@ export interface RowsRead {
 export interface RunSoFar {
   /** set by what reads them; null: there are none */
   from: RowsRead | null;
+  /** what the inputs are, as far as they have been walked; null: they are not open */
+  inputs: InputSet['seen'] | null;
   readonly idJob: number;
   readonly origin: number | null;
   readonly chosen: SchemaChosen | null;
@@ -79,6 +84,7 @@ export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary 
     documents,
     rejected,
     unknown_root: unknownRoots,
+    ...inputsOf(run),
     unmapped: kept,
     rows: Object.values(tables).reduce((sum, rows) => sum + rows, 0),
     tables,
@@ -93,6 +99,12 @@ export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary 
   };
 }
 
+function inputsOf({ inputs }: RunSoFar): Pick<ToolSummary, 'inputs'> {
+  if (inputs === null) return {};
+  const { read, skipped } = inputs();
+  return { inputs: { read, skipped } };
+}
+
 /** Of a run that published nothing: what is not known of it is null. */
 export function summaryOfFailure(run: RunSoFar, status: 'failed' | 'killed', rejects: Rejects): ToolSummary {
   return {
@@ -104,6 +116,7 @@ export function summaryOfFailure(run: RunSoFar, status: 'failed' | 'killed', rej
     documents: 0,
     rejected: rejects.messages.length - rejects.unknownRoots,
     unknown_root: rejects.unknownRoots,
+    ...inputsOf(run),
     unmapped: nothingKept,
     rows: 0,
     tables: {},

@@ -27,6 +27,7 @@ import type { Limits } from '../../config/limits.ts';
 import type { OriginFile } from '../../ports/stores/catalog.ts';
 import { archiveLimitsOf } from '../inputs/archives/limits.ts';
 import { requireDocumentElements } from './document-elements.ts';
+import { documentTest } from '../inputs/document-names.ts';
 import { openInputs } from '../inputs/list-files.ts';
 import { buildModel } from './build-model.ts';
 import { readDocument } from '../inputs/read-document.ts';
@@ -119,7 +120,7 @@ async function readDocuments(
   paths: readonly string[],
   limits: CompilerLimits,
 ): Promise<{ readonly statistics: DocumentStatistics; readonly files: readonly OriginFile[] }> {
-  const inputs = await openInputs(paths, (name) => /\.xml$/i.test(name), archiveLimitsOf(limits), 'refuse');
+  const inputs = await openInputs(paths, documentTest(false), archiveLimitsOf(limits), 'refuse');
   const names = createNameTable();
   const kernels = createTokenizerKernels();
   const collector = createStatisticsCollector(names, { samples: true });
@@ -136,6 +137,6 @@ async function readDocuments(
     collector.endDocument(bytes);
     files.push({ name: member.name, bytes, sha256 });
   }
-  if (files.length === 0) throw new AppError('unprocessable_input', 'the input holds no document (*.xml)');
+  if (files.length === 0) throw new AppError('unprocessable_input', 'the input holds no document, which is a file whose content begins as XML does');
   return { statistics: collector.statistics, files };
 }

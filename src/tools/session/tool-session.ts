@@ -273,6 +273,7 @@ function session(
     mapped: null,
     steps: new StepTimes(options.begun),
     from: null,
+    inputs: null,
   };
   const spool = new FileSpool(join(jobFolder(home.home, parts.claim.idJob), 'spool'));
   return {

@@ -7,7 +7,7 @@ import { createTokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.t
 import { requestDefaults } from '../../../src/jobs/request/tool-request.ts';
 import type { Published, RowSink } from '../../../src/ports/rows/sink.ts';
 import type { RowSource } from '../../../src/ports/rows/source.ts';
-import { documentNames } from '../../../src/tools/inputs/document-names.ts';
+import { documentTest } from '../../../src/tools/inputs/document-names.ts';
 import { openInputs } from '../../../src/tools/inputs/list-files.ts';
 import { createRejects } from '../../../src/tools/load/rejects.ts';
 import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.ts';
@@ -74,7 +74,7 @@ export async function mergeFolder(
   try {
     const plan = { model, saveMode: 'merge', idJob, idSch: 1, idLschma: 1, allTables: false } as const;
     await sink.open({ ...plan, keys: 'sequence', ...(indexes === undefined ? {} : { indexes }) });
-    const inputs = await openInputs([folder], documentNames(false));
+    const inputs = await openInputs([folder], documentTest(false));
     const rejects = createRejects(() => undefined);
     const logical = { idSch: 1, idLschma: 1, model } as ConstructorParameters<typeof Loader>[1];
     const options = { withStatistics: false, rowTag: null, rejects };

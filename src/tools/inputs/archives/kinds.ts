@@ -22,7 +22,7 @@ export function archiveKindOf(head: Uint8Array): ArchiveKind | null {
 }
 
 /** What the first bytes of a gzip file unpack to; nothing where they are broken. */
-function unpackedHead(head: Uint8Array): Uint8Array {
+export function unpackedHead(head: Uint8Array): Uint8Array {
   try {
     return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH });
   } catch {

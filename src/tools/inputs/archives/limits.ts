@@ -20,6 +20,11 @@ export function broken(file: string, reason: string): InputError {
   return new InputError({ code: 'archive_broken', severity: 'error', message: `${reason}; ${advice}`, file });
 }
 
+/** A member that is at fault by itself: the others can be read. */
+export function brokenMember(file: string, reason: string): InputError {
+  return new InputError({ code: 'archive_broken', severity: 'error', message: reason, file });
+}
+
 /** What of an archive cannot be unpacked; an InputError has said so already. */
 export function unpackingFault(error: unknown, file: string): InputError {
   if (error instanceof InputError) return error;

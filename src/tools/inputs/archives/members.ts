@@ -1,10 +1,12 @@
 /** Members of .zip, .tar and .tgz archives and of .gz files, within limits of expansion (docs/decisions/service/limits.md). The readers are imported lazily, when there is an archive. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { oneByOne, type CarriedValues } from '../members.ts';
+import { InputError } from '../../../engine/diagnostics.ts';
+import { oneByOne, type CarriedValues, type DocumentBytes } from '../members.ts';
 import { fleetingFileChunks, inputFileChunks, openInputFile, type Links } from '../open-file.ts';
+import { isHidden, type MemberTest } from '../document-names.ts';
 import { archiveKind, type ArchiveKind } from './kinds.ts';
-import { broken, Expansion, unpackingFault, type ArchiveLimits } from './limits.ts';
+import { broken, brokenMember, Expansion, unpackingFault, type ArchiveLimits } from './limits.ts';
 import type { ArchiveMember, PackedMember } from './packed-member.ts';
 import type { TarHeader } from './tar-header.ts';
 import type { TarEntry, TarReader } from './tar.ts';
@@ -30,6 +32,7 @@ export function gunzipped(
 
 /** The longest path of Linux; a name stands in logs, records and tables. */
 const longestName = 4096;
+const longestShown = 200;
 
 function isSafeName(name: string): boolean {
   return (
@@ -40,18 +43,31 @@ function isSafeName(name: string): boolean {
   );
 }
 
-/** `.name` and `__MACOSX`, wherever in the path */
-const hiddenPart = /(?:^|\/)(?:\.|__MACOSX(?:\/|$))/;
+/** A member and what is known of it before its content is read. */
+export interface ChosenMember extends ArchiveMember {
+  /** its first bytes decide whether it is taken */
+  readonly look: boolean;
+  /** its content is packed once more, by gzip */
+  readonly isPacked?: boolean;
+  /** its content, where `chunks` fails for another reason: for the first bytes alone */
+  readonly head?: () => DocumentBytes;
+}
 
-/** In groups: each is to be read before the next is asked for. `onNested` gets the names of archives among the members, which are not read. */
+/** Told of members that are passed over, and why; `member`: its name in its archive. */
+export type OnPassedOver = (name: string, why: string, member?: string) => void;
+
+/**
+ * In groups: each is to be read before the next is asked for. A member that cannot be read is given, too: its `chunks` throws an InputError that
+ * says why.
+ */
 export async function* archiveMembers(
   path: string,
   kind: Exclude<ArchiveKind, 'gz'>,
-  accept: (name: string) => boolean,
+  test: MemberTest,
   limits: ArchiveLimits,
   links: Links = 'follow',
-  onNested: (name: string) => void = () => undefined,
-): AsyncIterable<Iterable<ArchiveMember>> {
+  onPassedOver: OnPassedOver = () => undefined,
+): AsyncIterable<Iterable<ChosenMember>> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const groups =
     kind === 'zip'
@@ -60,35 +76,96 @@ export async function* archiveMembers(
   // what members that are packed themselves expand to, together, as a multiple of the archive
   const unpacked = new Expansion(limits);
   let count = 0;
-  function* chosen(members: Iterable<PackedMember>): Iterable<ArchiveMember> {
-    for (const member of members) {
+  function* chosen(members: Iterable<PackedMember>): Iterable<ChosenMember> {
+    for (const member of untilFault(members)) {
+      if (member instanceof InputError) {
+        yield faultyMember(member);
+        return;
+      }
       count += 1;
       if (count > limits.maxMembers) throw broken(name, `has more than ${limits.maxMembers} members`);
-      if (member.name.length > longestName)
-        throw broken(name, `has a member whose name is longer than ${longestName} characters`);
-      if (!isSafeName(member.name))
-        throw broken(name, `has a member whose name leaves the archive: ${member.name}`);
       const plain = member.name.replace(/\.gz$/i, '');
-      if (hiddenPart.test(plain)) continue;
-      if (!accept(plain)) {
-        if (archiveKind(plain) !== null) onNested(`${name}/${member.name}`);
+      if (isHidden(plain)) continue;
+      const verdict = test.byName(plain);
+      if (verdict === 'hide') continue;
+      if (verdict === 'skip' || (verdict === 'look' && archiveKind(plain) !== null)) {
+        const why = verdict === 'skip' ? passedOverByName : nestedArchive;
+        onPassedOver(`${name}/${shownName(member.name)}`, why, plain);
         continue;
       }
-      // left out, its content would be missing without a word
-      if (member.oddity !== null)
-        throw broken(`${name}/${member.name}`, `is ${member.oddity}, which is not read from an archive`);
-      if (plain === member.name) yield member;
-      else {
-        const inner = (): AsyncIterable<Uint8Array> =>
-          gunzipped(oneByOne(member.chunks()), member.name, limits);
-        yield {
-          name: plain,
-          chunks: () => unpacked.guarded(inner(), `${name}/${plain}`, () => member.packedBytes()),
+      const fault = faultOf(member);
+      if (fault !== null) {
+        // a name alone does not make it a document
+        const isLooked = verdict === 'look' && member.oddity === null;
+        const error = brokenMember(`${name}/${shownName(member.name)}`, fault);
+        const chunks = (): never => {
+          throw error;
         };
+        const head = isLooked ? { head: () => contentOf(member, plain) } : {};
+        yield { name: shownName(plain), chunks, look: isLooked, ...head };
+        continue;
       }
+      const { carried } = member;
+      yield {
+        name: plain,
+        look: verdict === 'look',
+        isPacked: plain !== member.name,
+        chunks: (fleeting) => contentOf(member, plain, fleeting),
+        ...(carried === undefined ? {} : { carried }),
+      };
     }
   }
-  for await (const group of groups) yield chosen(group);
+  function contentOf(member: PackedMember, plain: string, fleeting?: 'fleeting'): DocumentBytes {
+    if (plain === member.name) return member.chunks(fleeting);
+    const inner = gunzipped(oneByOne(member.chunks()), `${name}/${member.name}`, limits);
+    return unpacked.guarded(inner, `${name}/${plain}`, () => member.packedBytes());
+  }
+  function faultyMember(error: InputError): ChosenMember {
+    const chunks = (): never => {
+      throw error;
+    };
+    return { name, chunks, look: false };
+  }
+  let fault: InputError | null = null;
+  /** The members up to a fault of the archive, which comes last. */
+  function* untilFault(members: Iterable<PackedMember>): Iterable<PackedMember | InputError> {
+    try {
+      yield* members;
+    } catch (error) {
+      yield (fault = faultOfArchive(error));
+    }
+  }
+  try {
+    for await (const group of groups) {
+      yield chosen(group);
+      if (fault !== null) return;
+    }
+  } catch (error) {
+    yield [faultyMember(faultOfArchive(error))];
+  }
+}
+
+/** What is damaged, so that nothing behind it can be read; all else that is thrown ends the run. */
+function faultOfArchive(error: unknown): InputError {
+  if (error instanceof InputError && error.diagnostic.code === 'archive_broken') return error;
+  throw error;
+}
+
+const nestedArchive =
+  'is an archive within an archive, which is not read; unpack the outer one and give its folder';
+export const passedOverByName = 'is an XSD, and no document';
+
+/** What keeps a member from being read; null: nothing that is known yet. */
+function faultOf({ name, oddity }: PackedMember): string | null {
+  // left out, its content would be missing without a word
+  if (oddity !== null) return `is ${oddity}, which is not read from an archive`;
+  if (name.length > longestName) return `has a name that is longer than ${longestName} characters`;
+  return isSafeName(name) ? null : 'has a name that leaves the archive';
+}
+
+/** A name for messages and records, of a length that they take. */
+function shownName(name: string): string {
+  return name.length <= longestShown ? name : `${name.slice(0, longestShown)}…`;
 }
 
 async function* zipMembers(

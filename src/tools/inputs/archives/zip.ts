@@ -68,7 +68,13 @@ export async function* zipMembers(
   expansion: Expansion,
 ): AsyncIterable<Iterable<PackedMember>> {
   const { size } = await file.stat();
-  const options = { lazyEntries: true, autoClose: false, strictFileNames: false };
+  const options = {
+    lazyEntries: true,
+    autoClose: false,
+    // what is wrong with one entry must not hide the others
+    decodeStrings: false,
+    validateEntrySizes: false,
+  };
   const archive = await yauzl
     .fromRandomAccessReaderPromise(new DirectoryReader(file), size, options)
     .catch((error: unknown) => {
@@ -81,11 +87,12 @@ export async function* zipMembers(
   const packedBytes = (): number => Math.min(packed, size);
   function* membersOf(group: readonly yauzl.Entry[]): Iterable<PackedMember> {
     for (const entry of group) {
-      if (entry.fileName.endsWith('/')) continue;
+      const fileName = nameOf(entry);
+      if (fileName.endsWith('/')) continue;
       packed += entry.compressedSize;
-      const label = `${name}/${entry.fileName}`;
+      const label = `${name}/${fileName}`;
       yield {
-        name: entry.fileName,
+        name: fileName,
         packedBytes,
         oddity: zipOddity(entry),
         chunks: (fleeting) => {
@@ -119,6 +126,11 @@ export async function* zipMembers(
     await nextTurn();
     if (fault !== undefined) throw broken(name, fault instanceof Error ? fault.message : String(fault));
   }
+}
+
+/** Strings of entries are not decoded, although their type says so. */
+function nameOf({ generalPurposeBitFlag, fileNameRaw, extraFields }: yauzl.Entry): string {
+  return yauzl.getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false);
 }
 
 /** APPNOTE.TXT 4.4.2 and 4.4.15: archives made on Unix hold the mode of a file in the upper half of its attributes. */
@@ -169,11 +181,14 @@ function inflated(packed: Uint8Array, size: number): Uint8Array | null {
 /** The check sum is looked at here: the reader of the archive compares sizes alone. */
 async function* zipContent(archive: yauzl.ZipFile, entry: yauzl.Entry): AsyncIterable<Uint8Array> {
   let sum = 0;
+  let length = 0;
   for await (const chunk of await archive.openReadStreamPromise(entry)) {
     const bytes = chunk as Uint8Array;
     sum = crc32(bytes, sum);
+    length += bytes.length;
     yield bytes;
   }
+  if (length !== entry.uncompressedSize) throw new Error('it has another size than the directory says');
   checkSum(entry, sum);
 }
 

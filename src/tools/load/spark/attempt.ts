@@ -6,7 +6,7 @@ import { writeNewFile } from '../../../adapters/file-staging/durable-file.ts';
 import { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import { memberOfRange } from '../../inputs/readable-ranges.ts';
-import { documentNames } from '../../inputs/document-names.ts';
+import { documentTest } from '../../inputs/document-names.ts';
 import { openInputs } from '../../inputs/list-files.ts';
 import { fileElsewhere, walkFiles, type Walk } from '../../inputs/walk-files.ts';
 import { openDescribed, type RemotePlace } from '../../../runtime/remote/read-place.ts';
@@ -107,7 +107,7 @@ export async function* membersOf(
   wanted: readonly UnitMember[],
 ): AsyncIterable<InputMember> {
   const { places } = job;
-  const walk = { accept: documentNames(job.takesXsd), limits: job.archiveLimits, links: job.links, places };
+  const walk = { test: documentTest(job.takesXsd), limits: job.archiveLimits, links: job.links, places };
   for (let next = 0; next < wanted.length;) {
     const elsewhere = wanted.slice(next, endOf(wanted, next));
     if (elsewhere.length > 0) {
@@ -118,7 +118,7 @@ export async function* membersOf(
     const { file } = wanted[next]!;
     await requireFile(file);
     // the name chose them when the units were made
-    const inputs = await openInputs([file], walk.accept, walk.limits, walk.links);
+    const inputs = await openInputs([file], walk.test, walk.limits, walk.links);
     const before = next;
     for await (const member of inputs.members()) {
       const unit = wanted[next];

@@ -42,8 +42,8 @@ export function requireSpark({ request, home }: ToolSession): void {
 export function loadOnSpark(session: ToolSession, load: SparkLoad, loader: Loader): Promise<DelegatedLoad> {
   return withSpark(session, `xml2er -j ${session.idJob}`, async (spark) => {
     const surveyed = session.request.onError === 'skip' ? await probe(session, spark, load) : null;
-    await loader.leaveOutLoaded(load.inputs, true, (inputs) =>
-      hashOnSpark(session, spark, inputs, load.options),
+    await loader.leaveOutLoaded(load.inputs, true, (inputs, rejects) =>
+      hashOnSpark(session, spark, { inputs, rejects }, load.options),
     );
     return loadUnits(session, spark, load, { known: loader.known, surveyed });
   });

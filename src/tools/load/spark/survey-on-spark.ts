@@ -12,6 +12,7 @@ import {
 } from '../../inputs/surveyed-ranges.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import { hashHere, type InputHashes } from '../document-hashes.ts';
+import type { Rejects } from '../rejects.ts';
 import {
   lookAhead,
   type OneDocumentOptions,
@@ -44,23 +45,26 @@ export interface PieceReport {
 
 type Reading = Pick<LoadOptions, 'rowTag' | 'takesXsd'>;
 
-const all = () => ({ sha256: '' });
-
 /** As `hashHere`. Inputs that are no more than one unit may have are read here. */
 export async function hashOnSpark(
   session: ToolSession,
   spark: SparkApplication,
-  inputs: InputSet,
+  { inputs, rejects }: { readonly inputs: InputSet; readonly rejects: Pick<Rejects, 'has'> },
   reading: Reading,
 ): Promise<InputHashes> {
-  if (inputs.totalBytes <= session.home.config.spark.rangeBytes) return hashHere(inputs);
+  if (inputs.totalBytes <= session.home.config.spark.rangeBytes) return hashHere(inputs, rejects);
   const folder = await spark.folderFor('hashes');
+  const chosen = (inputIndex: number) => (rejects.has(inputIndex) ? null : { sha256: '' });
   const nothing = { rowTag: null, surveyed: noneSurveyed, keyRanges: null };
-  const count = await writeUnits(session, folder, { inputs, chosen: all, ...nothing });
+  const count = await writeUnits(session, folder, { inputs, chosen, ...nothing });
   session.log(`${count} units of work for Spark: hashes of documents`);
   const reports = await survey<HashReport>(session, spark, { inputs, reading, folder, count });
   const found = reports.flatMap(({ hashes }) => hashes);
-  return { hashes: found.map(([sha256]) => sha256), modified: found.map(([, modified]) => modified) };
+  const waiting = found.values();
+  const all = Array.from({ length: inputs.seen().read }, (_, inputIndex) =>
+    rejects.has(inputIndex) ? (['', null] as const) : waiting.next().value!,
+  );
+  return { hashes: all.map(([sha256]) => sha256), modified: all.map(([, modified]) => modified) };
 }
 
 interface SurveyedFile {

@@ -1,7 +1,7 @@
 /** The documents of a thread's units as something to read. What is open for one unit serves the next, as units ascend. */
 import { statSync } from 'node:fs';
 import { AppError } from '../../../../errors.ts';
-import { documentNames } from '../../../inputs/document-names.ts';
+import { documentTest } from '../../../inputs/document-names.ts';
 import { openInputs } from '../../../inputs/list-files.ts';
 import type { InputMember } from '../../../inputs/members.ts';
 import { inputFault } from '../../../inputs/open-file.ts';
@@ -23,7 +23,7 @@ export class UnitMembers {
   #archive: OpenArchive | null = null;
 
   constructor({ takesXsd, archiveLimits, links }: Pick<LoadingJob, 'takesXsd' | 'archiveLimits' | 'links'>) {
-    this.#walk = { accept: documentNames(takesXsd), limits: archiveLimits, links };
+    this.#walk = { test: documentTest(takesXsd), limits: archiveLimits, links };
   }
 
   /** The members as the unit lists them: those of one archive stand together, in its order. */
@@ -67,9 +67,9 @@ export class UnitMembers {
 
   async #open(file: string): Promise<void> {
     await this.close();
-    const { accept, limits, links } = this.#walk;
+    const { test, limits, links } = this.#walk;
     // the name chose its members when the units were made
-    const inputs = await openInputs([file], accept, limits, links);
+    const inputs = await openInputs([file], test, limits, links);
     this.#archive = { file, members: inputs.members()[Symbol.asyncIterator](), last: -1 };
   }
 
