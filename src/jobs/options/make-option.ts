@@ -62,12 +62,12 @@ type FlagMember =
 export function text(
   member: TextMember,
   maxLength: number,
-  check?: (value: string) => string | null,
+  check?: (value: string, draft: RequestDraft) => string | null,
 ): OptionSpec['apply'] {
   return (draft, value) => {
     if (value.length > maxLength) return `is longer than ${maxLength} characters`;
     draft[member] = value;
-    return check?.(value) ?? null;
+    return check?.(value, draft) ?? null;
   };
 }
 

@@ -10,6 +10,7 @@ import { namePart, ofRequests } from './name-part.ts';
 import { renames } from './renames.ts';
 import { reservedStart } from './reserved-names.ts';
 import type { Tool } from '../request/tools.ts';
+import { fileNameFault } from '../request/target.ts';
 import { logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
 import { sparkSetting } from './spark-settings.ts';
 import type { OptionOrigin, OptionSpec } from './specification.ts';
@@ -122,7 +123,12 @@ export const toolOptions: readonly OptionSpec[] = [
     oneOf(['a', 'd', 's'], (draft, letter) => (draft.parseMode = parseModes[letter])),
   ),
   flag(['-s', '--skip'], all, 'dryRun', 'dry run: nothing is saved'),
-  withValue(['-i', '--in'], readers, ['TARGET', 'where the rows are'], text('in', pathLength)),
+  withValue(
+    ['-i', '--in'],
+    readers,
+    ['TARGET', 'where the rows are'],
+    text('in', pathLength, (value, { tool }) => fileNameFault(value, tool, false)),
+  ),
   withValue(['-D', '--document'], readers, ['NAME', 'one document of them'], text('document', pathLength)),
   withValue(
     [null, '--version'],
@@ -142,7 +148,12 @@ export const toolOptions: readonly OptionSpec[] = [
     ],
     moment,
   ),
-  withValue(['-o', '--out'], writers, ['TARGET', 'where to write'], text('out', pathLength)),
+  withValue(
+    ['-o', '--out'],
+    writers,
+    ['TARGET', 'where to write'],
+    text('out', pathLength, (value, { tool }) => fileNameFault(value, tool, true)),
+  ),
   withValue(['-u', '--out-user'], users, ['USER', 'user of the target'], ofRequests(text('outUser', 256))),
   withValue(
     ['-p', '--out-password'],

@@ -97,6 +97,34 @@ export function parseTarget(text: string): Target | { readonly fault: string } {
   return text === '' ? { fault: 'the target is empty' } : { kind: 'folder', path: text };
 }
 
+/** Names of files of a kind that are written into another, or as several. */
+const fileNames = /\.(duckdb|sqlite3?|db3?|parquet|xlsx)$/i;
+
+/**
+ * What is wrong with a path whose name is that of a file, although the target is a folder: the right spelling. Null: it is no such path. A folder of
+ * that name is meant where a slash stands behind it.
+ */
+export function fileNameFault(text: string, tool: string, isWritten: boolean): string | null {
+  const target = parseTarget(text);
+  if ('fault' in target || (target.kind !== 'folder' && target.kind !== 'bucket')) return null;
+  const [, suffix] = fileNames.exec(text) ?? [];
+  if (suffix === undefined) return null;
+  const folder = text.slice(0, -suffix.length - 1) || text;
+  return `${JSON.stringify(text)} is the name of a file, and a target without a kind is a folder: write ${
+    tool === 'er2xml' && isWritten ? folder : spellingOf(text, suffix, folder, target.kind)
+  }`;
+}
+
+function spellingOf(text: string, suffix: string, folder: string, kind: 'folder' | 'bucket'): string {
+  const lower = suffix.toLowerCase();
+  if (lower === 'parquet') return `${folder} with -f parquet, which makes a file of Parquet for each table in it`;
+  if (lower === 'xlsx')
+    return `${folder} with -f csv, tsv, jsonl or parquet, which make a file for each table in it`;
+  if (kind === 'bucket') return `${folder}: a file of a database is not written into a bucket`;
+  if (lower === 'duckdb') return `duckdb:${text}`;
+  return lower.startsWith('sqlite') ? `sqlite:${text}` : `sqlite:${text} or duckdb:${text}`;
+}
+
 /** SQL schemas that belong to the database itself or to the service. */
 export function isReservedSqlSchema(name: string): boolean {
   const lower = name.toLowerCase();

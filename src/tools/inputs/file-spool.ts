@@ -40,6 +40,8 @@ export class FileSpool {
   take(path: string, bytes: Uint8Array): boolean {
     if (
       path.slice(-4).toLowerCase() !== '.xml' ||
+      // of nothing but empty files, the file that others lie in would never be made
+      bytes.length === 0 ||
       bytes.length > smallFileBytes ||
       archiveKindOf(bytes) !== null
     )

@@ -209,6 +209,7 @@ function checkComplete(s: TokenizerState): void {
   if (s.inside === IN_INSTRUCTION)
     s.fail(s.end, code, 'the document ends inside a processing instruction: expected "?>"');
   if (s.pos < s.end) s.fail(s.end, code, `the document ends inside ${describeUnfinished(s)}`);
+  if (s.receivedBytes === 0) s.fail(s.end, code, 'the document is empty');
   if (s.stage !== IN_CONTENT) s.fail(s.end, code, 'the document ends without a root element');
   const open = s.raw.interner.text(s.stackRaw[s.depth]!);
   s.fail(s.end, code, `the document ends inside the element "${open}": expected </${open}>`);
