@@ -1,6 +1,6 @@
 /** What a request leaves open about its schema: an XSD set becomes its origin, or the target tells what it was loaded by. */
 import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
-import { openDocuments, passedOverLines } from '../inputs/document-inputs.ts';
+import { openDocuments, passedOverLines, refusedNotice } from '../inputs/document-inputs.ts';
 import { documentTest } from '../inputs/document-names.ts';
 import { openFiles, type InputSet } from '../inputs/list-files.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
@@ -45,6 +45,7 @@ export async function settleSchema(
     watched === null
       ? await openDocuments(named, paths, { takesXsd, set, isAmong })
       : await openFiles(watched, documentTest(takesXsd), named.archiveLimits, named.spool, {
+          refused: refusedNotice(named.log),
           walked: (seen) => passedOverLines(seen).forEach((line) => named.log(line)),
         });
   named.soFar.inputs = inputs.seen;

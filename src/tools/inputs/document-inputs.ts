@@ -37,6 +37,7 @@ export async function openDocuments(
   const open = (some: readonly string[], options: InputOptions = {}): Promise<InputSet> =>
     openInputs(some, test, session.archiveLimits, links, {
       ...options,
+      refused: refusedNotice(session.log),
       spool: session.spool,
       ...(except === undefined ? {} : { except }),
     });
@@ -49,6 +50,19 @@ export async function openDocuments(
   });
   await requireSome(inputs, paths);
   return inputs;
+}
+
+/** so many parts of documents are named that are not read */
+const namedParts = 20;
+
+/** Says once of each what a document names, and is not read. */
+export function refusedNotice(log: ToolSession['log']): NonNullable<InputOptions['refused']> {
+  const told = new Set<string>();
+  return (document, name, why) => {
+    if (told.size >= namedParts || told.has(name)) return;
+    told.add(name);
+    log(`${document}: ${name} is not read: ${why}; what it declares, such as defaults of attributes, is missing`);
+  };
 }
 
 /** The lines of a log that name what was passed over. */

@@ -10,6 +10,7 @@ import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import { archiveKind, type ArchiveKind } from './archives/kinds.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
+import { ExternalFiles, rootOf, type OnRefused } from './external-files.ts';
 import type { FileSpool } from './file-spool.ts';
 import { matchingFiles } from './matching-files.ts';
 import { inputFault, type Links } from './open-file.ts';
@@ -49,10 +50,13 @@ export interface InputsSeen {
 
 /** of what is passed over, so much is named */
 const namedExamples = 20;
+const mostKeys = 10_000;
 
 export interface InputOptions {
   /** told of each input that is a file: it may throw */
   readonly named?: (input: string) => void;
+  /** told of parts of documents that are not read, such as a DTD that lies elsewhere */
+  readonly refused?: OnRefused;
   /** what is no document whatever it holds: see `Walk` */
   readonly except?: ReadonlySet<string>;
   /** told once, when the members have been walked to the end */
@@ -94,7 +98,14 @@ export async function openInputs(
   return {
     ...setOf(
       files,
-      { test, limits, links, except: options.except, places: options.spool?.places },
+      {
+        test,
+        limits,
+        links,
+        except: options.except,
+        external: new ExternalFiles(links, limits, options.refused),
+        places: options.spool?.places,
+      },
       passedOver,
       options.walked,
     ),
@@ -113,7 +124,7 @@ export async function openFiles(
   test: MemberTest,
   limits: ArchiveLimits,
   spool: FileSpool,
-  { walked, except }: Pick<InputOptions, 'walked' | 'except'> = {},
+  { walked, except, refused }: Pick<InputOptions, 'walked' | 'except' | 'refused'> = {},
 ): Promise<InputSet> {
   const files: ListedFile[] = [];
   for (const { name, path } of named) {
@@ -122,11 +133,14 @@ export async function openFiles(
     // what it is called on the disk tells what it may be
     if (held === undefined) {
       const trust = trustOf(test.byName(name.replace(/\.gz$/i, '')), name);
-      files.push({ ...listedFile(path, basename(path), statSync(path).size, trust), name });
+      const root = rootOf(path, name);
+      files.push({ ...listedFile(path, basename(path), statSync(path).size, trust, root), name });
     }
     else files.push(fileElsewhere(path, name, held));
   }
-  const set = setOf(files, { test, limits, links: 'refuse', except, places: spool.places }, [], walked);
+  const external = new ExternalFiles('refuse', limits, refused);
+  const walk: Walk = { test, limits, links: 'refuse', except, external, places: spool.places };
+  const set = setOf(files, walk, [], walked);
   return {
     ...set,
     async *members() {
@@ -153,37 +167,69 @@ interface PassedOver {
   readonly why: string;
 }
 
+/** What a walk has passed over: all of it is counted, the first of it named. */
+class PassedOverFiles {
+  count: number;
+  readonly #first: (PassedOver & { readonly key: string | null })[];
+  /** of what may be a part of a document */
+  readonly #keys = new Set<string>();
+
+  constructor(before: readonly PassedOver[]) {
+    this.count = before.length;
+    this.#first = before.slice(0, namedExamples).map((one) => ({ ...one, key: null }));
+  }
+
+  add(one: PassedOver, key: string): void {
+    this.count += 1;
+    // few files are parts of others
+    if (this.#keys.size < mostKeys) this.#keys.add(key);
+    if (this.#first.length < namedExamples) this.#first.push({ ...one, key });
+  }
+
+  /** Without those that were read as parts of documents, after all. */
+  without(isRead: (key: string) => boolean): Pick<InputsSeen, 'skipped' | 'examples'> {
+    const parts = [...this.#keys].filter(isRead).length;
+    const examples = this.#first.filter(({ key }) => key === null || !isRead(key));
+    return {
+      skipped: this.count - parts,
+      examples: examples.map(({ name, why }) => ({ name, why })),
+    };
+  }
+}
+
 function setOf(
   files: readonly ListedFile[],
   walk: Walk,
   before: readonly PassedOver[],
   walked: InputOptions['walked'] = () => undefined,
 ): InputSet {
-  let seen: InputsSeen = { read: 0, skipped: before.length, examples: before.slice(0, namedExamples) };
+  const external = walk.external ?? new ExternalFiles(walk.links, walk.limits);
+  let last: { readonly read: number; readonly passedOver: PassedOverFiles } | null = null;
   let isWhole = false;
+  const seen = (): InputsSeen => {
+    const { read, passedOver } = last ?? { read: 0, passedOver: new PassedOverFiles(before) };
+    return { read, ...passedOver.without((key) => external.isRead(key)) };
+  };
   async function* members(): AsyncIterable<InputMember> {
-    const examples = before.slice(0, namedExamples);
-    let skipped = before.length;
+    const passedOver = new PassedOverFiles(before);
     let read = 0;
-    const onPassedOver = (name: string, why: string): void => {
-      skipped += 1;
-      if (examples.length < namedExamples) examples.push({ name, why });
-    };
-    const note = (): void => void (seen = { read, skipped, examples });
+    const onPassedOver = (name: string, why: string, key: string): void =>
+      passedOver.add({ name, why }, key);
+    const note = (): void => void (last = { read, passedOver });
     try {
-      for await (const member of walkFiles(files, { ...walk, onPassedOver })) {
+      for await (const member of walkFiles(files, { ...walk, external, onPassedOver })) {
         read += 1;
         yield member;
       }
       note();
-      if (!isWhole) walked(seen);
+      if (!isWhole) walked(seen());
       isWhole = true;
     } finally {
-      if (!isWhole && read + skipped >= seen.read + seen.skipped) note();
+      if (!isWhole && read + passedOver.count >= (last?.read ?? 0) + (last?.passedOver.count ?? 0)) note();
     }
   }
   return {
-    seen: () => seen,
+    seen,
     fileCount: files.length,
     totalBytes: files.reduce((sum, file) => sum + file.bytes, 0),
     expectedBytes: files.reduce((sum, { bytes, named }) => sum + bytes * (isPacked(named) ? packing : 1), 0),
@@ -272,7 +318,7 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
       const file = above + name;
       const called = name.replaceAll('\\', '/');
       const held = spool?.get(file);
-      if (held === undefined) files.push(listedFile(file, called, statSync(file).size, found.get(name)));
+      if (held === undefined) files.push(listedFile(file, called, statSync(file).size, found.get(name), path));
       else files.push(fileElsewhere(file, called, held));
     }
     return files;

@@ -2,6 +2,7 @@
 import type { RemoteFile } from '../../runtime/remote/read-place.ts';
 import type { Spooled } from './file-spool.ts';
 import type { FileSection } from './open-file.ts';
+import type { ExternalParts } from '../../engine/xml/dtd/external-parts.ts';
 import type { OpenDocument } from '../../engine/shred/open-document.ts';
 import type { TextLocation } from '../../engine/xml/tokens.ts';
 
@@ -21,6 +22,8 @@ export interface InputMember {
   readonly parts?: DocumentParts;
   /** of a row of `--from`: its other columns by name, as columns of tables hold them */
   readonly carried?: CarriedValues;
+  /** its DTD, and other parts of it that lie outside; absent: nothing of that is read */
+  readonly external?: ExternalParts;
   /** what `chunks` gives of the document, when not all of it */
   readonly range?: DocumentRange;
   /** SHA-256 (hex) of all that `chunks` gives, which fails where the bytes are others by now */
@@ -46,6 +49,8 @@ export interface MemberSource {
   readonly packed: boolean;
   /** reached without unpacking those before it */
   readonly direct: boolean;
+  /** the folder that what a document refers to must lie in; absent: it is told by the names */
+  readonly root?: string;
   /** where its bytes are: in that file beside others, or still where it was found; absent: the file is the document, or an archive */
   readonly elsewhere?: Spooled | RemoteFile;
 }

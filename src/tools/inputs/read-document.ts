@@ -172,12 +172,12 @@ async function walkRange(member: InputMember, range: DocumentRange, reader: Docu
 }
 
 function tokenizerOf(
-  { name }: InputMember,
+  { name, external }: InputMember,
   { names, kernels }: DocumentReader,
   limits: EngineLimits,
   onBatch: (batch: TokenBatch) => void,
 ): XmlTokenizer {
-  return createFastXmlTokenizer({ names, limits, fileName: name, onBatch }, kernels);
+  return createFastXmlTokenizer({ names, limits, fileName: name, external, onBatch }, kernels);
 }
 
 /** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */
@@ -200,6 +200,7 @@ export async function peekRootName(
     names,
     limits,
     fileName: member.name,
+    external: member.external,
     onBatch: (batch) => {
       if (found.root === null && batch.count > 0) found.root = batch.events[1]!;
     },

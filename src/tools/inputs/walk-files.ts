@@ -8,6 +8,7 @@ import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts
 import { archiveKind, archiveKindOf, headBytes, unpackedHead, type ArchiveKind } from './archives/kinds.ts';
 import type { ArchiveLimits } from './archives/limits.ts';
 import { archiveMembers, gunzipped, type ChosenMember, type OnPassedOver } from './archives/members.ts';
+import { ExternalFiles, rootOf } from './external-files.ts';
 import type { MemberTest } from './document-names.ts';
 import type { Spooled } from './file-spool.ts';
 import { ReadAhead, remoteMember } from './remote-files.ts';
@@ -32,6 +33,8 @@ export interface ListedFile {
   readonly named: ArchiveKind | null;
   /** `look`: its first bytes decide whether it is a document; `found`: taken by its name, unless they contradict it; `given`: taken, as it was named by itself */
   readonly trust: 'look' | 'found' | 'given';
+  /** the folder beyond which nothing that the document refers to is read */
+  readonly root: string;
   /** why it is passed over; null: it is not; undefined: nobody has looked yet */
   passedOver?: string | null;
   /** null: it is none; undefined: nobody has looked yet */
@@ -46,9 +49,11 @@ export interface Walk {
   readonly limits: ArchiveLimits;
   readonly links: Links;
   /** told of each file and member that is passed over, whenever they are walked */
-  readonly onPassedOver?: OnPassedOver | undefined;
+  readonly onPassedOver?: ((name: string, why: string, key: string) => void) | undefined;
   /** what is no document whatever it holds, as it is in use for another purpose: see `keyOfSource` */
   readonly except?: ReadonlySet<string> | undefined;
+  /** gives what documents refer to outside of themselves; absent: one of this walk */
+  readonly external?: ExternalFiles | undefined;
   /** of the files that stay where they lie */
   readonly places?: readonly RemotePlace[] | undefined;
 }
@@ -68,10 +73,11 @@ export function listedFile(
   name: string,
   bytes: number,
   trust: ListedFile['trust'] = 'given',
+  root: string = rootOf(path, name),
 ): ListedFile {
   const named = archiveKind(name);
   // a .gz may hold a tar archive, and a file of any name be an archive
-  return { path, name, bytes, named, trust, archive: named === 'gz' ? undefined : (named ?? undefined) };
+  return { path, name, bytes, named, trust, root, archive: named === 'gz' ? undefined : (named ?? undefined) };
 }
 
 /** A document that lies in another file, or not on this machine. */
@@ -82,6 +88,7 @@ export function fileElsewhere(path: string, name: string, elsewhere: Spooled | R
     bytes: elsewhere.bytes,
     named: archiveKind(name),
     trust: 'given',
+    root: rootOf(path, name),
     archive: null,
     elsewhere,
   };
@@ -99,7 +106,7 @@ export async function* walkFiles(files: readonly ListedFile[], walk: Walk): Asyn
 
 async function* membersOf(
   files: readonly ListedFile[],
-  { test, limits, links, onPassedOver = () => undefined, except, places = [] }: Walk,
+  { test, limits, links, onPassedOver = () => undefined, except, external = new ExternalFiles(links, limits), places = [] }: Walk,
   small: SmallFiles,
 ): AsyncIterable<InputMember> {
   const ahead = new ReadAhead(files, places);
@@ -123,13 +130,14 @@ async function* membersOf(
         diskBytes: file.bytes,
         source: { file: elsewhere.file, member: 0, packed: false, direct: true, elsewhere },
         chunks: (fleeting) => [small.spooled(file.path, elsewhere, fleeting)],
+        external: external.ofFile(file.path, file.root),
       };
       continue;
     }
     if (file.archive === undefined) small.look(file, test);
     const { path, name, bytes, archive } = file;
     if (file.passedOver != null) {
-      onPassedOver(name, file.passedOver);
+      onPassedOver(name, file.passedOver, keyOfSource(path, null));
       continue;
     }
     if (archive == null) {
@@ -137,7 +145,8 @@ async function* membersOf(
         name,
         path,
         diskBytes: bytes,
-        source: { file: path, member: 0, packed: false, direct: true },
+        source: { file: path, member: 0, packed: false, direct: true, root: file.root },
+        external: external.ofFile(path, file.root),
         chunks: (fleeting) => (fleeting === undefined ? inputFileChunks(path, links) : small.chunks(file)),
         parts: {
           bytes: (range) => fleetingFileChunks(path, links, range),
@@ -149,13 +158,16 @@ async function* membersOf(
         name: name.replace(/\.gz$/i, ''),
         path,
         diskBytes: bytes,
-        source: { file: path, member: 0, packed: true, direct: true },
+        source: { file: path, member: 0, packed: true, direct: true, root: file.root },
+        external: external.ofFile(path, file.root),
         chunks: () => gunzipped(inputFileChunks(path, links), name, limits),
       };
     } else {
       let member = 0;
+      const parts = external.ofArchive(path, archive);
       const told: OnPassedOver = (label, why, name = '') => {
-        if (except?.has(keyOfSource(path, name)) !== true) onPassedOver(label, why);
+        const key = keyOfSource(path, name);
+        if (except?.has(key) !== true) onPassedOver(label, why, key);
       };
       for await (const group of archiveMembers(path, archive, test, limits, links, told)) {
         for (const packed of group) {
@@ -165,7 +177,7 @@ async function* membersOf(
           }
           const looked = packed.look ? await lookAtMember(packed, test) : null;
           if (looked !== null && 'passedOver' in looked) {
-            onPassedOver(`${name}/${packed.name}`, looked.passedOver);
+            onPassedOver(`${name}/${packed.name}`, looked.passedOver, keyOfSource(path, packed.name));
             continue;
           }
           yield {
@@ -173,7 +185,8 @@ async function* membersOf(
             path: `${name}/${packed.name}`,
             diskBytes: member === 0 ? bytes : 0,
             source: { file: path, member, packed: true, direct: archive !== 'tgz' },
-            chunks: looked === null ? packed.chunks : looked.chunks,
+            external: parts.of(packed.name),
+            chunks: (fleeting) => parts.prepared(packed.name, (looked ?? packed).chunks(fleeting)),
             ...(packed.carried === undefined ? {} : { carried: packed.carried }),
           };
           member += 1;

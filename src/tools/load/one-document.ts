@@ -227,7 +227,7 @@ async function shredHead(
 
 /** The document up to its byte `to`. False: it has a fault there. */
 async function readHead(
-  { parts, name }: InputMember,
+  { parts, name, external }: InputMember,
   names: NameTable,
   { limits, kernels }: Pick<ToolSession, 'limits' | 'kernels'>,
   to: number,
@@ -239,7 +239,7 @@ async function readHead(
     consume(batch, (record) => tokenizer.locate(record));
     isConsumed = true;
   };
-  const tokenizer = createFastXmlTokenizer({ names, limits, fileName: name, onBatch }, kernels);
+  const tokenizer = createFastXmlTokenizer({ names, limits, fileName: name, external, onBatch }, kernels);
   let isRead = false;
   try {
     for await (const chunk of parts!.bytes({ from: 0, to })) tokenizer.write(chunk);

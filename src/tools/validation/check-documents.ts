@@ -216,7 +216,13 @@ class DocumentCheck {
       this.#documents.consume(batch, locate);
       marker?.take(batch, locate);
     };
-    const options = { names: this.#names, limits, fileName: member.name, onBatch };
+    const options = {
+      names: this.#names,
+      limits,
+      fileName: member.name,
+      external: member.external,
+      onBatch,
+    };
     const tokenizer = createFastXmlTokenizer(options, kernels);
     try {
       for await (const chunk of chunks) {

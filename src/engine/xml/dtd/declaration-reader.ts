@@ -1,5 +1,6 @@
 /** A reader of characters for the declarations of a DTD and of XML, with their common parts: names, white space, literals. */
 import { APOSTROPHE, CR, GREATER, LF, QUOTE, isPublicIdCharacter, isSpace } from '../characters.ts';
+import type { ExternalReference } from './external-parts.ts';
 import { longNameLength } from '../names/byte-interner.ts';
 import { checkNameCount } from '../names/count-limits.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
@@ -10,8 +11,21 @@ import { codePointAt, sequenceLength, utf8Text } from '../utf8.ts';
 /** Thrown when the window ends inside a declaration: it is read again, from its start, with more input. */
 export class IncompleteDeclaration extends Error {}
 
-/** Reads declarations, character by character: of the document (`faultOffset` null) or of a parameter entity's replacement text. */
+/** Where a text outside of the document was taken from. */
+export interface TextOrigin {
+  /** as `ExternalPart.base`; null: the document */
+  readonly base: string | null;
+  /** XML 1.0, 2.8: in the external subset and in external parameter entities, references may stand within declarations, and sections may be conditional */
+  readonly isExternal: boolean;
+  /** number of the line that the text begins with; null: nobody can tell */
+  readonly line: number | null;
+}
+
+const inDocument: TextOrigin = { base: null, isExternal: false, line: null };
+
+/** Reads declarations, character by character: of the document (`faultOffset` null), of a part of the DTD outside of it, or of a parameter entity's replacement text. */
 export class DeclarationReader {
+  readonly origin: TextOrigin;
   readonly state: TokenizerState;
   readonly bytes: Uint8Array;
   readonly end: number;
@@ -25,7 +39,9 @@ export class DeclarationReader {
     pos: number,
     end: number,
     faultOffset: number | null,
+    origin: TextOrigin = inDocument,
   ) {
+    this.origin = origin;
     this.state = state;
     this.bytes = bytes;
     this.pos = pos;
@@ -43,7 +59,21 @@ export class DeclarationReader {
 
   fail(code: string, message: string, at: number = this.pos): never {
     if (at >= this.end && this.faultOffset === null) throw new IncompleteDeclaration();
-    return this.state.fail(this.faultOffsetOf(at), code, message);
+    return this.state.fail(this.faultOffsetOf(at), code, `${message}${this.#whereOutside(at)}`);
+  }
+
+  #whereOutside(at: number): string {
+    const { base, line } = this.origin;
+    if (base === null) return '';
+    if (line === null) return ` (in ${base})`;
+    return ` (in ${base}, line ${this.lineOf(at)!})`;
+  }
+
+  /** Number of the line of a place, in the part outside of the document; null: nobody can tell. */
+  lineOf(at: number): number | null {
+    let { line } = this.origin;
+    if (line !== null) for (let i = 0; i < at; i += 1) if (this.bytes[i] === LF) line += 1;
+    return line;
   }
 
   failExpected(expected: string): never {
@@ -57,6 +87,13 @@ export class DeclarationReader {
   peek(expected: string): number {
     if (this.atEnd) this.failExpected(expected);
     return this.bytes[this.pos]!;
+  }
+
+  /** Whether `literal` stands here, all of it. */
+  stands(literal: string): boolean {
+    for (let i = 0; i < literal.length; i++)
+      if (this.pos + i >= this.end || this.bytes[this.pos + i] !== literal.charCodeAt(i)) return false;
+    return true;
   }
 
   /** Takes `literal` when it stands here. */
@@ -157,7 +194,7 @@ export class DeclarationReader {
     return { from, to: this.pos++ };
   }
 
-  publicId(): void {
+  publicId(): string {
     const { from, to } = this.literal('a quoted public identifier');
     for (let i = from; i < to; i++) {
       if (!isPublicIdCharacter(this.bytes[i]!))
@@ -167,23 +204,28 @@ export class DeclarationReader {
           i,
         );
     }
+    return this.text(from, to).trim().replaceAll(/[ \t\r\n]+/g, ' ');
   }
 
-  /** `ExternalID`, and `PublicID` where `systemOptional`; false when there is none. */
-  externalId(systemOptional: boolean): boolean {
+  /** `ExternalID`, and `PublicID` where `systemOptional`; null when there is none. */
+  externalId(systemOptional: boolean): ExternalReference | null {
+    const { base } = this.origin;
     if (this.accept('SYSTEM')) {
       this.requireSpace();
-      this.literal('a quoted system identifier');
-      return true;
+      return { publicId: null, systemId: this.#systemId(), base };
     }
-    if (!this.accept('PUBLIC')) return false;
+    if (!this.accept('PUBLIC')) return null;
     this.requireSpace();
-    this.publicId();
+    const publicId = this.publicId();
     const spaced = this.skipSpace();
-    if (systemOptional && this.peek('">"') === GREATER) return true;
+    if (systemOptional && this.peek('">"') === GREATER) return { publicId, systemId: null, base };
     if (!spaced) this.failExpected('white space');
-    this.literal('a quoted system identifier');
-    return true;
+    return { publicId, systemId: this.#systemId(), base };
+  }
+
+  #systemId(): string {
+    const { from, to } = this.literal('a quoted system identifier');
+    return this.text(from, to);
   }
 
   comment(): void {

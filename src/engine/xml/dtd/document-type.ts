@@ -1,8 +1,18 @@
-/** An entity declared in the internal subset. */
+import type { ExternalReference } from './external-parts.ts';
+
+/** An entity declared in a DTD. */
 export interface Entity {
   readonly name: string;
-  /** replacement text followed by one 0 byte; null when the entity is external */
-  readonly text: Uint8Array | null;
+  /** replacement text followed by one 0 byte; null when the entity is external, and has not been read */
+  text: Uint8Array | null;
+  /** where an external entity lies; null: it is internal */
+  readonly external: ExternalReference | null;
+  /** where what its text refers to is looked for: as `ExternalPart.base` */
+  base: string | null;
+  /** number of the line that an external text begins with; null: not read */
+  line: number | null;
+  /** the declaration is no part of the document */
+  readonly isDeclaredOutside: boolean;
   /** has an NDATA annotation */
   readonly unparsed: boolean;
   /** no markup, reference or `]` in the replacement text: it can be copied as it is */
@@ -34,8 +44,10 @@ export interface DocumentType {
   readonly parameterEntities: Map<string, Entity>;
   /** by raw element name id */
   readonly attributeLists: Map<number, AttributeList>;
-  /** there is an external subset or a reference to an external parameter entity: declarations may be missing */
+  /** an external subset or an external parameter entity was not read: declarations may be missing */
   incomplete: boolean;
+  /** what was not read, with the reason */
+  readonly refused: Set<string>;
   /** an external parameter entity may have declared things otherwise: later declarations are not used (XML 1.0 §5.1) */
   ignoresDeclarations: boolean;
 }
@@ -46,6 +58,7 @@ export function createDocumentType(): DocumentType {
     parameterEntities: new Map(),
     attributeLists: new Map(),
     incomplete: false,
+    refused: new Set(),
     ignoresDeclarations: false,
   };
 }

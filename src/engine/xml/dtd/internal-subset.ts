@@ -1,28 +1,68 @@
-/** The internal subset of a DTD: entities, attribute lists, parameter entities. */
+/** The subsets of a DTD: entities, attribute lists, parameter entities, and conditional sections of what lies outside of the document. */
 import { collapseSpaces } from './attribute-defaults.ts';
 import { decodeAttributeValue } from '../scan/attribute-value.ts';
-import { AMPERSAND, CLOSE_BRACKET, HASH, LESS, PERCENT, SEMICOLON } from '../characters.ts';
+import {
+  AMPERSAND,
+  APOSTROPHE,
+  CLOSE_BRACKET,
+  GREATER,
+  HASH,
+  LESS,
+  PERCENT,
+  QUOTE,
+  SEMICOLON,
+  SPACE,
+  isSpace,
+} from '../characters.ts';
+import { ByteList } from './byte-list.ts';
 import { readContentSpecification } from './content-specification.ts';
 import { DeclarationReader } from './declaration-reader.ts';
 import type { AttributeDefinition, DocumentType, Entity } from './document-type.ts';
+import { readExternal } from './external-parts.ts';
 import { REFERENCE_CUT, replacementText, scanCharacterReference } from '../scan/references.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
 import { utf8Text, writeCodePoint } from '../utf8.ts';
 
-/** Declarations up to `]`, or up to the end of a parameter entity's replacement text. */
-export function readInternalSubset(
-  reader: DeclarationReader,
-  documentType: DocumentType,
-  nesting: number,
-): void {
+/** Declarations up to `]`, or up to the end of an external part or of a parameter entity's replacement text. */
+export function readSubset(reader: DeclarationReader, documentType: DocumentType, nesting: number): void {
+  let sections = 0;
   for (;;) {
     reader.skipSpace();
-    if (reader.faultOffset !== null && reader.atEnd) return;
-    const next = reader.peek('a declaration or "]"');
+    if (reader.faultOffset !== null && reader.atEnd && sections === 0) return;
+    const next = reader.peek(sections === 0 ? 'a declaration or "]"' : 'a declaration or "]]>"');
     if (next === CLOSE_BRACKET && reader.faultOffset === null) return;
     if (next === PERCENT) readParameterReference(reader, documentType, nesting);
-    else if (next === LESS) readDeclaration(reader, documentType);
-    else reader.failExpected('a declaration, "%" or "]"');
+    else if (sections > 0 && reader.accept(']]>')) sections -= 1;
+    else if (next !== LESS) reader.failExpected('a declaration, "%" or "]"');
+    else if (reader.origin.isExternal && reader.accept('<![')) {
+      if (isIncluded(reader, documentType, nesting)) sections += 1;
+      else skipSection(reader);
+    } else readDeclaration(reader, documentType, nesting);
+  }
+}
+
+/** XML 1.0, 3.4: reads the keyword of a conditional section, up to its `[`. */
+function isIncluded(reader: DeclarationReader, documentType: DocumentType, nesting: number): boolean {
+  reader.skipSpace();
+  let keyword: string | null;
+  if (reader.peek('"INCLUDE" or "IGNORE"') === PERCENT) {
+    const text = referencedText(reader, documentType, nesting);
+    keyword = text === null ? null : utf8Text(text.subarray(0, -1)).trim();
+  } else keyword = reader.name();
+  reader.skipSpace();
+  reader.expect('[');
+  // what is unknown is left out, and what comes after it may be other than it seems
+  if (keyword === 'INCLUDE' || keyword === 'IGNORE' || keyword === null) return keyword === 'INCLUDE';
+  return reader.fail('xml_syntax', 'expected "INCLUDE" or "IGNORE" in a conditional section');
+}
+
+/** Behind the `[` of a section that is ignored, up to its `]]>`. */
+function skipSection(reader: DeclarationReader): void {
+  for (let open = 1; open > 0;) {
+    reader.peek('"]]>"');
+    if (reader.accept(']]>')) open -= 1;
+    else if (reader.accept('<![')) open += 1;
+    else reader.pos += 1;
   }
 }
 
@@ -32,36 +72,188 @@ function readParameterReference(
   nesting: number,
 ): void {
   const { state } = reader;
-  const at = reader.pos++;
-  const faultOffset = reader.faultOffsetOf(at);
-  const name = reader.plainName();
-  reader.expect(';');
-  const entity = documentType.parameterEntities.get(name);
-  if (entity === undefined || entity.text === null) {
-    if (entity === undefined && state.standalone)
-      reader.fail('xml_undeclared_entity', `the parameter entity "${name}" is not declared`, at);
-    documentType.incomplete = true;
-    documentType.ignoresDeclarations ||= !state.standalone;
-    return;
-  }
-  const text = replacementText(state, entity, nesting, faultOffset);
+  const at = reader.pos;
+  const entity = reference(reader, documentType);
+  const text = entity === null ? null : parameterText(reader, documentType, entity, nesting, at);
+  if (entity === null || text === null) return;
   entity.open = true;
-  readInternalSubset(
-    new DeclarationReader(state, text, 0, text.length - 1, faultOffset),
-    documentType,
-    nesting + 1,
-  );
+  const isExternal = reader.origin.isExternal || entity.external !== null;
+  // what an internal one refers to is looked for where it is used (XML 1.0, 4.2.2)
+  const isPart = entity.external !== null;
+  const base = isPart ? entity.base : reader.origin.base;
+  const origin = { base, isExternal, line: isPart ? entity.line : null };
+  const inner = new DeclarationReader(state, text, 0, text.length - 1, reader.faultOffsetOf(at), origin);
+  readSubset(inner, documentType, nesting + 1);
   entity.open = false;
 }
 
-function readDeclaration(reader: DeclarationReader, documentType: DocumentType): void {
+/** The parameter entity that the reference at `pos` names; null: it is not declared. */
+function reference(reader: DeclarationReader, documentType: DocumentType): Entity | null {
+  const at = reader.pos++;
+  const name = reader.plainName();
+  reader.expect(';');
+  const entity = documentType.parameterEntities.get(name);
+  if (entity !== undefined) return entity;
+  if (reader.state.standalone && !reader.origin.isExternal)
+    reader.fail('xml_undeclared_entity', `the parameter entity "${name}" is not declared`, at);
+  lacks(reader, documentType);
+  return null;
+}
+
+/** Of the reference at `pos`, as of `parameterText`. */
+function referencedText(
+  reader: DeclarationReader,
+  documentType: DocumentType,
+  nesting: number,
+): Uint8Array | null {
+  const at = reader.pos;
+  const entity = reference(reader, documentType);
+  return entity === null ? null : parameterText(reader, documentType, entity, nesting, at);
+}
+
+/** The replacement text and a 0 byte, counted; null: it lies outside, and is not read. */
+function parameterText(
+  reader: DeclarationReader,
+  documentType: DocumentType,
+  entity: Entity,
+  nesting: number,
+  at: number,
+): Uint8Array | null {
+  const { state } = reader;
+  const faultOffset = reader.faultOffsetOf(at);
+  if (entity.text === null) {
+    const found = readExternal(state, documentType, entity.external!, faultOffset);
+    if (found === null) {
+      lacks(reader, documentType);
+      return null;
+    }
+    entity.text = found.text;
+    entity.base = found.part.base;
+    entity.line = 1 + found.linesBefore;
+  }
+  return replacementText(state, entity, nesting, faultOffset);
+}
+
+/** Declarations may be missing, and what comes after them may be declared otherwise (XML 1.0, 5.1). */
+function lacks({ state }: DeclarationReader, documentType: DocumentType): void {
+  documentType.incomplete = true;
+  documentType.ignoresDeclarations ||= !state.standalone;
+}
+
+/** Keywords of declarations that parameter entities may be a part of. */
+const declarations = ['<!ENTITY', '<!ELEMENT', '<!ATTLIST', '<!NOTATION'];
+
+function readDeclaration(given: DeclarationReader, documentType: DocumentType, nesting: number): void {
+  const isPlain = !given.origin.isExternal || !declarations.some((keyword) => given.stands(keyword));
+  const reader = isPlain ? given : expanded(given, documentType, nesting);
+  if (reader === null) return;
+  readOne(reader, documentType, nesting);
+  if (reader === given) return;
+  reader.skipSpace();
+  if (!reader.atEnd) reader.failExpected('the end of the declaration');
+}
+
+/**
+ * A reader of the declaration that begins here, in which references to parameter entities have been replaced, each with a space around it
+ * (XML 1.0, 4.4.8); `reader` where it has none. null: a part of it is not known, so all of it was passed over.
+ */
+function expanded(
+  reader: DeclarationReader,
+  documentType: DocumentType,
+  nesting: number,
+): DeclarationReader | null {
+  const { pos, origin } = reader;
+  if (!hasReference(reader)) return reader;
+  const out = new ByteList();
+  const isKnown = expandInto(out, reader, documentType, nesting, true);
+  if (!isKnown) return null;
+  const bytes = out.withNul();
+  // lines of the expansion are none of the part
+  return new DeclarationReader(
+    reader.state,
+    bytes,
+    0,
+    bytes.length - 1,
+    reader.faultOffsetOf(pos),
+    { ...origin, line: null },
+  );
+}
+
+/** Whether a parameter entity is referred to in the declaration at `pos`, outside of literals. */
+function hasReference({ bytes, pos, end }: DeclarationReader): boolean {
+  for (let i = pos; i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte === GREATER) return false;
+    if (byte === PERCENT && !isSpace(bytes[i + 1]!)) return true;
+    if (byte !== QUOTE && byte !== APOSTROPHE) continue;
+    const close = bytes.indexOf(byte, i + 1);
+    if (close < 0 || close >= end) return false;
+    i = close;
+  }
+  return false;
+}
+
+/** Takes a declaration, or all of a parameter entity's text within one; false: a part of it is not known. */
+function expandInto(
+  out: ByteList,
+  reader: DeclarationReader,
+  documentType: DocumentType,
+  nesting: number,
+  isDeclaration: boolean,
+): boolean {
+  const { bytes, end, state } = reader;
+  let isKnown = true;
+  let from = reader.pos;
+  while (reader.pos < end) {
+    const byte = bytes[reader.pos]!;
+    if (byte === QUOTE || byte === APOSTROPHE) {
+      const close = bytes.indexOf(byte, reader.pos + 1);
+      reader.pos = close < 0 || close >= end ? end : close + 1;
+    } else if (byte === PERCENT && !isSpace(bytes[reader.pos + 1]!) && reader.pos + 1 < end) {
+      const at = reader.pos;
+      out.add(bytes, from, at);
+      const entity = reference(reader, documentType);
+      const text = entity === null ? null : parameterText(reader, documentType, entity, nesting, at);
+      from = reader.pos;
+      if (entity === null || text === null) {
+        isKnown = false;
+        continue;
+      }
+      entity.open = true;
+      out.addByte(SPACE);
+      const origin = { base: entity.base, isExternal: true, line: null };
+      const inner = new DeclarationReader(
+        state,
+        text,
+        0,
+        text.length - 1,
+        reader.faultOffsetOf(at),
+        origin,
+      );
+      isKnown = expandInto(out, inner, documentType, nesting + 1, false) && isKnown;
+      out.addByte(SPACE);
+      entity.open = false;
+    } else {
+      reader.pos += 1;
+      if (byte === GREATER && isDeclaration) {
+        out.add(bytes, from, reader.pos);
+        return isKnown;
+      }
+    }
+  }
+  if (isDeclaration) reader.failExpected('">"');
+  out.add(bytes, from, reader.pos);
+  return isKnown;
+}
+
+function readOne(reader: DeclarationReader, documentType: DocumentType, nesting: number): void {
   if (reader.accept('<?')) {
     reader.instruction();
   } else if (reader.accept('<!--')) {
     reader.comment();
   } else if (reader.accept('<!ENTITY')) {
     reader.requireSpace();
-    readEntity(reader, documentType);
+    readEntity(reader, documentType, nesting);
   } else if (reader.accept('<!ELEMENT')) {
     reader.requireSpace();
     reader.qualifiedName();
@@ -76,7 +268,7 @@ function readDeclaration(reader: DeclarationReader, documentType: DocumentType):
     reader.requireSpace();
     reader.plainName();
     reader.requireSpace();
-    if (!reader.externalId(true)) reader.failExpected('"SYSTEM" or "PUBLIC"');
+    if (reader.externalId(true) === null) reader.failExpected('"SYSTEM" or "PUBLIC"');
     reader.skipSpace();
     reader.expect('>');
   } else {
@@ -84,7 +276,7 @@ function readDeclaration(reader: DeclarationReader, documentType: DocumentType):
   }
 }
 
-function readEntity(reader: DeclarationReader, documentType: DocumentType): void {
+function readEntity(reader: DeclarationReader, documentType: DocumentType, nesting: number): void {
   const isParameter = reader.accept('%');
   if (isParameter) reader.requireSpace();
   const at = reader.pos;
@@ -92,7 +284,8 @@ function readEntity(reader: DeclarationReader, documentType: DocumentType): void
   reader.requireSpace();
   let text: Uint8Array | null = null;
   let unparsed = false;
-  if (reader.externalId(false)) {
+  const external = reader.externalId(false);
+  if (external !== null) {
     const spaced = reader.skipSpace();
     if (!isParameter && reader.peek('">"') === 0x4e) {
       if (!spaced) reader.failExpected('white space');
@@ -102,7 +295,12 @@ function readEntity(reader: DeclarationReader, documentType: DocumentType): void
       unparsed = true;
     }
   } else {
-    text = readEntityValue(reader);
+    text = readEntityValue(reader, documentType, nesting);
+    if (text === null) {
+      reader.skipSpace();
+      reader.expect('>');
+      return;
+    }
   }
   reader.skipSpace();
   reader.expect('>');
@@ -112,8 +310,21 @@ function readEntity(reader: DeclarationReader, documentType: DocumentType): void
   if (documentType.ignoresDeclarations || entities.has(name)) return;
   const plain =
     text !== null && !text.some((byte) => byte === LESS || byte === AMPERSAND || byte === CLOSE_BRACKET);
-  const entity: Entity = { name, text, unparsed, plain, open: false };
+  const { base } = reader.origin;
+  const { isExternal } = reader.origin;
+  const entity: Entity = {
+    name,
+    text,
+    external,
+    base,
+    line: null,
+    unparsed,
+    plain,
+    isDeclaredOutside: isExternal,
+    open: false,
+  };
   entities.set(name, entity);
+  if (external !== null && !unparsed) reader.state.settings.external?.declared?.(external);
 }
 
 /** The predefined entities may be declared, but only as what they are (XML 1.0 §4.6). */
@@ -135,40 +346,85 @@ function checkPredefined(reader: DeclarationReader, name: string, text: Uint8Arr
     reader.fail('xml_syntax', `the entity "${name}" may be declared only as the character it stands for`, at);
 }
 
-/** `EntityValue`: its replacement text, and a 0 byte. Character references are replaced, entity references stay (XML 1.0 §4.5). */
-function readEntityValue(reader: DeclarationReader): Uint8Array {
-  const { state } = reader;
+/**
+ * `EntityValue`: its replacement text, and a 0 byte. Character references are replaced, and outside of the document references to parameter
+ * entities; references to entities stay (XML 1.0 §4.5). null: a part of it is not known.
+ */
+function readEntityValue(
+  reader: DeclarationReader,
+  documentType: DocumentType,
+  nesting: number,
+): Uint8Array | null {
   const { from, to } = reader.literal('a quoted entity value, "SYSTEM" or "PUBLIC"');
+  const out = new ByteList();
   const value = reader.normalised(from, to);
-  const faultOffset = reader.faultOffsetOf(from);
-  const out = new Uint8Array(value.length + 1);
-  let length = 0;
+  return addValue(out, reader, value, { documentType, nesting, at: from }) ? out.withNul() : null;
+}
+
+interface ValueContext {
+  readonly documentType: DocumentType;
+  readonly nesting: number;
+  /** where faults are reported */
+  readonly at: number;
+}
+
+/** false: a part of it is not known. */
+function addValue(
+  out: ByteList,
+  reader: DeclarationReader,
+  value: Uint8Array,
+  { documentType, nesting, at }: ValueContext,
+): boolean {
+  const { state } = reader;
+  const faultOffset = reader.faultOffsetOf(at);
+  const character = new Uint8Array(4);
+  let isKnown = true;
+  let copied = 0;
   let i = 0;
   while (i < value.length) {
     const byte = value[i]!;
-    if (byte === PERCENT)
-      reader.fail(
-        'xml_syntax',
-        'a parameter entity reference may not stand within a declaration of the internal subset',
-        from,
-      );
+    if (byte === PERCENT) {
+      if (!reader.origin.isExternal)
+        reader.fail(
+          'xml_syntax',
+          'a parameter entity reference may not stand within a declaration of the internal subset',
+          at,
+        );
+      out.add(value, copied, i);
+      const nul = new ByteList();
+      nul.add(value, 0, value.length);
+      const inner = new DeclarationReader(state, nul.withNul(), i, value.length, faultOffset, reader.origin);
+      const entity = reference(inner, documentType);
+      const text = entity === null ? null : parameterText(inner, documentType, entity, nesting, i);
+      copied = i = inner.pos;
+      if (entity === null || text === null) {
+        isKnown = false;
+        continue;
+      }
+      entity.open = true;
+      const within = { documentType, nesting: nesting + 1, at };
+      isKnown = addValue(out, reader, text.subarray(0, -1), within) && isKnown;
+      entity.open = false;
+      continue;
+    }
     if (byte === AMPERSAND && value[i + 1] === HASH) {
       const codePoint = scanCharacterReference(state, value, i, value.length, faultOffset);
       if (codePoint === REFERENCE_CUT)
-        reader.fail('xml_syntax', 'expected ";" at the end of a character reference', from);
-      length = writeCodePoint(codePoint, out, length);
-      i = state.scanEnd;
+        reader.fail('xml_syntax', 'expected ";" at the end of a character reference', at);
+      out.add(value, copied, i);
+      out.add(character, 0, writeCodePoint(codePoint, character, 0));
+      copied = i = state.scanEnd;
       continue;
     }
     if (byte === AMPERSAND) {
       const nameEnd = scanNameEnd(state, value, i + 1, value.length, faultOffset);
       if (nameEnd >= value.length || value[nameEnd] !== SEMICOLON)
-        reader.fail('xml_syntax', 'expected ";" at the end of a reference', from);
+        reader.fail('xml_syntax', 'expected ";" at the end of a reference', at);
     }
-    out[length++] = byte;
     i++;
   }
-  return out.slice(0, length + 1);
+  out.add(value, copied, value.length);
+  return isKnown;
 }
 
 function readAttributeList(reader: DeclarationReader, documentType: DocumentType): void {

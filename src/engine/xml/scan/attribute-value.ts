@@ -75,6 +75,12 @@ export function appendCodePoint(s: TokenizerState, codePoint: number): void {
 /** Appends the replacement text of `state.entity` as part of an attribute value. */
 function expandInAttribute(s: TokenizerState, nesting: number, faultOffset: number): void {
   const entity = s.entity!;
+  if (entity.external !== null && !entity.unparsed)
+    s.fail(
+      faultOffset,
+      'xml_external_entity',
+      `the entity "${entity.name}" is external, and must not be referred to in an attribute value`,
+    );
   const text = replacementText(s, entity, nesting, faultOffset);
   const end = text.length - 1;
   entity.open = true;

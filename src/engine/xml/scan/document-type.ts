@@ -1,15 +1,18 @@
 /** The document type declaration. */
 import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-reader.ts';
-import { readInternalSubset } from '../dtd/internal-subset.ts';
+import { readExternalSubset } from '../dtd/external-subset.ts';
+import type { ExternalReference } from '../dtd/external-parts.ts';
+import { readSubset } from '../dtd/internal-subset.ts';
 import { createDocumentType } from '../dtd/document-type.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 
 /**
- * Reads the document type declaration at `pos`, as a whole. The internal subset is checked and kept; external parts are named
- * but never read. Returns false, with nothing changed, when the input ends inside it.
+ * Reads the document type declaration at `pos`, as a whole: its internal subset, and then the external one as far as that is given. Returns false, with nothing changed, when the input ends inside it.
  */
 export function scanDocumentType(s: TokenizerState): boolean {
-  const { decodedEnd, expandedBytes } = s;
+  const { decodedEnd, expandedBytes, externalBytes } = s;
+  let external: ExternalReference | null = null;
+  let hasInternal = false;
   const reader = new DeclarationReader(s, s.bytes, s.pos + '<!DOCTYPE'.length, s.end, null);
   const documentType = createDocumentType();
   s.documentType = documentType;
@@ -20,12 +23,13 @@ export function scanDocumentType(s: TokenizerState): boolean {
     const next = reader.peek('">"');
     if (next === 0x53 || next === 0x50) {
       if (!spaced) reader.failExpected('white space');
-      if (!reader.externalId(false)) reader.failExpected('"SYSTEM", "PUBLIC", "[" or ">"');
-      documentType.incomplete = true;
+      external = reader.externalId(false);
+      if (external === null) reader.failExpected('"SYSTEM", "PUBLIC", "[" or ">"');
       reader.skipSpace();
     }
     if (reader.accept('[')) {
-      readInternalSubset(reader, documentType, 0);
+      hasInternal = true;
+      readSubset(reader, documentType, 0);
       reader.expect(']');
       reader.skipSpace();
     }
@@ -35,8 +39,10 @@ export function scanDocumentType(s: TokenizerState): boolean {
     s.documentType = null;
     s.decodedEnd = decodedEnd;
     s.expandedBytes = expandedBytes;
+    s.externalBytes = externalBytes;
     return false;
   }
+  if (external !== null) readExternalSubset(s, documentType, external, !hasInternal);
   s.hasAttributeLists = documentType.attributeLists.size > 0;
   s.pos = reader.pos;
   return true;

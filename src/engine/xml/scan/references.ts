@@ -1,6 +1,7 @@
 /** Character and entity references. */
 import { HASH, SEMICOLON, SPACE, isXmlCharacter } from '../characters.ts';
 import type { Entity } from '../dtd/document-type.ts';
+import { readExternal } from '../dtd/external-parts.ts';
 import { scanNameEnd } from './qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { utf8Text } from '../utf8.ts';
@@ -106,11 +107,21 @@ function digitValue(byte: number): number {
 
 function findEntity(s: TokenizerState, name: string, faultOffset: number): Entity {
   const entity = s.documentType?.generalEntities.get(name);
-  if (entity !== undefined) return entity;
+  // XML 1.0, 4.1, "Entity Declared"
+  if (entity !== undefined && !(s.standalone && entity.isDeclaredOutside)) return entity;
+  if (entity !== undefined)
+    s.fail(
+      faultOffset,
+      'xml_undeclared_entity',
+      `the entity "${name}" is declared outside of the document, which says standalone="yes": remove that, or declare the entity in the document`,
+    );
+  const refused = [...(s.documentType?.refused ?? [])];
   const where =
-    s.documentType?.incomplete === true
-      ? '; external parts of the DTD are not read'
-      : '; write the character itself, or its number as in &#160;, or declare the entity in a DTD';
+    refused.length > 0
+      ? `; a part of the DTD that may declare it is not read: ${refused.slice(0, 3).join('; ')}`
+      : s.documentType?.incomplete === true
+        ? '; external parts of the DTD are not read'
+        : '; write the character itself, or its number as in &#160;, or declare the entity in a DTD';
   return s.fail(faultOffset, 'xml_undeclared_entity', `the entity "${name}" is not declared${where}`);
 }
 
@@ -133,19 +144,14 @@ export function replacementText(
   nesting: number,
   faultOffset: number,
 ): Uint8Array {
-  const { name, text } = entity;
+  const { name } = entity;
   if (entity.unparsed)
     s.fail(
       faultOffset,
       'xml_unparsed_entity',
       `the entity "${name}" is not text: it must not be referred to here`,
     );
-  if (text === null)
-    s.fail(
-      faultOffset,
-      'xml_external_entity',
-      `the entity "${name}" is external: external entities are not read`,
-    );
+  const text = entity.text ?? externalReplacement(s, entity, faultOffset);
   if (entity.open) s.fail(faultOffset, 'xml_entity_recursion', `the entity "${name}" refers to itself`);
   if (nesting + s.suspended.length >= MAX_ENTITY_NESTING)
     s.fail(
@@ -157,12 +163,28 @@ export function replacementText(
   return text;
 }
 
+/** XML 1.0, 4.4.3: an external entity is included, where it may be read. */
+function externalReplacement(s: TokenizerState, entity: Entity, faultOffset: number): Uint8Array {
+  const documentType = s.documentType!;
+  const found = readExternal(s, documentType, entity.external!, faultOffset);
+  if (found === null) {
+    const why = [...documentType.refused].at(-1) ?? 'external entities are not read';
+    return s.fail(
+      faultOffset,
+      'xml_external_entity',
+      `the entity "${entity.name}" is external, and not read: ${why}`,
+    );
+  }
+  entity.base = found.part.base;
+  return (entity.text = found.text);
+}
+
 function countExpansion(s: TokenizerState, bytes: number, faultOffset: number): void {
   const { xmlMaxEntityExpansionBytes: maxBytes, xmlMaxEntityAmplification: maxRatio } = s.limits;
   s.expandedBytes += bytes;
   if (s.expandedBytes > maxBytes)
     s.fail(faultOffset, 'xml_entity_expansion_limit', `entities expand to more than ${maxBytes} bytes`);
-  if (s.expandedBytes > FREE_EXPANSION_BYTES && s.expandedBytes > maxRatio * s.receivedBytes)
+  if (s.expandedBytes > FREE_EXPANSION_BYTES && s.expandedBytes > maxRatio * (s.receivedBytes + s.externalBytes))
     s.fail(
       faultOffset,
       'xml_entity_amplification_limit',

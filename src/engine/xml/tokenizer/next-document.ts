@@ -63,6 +63,7 @@ export function restart(s: TokenizerState, settings: TokenizerSettings): void {
   s.isVersion11 = false;
   s.expandedBytes = 0;
   s.receivedBytes = 0;
+  s.externalBytes = 0;
   s.defaultedBytes = 0;
   s.runBytes = 0;
   s.emptyElement = false;

@@ -1,6 +1,7 @@
 /** The tokenizer in TypeScript alone: bytes of a document, in any pieces, to batches of tokens. */
 import { defaultEngineLimits } from '../../limits.ts';
 import type { EngineLimits } from '../../limits.ts';
+import type { ExternalParts } from '../dtd/external-parts.ts';
 import { createEncodingReader, type EncodingReader } from '../encoding/reader.ts';
 import type { Utf8Sink } from '../encoding/transcoders.ts';
 import { createNameTable } from '../names/expanded-names.ts';
@@ -37,6 +38,8 @@ export interface XmlTokenizerOptions {
   readonly encoding?: string;
   /** bytes held at a time, unless one token is longer; default 64 KiB */
   readonly windowBytes?: number;
+  /** what lies outside of the document: its external DTD subset and external entities; absent: nothing of it is read */
+  readonly external?: ExternalParts | undefined;
   readonly onBatch: (batch: TokenBatch) => void;
 }
 
@@ -47,7 +50,7 @@ export type ScanContent = (s: TokenizerState) => Outcome;
 
 /**
  * A non-validating XML 1.0 (fifth edition) processor with Namespaces in XML 1.0, over bytes in any encoding, as a push source
- * of token batches. Memory does not depend on the document's length. External entities and DTD subsets are never read.
+ * of token batches. Memory does not depend on the document's length. External entities and the external DTD subset are read as far as `external` gives them.
  * Documents of version 1.1 are read by the rules of 1.0. After an `InputError` the tokenizer is of no further use.
  */
 export function createXmlTokenizer(options: XmlTokenizerOptions): XmlTokenizer {
@@ -67,6 +70,7 @@ export function settingsOf(
     comments: options.comments ?? false,
     windowBytes: Math.min(options.windowBytes ?? WINDOW_BYTES, mostWindowBytes),
     memory,
+    external: options.external,
     onBatch: options.onBatch,
   };
 }

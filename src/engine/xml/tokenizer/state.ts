@@ -3,6 +3,7 @@ import { codePointLabel, InputError, withVisibleCharacters } from '../../diagnos
 import type { EngineLimits } from '../../limits.ts';
 import { grown, hashBytes } from '../names/byte-interner.ts';
 import type { DocumentType, Entity } from '../dtd/document-type.ts';
+import type { ExternalParts } from '../dtd/external-parts.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
 import { RawNames } from '../names/raw-names.ts';
 import { LocationCounter } from '../text-location.ts';
@@ -64,6 +65,8 @@ export interface TokenizerSettings {
   readonly comments: boolean;
   readonly windowBytes: number;
   readonly memory: TokenizerMemory;
+  /** what lies outside of the document; absent: nothing of it is read */
+  readonly external?: ExternalParts | undefined;
   readonly onBatch: (batch: TokenBatch) => void;
 }
 
@@ -127,6 +130,8 @@ export class TokenizerState {
   /** bytes that entity references have been replaced by, and bytes of the document seen so far */
   expandedBytes = 0;
   receivedBytes = 0;
+  /** bytes of parts outside of the document that were read for it */
+  externalBytes = 0;
   /** bytes of attributes that the DTD has supplied */
   defaultedBytes = 0;
   /** bytes of the text run that began in an earlier window */

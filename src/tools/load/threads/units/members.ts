@@ -45,9 +45,9 @@ export class UnitMembers {
 
   async *#files(wanted: readonly UnitMember[]): AsyncIterable<InputMember> {
     // whoever made the unit has looked at what they are
-    const files = wanted.map(({ file, name, path, elsewhere }) =>
+    const files = wanted.map(({ file, name, path, elsewhere, root }) =>
       elsewhere === undefined
-        ? { ...listedFile(file, name, sizeOf(file)), archive: null }
+        ? { ...listedFile(file, name, sizeOf(file), 'given', root), archive: null }
         : fileElsewhere(path, name, elsewhere),
     );
     let at = 0;

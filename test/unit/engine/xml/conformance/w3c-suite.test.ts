@@ -1,11 +1,13 @@
 /** The XML conformance suite of the W3C. */
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../../../src/engine/diagnostics.ts';
 import { parseXmlTree } from '../../../../../src/engine/xml/tree.ts';
+import type { ExternalParts } from '../../../../../src/engine/xml/dtd/external-parts.ts';
 import type { XmlElement } from '../../../../../src/engine/xml/tree.ts';
-import { skippedCases } from './exceptions.ts';
+import { skippedCases, skippedWithParts } from './exceptions.ts';
 import { readTokens } from '../read-tokens.ts';
 
 /**
@@ -60,10 +62,10 @@ function collect(element: XmlElement, base: string): Case[] {
 }
 
 /** Records of a document as canonical forms compare: no comments, attributes sorted. */
-function canonicalTokens(bytes: Uint8Array): string[] {
+function canonicalTokens(bytes: Uint8Array, external?: ExternalParts): string[] {
   const sorted: string[] = [];
   let tag: string[] = [];
-  for (const line of readTokens(bytes, { comments: true })) {
+  for (const line of readTokens(bytes, { comments: true, external })) {
     if (line.startsWith('COMMENT')) continue;
     if (/^(ATTRIBUTE|NAMESPACE)/.test(line)) {
       tag.push(line.replace(/ defaulted$/, ''));
@@ -80,12 +82,27 @@ function canonicalTokens(bytes: Uint8Array): string[] {
   return sorted;
 }
 
+/** The files that a case names, of which each lies in the suite. */
+function partsOf(document: string): ExternalParts {
+  return {
+    read({ systemId, base }) {
+      if (systemId === null || /^[a-z]+:/i.test(systemId)) return { refused: 'elsewhere' };
+      const path = posix.join(posix.dirname(base ?? document), systemId.replace(/#.*$/, ''));
+      try {
+        return { bytes: readSuiteFile(`xmlconf/${path}`), base: path };
+      } catch {
+        return { refused: 'absent' };
+      }
+    },
+  };
+}
+
 /** What is wrong with how a case is taken; null when nothing is. */
-function problemOf({ type, path, outputPath }: Case): string | null {
+function problemOf({ type, path, outputPath }: Case, withParts: boolean): string | null {
   const bytes = readSuiteFile(`xmlconf/${path}`);
   let tokens: string[];
   try {
-    tokens = canonicalTokens(bytes);
+    tokens = canonicalTokens(bytes, withParts ? partsOf(path) : undefined);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     return type === 'not-wf' ? null : `refused: ${error.message}`;
@@ -108,19 +125,31 @@ test('the suite is there, and every skipped case is of it', () => {
   expect([...reasons.keys()].filter((id) => !ids.has(id))).toEqual([]);
 });
 
+describe.each([...groups])('%s, with the files that it names', (_, group) => {
+  test('is taken as it should be', () => {
+    const skipped = new Set(Object.values(skippedWithParts).flat());
+    const problems = group.flatMap((one) => {
+      const problem = problemOf(one, true);
+      const line = `${one.type} ${one.id} (${one.path}): ${problem ?? 'passes'}`;
+      return (problem === null) === skipped.has(one.id) ? [line] : [];
+    });
+    expect(problems).toEqual([]);
+  });
+});
+
 describe.each([...groups])('%s', (_, group) => {
   test('is taken as it should be', () => {
     const problems = group
       .filter(({ id }) => !reasons.has(id))
       .flatMap((one) => {
-        const problem = problemOf(one);
+        const problem = problemOf(one, false);
         return problem === null ? [] : [`${one.type} ${one.id} (${one.path}): ${problem}`];
       });
     expect(problems).toEqual([]);
   });
 
   test('needs its skipped cases to be skipped', () => {
-    const passing = group.filter((one) => reasons.has(one.id) && problemOf(one) === null).map(({ id }) => id);
+    const passing = group.filter((one) => reasons.has(one.id) && problemOf(one, false) === null).map(({ id }) => id);
     expect(passing).toEqual([]);
   });
 });
