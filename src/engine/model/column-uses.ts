@@ -33,3 +33,8 @@ export function listCountUse(use: string): string {
 export function listTablePath(path: string): string {
   return `${path}/(items)`;
 }
+
+/** Returns the path of a use as XPaths are written, without the marks (`{}`) of names in no namespace. */
+export function withoutMarks(use: string): string {
+  return use.replaceAll('{}', '');
+}

@@ -1,7 +1,8 @@
 /** What the comments on tables and columns say: the XPath first, then the documentation. */
+import { withoutMarks } from '../model/column-uses.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
-import { toldPath, type PlacesOfRows } from './places-of-rows.ts';
+import type { PlacesOfRows } from './places-of-rows.ts';
 
 /** rules that the comment of one table tells: types that stand everywhere have hundreds */
 const mostRules = 8;
@@ -133,7 +134,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
         ? 'key of the parent row'
         : `key of the parent row in ${model.tables[column.references]?.name ?? ''}${whichUse(table, column)}`;
     case 'child_key':
-      return `key of the row in ${model.tables[column.references ?? -1]?.name ?? ''} that is ${toldPath(column.path ?? '')}`;
+      return `key of the row in ${model.tables[column.references ?? -1]?.name ?? ''} that is ${withoutMarks(column.path ?? '')}`;
     case 'position':
       return 'position among the children of its parent, from 1';
     case 'document':
@@ -165,7 +166,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
 function whichUse(table: Table, { path, roles }: Column): string {
   const keys = table.columns.filter(({ role }) => role === 'parent_key');
   const isTold = keys.length > 1 && roles === undefined && path !== undefined && !path.endsWith('/(head)');
-  return isTold ? `, where it is ${toldPath(path)}` : '';
+  return isTold ? `, where it is ${withoutMarks(path)}` : '';
 }
 
 function withDocumentation(text: string, documentation: string | undefined): string {

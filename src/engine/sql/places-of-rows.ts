@@ -1,5 +1,6 @@
 /** Where in documents rows of a table stand, beside the first path that names it. */
 import { keyHolders } from '../model/child-keys.ts';
+import { withoutMarks } from '../model/column-uses.ts';
 import { meantIdsOf, type MeantIdsOf } from '../model/references.ts';
 import { tellsRole } from '../model/key-roles.ts';
 import type { Column, PlanNode, RelationalModel, Table } from '../model/relational-model.ts';
@@ -49,8 +50,8 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
       .filter(({ path }) => path !== first.path)
       .map(({ path, parent }) =>
         parent.path === undefined
-          ? toldPath(path)
-          : `${parent.xpath}${toldPath(path.slice(parent.path.length))}`,
+          ? withoutMarks(path)
+          : `${parent.xpath}${withoutMarks(path.slice(parent.path.length))}`,
       );
     const found = [...new Set(uses)].filter((path) => path !== first.xpath);
     otherUses.set(table, found);
@@ -207,11 +208,6 @@ function pushTo<T>(lists: Map<number, T[]>, at: number, value: T): void {
   const known = lists.get(at);
   if (known === undefined) lists.set(at, [value]);
   else known.push(value);
-}
-
-/** A path of a use as XPaths beside it are written: they have no sign of a name without a namespace. */
-export function toldPath(use: string): string {
-  return use.replaceAll('{}', '');
 }
 
 interface UseOfRows {

@@ -43,12 +43,25 @@ export function identifierOf(
 /** Names of formats and units that are written in letters of both cases. */
 const mixedWords = /(?:mzML|FpML|[kMGT]Wh|[kMG]Hz|(?<![\p{L}\p{N}])pH(?=$|\P{L}|\p{Lu}\p{Ll}))(?!\p{Ll})/gu;
 
+/**
+ * Words that names have in small letters behind an acronym (`FIELDref`, `URLname`), where its last letter could be taken for their first. None of
+ * them is the end of a word that is common behind acronyms: `order` is that of `Border`.
+ */
+const wordsBehindAcronyms = new RegExp(
+  `(?<=\\p{Lu}{2})(?:${[
+    'address|amount|attribute|body|class|code|count|data|date|desc|description|element|event|field|file|flag|format|group|header|http|id|image|index',
+    'info|item|key|label|level|line|link|list|map|message|mode|name|no|node|nr|num|number|object|page|party|path|point|position|price|rate',
+    'reference|ref|request|response|role|section|server|service|set|size|status|tag|text|time|total|type|unit|uri|url|user|value|version|xml',
+  ].join('|')})+s?(?!\\p{Ll})`,
+  'gu',
+);
+
 /** The same name with each acronym in letters of one case, so that no word begins or ends within it. */
 function withWholeAcronyms(localName: string): string {
   return (
     localName
       .replace(mixedWords, (word) => `_${word.toLowerCase()}_`)
-      .replace(/(?<!\p{Lu})IDref(s|erences?)?(?!\p{Ll})/gu, '_id_ref$1_')
+      .replace(wordsBehindAcronyms, (word) => `_${word}_`)
       // the plural `IDs`, and the e for what is electronic: `NFe`
       .replace(/\p{Lu}{2,}[es](?!\p{Ll})/gu, (word) => `${word.toUpperCase()}_`)
       .replace(/(?<=\p{N})\p{Lu}(?=$|[^\p{L}\p{N}]|\p{Lu}\p{Ll})/gu, (letter) => letter.toLowerCase())

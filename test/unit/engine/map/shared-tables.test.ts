@@ -51,7 +51,7 @@ const places = (count: number): string =>
 const marks = ({ tables }: RelationalModel): string[] =>
   tables.map(({ name }) => name).filter((name) => name.endsWith('mark'));
 
-const next = (xsd: string, previous: RelationalModel): RelationalModel =>
+const next = (xsd: Parameters<typeof compiled>[0], previous: RelationalModel): RelationalModel =>
   buildRelationalModel(compiled(xsd), { mapLevel: 3, previous });
 
 describe('a type at very many places', () => {
@@ -118,6 +118,63 @@ describe('several elements of one row in a table that rows of others share', () 
   it.each([0, 1, 2, 3] as const)('come back where they were (level %i)', async (level) => {
     const [written] = await roundTrip(modelOf(people, level), [document]);
     expect(compareXml(document, written!, { source: people })).toEqual([]);
+  });
+});
+
+describe('roles in a schema with a namespace', () => {
+  const several = 'minOccurs="0" maxOccurs="9"';
+  /** `more`: further content of the invoice, of which `general` in no namespace is a part. */
+  const invoice = (more = ''): Record<string, string> => ({
+    'a.xsd': `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:x" xmlns="urn:x" xmlns:p="urn:p">
+      <xs:import namespace="urn:p" schemaLocation="p.xsd"/>
+      <xs:complexType name="Ref">${sequence('<xs:element name="id" type="xs:string"/><xs:element name="date" type="xs:date" minOccurs="0"/>')}</xs:complexType>
+      <xs:element name="general"><xs:complexType>${sequence(`<xs:element name="orderRef" type="Ref" ${several}/>`)}</xs:complexType></xs:element>
+      <xs:element name="invoice"><xs:complexType>${sequence(
+        `${more}<xs:element name="general"><xs:complexType>${sequence(
+          `<xs:element name="orderRef" type="Ref" ${several}/><xs:element ref="p:ref" ${several}/><xs:element name="contractRef" type="Ref" ${several}/>`,
+        )}</xs:complexType></xs:element>`,
+      )}</xs:complexType></xs:element></xs:schema>`,
+    'p.xsd':
+      '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:p" xmlns:x="urn:x"><xs:import namespace="urn:x" schemaLocation="a.xsd"/><xs:element name="ref" type="x:Ref"/></xs:schema>',
+  });
+  const twin = '<xs:element ref="general" minOccurs="0"/>';
+  const document = (more = ''): string =>
+    `<x:invoice xmlns:x="urn:x" xmlns:p="urn:p">${more}<general><orderRef><id>1</id></orderRef><p:ref><id>2</id></p:ref><contractRef><id>3</id></contractRef></general></x:invoice>`;
+  const withTwin = document('<x:general><orderRef><id>4</id></orderRef></x:general>');
+  const rolesOf = (model: RelationalModel, text: string): unknown =>
+    shred(model, [text]).rows['ref']!.map(({ id, role }) => `${id} ${role}`).toSorted();
+
+  it('are steps as XPaths have them', async () => {
+    const source = compiled(invoice());
+    for (const level of [2, 3] as const) {
+      const model = modelOf(source, level);
+      const way = level === 3 ? 'general/' : '';
+      expect(rolesOf(model, document())).toEqual([`1 ${way}orderRef`, `2 ${way}p:ref`, `3 ${way}contractRef`]);
+      const [written] = await roundTrip(model, [document()]);
+      expect(compareXml(document(), written!, { source })).toEqual([]);
+    }
+  });
+
+  it('are never alike, and stay as they are in the next version', async () => {
+    const source = compiled(invoice(twin));
+    const alone = modelOf(source, 3);
+    expect(rolesOf(alone, withTwin)).toEqual([
+      '1 {}general/{}orderRef',
+      '2 general/p:ref',
+      '3 general/contractRef',
+      '4 general/orderRef',
+    ]);
+    const later = next(invoice(twin), modelOf(compiled(invoice()), 3));
+    expect(rolesOf(later, withTwin)).toEqual([
+      '1 general/orderRef',
+      '2 general/p:ref',
+      '3 general/contractRef',
+      '4 general/{}orderRef',
+    ]);
+    for (const model of [alone, later]) {
+      const [written] = await roundTrip(model, [withTwin]);
+      expect(compareXml(withTwin, written!, { source })).toEqual([]);
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 /** Several uses of a shared table in rows of one other: one key to these, and a column that says which use a row is. */
-import { useText } from '../../../model/column-uses.ts';
+import { useText, withoutMarks } from '../../../model/column-uses.ts';
 import { roleStep } from '../../../model/key-roles.ts';
 import type { PreviousNames } from '../../names/history/previous.ts';
 import {
@@ -25,7 +25,7 @@ export function unitePlacesInParents(
   drawing: Drawing,
   previous: Pick<PreviousNames, 'hasPath' | 'roles'>,
 ): void {
-  const united = new Map<ColumnDraft, ColumnDraft>();
+  const united = new Map<ColumnDraft, UnitedKey>();
   const named = new Map<TableDraft, ColumnDraft>();
   for (const table of drawing.tables) {
     if (table.kind !== 'element') continue;
@@ -34,14 +34,11 @@ export function unitePlacesInParents(
     for (const [parent, uses] of Map.groupBy(keys, (column) => column.parent!)) {
       const earlier = previous.roles(table.usePath, sharedKeyUse(parent));
       if (isKnown ? earlier === null : uses.length < 2) continue;
-      const one = newColumn({
-        role: 'parent_key',
-        type: key,
-        parent,
-        documentation: saidOfRoles(uses),
-        roles: [...new Set([...(earlier ?? []), ...uses.map(roleOfPlace)])],
-      });
-      for (const use of uses) united.set(use, one);
+      const roles = [...new Set([...(earlier ?? []), ...uses.map(wayOfPlace)])];
+      const textOf = roleTexts(roles);
+      const documentation = saidOfRoles(uses, textOf);
+      const one = newColumn({ role: 'parent_key', type: key, parent, documentation, roles });
+      for (const use of uses) united.set(use, { key: one, textOf });
       table.columns.splice(table.columns.indexOf(uses[0]!), 1, one);
       named.set(table, roleColumnOf(table));
     }
@@ -57,14 +54,14 @@ export function unitePlacesInParents(
 }
 
 /** What is said of each of the elements, behind its role. */
-function saidOfRoles(uses: readonly ColumnDraft[]): string | undefined {
+function saidOfRoles(uses: readonly ColumnDraft[], textOf: RoleTexts): string | undefined {
   const said = uses.flatMap((use) =>
-    use.documentation === undefined ? [] : [`${roleOfPlace(use)}: ${use.documentation}`],
+    use.documentation === undefined ? [] : [`${textOf(wayOfPlace(use))}: ${use.documentation}`],
   );
   return said.length === 0 ? undefined : said.join('; ');
 }
 
-function roleOfPlace({ steps }: ColumnDraft): string {
+function wayOfPlace({ steps }: ColumnDraft): string {
   return steps.slice(1);
 }
 
@@ -91,8 +88,8 @@ function roleColumnOf(table: TableDraft): ColumnDraft {
   return column;
 }
 
-function tellRoles({ nodes, uses }: Drawing, united: ReadonlyMap<ColumnDraft, ColumnDraft>): void {
-  const roleOf = ({ name }: EdgeDraft, { steps }: ColumnDraft): string =>
+function tellRoles({ nodes, uses }: Drawing, united: ReadonlyMap<ColumnDraft, UnitedKey>): void {
+  const wayOf = ({ name }: EdgeDraft, { steps }: ColumnDraft): string =>
     `${steps.slice(0, steps.lastIndexOf('/') + 1)}${uses.element(name)}`.slice(1);
   for (const { edges } of nodes)
     for (const edge of edges) {
@@ -100,7 +97,35 @@ function tellRoles({ nodes, uses }: Drawing, united: ReadonlyMap<ColumnDraft, Co
       const before = standing.parentKey;
       const one = before === null ? undefined : united.get(before);
       if (one === undefined) continue;
-      edge.role = roleOf(edge, before!);
-      standing.parentKey = one;
+      edge.role = one.textOf(wayOf(edge, before!));
+      standing.parentKey = one.key;
     }
+}
+
+/** One key in the place of several, and the texts of the roles that rows have by it. */
+interface UnitedKey {
+  readonly key: ColumnDraft;
+  readonly textOf: RoleTexts;
+}
+
+/** Prints the way to an element from the row above as the role of its row. */
+type RoleTexts = (way: string) => string;
+
+/**
+ * Prints roles without the marks of names in no namespace (`general/orderRef`), unless another role of the same key has that text. The `ways` have
+ * their texts first, in their order, so that those of earlier versions keep them.
+ */
+function roleTexts(ways: readonly string[]): RoleTexts {
+  const texts = new Map<string, string>();
+  const taken = new Set<string>();
+  const textOf = (way: string): string => {
+    const known = texts.get(way);
+    if (known !== undefined) return known;
+    const text = taken.has(withoutMarks(way)) ? way : withoutMarks(way);
+    texts.set(way, text);
+    taken.add(text);
+    return text;
+  };
+  for (const way of ways) textOf(way);
+  return textOf;
 }
