@@ -4,7 +4,7 @@ import type { FileStore } from '../ports/files/organisation-files.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { RetentionStore } from '../ports/stores/retention.ts';
 
-/** workflows that go in one transaction */
+/** workflows examined in one transaction */
 const batch = 200;
 /** An upload on which nothing moved for so long has lost its service: connections end after two minutes of silence. */
 const partialUploadMs = 3_600_000;
@@ -32,10 +32,13 @@ export async function sweepExpired(
   let swept: Swept | null = null;
   await retention.alone(async () => {
     let jobs = 0;
-    for (let removed = batch; removed > 0; jobs += removed) {
-      removed = await retention.removeEndedJobs(limits.keepJobsMs, batch, async (ids) => {
+    for (let after = 0; ;) {
+      const removed = await retention.removeEndedJobs(limits.keepJobsMs, after, batch, async (ids) => {
         for (const id of ids) await files.removeLog(id);
       });
+      if (removed === null) break;
+      jobs += removed.jobs;
+      after = removed.lastWorkflow;
     }
     // Looked up first: an upload that becomes a job's input from now on is younger than what goes
     const inUse = await retention.inputsInUse();

@@ -5,17 +5,26 @@ export interface RetentionStore {
   /** epoch milliseconds */
   nowMs(): Promise<number>;
   /**
-   * Removes workflows, all of whose jobs ended longer ago than `ageMs`: at most `limit` workflows. `forget` is told of their jobs
-   * before the records are gone for good: where it fails, they stay. Answers how many jobs were removed.
+   * Examines at most `limit` workflows that are older than `ageMs`, in the order of their ids from the one behind `afterWorkflow` on,
+   * and removes those whose jobs all ended longer ago than that. `forget` receives the ids of their jobs before the records are
+   * deleted; if it fails, the records stay. Returns null if there was no workflow left to examine.
    */
   removeEndedJobs(
     ageMs: number,
+    afterWorkflow: number,
     limit: number,
     forget: (idJobs: readonly number[]) => Promise<void>,
-  ): Promise<number>;
+  ): Promise<RemovedJobs | null>;
   removeIdempotencyKeys(ageMs: number): Promise<number>;
   /** Those that were delivered or given up so long ago, and those of kinds that nobody is told of any more. */
   removeSettledEvents(ageMs: number): Promise<number>;
   /** What jobs that have not ended read. */
   inputsInUse(): Promise<readonly { readonly idOrg: number; readonly path: string }[]>;
+}
+
+/** One batch of removed jobs. */
+export interface RemovedJobs {
+  readonly jobs: number;
+  /** the last workflow that the batch examined: the next one begins behind it */
+  readonly lastWorkflow: number;
 }

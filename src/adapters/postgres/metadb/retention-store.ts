@@ -26,24 +26,27 @@ export function createPostgresRetentionStore(sql: Sql): RetentionStore {
       return row!.now;
     },
 
-    async removeEndedJobs(ageMs, limit, forget) {
+    async removeEndedJobs(ageMs, afterWorkflow, limit, forget) {
       return sql.begin(async (tx) => {
-        const workflows = await tx<{ id: number }[]>`
-          select w.id_workflow as id from svc.workflow w
-           where w.created <= ${before(ageMs)}
-             and not exists (select from svc.job j where j.id_workflow = w.id_workflow
-                                and (j.end_date is null or j.end_date > ${before(ageMs)}))
+        // A batch costs the same whatever the number of records: every statement finds its rows by an index.
+        const examined = await tx<{ id: number; ended: boolean }[]>`
+          select w.id_workflow as id,
+                 not exists (select from svc.job j where j.id_workflow = w.id_workflow
+                                and (j.end_date is null or j.end_date > ${before(ageMs)}) offset 0) as ended
+            from svc.workflow w
+           where w.id_workflow > ${afterWorkflow} and w.created <= ${before(ageMs)}
            order by w.id_workflow limit ${limit} for update skip locked`;
-        if (workflows.length === 0) return 0;
-        const chosen = JSON.stringify(workflows.map(({ id }) => id));
-        const ids = tx`select json_array_elements_text(${chosen}::text::json)::bigint`;
-        const jobs = await tx<
-          { id: number }[]
-        >`select id_job as id from svc.job where id_workflow in (${ids})`;
+        const lastWorkflow = examined.at(-1)?.id;
+        if (lastWorkflow === undefined) return null;
+        const ended = examined.filter((workflow) => workflow.ended).map(({ id }) => id);
+        if (ended.length === 0) return { jobs: 0, lastWorkflow };
+        const ids = tx`array(select json_array_elements_text(${JSON.stringify(ended)}::text::json)::bigint)`;
+        const jobs = await tx<{ id: number }[]>`
+          select id_job as id from svc.job where id_workflow = any(${ids})`;
         await forget(jobs.map(({ id }) => id));
-        await tx`delete from svc.job where id_workflow in (${ids})`;
-        await tx`delete from svc.workflow where id_workflow in (${ids})`;
-        return jobs.length;
+        await tx`delete from svc.job where id_workflow = any(${ids})`;
+        await tx`delete from svc.workflow where id_workflow = any(${ids})`;
+        return { jobs: jobs.length, lastWorkflow };
       });
     },
 
