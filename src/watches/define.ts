@@ -5,6 +5,7 @@ import { checkAccess, type AccessSettings } from '../jobs/request/check-access.t
 import { accessError, checkOwners, requireCommands } from '../jobs/submit.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { ObjectOrder, OnDrift, WatchDefinition, WatchRecord } from '../ports/stores/watches.ts';
+import { namePart } from '../jobs/options/name-part.ts';
 import { nameTest } from './names.ts';
 import { withoutEmptyFolder } from './place.ts';
 import { rowServerOf } from './row-server.ts';
@@ -138,6 +139,8 @@ async function define(
 ): Promise<{ readonly definition: WatchDefinition; readonly nextRunMs: number | null }> {
   const { location, target, options = {}, pattern = null, id_sch = null, credential = null } = members;
   const { order, settle, on_error, on_drift, max_files, max_bytes } = { ...watchDefaults, ...given(members) };
+  const nameFault = namePart(members.name);
+  if (nameFault !== null) throw wrong('/name', nameFault);
   const settleMs = parseDuration(settle);
   if (settleMs === null) throw wrong('/settle', 'must be a duration such as 0s, 30s or 5m');
   const schedule = parseSchedule(members.every);

@@ -1,5 +1,6 @@
 /** Path, query and header parameters with their exact forms (docs/decisions/service/request-forms.md). */
 import { z } from '@hono/zod-openapi';
+import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
 import { dialectNames } from '../../engine/sql/dialects/every-dialect.ts';
 
 const maxInt64 = 9223372036854775807n;
@@ -73,13 +74,20 @@ export function byteCount(meaning: string, example = 0) {
     });
 }
 
-/** A name or a path in a body: no control characters, some of which the database cannot hold and no log can show. */
+/** Text in a body without control characters, some of which the database cannot store and no log can show. */
 export function plainText(maxCharacters: number, minCharacters = 1) {
   return z
     .string()
     .min(minCharacters)
     .max(maxCharacters)
     .regex(controlFree, { error: 'must not hold control characters' });
+}
+
+/** A name that people read in lists, logs and terminals: plain text without hidden characters. */
+export function displayName(maxCharacters: number) {
+  return plainText(maxCharacters).refine((name) => !hasHiddenCharacters(name), {
+    error: 'must not hold line ends, bidirectional marks or characters without width',
+  });
 }
 
 /** An id in a body, 0 … 2^63-1. What JSON's numbers cannot tell apart comes out as 0, which no record has. */

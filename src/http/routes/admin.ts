@@ -10,7 +10,7 @@ import { Org } from './about.ts';
 import type { Guards } from '../middleware/auth.ts';
 import { jsonBody } from '../requests/json-body.ts';
 import { createGroup, json, operation, problems, removed } from '../requests/operation.ts';
-import { bodyId, plainText } from '../requests/parameters.ts';
+import { bodyId, displayName, plainText } from '../requests/parameters.ts';
 import { defaultPageSize, pageOf, pageParam, sizeQuery, toWirePage } from '../requests/paging.ts';
 import { wire } from '../answers/wire.ts';
 
@@ -58,7 +58,7 @@ const IssuedApiKey = z.object({ id_key: z.string(), id_org: int, key: z.string()
 
 const NewApiKey = z
   .strictObject({
-    name: plainText(200),
+    name: displayName(200),
     scopes: scopes.min(1),
     id_org: bodyId().optional(),
     expires_at: int.min(0).max(latestTime).nullable().optional(),
@@ -69,7 +69,7 @@ const NewApiKey = z
   });
 
 const NewOrg = z
-  .strictObject({ name: plainText(200), description: plainText(2000, 0).nullable().optional() })
+  .strictObject({ name: displayName(200), description: plainText(2000, 0).nullable().optional() })
   .openapi('NewOrg', { example: { name: 'research', description: 'Laboratory feeds' } });
 
 const exampleLine = {

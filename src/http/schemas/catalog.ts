@@ -1,6 +1,6 @@
 /** Schemas and mappings as they go over the wire (docs/decisions/service/catalogue.md). */
 import { z } from '@hono/zod-openapi';
-import { bodyId, plainText } from '../requests/parameters.ts';
+import { bodyId, displayName, plainText } from '../requests/parameters.ts';
 
 const id = z.int().openapi({ format: 'int64' });
 
@@ -285,7 +285,7 @@ const paths = z.array(plainText(4096)).max(1000).optional();
 
 export const CreateSchemaRequest = z
   .strictObject({
-    name: plainText(200),
+    name: displayName(200),
     xsd: paths,
     xml: paths,
     credential: plainText(64).optional(),

@@ -1,6 +1,6 @@
 /** Bodies of the run operations (docs/decisions/service/workflows.md). */
 import { z } from '@hono/zod-openapi';
-import { plainText } from '../requests/parameters.ts';
+import { displayName } from '../requests/parameters.ts';
 import { JobStatus } from './jobs.ts';
 
 const enabled = z
@@ -63,7 +63,7 @@ const Execution = z
 export function executionRequest(maxExecutions: number) {
   return z
     .strictObject({
-      name: plainText(200).optional().openapi({ description: 'Name of the workflow.', example: 'donuts' }),
+      name: displayName(200).optional().openapi({ description: 'Name of the workflow.', example: 'donuts' }),
       executions: z.array(Execution).min(1).max(maxExecutions),
     })
     .openapi('ExecutionRequest', {

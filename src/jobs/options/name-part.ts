@@ -1,5 +1,5 @@
 /** Characters that names may have which people read. */
-import { hasHiddenCharacters } from '../request/hidden-characters.ts';
+import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
 import type { OptionSpec } from './specification.ts';
 
 /** Part of the names of tables and columns, which people read: nothing in it may be invisible, or turn what stands around it. */

@@ -13,7 +13,7 @@ export function integer(value: string): number | null {
 
 export function originName(value: string): string | null {
   if (value.includes('/')) return 'must not contain "/"';
-  return isReservedName(value) ? 'is a reserved name' : null;
+  return isReservedName(value) ? 'is a reserved name' : namePart(value);
 }
 
 export function origin(

@@ -1,7 +1,7 @@
 /** Where rows go (`-o`) or come from (`-i`), read from its text (docs/decisions/service/request-forms.md). */
 import { hasOwnPrefix } from '../../engine/model/side-tables.ts';
 import { isLoopbackName } from '../../files/remote-location.ts';
-import { hasHiddenCharacters } from './hidden-characters.ts';
+import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
 
 export type Target =
   | { readonly kind: 'metadb'; readonly sqlSchema: string }

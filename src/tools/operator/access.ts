@@ -3,9 +3,17 @@ import { userInfo } from 'node:os';
 import { issueKey } from '../../access/issue-key.ts';
 import { AppError } from '../../errors.ts';
 import { allScopes, type AccessStore, type Scope } from '../../ports/stores/access.ts';
+import { namePart } from '../../jobs/options/name-part.ts';
 import { textTable } from '../cli/text-table.ts';
 import { number, time, UsageError, type Command } from './specification.ts';
 import { plainKinds } from './target-kinds.ts';
+
+/** UsageError unless the name has 1 to 200 characters, all of them visible. */
+function requireName(what: string, name: string): void {
+  if (name === '' || name.length > 200) throw new UsageError(`${what} has 1 to 200 characters`);
+  const fault = namePart(name);
+  if (fault !== null) throw new UsageError(`${what} ${fault}`);
+}
 
 export const accessCommands: Readonly<Record<string, Command>> = {
   'keys issue': {
@@ -13,8 +21,7 @@ export const accessCommands: Readonly<Record<string, Command>> = {
     meaning: 'a new key, shown once',
     options: ['name', 'scopes', 'org', 'expires'],
     async run({ adapters: { access } }, _, { name = '', scopes = '', org = '1', expires }) {
-      if (name === '' || name.length > 200)
-        throw new UsageError('--name is needed, with at most 200 characters');
+      requireName('--name', name);
       const idOrg = number('--org', org, 1);
       const issued = await issueKey(access, {
         idOrg,
@@ -70,7 +77,7 @@ export const accessCommands: Readonly<Record<string, Command>> = {
     meaning: 'a new organisation',
     options: ['description'],
     async run({ adapters: { access } }, [name = ''], { description = null }) {
-      if (name === '' || name.length > 200) throw new UsageError('the name has 1 to 200 characters');
+      requireName('the name', name);
       const org = await access.createOrg({ name, description });
       await record(access, 1, 'orgs create', `organisation ${org.id_org}`);
       return { text: `organisation ${org.id_org}`, json: org };

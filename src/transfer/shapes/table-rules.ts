@@ -2,7 +2,7 @@
 import { byteLength } from '../../engine/map/names/identifiers.ts';
 import type { ColumnRole, RelationalModel } from '../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
-import { hasHiddenCharacters } from '../../jobs/request/hidden-characters.ts';
+import { hasHiddenCharacters } from '../../engine/hidden-characters.ts';
 import { shapeFault } from './json-shape.ts';
 
 const holdsKey: ReadonlySet<ColumnRole> = new Set(['parent_key', 'child_key']);

@@ -1,0 +1,9 @@
+/** Characters that a reader of a name cannot see, so that two names look alike, or that control a terminal. */
+
+/** U+200C and U+200D are allowed: some scripts need them between letters. */
+const hidden = /[\p{Cc}\p{Bidi_Control}\u{AD}\u{200B}\u{2028}\u{2029}\u{2060}-\u{2064}\u{FEFF}]/u;
+
+/** Whether a name holds control characters, line ends, bidirectional marks or characters without width. */
+export function hasHiddenCharacters(name: string): boolean {
+  return hidden.test(name);
+}
