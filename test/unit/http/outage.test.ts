@@ -30,3 +30,23 @@ it.each(['23505', '22P02', '57014', '28P01', 'ENOTFOUND', 'ENOENT', '42501', und
     expect(isOutage(Object.assign(new Error('x'), { code }))).toBe(false);
   },
 );
+
+it('a probe with a key answers while the database that holds the keys is deaf', async () => {
+  const test = await createTestApp();
+  let lookups = 0;
+  const never = (): Promise<never> => {
+    lookups += 1;
+    return new Promise(() => undefined);
+  };
+  Object.assign(
+    test.adapters.access,
+    Object.fromEntries(Object.keys(test.adapters.access).map((name) => [name, never])),
+  );
+  for (const path of ['/actuator/health/liveness', '/actuator/health/readiness'])
+    for (const authorization of ['Bearer svk_abcdefgh_0123456789', 'Basic dTpw', 'Bearer x.y.z']) {
+      const answer = await test.app.request(path, { headers: { authorization } });
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toEqual({ status: 'UP' });
+    }
+  expect(lookups).toBe(0);
+});
