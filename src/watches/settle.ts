@@ -180,11 +180,20 @@ function rejectsOf(job: OpenJob, name: string): readonly Reject[] {
   return job.rejects.filter(({ document }) => fileOf(job, document) === name);
 }
 
+/** A member of an archive, or a document of a file that holds several. */
+function isWithin(name: string, document: string): boolean {
+  return (
+    document.startsWith(`${name}/`) ||
+    document.startsWith(`${name}#`) ||
+    document.startsWith(`${unpacked(name)}#`)
+  );
+}
+
 /** A document is a file, what a `.gz` unpacks to, or a member of an archive. */
 function fileOf({ files }: OpenJob, document: string | null): string | null {
   if (document === null) return files.length === 1 ? files[0]!.name : null;
   const found = files.find(
-    ({ name }) => document === name || document === unpacked(name) || document.startsWith(`${name}/`),
+    ({ name }) => document === name || document === unpacked(name) || isWithin(name, document),
   );
   return found?.name ?? (files.length === 1 ? files[0]!.name : null);
 }

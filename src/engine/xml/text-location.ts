@@ -24,8 +24,15 @@ export class LocationCounter {
   private offset = 0;
   private readonly countQuickly: TokenizerMemory['countLineFeeds'];
 
-  constructor(countQuickly?: TokenizerMemory['countLineFeeds']) {
+  /** `start`: line and column of the first character, from 1. */
+  constructor(
+    countQuickly?: TokenizerMemory['countLineFeeds'],
+    start?: Pick<TextLocation, 'line' | 'column'>,
+  ) {
     this.countQuickly = countQuickly;
+    if (start === undefined) return;
+    Object.assign(this.windowStart, { line: start.line - 1, column: start.column - 1 });
+    Object.assign(this.latest, this.windowStart);
   }
 
   /** The first `count` bytes leave the window; `words` is the same memory in words of four bytes. */

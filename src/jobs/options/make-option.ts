@@ -54,6 +54,7 @@ type FlagMember =
   | 'validate'
   | 'prune'
   | 'skipLoaded'
+  | 'concatenated'
   | 'noSamples'
   | 'views'
   | 'deleteMissing'

@@ -259,6 +259,12 @@ export const toolOptions: readonly OptionSpec[] = [
     ['QNAME', 'which element starts a document inside a larger file'],
     ofRequests(text('rowTag', 1024)),
   ),
+  flag(
+    [null, '--concatenated'],
+    loaders,
+    'concatenated',
+    'a file may hold several documents, one after the other: they become NAME#1, NAME#2, …',
+  ),
   withValue(
     [null, '--keys'],
     loaders,

@@ -136,6 +136,8 @@ const storedRequest = z
     /** names as given, `prefix:local`, `{uri}local` or `local` */
     root: z.string().optional(),
     rowTag: z.string().optional(),
+    /** each input file holds documents one after the other */
+    concatenated: z.boolean(),
     /** encodings of Parquet files: those that every reader knows (1), or those of later readers, too (2); absent: as the target has it */
     parquetVersion: z.union([z.literal(1), z.literal(2)]).optional(),
     keys: z.enum(['sequence', 'hash']),

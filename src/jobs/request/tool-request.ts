@@ -35,6 +35,7 @@ export const requestDefaults = {
   prune: false,
   tables: 'used',
   skipLoaded: false,
+  concatenated: false,
   missing: 'fail',
   noSamples: false,
   engine: 'local',

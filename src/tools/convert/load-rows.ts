@@ -209,16 +209,17 @@ function partitionOf({ partition }: ToolSession['request']): {
 }
 
 /** AppError `invalid_option`: what else was asked for leaves open which document is replaced, or the target cannot do it. */
-function requireMerge({ rowTag, key, keys }: ToolSession['request'], sink: RowSink): void {
+function requireMerge({ rowTag, concatenated, key, keys }: ToolSession['request'], sink: RowSink): void {
   if (sink.currentDocuments === undefined)
     throw new AppError(
       'invalid_option',
       `${sink.label}: -S m replaces documents in databases of PostgreSQL, MySQL, SQLite and DuckDB, and in tables of Delta and Iceberg; elsewhere, -S o writes all anew`,
     );
-  if (rowTag !== undefined && key === undefined)
+  const numbering = rowTag !== undefined ? '--row-tag' : concatenated ? '--concatenated' : null;
+  if (numbering !== null && key === undefined)
     throw new AppError(
       'invalid_option',
-      '-S m replaces documents by their names, which --row-tag makes of places in a file: say by --key what tells one from another, such as --key /item/@id',
+      `-S m replaces documents by their names, which ${numbering} makes of places in a file: say by --key what tells one from another, such as --key /item/@id`,
     );
   if (keys === 'hash')
     throw new AppError(

@@ -5,6 +5,7 @@ import { documentTest } from '../inputs/document-names.ts';
 import { openFiles, type InputSet } from '../inputs/list-files.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
 import { settleNames } from '../schemas/settled-names.ts';
+import { localFolder } from '../session/remote-files.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { TargetOnDemand } from './context.ts';
@@ -41,14 +42,15 @@ export async function settleSchema(
   const set = isSettled ? null : await xsdSetOf(named, rows === null ? paths : []);
   const isAmong = set !== null && request.xsd === undefined;
   named.steps.begin('inputs');
-  const inputs =
+  const opened =
     watched === null
       ? await openDocuments(named, paths, { takesXsd, set, isAmong })
       : await openFiles(watched, documentTest(takesXsd), named.archiveLimits, named.spool, {
           refused: refusedNotice(named.log),
           walked: (seen) => passedOverLines(seen).forEach((line) => named.log(line)),
         });
-  named.soFar.inputs = inputs.seen;
+  named.soFar.inputs = opened.seen;
+  const inputs = request.concatenated ? await separateDocuments(named, opened) : opened;
   named.steps.begin('schema');
   const declared = namespacesOfDocuments(named, inputs);
   const settled = async (): Promise<ToolSession> => {
@@ -62,6 +64,19 @@ export async function settleSchema(
   };
   try {
     return { session: await withoutPrefixes(await settled(), declared), inputs, takesXsd };
+  } catch (error) {
+    await inputs.dispose();
+    throw error;
+  }
+}
+
+/** `--concatenated` */
+async function separateDocuments(session: ToolSession, inputs: InputSet): Promise<InputSet> {
+  const { separated } = await import('../inputs/concatenated.ts');
+  const { byHand, archiveLimits: limits } = session;
+  const walk = { test: documentTest(false), limits, links: byHand ? 'follow' : 'refuse' } as const;
+  try {
+    return await separated(inputs, walk, localFolder(session, 'documents'), () => session.progress(0));
   } catch (error) {
     await inputs.dispose();
     throw error;

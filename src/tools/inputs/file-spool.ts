@@ -4,10 +4,11 @@ import { dirname } from 'node:path';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
 import { archiveKindOf } from './archives/kinds.ts';
+import type { InputMember } from './members.ts';
 import { smallFileBytes } from './open-file.ts';
 
-/** Where a file lies in another one. */
-export interface Spooled {
+/** Where a file, or a document of one that holds several, lies in another one. */
+export interface Spooled extends Pick<InputMember, 'start' | 'encoding' | 'carried'> {
   readonly file: string;
   /** of its first byte */
   readonly from: number;

@@ -24,6 +24,10 @@ export interface InputMember {
   readonly carried?: CarriedValues;
   /** its DTD, and other parts of it that lie outside; absent: nothing of that is read */
   readonly external?: ExternalParts;
+  /** `--concatenated`: where the document begins in its file, from 1 */
+  readonly start?: Pick<TextLocation, 'line' | 'column'>;
+  /** known from outside of the document */
+  readonly encoding?: string;
   /** what `chunks` gives of the document, when not all of it */
   readonly range?: DocumentRange;
   /** SHA-256 (hex) of all that `chunks` gives, which fails where the bytes are others by now */

@@ -4,7 +4,7 @@ import { InputError } from '../../engine/diagnostics.ts';
 import type { EngineLimits } from '../../engine/limits.ts';
 import { locationsBehind } from '../../engine/shred/row-tag/ranges.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
-import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
+import { createXmlTokenizer, type XmlTokenizerOptions } from '../../engine/xml/tokenizer/portable.ts';
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../engine/xml/tokens.ts';
 import type { DocumentBytes, DocumentRange, InputMember } from './members.ts';
 import { sha256Of } from '../../adapters/file-staging/sha256.ts';
@@ -172,12 +172,27 @@ async function walkRange(member: InputMember, range: DocumentRange, reader: Docu
 }
 
 function tokenizerOf(
-  { name, external }: InputMember,
+  member: InputMember,
   { names, kernels }: DocumentReader,
   limits: EngineLimits,
   onBatch: (batch: TokenBatch) => void,
 ): XmlTokenizer {
-  return createFastXmlTokenizer({ names, limits, fileName: name, external, onBatch }, kernels);
+  return createFastXmlTokenizer({ ...tokenizing(member), names, limits, onBatch }, kernels);
+}
+
+/** How a document is to be read, as far as its file tells. */
+export function tokenizing({
+  name,
+  start,
+  encoding,
+  external,
+}: InputMember): Pick<XmlTokenizerOptions, 'fileName' | 'start' | 'encoding' | 'external'> {
+  return {
+    fileName: name,
+    external,
+    ...(start === undefined ? {} : { start }),
+    ...(encoding === undefined ? {} : { encoding }),
+  };
 }
 
 /** SHA-256 (hex) of a document's bytes, as `readDocument` answers it. */
@@ -197,10 +212,9 @@ export async function peekRootName(
 ): Promise<number | null> {
   const found: { root: number | null } = { root: null };
   const tokenizer = createXmlTokenizer({
+    ...tokenizing(member),
     names,
     limits,
-    fileName: member.name,
-    external: member.external,
     onBatch: (batch) => {
       if (found.root === null && batch.count > 0) found.root = batch.events[1]!;
     },

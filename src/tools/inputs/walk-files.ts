@@ -77,7 +77,15 @@ export function listedFile(
 ): ListedFile {
   const named = archiveKind(name);
   // a .gz may hold a tar archive, and a file of any name be an archive
-  return { path, name, bytes, named, trust, root, archive: named === 'gz' ? undefined : (named ?? undefined) };
+  return {
+    path,
+    name,
+    bytes,
+    named,
+    trust,
+    root,
+    archive: named === 'gz' ? undefined : (named ?? undefined),
+  };
 }
 
 /** A document that lies in another file, or not on this machine. */
@@ -106,7 +114,15 @@ export async function* walkFiles(files: readonly ListedFile[], walk: Walk): Asyn
 
 async function* membersOf(
   files: readonly ListedFile[],
-  { test, limits, links, onPassedOver = () => undefined, except, external = new ExternalFiles(links, limits), places = [] }: Walk,
+  {
+    test,
+    limits,
+    links,
+    onPassedOver = () => undefined,
+    except,
+    external = new ExternalFiles(links, limits),
+    places = [],
+  }: Walk,
   small: SmallFiles,
 ): AsyncIterable<InputMember> {
   const ahead = new ReadAhead(files, places);
@@ -129,8 +145,11 @@ async function* membersOf(
         path: file.path,
         diskBytes: file.bytes,
         source: { file: elsewhere.file, member: 0, packed: false, direct: true, elsewhere },
-        chunks: (fleeting) => [small.spooled(file.path, elsewhere, fleeting)],
+        chunks: (fleeting) => small.spooledChunks(file.path, elsewhere, fleeting),
         external: external.ofFile(file.path, file.root),
+        ...(elsewhere.start === undefined ? {} : { start: elsewhere.start }),
+        ...(elsewhere.encoding === undefined ? {} : { encoding: elsewhere.encoding }),
+        ...(elsewhere.carried === undefined ? {} : { carried: elsewhere.carried }),
       };
       continue;
     }
@@ -273,6 +292,10 @@ interface SpoolBlock {
   readonly length: number;
 }
 
+async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) yield chunk.slice();
+}
+
 /** One buffer for all small files: one is read before the next is asked for. */
 class SmallFiles {
   readonly #links: Links;
@@ -332,8 +355,15 @@ class SmallFiles {
     return fleetingFileChunks(file.path, this.#links, undefined, this.#reading);
   }
 
+  spooledChunks(path: string, spooled: Spooled, fleeting?: 'fleeting'): DocumentBytes {
+    const { file, from, bytes } = spooled;
+    if (bytes <= smallFileBytes) return [this.#spooled(path, spooled, fleeting)];
+    const chunks = fleetingFileChunks(file, this.#links, { from, to: from + bytes }, this.#reading);
+    return fleeting === undefined ? copied(chunks) : chunks;
+  }
+
   /** `fleeting`: valid until the next is read. AppError `unprocessable_input` where it is not there any more. */
-  spooled(path: string, { file, from, bytes }: Spooled, fleeting?: 'fleeting'): Uint8Array {
+  #spooled(path: string, { file, from, bytes }: Spooled, fleeting?: 'fleeting'): Uint8Array {
     if (this.#spool?.file !== file) {
       this.close();
       this.#spool = { file, descriptor: openSmallFile(file, this.#links) };

@@ -8,7 +8,7 @@ import type { TextLocation, TokenBatch } from '../../engine/xml/tokens.ts';
 import type { DocumentValidator, Unjudged, Validity } from '../../ports/processes/document-validator.ts';
 import { createDocumentCut, documentName, type DocumentCut } from '../load/document-cut.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import { walkDocument, type DocumentReader } from '../inputs/read-document.ts';
+import { tokenizing, walkDocument, type DocumentReader } from '../inputs/read-document.ts';
 import type { Rejects } from '../load/rejects.ts';
 import { createFaultFinder, type FaultLead } from './fault-locations.ts';
 import { createStreamMarker, createTagMarker, isUtf8 } from '../convert/tag-lines.ts';
@@ -216,13 +216,7 @@ class DocumentCheck {
       this.#documents.consume(batch, locate);
       marker?.take(batch, locate);
     };
-    const options = {
-      names: this.#names,
-      limits,
-      fileName: member.name,
-      external: member.external,
-      onBatch,
-    };
+    const options = { ...tokenizing(member), names: this.#names, limits, onBatch };
     const tokenizer = createFastXmlTokenizer(options, kernels);
     try {
       for await (const chunk of chunks) {
@@ -264,14 +258,16 @@ class DocumentCheck {
   async #errorOf(member: InputMember, { name, validity, marked }: Invalid): Promise<InputError> {
     const { faults, unjudged } = validity;
     // a fault without a location is told at the root element
-    const lead = faults[0] ?? unjudged?.location ?? { line: 1, path: [1] };
+    const told = faults[0] ?? unjudged?.location ?? { line: 1, path: [1] };
+    const linesBefore = (member.start?.line ?? 1) - 1;
+    const lead = { ...told, line: told.line + linesBefore };
     const found = await this.#locationOf(member, lead, marked);
     return new InputError({
       code: unjudged === null ? 'xml_not_valid' : 'xml_not_judged',
       severity: 'error',
       message: unjudged === null ? invalidity(validity) : this.#unjudged(unjudged),
       file: name,
-      line: found?.line ?? (marked ? 1 : lead.line),
+      line: found?.line ?? (marked ? linesBefore + 1 : lead.line),
       column: found?.column ?? 1,
     });
   }

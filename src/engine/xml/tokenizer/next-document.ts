@@ -68,5 +68,5 @@ export function restart(s: TokenizerState, settings: TokenizerSettings): void {
   s.runBytes = 0;
   s.emptyElement = false;
   s.entity = null;
-  s.locations = new LocationCounter(settings.memory.countLineFeeds);
+  s.locations = new LocationCounter(settings.memory.countLineFeeds, settings.start);
 }

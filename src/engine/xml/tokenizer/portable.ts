@@ -32,6 +32,8 @@ export interface XmlTokenizerOptions {
   readonly limits?: EngineLimits;
   /** named in errors */
   readonly fileName?: string;
+  /** line and column of the document in its file, from 1, which errors and places are counted from; default 1, 1 */
+  readonly start?: Pick<TextLocation, 'line' | 'column'>;
   /** also report comments and processing instructions */
   readonly comments?: boolean;
   /** encoding known from outside the document: stands above byte order mark and XML declaration */
@@ -67,6 +69,7 @@ export function settingsOf(
     names: options.names ?? createNameTable(),
     limits: options.limits ?? defaultEngineLimits,
     fileName: options.fileName,
+    start: options.start,
     comments: options.comments ?? false,
     windowBytes: Math.min(options.windowBytes ?? WINDOW_BYTES, mostWindowBytes),
     memory,

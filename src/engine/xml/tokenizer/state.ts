@@ -62,6 +62,8 @@ export interface TokenizerSettings {
   readonly names: NameTable;
   readonly limits: EngineLimits;
   readonly fileName: string | undefined;
+  /** where the document begins in its file, from 1; undefined: at its start */
+  readonly start: Pick<TextLocation, 'line' | 'column'> | undefined;
   readonly comments: boolean;
   readonly windowBytes: number;
   readonly memory: TokenizerMemory;
@@ -155,7 +157,7 @@ export class TokenizerState {
     this.window = memory.anyBytes(Math.ceil((settings.windowBytes + 1) / 4) * 4);
     this.words = new Uint32Array(this.window.buffer, this.window.byteOffset, this.window.length / 4);
     this.bytes = this.window;
-    this.locations = new LocationCounter(memory.countLineFeeds);
+    this.locations = new LocationCounter(memory.countLineFeeds, settings.start);
     this.events = memory.anyInts((BATCH_RECORDS + SPARE_RECORDS) * RECORD_INTS);
     this.sources = memory.anyInts(BATCH_RECORDS + SPARE_RECORDS);
     this.decoded = memory.anyBytes(memory.decodedBytes);

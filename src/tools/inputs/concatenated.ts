@@ -1,0 +1,152 @@
+/**
+ * `--concatenated`: each file or member of the inputs holds documents one after the other. Where they lie is found in one pass; from
+ * then on each is a document by itself, in any order, for threads and executors, too. What is packed, or stays elsewhere, is unpacked
+ * into one file for that.
+ */
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createConcatenatedReader, type FoundDocument } from '../../engine/xml/concatenated.ts';
+import { partText } from '../../engine/shred/row-tag/parts.ts';
+import { fileFault } from '../../adapters/file-staging/faults.ts';
+import type { Spooled } from './file-spool.ts';
+import type { InputSet } from './list-files.ts';
+import type { InputMember } from './members.ts';
+import { fileElsewhere, filesAtOnce, walkFiles, type Walk } from './walk-files.ts';
+
+/** A file or member, with where its documents lie. */
+interface SeparatedFile extends Pick<InputMember, 'name' | 'path' | 'carried' | 'external'> {
+  readonly file: string;
+  /** of its first byte in `file` */
+  readonly base: number;
+  /** of each document: where it begins and ends, its line and column, and its encoding as an index from 1, 0: none */
+  readonly places: Float64Array;
+}
+
+const placeNumbers = 5;
+
+/** `spool`: a file of this run alone, which is made when it is needed. InputError, AppError: an input cannot be read. */
+export async function separated(
+  inputs: InputSet,
+  walk: Walk,
+  spool: string,
+  progress: (fraction: number) => void,
+): Promise<InputSet> {
+  const files: SeparatedFile[] = [];
+  const encodings: string[] = [];
+  const unpacked = new UnpackedFile(spool);
+  let disk = 0;
+  try {
+    for await (const member of inputs.members()) {
+      files.push(await separate(member, unpacked, encodings));
+      disk += member.diskBytes;
+      progress(disk / Math.max(1, inputs.totalBytes));
+    }
+  } finally {
+    unpacked.close();
+  }
+  const counts = files.map(({ places }) => places.length / placeNumbers);
+  const bytes = files.reduce((sum, { places }) => sum + (places.at(1 - placeNumbers) ?? 0), 0);
+  return {
+    fileCount: counts.reduce((sum, count) => sum + count, 0),
+    totalBytes: bytes,
+    expectedBytes: bytes,
+    seen: () => inputs.seen(),
+    async *members() {
+      for (const [at, file] of files.entries())
+        for (let first = 0; first < counts[at]!; first += filesAtOnce * 64) {
+          const count = Math.min(filesAtOnce * 64, counts[at]! - first);
+          const listed = Array.from({ length: count }, (_, index) => {
+            const number = first + index;
+            const name = partText(file.name, number + 1);
+            return fileElsewhere(partText(file.path, number + 1), name, placeOf(file, number, encodings));
+          });
+          for await (const member of walkFiles(listed, walk)) yield { ...member, external: file.external };
+        }
+    },
+    dispose: async () => {
+      await inputs.dispose();
+      await rm(spool, { force: true });
+    },
+  };
+}
+
+async function separate(
+  member: InputMember,
+  unpacked: UnpackedFile,
+  encodings: string[],
+): Promise<SeparatedFile> {
+  const { name, path, carried, source, encoding, external } = member;
+  const { elsewhere } = source;
+  const spooled = elsewhere !== undefined && 'file' in elsewhere ? elsewhere : null;
+  const isThere = spooled !== null || (elsewhere === undefined && !source.packed);
+  const base = spooled?.from ?? (isThere ? 0 : unpacked.size);
+  const places: number[] = [];
+  const reader = createConcatenatedReader((found: FoundDocument) => {
+    const own = found.encoding ?? encoding;
+    let known = own === undefined ? 0 : encodings.indexOf(own) + 1;
+    if (own !== undefined && known === 0) known = encodings.push(own);
+    places.push(found.from, found.to, found.line, found.column, known);
+  });
+  for await (const chunk of member.chunks('fleeting')) {
+    if (!isThere) unpacked.write(chunk);
+    reader.write(chunk);
+  }
+  reader.end();
+  return {
+    name,
+    path,
+    ...(carried === undefined ? {} : { carried }),
+    ...(external === undefined ? {} : { external }),
+    file: isThere ? source.file : unpacked.path,
+    base,
+    places: Float64Array.from(places),
+  };
+}
+
+function placeOf(
+  { file, base, places, carried }: SeparatedFile,
+  number: number,
+  encodings: readonly string[],
+): Spooled {
+  const at = number * placeNumbers;
+  const [from, to, line, column, encoding] = places.subarray(at, at + placeNumbers);
+  return {
+    file,
+    from: base + from!,
+    bytes: to! - from!,
+    start: { line: line!, column: column! },
+    ...(encoding === 0 ? {} : { encoding: encodings[encoding! - 1]! }),
+    ...(carried === undefined ? {} : { carried }),
+  };
+}
+
+/** What members of archives unpack to, one behind the other. */
+class UnpackedFile {
+  readonly path: string;
+  size = 0;
+  #descriptor: number | null = null;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** AppError where the disk takes no more. */
+  write(bytes: Uint8Array): void {
+    try {
+      if (this.#descriptor === null) {
+        mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+        this.#descriptor = openSync(this.path, 'w', 0o600);
+      }
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
+    } catch (error) {
+      throw fileFault(error, this.path);
+    }
+    this.size += bytes.length;
+  }
+
+  close(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
+  }
+}
