@@ -6,6 +6,7 @@ import type { Submission } from '../ports/stores/jobs.ts';
 import { newJob } from './new-job.ts';
 import { checkAccess } from './request/check-access.ts';
 import type { AccessFault, AccessSettings } from './request/check-access.ts';
+import { earlierOutputs } from './request/earlier-outputs.ts';
 import { executionItems, pointerOf } from './request/execution-items.ts';
 import type { Execution, ExecutionRequest, RunCmdResponse } from './request/execution-request.ts';
 import { sealRequest } from './request/stored-request.ts';
@@ -124,7 +125,19 @@ async function readExecution(
   if (request.engine === 'spark' && settings.spark.submit === null)
     faults.push({ pointer: pointer('--engine'), code: 'invalid_option', detail: noSpark });
   const ownNames = new Set(earlier.flatMap((one) => one?.name ?? []));
-  faults.push(...(await checkAccess(adapters, settings, idOrg, request, inputPointers, pointer, ownNames)));
+  const outputs = await earlierOutputs(adapters.files, idOrg, earlier);
+  faults.push(
+    ...(await checkAccess(
+      adapters,
+      settings,
+      idOrg,
+      request,
+      inputPointers,
+      pointer,
+      ownNames,
+      outputs,
+    )),
+  );
   return request;
 }
 

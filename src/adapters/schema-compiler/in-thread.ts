@@ -22,7 +22,8 @@ import type {
 export interface IsolatedSchemaCompilerOptions {
   /**
    * the module the thread runs: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData. Before, it may ask once
-   * whether there are models already: it posts a `CompilerQuestion` and gets true or false
+   * whether there are models already, and whether it may read a file that a schema refers to: it posts a `CompilerQuestion` and gets true or false,
+   * or a path or null
    */
   readonly module: URL;
   readonly timeMs: number;
@@ -43,9 +44,7 @@ export type PackedNextSources = Omit<NextSchemaSources, 'source' | 'newest'> & {
   readonly newest: PackedRelationalModel | null;
 };
 
-export interface CompilerQuestion {
-  readonly fingerprint: string;
-}
+export type CompilerQuestion = { readonly fingerprint: string } | { readonly path: string };
 
 /** `models` null: those that it was told are known. */
 export type CompiledApart = Omit<CompiledSchema, 'source' | 'model'> & {
@@ -75,7 +74,7 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
     workerData: CompilerRequest,
     signal: AbortSignal,
     read: (answer: Exclude<CompilerAnswer, { fault: string }>) => T,
-    isKnown: (question: CompilerQuestion) => Promise<boolean> = () => Promise.resolve(false),
+    reply: (question: CompilerQuestion) => Promise<boolean | string | null> = () => Promise.resolve(false),
   ): Promise<T> {
     const thread = new Worker(options.module, {
       workerData,
@@ -96,14 +95,14 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
       signal.addEventListener('abort', onAbort);
       if (signal.aborted) onAbort();
       const look = async (question: CompilerQuestion): Promise<void> => {
-        const known = await isKnown(question);
+        const known = await reply(question);
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
         thread.postMessage(known);
       };
       thread.on('message', (message: CompilerQuestion | CompilerAnswer) => {
         if ('fault' in message)
           end(() => reject(new AppError('unprocessable_input', message.fault, { errors: message.errors })));
-        else if ('fingerprint' in message)
+        else if ('fingerprint' in message || 'path' in message)
           look(message).catch((error: unknown) => end(() => reject(error as Error)));
         else end(() => resolve(read(message)));
       });
@@ -120,7 +119,11 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
   }
 
   return {
-    async compile({ previous, ...rest }, find = () => Promise.resolve(null)) {
+    async compile(
+      { previous, ...rest },
+      find = () => Promise.resolve(null),
+      follow = () => Promise.resolve(null),
+    ) {
       const sources: PackedSources =
         previous === undefined ? rest : { ...rest, previous: packRelationalModel(previous) };
       let known: Awaited<ReturnType<FindCompiled>> = null;
@@ -131,7 +134,10 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
           const { models, ...compiled } = (answer as { compiled: CompiledApart }).compiled;
           return { ...compiled, ...(models === null ? known! : modelsOf(models)) };
         },
-        async ({ fingerprint }) => (known = await find(fingerprint)) !== null,
+        async (question) =>
+          'path' in question
+            ? follow(question.path)
+            : (known = await find(question.fingerprint)) !== null,
       );
     },
 

@@ -15,7 +15,7 @@ export function createFetchingCompiler(
   if (files.local) return compiler;
   return {
     generate: (sources) => compiler.generate(sources),
-    async compile(sources, find) {
+    async compile(sources, find, follow) {
       const folder = join(directory, `compile-${randomBytes(8).toString('hex')}`);
       let serial = 0;
       const fetched = async (locations: readonly string[]): Promise<string[]> => {
@@ -30,7 +30,7 @@ export function createFetchingCompiler(
       };
       try {
         const here = { xsd: await fetched(sources.xsd), xml: await fetched(sources.xml) };
-        return await compiler.compile({ ...sources, ...here }, find);
+        return await compiler.compile({ ...sources, ...here }, find, follow);
       } finally {
         await rm(folder, { recursive: true, force: true });
       }

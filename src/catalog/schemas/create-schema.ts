@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import { addressFault, namedCredential, type AccessSettings } from '../../jobs/request/check-access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
+import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { CachedSet, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
 import { findOrigin } from './origin.ts';
 
@@ -66,7 +67,7 @@ export async function createSchema(
     ...(wanted.defaultTextLength === undefined ? {} : { defaultTextLength: wanted.defaultTextLength }),
     ...(before === null ? {} : { previous: before.model, keepNames }),
   };
-  const compiled = await compiler.compile(sources, find);
+  const compiled = await compiler.compile(sources, find, (path) => locate(files, idOrg, path));
   const { id_sch: idSch } = await catalog.createOrigin({
     idOrg,
     idParentSch: idParentSch ?? null,
@@ -86,6 +87,17 @@ export async function createSchema(
     catalog.listTables(idOrg, idLschma),
   ]);
   return { ...record, tables };
+}
+
+const faultsOfPaths: ReadonlySet<string> = new Set(['path_not_allowed', 'input_not_found', 'invalid_option']);
+
+async function locate(files: FileStore, idOrg: number, path: string): Promise<string | null> {
+  try {
+    return files.local ? await files.resolve(idOrg, path, true) : null;
+  } catch (error) {
+    if (error instanceof AppError && faultsOfPaths.has(error.code)) return null;
+    throw error;
+  }
 }
 
 /** Says of a fault which member of the request it is about. */

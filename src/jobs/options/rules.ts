@@ -36,6 +36,8 @@ export function checkCombinations(
         '--xsd',
         '--xsd finds or makes the origin, and -x or -l names one: only one of them can be given',
       );
+    if (!makesOrigin && request.entry !== undefined)
+      fault('--entry', '--entry is for an XSD set, not for an origin that -x or -l names');
     if (!makesOrigin && request.name !== undefined)
       fault('--name', '--name is for a new origin, not for one that -x or -l names');
   } else {

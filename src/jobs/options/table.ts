@@ -11,7 +11,7 @@ import { renames } from './renames.ts';
 import { reservedStart } from './reserved-names.ts';
 import type { Tool } from '../request/tools.ts';
 import { fileNameFault } from '../request/target.ts';
-import { logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
+import { entry, logical, origin, originName, pathLength, statistics, xsdSet } from './which-schema.ts';
 import { sparkSetting } from './spark-settings.ts';
 import type { OptionOrigin, OptionSpec } from './specification.ts';
 
@@ -68,6 +68,16 @@ export const toolOptions: readonly OptionSpec[] = [
       'load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version',
     ],
     xsdSet,
+    { repeatable: true },
+  ),
+  withValue(
+    [null, '--entry'],
+    makers,
+    [
+      'FILE',
+      'file that an XSD set is entered by, of a folder or archive that holds several such: its name in there, or the end of that',
+    ],
+    entry,
     { repeatable: true },
   ),
   withValue(

@@ -54,6 +54,12 @@ export function xsdSet(draft: RequestDraft, value: string): string | null {
   return null;
 }
 
+export function entry(draft: RequestDraft, value: string): string | null {
+  if (value.length > pathLength) return `is longer than ${pathLength} characters`;
+  draft.entry = [...(draft.entry ?? []), value];
+  return null;
+}
+
 export function statistics(draft: RequestDraft, value: string): string | null {
   const ids = value.split(',').map((part) => integer(part.trim()));
   if (ids.some((id) => id === null || id < 1)) return 'must be job ids, separated by commas';

@@ -15,6 +15,7 @@ import type { Adapters } from '../../ports/adapters.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import { isHostAllowed, isReservedSqlSchema, parseTarget, type Target } from './target.ts';
 import { catalogueLogin } from './catalogue-login.ts';
+import { nothingEarlier, type EarlierOutputs, type ReadAs } from './earlier-outputs.ts';
 import { rowSourceOf } from './row-source.ts';
 import { knownOrigins, logicalNamed, originNamed } from '../../catalog/schemas/named.ts';
 import { isXsdName, takesXsdDocuments, xsdIsNoDocument } from '../options/xsd-inputs.ts';
@@ -34,7 +35,7 @@ export interface AccessSettings {
 
 /**
  * `pointerOf` answers the place in the request of an option's value, `at` which of several; `inputPointers` those of the inputs. `made`:
- * names of origins that are made before this request runs.
+ * names of origins that are made before this request runs; `earlier`: what is written before it does.
  */
 export async function checkAccess(
   adapters: Pick<Adapters, 'files' | 'catalog' | 'credentials' | 'secrets'>,
@@ -44,6 +45,7 @@ export async function checkAccess(
   inputPointers: readonly string[],
   pointerOf: (long: string, at?: number) => string,
   ownNames: ReadonlySet<string>,
+  earlier: EarlierOutputs = nothingEarlier,
 ): Promise<AccessFault[]> {
   const faults: AccessFault[] = [];
   const named = await namedCredential(adapters, settings, idOrg, request);
@@ -53,13 +55,19 @@ export async function checkAccess(
       code: 'invalid_option',
       detail: noCredential(request.credential!).message,
     });
-  const path = async (pointer: string, name: string, mustExist: boolean): Promise<void> => {
+  const path = async (
+    pointer: string,
+    name: string,
+    mustExist: boolean,
+    as: ReadAs | null = null,
+  ): Promise<void> => {
     if (mustExist && isRemoteLocation(name)) {
       const fault = named === 'unknown' ? null : addressFault(settings, idOrg, name, named);
       if (fault !== null) faults.push({ pointer, ...fault });
       return;
     }
     const fault = await pathFault(adapters.files, idOrg, name, mustExist);
+    if (fault?.code === 'input_not_found' && as !== null && (await earlier.makes(name, as))) return;
     if (fault !== null) faults.push({ pointer, ...fault });
   };
 
@@ -67,11 +75,11 @@ export async function checkAccess(
     const pointer = inputPointers[at] ?? '';
     if (input === '-')
       faults.push({ pointer, code: 'path_not_allowed', detail: 'a job has no standard input' });
-    else await path(pointer, input, true);
+    else await path(pointer, input, true, 'documents');
   }
   if (request.from !== undefined) {
     const pointer = pointerOf('--from');
-    const fault = await rowsFault(settings, request.from, (file) => path(pointer, file, true));
+    const fault = await rowsFault(settings, request.from, (file, as) => path(pointer, file, true, as));
     if (fault !== null) faults.push({ pointer, ...fault });
   }
   for (const [at, set] of (request.xsd ?? []).entries()) await path(pointerOf('--xsd', at), set, true);
@@ -108,9 +116,9 @@ export async function checkAccess(
       const fault =
         named === 'unknown' ? null : catalogueFault(settings, idOrg, request, target, named, isWritten);
       if (fault !== null) faults.push({ pointer, ...fault });
-    } else if (target.kind === 'folder') await path(pointer, target.path, member === 'in');
+    } else if (target.kind === 'folder') await path(pointer, target.path, member === 'in', 'folder');
     else if (target.kind === 'duckdb' || target.kind === 'sqlite')
-      await path(pointer, target.file, member === 'in');
+      await path(pointer, target.file, member === 'in', target.kind);
     else if (target.kind === 'postgresql' || target.kind === 'mysql') {
       const fault = hostFault(settings, target);
       if (fault !== null) faults.push({ pointer, ...fault });
@@ -148,12 +156,12 @@ export async function checkAccess(
 async function rowsFault(
   { allowedHosts }: AccessSettings,
   from: string,
-  file: (path: string) => Promise<void>,
+  file: (path: string, as: ReadAs) => Promise<void>,
 ): Promise<{ readonly code: ErrorCode; readonly detail: string } | null> {
   const source = rowSourceOf(from);
   if ('fault' in source) return { code: 'invalid_option', detail: source.fault };
-  if (source.kind === 'file') await file(source.path);
-  else if (source.kind === 'duckdb' || source.kind === 'sqlite') await file(source.file);
+  if (source.kind === 'file') await file(source.path, 'rows');
+  else if (source.kind === 'duckdb' || source.kind === 'sqlite') await file(source.file, source.kind);
   else {
     const fault = hostFault({ allowedHosts, metadbUrl: null }, source);
     if (fault !== null) return fault;

@@ -93,6 +93,8 @@ const storedRequest = z
     logicalName: z.string().optional(),
     /** `--xsd`: files, folders and archives of the XSD set that documents are loaded by */
     xsd: z.array(z.string()).readonly().optional(),
+    /** `--entry`: files that an XSD set is entered by */
+    entry: z.array(z.string()).readonly().optional(),
     /** `--credential`: what inputs by address, and those of `xsd`, are read with */
     credential: z.string().optional(),
     /** job ids whose statistics are used */

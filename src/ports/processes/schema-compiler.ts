@@ -62,13 +62,20 @@ export interface NextSchema {
 /** What a set with that fingerprint was compiled to before; null: compile it. */
 export type FindCompiled = (fingerprint: string) => Promise<Pick<CompiledSchema, 'source' | 'model'> | null>;
 
+/** Location of a file that a schema refers to by a path; null: it is not there, or the organisation may not use it. */
+export type FollowReference = (path: string) => Promise<string | null>;
+
 export interface SchemaCompiler {
   /**
    * AppError `unprocessable_input`, its `errors` naming file, line and column, when no model can be made or a limit is reached;
    * `runtime_unsupported` where nothing can be compiled; `too_many_requests` where too many of the organisation wait for their turn,
    * `service_unavailable` where it does not come.
    */
-  compile(sources: SchemaSources, find?: FindCompiled): Promise<CompiledSchema>;
+  compile(
+    sources: SchemaSources,
+    find?: FindCompiled,
+    follow?: FollowReference,
+  ): Promise<CompiledSchema>;
   /** The same errors, but that it works everywhere. */
   generate(sources: NextSchemaSources): Promise<NextSchema>;
 }

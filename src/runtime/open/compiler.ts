@@ -56,7 +56,8 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
     }
   };
   return {
-    compile: (sources, find) => inTurn(sources.idOrg, () => compiler.compile(sources, find)),
+    compile: (sources, find, follow) =>
+      inTurn(sources.idOrg, () => compiler.compile(sources, find, follow)),
     generate: (sources) => inTurn(sources.idOrg, () => compiler.generate(sources)),
   };
 }

@@ -23,12 +23,12 @@ export interface AddressedSources extends AccessOptions {
 export function createAddressCompiler(options: AddressedSources, compiler: SchemaCompiler): SchemaCompiler {
   return {
     generate: (sources) => compiler.generate(sources),
-    async compile(sources, find) {
-      if (![...sources.xsd, ...sources.xml].some(isRemoteLocation)) return compiler.compile(sources, find);
+    async compile(sources, find, follow) {
+      if (![...sources.xsd, ...sources.xml].some(isRemoteLocation)) return compiler.compile(sources, find, follow);
       const directory = join(options.directory, `addresses-${randomBytes(8).toString('hex')}`);
       try {
         const here = await fetchAll(options, sources, directory);
-        return await compiler.compile({ ...sources, ...here }, find);
+        return await compiler.compile({ ...sources, ...here }, find, follow);
       } finally {
         await rm(directory, { recursive: true, force: true });
       }

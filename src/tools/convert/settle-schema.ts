@@ -1,4 +1,5 @@
 /** What a request leaves open about its schema: an XSD set becomes its origin, or the target tells what it was loaded by. */
+import { AppError } from '../../errors.ts';
 import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
 import { openDocuments, passedOverLines, refusedNotice } from '../inputs/document-inputs.ts';
 import { documentTest } from '../inputs/document-names.ts';
@@ -86,11 +87,14 @@ async function separateDocuments(session: ToolSession, inputs: InputSet): Promis
 /** Of `--xsd`, or of the XSDs among the inputs; null: there are none. */
 async function xsdSetOf(session: ToolSession, paths: readonly string[]): Promise<XsdSetFiles | null> {
   const { request, byHand, archiveLimits, spool } = session;
-  const { readXsdSet, holdingXsds } = await import('../inputs/xsd-files.ts');
-  if (request.xsd !== undefined)
-    return readXsdSet(await inputPaths(session, request.xsd, 'xsd'), byHand, archiveLimits);
+  const { followOf, readXsdSet, holdingXsds } = await import('../inputs/xsd-files.ts');
   const links = byHand ? 'follow' : 'refuse';
+  const reading = { follow: followOf(session), links, limits: archiveLimits, entry: request.entry } as const;
+  if (request.xsd !== undefined)
+    return readXsdSet(await inputPaths(session, request.xsd, 'xsd'), reading);
   const files = paths.filter((path) => spool.get(path) === undefined);
   const holding = await holdingXsds(files, archiveLimits, links);
-  return holding.length === 0 ? null : readXsdSet(holding, byHand, archiveLimits, 'among documents');
+  if (holding.length === 0 && request.entry !== undefined)
+    throw new AppError('invalid_option', '--entry names a file of an XSD set: give that with --xsd');
+  return holding.length === 0 ? null : readXsdSet(holding, { ...reading, among: true });
 }

@@ -65,13 +65,18 @@ export interface FoundCatalogs {
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 }
 
-/** The catalogs in some folders, and those that they name. Paths in their answers are absolute, but for the first slash. */
-export async function findCatalogs(folders: Iterable<string>): Promise<FoundCatalogs> {
+/** The catalogs in some folders, and those that they name, as far as `follow` allows. Paths in their answers are absolute, but for the first slash. */
+export async function findCatalogs(
+  folders: Iterable<string>,
+  paths: readonly string[],
+  follow: (path: string) => Promise<string | null>,
+): Promise<FoundCatalogs> {
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
   const parsed: XmlCatalogFile[] = [];
   const add = async (path: string): Promise<void> => {
     if (files.has(path)) return;
-    const bytes = await readCatalog(createReadStream(path)).catch(() => null);
+    const allowed = await follow(path);
+    const bytes = allowed === null ? null : await readCatalog(createReadStream(allowed)).catch(() => null);
     if (bytes === null) return;
     files.set(path, bytes);
     try {
@@ -80,6 +85,7 @@ export async function findCatalogs(folders: Iterable<string>): Promise<FoundCata
       if (!(error instanceof InputError)) throw error;
     }
   };
+  for (const path of paths) await add(path);
   for (const folder of folders) {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     for (const entry of entries)

@@ -1,5 +1,6 @@
 /** The files of an XSD set: all of a folder or archive, or one file and what it leads to. */
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, posix, relative, resolve, sep } from 'node:path';
 import { InputError } from '../../engine/diagnostics.ts';
@@ -14,7 +15,10 @@ import { openInputs } from './list-files.ts';
 import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
 import { createReferenceReader, isRelativeLocation, type SetReference } from './schema-references.ts';
-import { sourceKey, type InputMember } from './members.ts';
+import { keyOfSource, sourceKey, type InputMember } from './members.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+import { describesOthers, documentStart } from '../../engine/xsd/read/document-start.ts';
+import { includingSchema, isWsdl, wsdlParts } from '../../engine/xsd/read/wsdl.ts';
 
 export interface XsdSetFiles {
   readonly files: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }[];
@@ -60,64 +64,191 @@ export function compileOptions(
 }
 
 const isXsd = (name: string): boolean => /\.xsd$/i.test(name);
+const isWsdlName = (name: string): boolean => /\.wsdl$/i.test(name);
 
 function tooLarge(file: string): InputError {
   const message = `the files of the XSD set have more than ${fixedLimits.xsdSetBytes} bytes together`;
   return new InputError({ code: 'xsd_size_limit', severity: 'error', message, file });
 }
 
-/**
- * `follow`: a file named by itself brings the files its relative schemaLocations lead to (tools by hand). The service reads
- * nothing but what was given to it. `among`: files of other names are none of the set's.
- */
-export async function readXsdSet(
-  inputs: readonly string[],
-  follow: boolean,
-  limits: ArchiveLimits = defaultArchiveLimits,
-  among?: 'among documents',
-): Promise<XsdSetFiles> {
+/** Path of a file of this machine that a reference may lead to; null: it is not there, or must not be read. */
+export type Follow = (path: string) => Promise<string | null>;
+
+/** By hand, references lead anywhere. */
+export const followAnywhere: Follow = (path) => Promise.resolve(path);
+
+/** Under a worker, references lead as far as the paths of requests do. */
+export function followOf({ byHand, resolvePath }: Pick<ToolSession, 'byHand' | 'resolvePath'>): Follow {
+  if (byHand) return followAnywhere;
+  return async (path) => {
+    try {
+      const found = await resolvePath(path, true);
+      return found.startsWith('object:') ? null : found;
+    } catch (error) {
+      if (error instanceof AppError && faultsOfPaths.has(error.code)) return null;
+      throw error;
+    }
+  };
+}
+
+const faultsOfPaths: ReadonlySet<string> = new Set(['path_not_allowed', 'input_not_found', 'invalid_option']);
+
+export interface ReadingSet {
+  /** files named by themselves bring what they refer to, as far as this allows; null: nothing but what was given is read */
+  readonly follow: Follow | null;
+  readonly links: Links;
+  readonly limits?: ArchiveLimits;
+  /** the inputs are documents, too: files of other names are none of the set's */
+  readonly among?: boolean;
+  /** `--entry`: names of the files that the set is entered by; absent: those that no other one leads to */
+  readonly entry?: readonly string[] | undefined;
+}
+
+interface SetMember {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** AppError `input_not_found`: there is no XSD in it; `invalid_option`: `--entry` names no file of it. */
+export async function readXsdSet(inputs: readonly string[], reading: ReadingSet): Promise<XsdSetFiles> {
+  const { follow, links, limits = defaultArchiveLimits, among = false, entry } = reading;
   const candidates = new Set<string>();
   const accept = (name: string): boolean => {
-    if (isXsd(name)) return true;
+    if (isXsd(name) || (!among && isWsdlName(name))) return true;
     if (mayBeCatalog(name)) candidates.add(name.replaceAll('\\', '/'));
     return mayBeCatalog(name);
   };
-  const set = await openInputs(inputs, accept, limits, follow ? 'follow' : 'refuse');
+  const set = await openInputs(inputs, accept, limits, links);
   let held = 0;
   const sources = new Set<string>();
-  const members: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
-  const catalogs: { name: string; path: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
+  const members: SetMember[] = [];
+  const catalogs: SetMember[] = [];
+  let areFiles = inputs.every((input) => input !== '-' && isFile(input));
   try {
     for await (const member of set.members()) {
       const { name, path } = member;
-      if (among !== undefined && !isXsd(name) && !candidates.has(name)) continue;
+      if (among && !isXsd(name) && !candidates.has(name)) continue;
       const bytes = candidates.has(name)
         ? await readCatalog(member.chunks())
         : await readMember(member, fixedLimits.xsdSetBytes - held);
       held += bytes?.length ?? 0;
       if (held > fixedLimits.xsdSetBytes) throw tooLarge(name);
       if (bytes === null) continue;
-      (candidates.has(name) ? catalogs : members).push({ name, path, bytes });
+      const isMap = candidates.has(name) || isCatalogFile(bytes);
+      (isMap ? catalogs : members).push({ name, path, bytes });
+      areFiles &&= member.source.file === path;
       sources.add(sourceKey(member));
     }
   } finally {
     await set.dispose();
   }
-  if (members.length === 0 && candidates.size > 0)
+  if (members.length === 0 && (candidates.size > 0 || catalogs.length > 0))
     throw new AppError('input_not_found', `${inputs.join(', ')}: there is no XSD file (*.xsd) in it`);
-  const alone =
-    follow && inputs.every((input) => input !== '-' && isXsd(input)) && members.length === inputs.length;
-  if (!alone) return described(differentlyNamed([...members, ...catalogs], follow), undefined, sources);
-  const all = await followReferences(members);
+  const followed =
+    follow === null || !areFiles || members.length === 0
+      ? null
+      : await followReferences(members, catalogs, follow);
+  // uploads lie in folders of their own, whose names say nothing
+  if (followed === null || (links === 'refuse' && followed.read.length === members.length)) {
+    const files = [...unpackedWsdls(members), ...catalogs];
+    requireSchemas(files.length - catalogs.length, members);
+    const all = differentlyNamed(files, links === 'follow');
+    return described(all, entry === undefined ? undefined : entriesNamed(all, entry), sources);
+  }
+  const { files: all, given, read } = followed;
+  requireSchemas(given.length, members);
+  for (const path of read) sources.add(keyOfSource(path, null));
   const paths = [...all.keys()];
   const top = commonFolder(paths);
   const nameOf = (path: string): string => relative(top, path).split(sep).join('/');
   const files = paths.map((path) => ({ name: nameOf(path), bytes: all.get(path)! }));
-  return described(
-    files,
-    members.map((member) => nameOf(member.path)),
-    sources,
+  return described(files, entry === undefined ? given.map(nameOf) : entriesNamed(files, entry), sources);
+}
+
+function isFile(input: string): boolean {
+  return statSync(input, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function isCatalogFile(bytes: Uint8Array): boolean {
+  const start = documentStart(bytes.subarray(0, 64 * 1024));
+  return (
+    start.kind === 'document' &&
+    start.root !== null &&
+    describesOthers(start.root) === 'an OASIS XML catalogue'
   );
+}
+
+/** AppError `unprocessable_input`: there are WSDLs alone, and no schema in them. */
+function requireSchemas(schemas: number, members: readonly SetMember[]): void {
+  if (schemas > 0 || members.length === 0) return;
+  const [{ name }] = members as readonly [SetMember];
+  throw new AppError('unprocessable_input', `${name}: this WSDL has no xs:schema in its types, and leads to none`);
+}
+
+/** WSDLs stand for the schemas in them. */
+function unpackedWsdls(members: readonly SetMember[]): SetMember[] {
+  return members.flatMap((member) => {
+    if (!isWsdl(member.bytes)) return [member];
+    return schemasOf(member).schemas.map(({ path, bytes }) => ({
+      name: `${member.name}${path.slice(member.path.length)}`,
+      path,
+      bytes,
+    }));
+  });
+}
+
+/** Each with a name of its own beside the WSDL, so that relative references hold. */
+function schemasOf({ name, path, bytes }: SetMember): {
+  readonly schemas: readonly Omit<SetMember, 'name'>[];
+  readonly locations: readonly string[];
+} {
+  const { schemas, together, locations } = wsdlParts(bytes, name);
+  const nameOf = (at: number): string => `-${at + 1}.xsd`;
+  const base = path.slice(path.lastIndexOf('/') + 1);
+  return {
+    schemas: [
+      ...schemas.map((content, at) => ({ path: `${path}${nameOf(at)}`, bytes: content })),
+      ...together.map(({ namespace, members }, at) => ({
+        path: `${path}-all-${at + 1}.xsd`,
+        bytes: includingSchema(
+          namespace,
+          members.map((member) => `${base}${nameOf(member)}`),
+        ),
+      })),
+    ],
+    locations,
+  };
+}
+
+/** so many files are named where `--entry` names none */
+const namedCandidates = 10;
+
+/** Files by their names, or by the end of these; AppError `invalid_option`. */
+function entriesNamed(files: readonly { readonly name: string }[], wanted: readonly string[]): string[] {
+  return wanted.map((text) => {
+    const path = posix.normalize(text.replaceAll('\\', '/')).replace(/^\.\//, '');
+    const exact = files.filter(({ name }) => name === path);
+    const found = exact.length > 0 ? exact : files.filter(({ name }) => isEndOf(name, path));
+    if (found.length === 1) return found[0]!.name;
+    const candidates = (found.length > 0 ? found : files)
+      .map(({ name }) => name)
+      .filter((name) => isXsd(name) || found.length > 0)
+      .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
+    const more = candidates.length - namedCandidates;
+    const list = `${candidates.slice(0, namedCandidates).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    throw new AppError(
+      'invalid_option',
+      found.length > 1
+        ? `--entry ${text}: several files of the set are called so: ${list}`
+        : `--entry ${text}: is no file of the set, which has ${list}`,
+    );
+  });
+}
+
+/** Whether one of them is the end of the other, at a folder. */
+function isEndOf(name: string, path: string): boolean {
+  return name.endsWith(`/${path}`) || path.endsWith(`/${name}`);
 }
 
 async function readMember(member: InputMember, room: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -153,43 +284,76 @@ function differentlyNamed<
   return [...byName.values()];
 }
 
-/** The files that references lead to, by absolute path: relative ones, and what catalogs beside the files say of the others. */
+interface FollowedFiles {
+  /** by absolute path */
+  readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  /** paths of the schemas that were given, or that a WSDL which was given leads to */
+  readonly given: readonly string[];
+  /** paths of all that was read */
+  readonly read: readonly string[];
+}
+
+/** The files that references lead to: relative ones, and what catalogs that are given, or lie beside the files, say of the others. */
 async function followReferences(
-  members: readonly { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }[],
-): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
-  const all = new Map(members.map((member) => [member.path, member.bytes]));
+  members: readonly SetMember[],
+  given: readonly SetMember[],
+  follow: Follow,
+): Promise<FollowedFiles> {
+  const all = new Map<string, Uint8Array<ArrayBuffer>>();
+  const read = new Set(members.map(({ path }) => path));
+  const entries: string[] = [];
   const referencesIn = createReferenceReader();
-  const pending = [...all.keys()];
-  const unmapped = new Set<SetReference>();
-  let catalogs: ReadonlyMap<string, Uint8Array<ArrayBuffer>> = new Map();
-  const follow = async (path: string): Promise<boolean> => {
-    if (all.has(path)) return true;
-    const content = await readFile(path).catch(() => null);
+  const pending: { readonly path: string; readonly reference: SetReference; readonly isWsdl: boolean }[] = [];
+  let bytes = 0;
+  const take = (member: SetMember, isEntry: boolean): void => {
+    bytes += member.bytes.length;
+    if (bytes > fixedLimits.xsdSetBytes) throw tooLarge(member.name);
+    const { path } = member;
+    if (!isWsdl(member.bytes)) {
+      all.set(path, member.bytes);
+      if (isEntry) entries.push(path);
+      for (const reference of referencesIn(member.bytes)) pending.push({ path, reference, isWsdl: false });
+      return;
+    }
+    const { schemas, locations } = schemasOf(member);
+    for (const location of locations)
+      pending.push({ path, reference: { location, namespace: null }, isWsdl: isEntry });
+    for (const schema of schemas) take({ ...schema, name: member.name }, isEntry);
+  };
+  const reach = async (path: string, isEntry: boolean): Promise<boolean> => {
+    if (read.has(path)) return true;
+    const allowed = await follow(path);
+    const content = allowed === null ? null : await readFile(allowed).catch(() => null);
     // the compiler reports what is missing, with its place
     if (content === null) return false;
-    all.set(path, new Uint8Array(content));
-    pending.push(path);
+    read.add(path);
+    take({ name: posix.basename(path), path, bytes: new Uint8Array(content) }, isEntry);
     return true;
   };
+  for (const member of members) take(member, true);
+  const unmapped = new Set<(typeof pending)[number]>();
+  let catalogs: ReadonlyMap<string, Uint8Array<ArrayBuffer>> = new Map(
+    given.map(({ path, bytes: content }) => [path, content]),
+  );
   while (pending.length > 0) {
-    for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-      for (const reference of referencesIn(all.get(path)!)) {
-        const { location } = reference;
-        if (!isRelativeLocation(location) || !(await follow(resolve(dirname(path), location))))
-          unmapped.add(reference);
-      }
+    for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+      const { location } = one.reference;
+      const isFound =
+        isRelativeLocation(location) && (await reach(resolve(dirname(one.path), location), one.isWsdl));
+      if (!isFound) unmapped.add(one);
     }
     if (unmapped.size === 0) break;
     // what is found by a catalog has references of its own
-    const found = await findCatalogs(foldersOf(all.keys()));
-    for (const reference of unmapped) {
-      const target = mappedFile(found, reference);
-      if (target === null || !(await follow(target))) continue;
-      unmapped.delete(reference);
-      catalogs = found.files;
+    const folders = foldersOf([...all.keys(), ...given.map(({ path }) => path)]);
+    const found = await findCatalogs(folders, given.map(({ path }) => path), follow);
+    for (const one of unmapped) {
+      const target = mappedFile(found, one.reference);
+      if (target === null || !(await reach(target, one.isWsdl))) continue;
+      unmapped.delete(one);
+      catalogs = new Map([...catalogs, ...found.files]);
     }
   }
-  return new Map([...all, ...catalogs]);
+  return { files: new Map([...all, ...catalogs]), given: entries, read: [...read, ...catalogs.keys()] };
 }
 
 function commonFolder(paths: readonly string[]): string {

@@ -71,7 +71,11 @@ function generate(packed: PackedNextSources): PackedNextSchema {
 }
 
 async function compile(wanted: PackedSources, limits: CompilerLimits): Promise<CompiledApart> {
-  const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, false, archiveLimitsOf(limits));
+  const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, {
+          follow: async (path) => (await ask({ path })) as string | null,
+          links: 'refuse',
+          limits: archiveLimitsOf(limits),
+        });
   const request = parseToolArguments('xsd2er', [
     'schema',
     ...(wanted.root === undefined ? [] : ['--root', wanted.root]),
@@ -86,7 +90,7 @@ async function compile(wanted: PackedSources, limits: CompilerLimits): Promise<C
     set === null || previous !== undefined
       ? null
       : await setFingerprint(set, { ...request, mapLevel }, limits.engine);
-  const isKnown = fingerprint !== null && (await ask({ fingerprint }));
+  const isKnown = fingerprint !== null && (await ask({ fingerprint })) === true;
   const xsd =
     set === null || isKnown ? null : compileXsdSet(set.files, compileOptions(set, request, limits.engine));
   if (xsd !== null) requireDocumentElements(xsd.model, set!.files, xsd.diagnostics);
@@ -109,10 +113,10 @@ async function compile(wanted: PackedSources, limits: CompilerLimits): Promise<C
   };
 }
 
-async function ask(question: CompilerQuestion): Promise<boolean> {
+async function ask(question: CompilerQuestion): Promise<boolean | string | null> {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort!.postMessage(question);
-  const [known] = (await once(parentPort!, 'message')) as [boolean];
+  const [known] = (await once(parentPort!, 'message')) as [boolean | string | null];
   return known;
 }
 

@@ -17,7 +17,7 @@ import { storeOrigin } from './store-origin.ts';
 import { inputPaths } from '../session/resolve-inputs.ts';
 import { setFingerprint } from './fingerprints/set-fingerprint.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import { compileOptions, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
+import { compileOptions, followOf, readXsdSet, type XsdSetFiles } from '../inputs/xsd-files.ts';
 import { counted } from '../reports/counted.ts';
 
 /** What came of an XSD set. */
@@ -31,7 +31,12 @@ export interface DrawnSet {
 
 export async function convertXsd(session: ToolSession): Promise<Conversion> {
   const paths = await inputPaths(session);
-  const set = await readXsdSet(paths, session.byHand, session.archiveLimits);
+  const set = await readXsdSet(paths, {
+    follow: followOf(session),
+    links: session.byHand ? 'follow' : 'refuse',
+    limits: session.archiveLimits,
+    entry: session.request.entry,
+  });
   const { model, origin, logical } = await drawXsdSet(session, set);
   return {
     origin: origin?.id_sch ?? null,
@@ -107,7 +112,7 @@ async function compile(
     if (!(error instanceof XsdSetError)) throw error;
     printDiagnostics(session, error.diagnostics);
     if (!missingCodes.has(error.diagnostic.code)) throw error;
-    const next = 'give the file that holds it too, or allow anything in its place with --missing wildcard';
+    const next = 'give the file that holds it too, or the OASIS XML Catalog that says where it lies, or allow anything in its place with --missing wildcard';
     throw new AppError('unprocessable_input', `${error.message}; ${next}`, { cause: error });
   }
 }

@@ -93,8 +93,9 @@ async function originOfFiles(
     const files = await session.home.adapters.catalog.loadOriginFiles(session.idOrg, idSch);
     const entered = files?.filter(({ entry }) => entry === true).map(({ name }) => name);
     // contents that were not kept tell nothing of their use
-    if (entered === undefined || namesOf(entered) === namesOf(entries ?? [])) sameEntries.add(idSch);
+    if (entered === undefined || areSame(entered, entries ?? [])) sameEntries.add(idSch);
   }
+  if (session.request.entry !== undefined) return same.find(({ id_sch: id }) => sameEntries.has(id));
   if (same.length === 1 && sameEntries.size === 1) return same[0];
   const ids = await loadedBy(session, loads);
   const rank = ({ id_sch: id }: OriginRecord): number =>
@@ -104,11 +105,13 @@ async function originOfFiles(
     .toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-function namesOf(paths: readonly string[]): string {
-  return paths
-    .map((path) => posix.basename(path))
-    .toSorted()
-    .join('\n');
+/** Names of the same files, wherever the folder of all of them lies. */
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  const isOne = (name: string, other: string): boolean =>
+    name === other || name.endsWith(`/${other}`) || other.endsWith(`/${name}`);
+  return (
+    some.length === others.length && some.every((name) => others.some((other) => isOne(name, other)))
+  );
 }
 
 /** Names and checksums, wherever the folder of all of them lies. */

@@ -1,5 +1,5 @@
 /** Stores a source model as an origin, once per job. */
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
 import { rowSourceOf } from '../../jobs/request/row-source.ts';
@@ -53,9 +53,9 @@ export function firstInput({ from, inputs }: Pick<ToolRequest, 'from' | 'inputs'
 
 /** `uploads/7f3c/donut.xml.gz` -> `donut` */
 export function defaultName(input: string): string {
-  const name = basename(input)
+  const name = basename(/^\.{0,2}(?:\/\.{0,2})*$/.test(input) ? resolve(input) : input)
     .replace(/\.(?:gz|zip|tar|tgz)$/i, '')
-    .replace(/\.(?:tar|xml|xsd|parquet|[ct]sv|db|sqlite3?|duckdb)$/i, '')
+    .replace(/\.(?:tar|xml|xsd|wsdl|parquet|[ct]sv|db|sqlite3?|duckdb)$/i, '')
     .replace(/\.(?:xml|xsd)$/i, '');
   return name === '' || name === '-' || name === 'group' ? 'documents' : name;
 }

@@ -31,14 +31,16 @@ function fileOf({ document }: Origin): Origin['document']['file'] {
   return document.file;
 }
 
+const entryAdvice = '; --entry FILE names the one to enter the set by';
+
 function say(report: XsdReport, duplicates: readonly Duplicate[]): void {
   const [{ second, first }, ...others] = duplicates as [Duplicate, ...Duplicate[]];
   const location = `${fileOf(first).name}, line ${first.node.line}`;
   const what = `A second ${second.space} named ${second.name.localName}`;
   const message =
     others.length === 0
-      ? `${what}; the first, at ${location}, is kept`
+      ? `${what}; the first, at ${location}, is kept${fileOf(first) === fileOf(second) ? '' : entryAdvice}`
       : `${what}, and ${others.length} more that both files declare; the first, at ${location}, is kept, and so are the ` +
-        'others there: leave one of the two files out';
+        `others there: leave one of the two files out${entryAdvice}`;
   report.error('xsd_duplicate_component', message, second, clarkName(second.name));
 }

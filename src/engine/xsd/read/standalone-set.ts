@@ -187,12 +187,12 @@ function fileOf(link: DocumentLink | undefined): SchemaFile | undefined {
   return link?.to.file;
 }
 
-function schemaText(namespace: string, content: readonly string[]): string {
+export function schemaText(namespace: string, content: readonly string[]): string {
   const target = namespace === '' ? '' : ` targetNamespace="${escaped(namespace)}"`;
   return `<xs:schema xmlns:xs="${xsdNamespace}"${target}>\n${content.join('\n')}\n</xs:schema>\n`;
 }
 
-function escaped(value: string): string {
+export function escaped(value: string): string {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
@@ -253,7 +253,7 @@ function lineBreaksOf(text: string): string {
 }
 
 /** Where the element ends whose start tag begins at `from`; `from` itself where no tag stands there, as within an entity. */
-function endOfElement(text: string, from: number): number {
+export function endOfElement(text: string, from: number): number {
   const markup = /<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<\/[^>]*>|<(?:[^<>"']|"[^"]*"|'[^']*')*>/gsu;
   markup.lastIndex = from;
   let depth = 0;
@@ -268,13 +268,13 @@ function endOfElement(text: string, from: number): number {
 }
 
 /** UTF-16 units of the first `characters` of a line. */
-function unitsOf(line: string, characters: number): number {
+export function unitsOf(line: string, characters: number): number {
   let units = 0;
   for (let i = 0; i < characters; i++) units += (line.codePointAt(units) ?? 0) > 0xffff ? 2 : 1;
   return units;
 }
 
-function textOf(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   const decoder = new TextDecoder();
   let text = '';
   const reader = createEncodingReader(undefined, {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readXsdSet } from '../../../../src/tools/inputs/xsd-files.ts';
+import { followAnywhere, readXsdSet } from '../../../../src/tools/inputs/xsd-files.ts';
 
 describe('files of one name in an XSD set', () => {
   let folder = '';
@@ -25,7 +25,7 @@ describe('files of one name in an XSD set', () => {
   const read = (names: readonly string[], follow: boolean) =>
     readXsdSet(
       names.map((name) => join(folder, name)),
-      follow,
+      follow ? { follow: followAnywhere, links: 'follow' } : { follow: null, links: 'refuse' },
     );
 
   it('are refused where they differ, as nobody can say which one references mean', async () => {
