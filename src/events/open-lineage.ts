@@ -1,6 +1,7 @@
 /** Runs of jobs as OpenLineage tells of them (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
 import { sha256Hex } from '../access/credential.ts';
 import { columnType, isText, transformationOf } from '../catalog/feeds/lineage.ts';
+import { AppError } from '../errors.ts';
 import type { JobRecord, JobStatus } from '../jobs/record.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { MappingRecord, TableRecord } from '../ports/stores/catalog.ts';
@@ -43,13 +44,12 @@ export async function openLineageBody(
     ...members,
   });
   const eventType = moment === 'started' ? 'START' : (ends[job.status] ?? 'OTHER');
-  const installation = await catalog.installation();
   return runEventJson({
     eventType,
     eventTime: new Date(occurred).toISOString(),
     producer: settings.producer,
     schemaURL: `${specification}/2-0-2/OpenLineage.json#/$defs/RunEvent`,
-    run: { runId: await runId(installation, job.id_job), facets: runFacets(job, eventType, facet) },
+    run: { runId: await runId({ catalog, jobs }, job.id_job), facets: runFacets(job, eventType, facet) },
     job: {
       namespace: settings.namespace,
       name: await jobName({ catalog, jobs }, job),
@@ -170,9 +170,14 @@ function lineageOf(lines: readonly MappingRecord[], inputs: readonly DatasetName
   );
 }
 
-/** A UUID of the job, which is the same in every event: version 8, of a hash. */
-async function runId(installation: string, idJob: number): Promise<string> {
-  const hex = await sha256Hex(`${installation}/job/${idJob}`);
+/** The UUID of the job; of one whose record was removed meanwhile, one that is the same in every event: version 8, of a hash. */
+async function runId({ catalog, jobs }: Stores, idJob: number): Promise<string> {
+  try {
+    return (await jobs.findStoredJob(idJob)).uuid;
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+  }
+  const hex = await sha256Hex(`${await catalog.installation()}/job/${idJob}`);
   const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -13,7 +13,7 @@ import { openRequest, secretsIn } from '../jobs/request/stored-request.ts';
 import { createWorker } from '../jobs/worker/run-jobs.ts';
 import type { Worker } from '../jobs/worker/run-jobs.ts';
 import type { ProcessRunner } from '../ports/processes/runner.ts';
-import type { Environment, Home } from './home.ts';
+import type { Environment } from './home.ts';
 import { createPathMask } from './host-paths.ts';
 import { jobFolder } from './open/files.ts';
 import type { OpenedInstallation } from './open/installation.ts';
@@ -43,7 +43,7 @@ export function createJobWorker(
   });
   return createWorker({
     jobs: adapters.jobs,
-    runner: clearing(runner, home),
+    runner: clearing(runner, opened),
     logger: adapters.logger,
     identity: { ...readWorkerIdentity(home.directory), slots: concurrency },
     concurrency,
@@ -55,13 +55,17 @@ export function createJobWorker(
   });
 }
 
-/** What a tool has brought to this machine goes with it, however it ends. */
-function clearing(runner: ProcessRunner, home: Home): ProcessRunner {
+/**
+ * What a tool has brought to this machine goes with it, however it ends. Numbers are given out again after the database was restored from a
+ * backup: what is left of another job of that number goes before the first attempt.
+ */
+function clearing(runner: ProcessRunner, { home, adapters }: OpenedInstallation): ProcessRunner {
   return {
     ...runner,
     async start(command) {
       const folder = jobFolder(home, command.idJob);
       await rm(folder, { recursive: true, force: true });
+      if (command.epoch === 1) await adapters.files.removeLog(command.idJob);
       const started = await runner.start(command);
       const ended = started.ended.finally(() => rm(folder, { recursive: true, force: true }));
       return { ...started, ended };

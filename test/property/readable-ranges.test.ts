@@ -21,6 +21,7 @@ import { holds, propertyTimeoutMs } from './choices/settings.ts';
 import { modelOf } from '../support/models/shredding.ts';
 import type { RelationalModel } from '../../src/engine/model/relational-model.ts';
 import type { DocumentRange, InputMember } from '../../src/tools/inputs/members.ts';
+import { uuidOfJob } from '../support/models/job-names.ts';
 
 const limits = { ...defaultEngineLimits, xmlMaxEntityAmplification: 100 };
 
@@ -47,6 +48,7 @@ async function read(
     names,
     encoding: 'copy-text',
     idJob: 1,
+    jobUuid: uuidOfJob(1),
     keyOffsets: new Map(),
     widensInPlace: true,
     unmapped: 'capture',

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { listFiles, readText } from './project-files.ts';
 
-const maxLines = 400;
+const maxLines = 440;
 
-/** Longer than 400 lines, each with its reason. */
+/** Longer than that, each with its reason. */
 const longFiles: Readonly<Record<string, string>> = {};
 
 const sources = listFiles().filter((path) => /\.(ts|mjs|as|css)$/.test(path));

@@ -60,7 +60,7 @@ export async function loadedTables(home: ServiceHome, kind: TargetKind, name: st
   }
 }
 
-const ofJobs = new Set(['loaded_at', 'job', 'valid_from']);
+const ofJobs = new Set(['loaded_at', 'job', 'job_uuid', 'valid_from']);
 
 async function contents(reader: TargetReader, tables: readonly string[]): Promise<LoadedTables> {
   const found: Record<string, string[]> = {};

@@ -51,6 +51,7 @@ const shredder = createShredder({
   names,
   encoding: 'copy-text',
   idJob: 1,
+  jobUuid: '00000000-0000-4000-8000-000000000001',
   keyOffsets: new Map(),
   widensInPlace: true,
   unmapped: 'capture',

@@ -27,10 +27,11 @@ export async function readDuckDbLoads(
     );
     if (tables.length < 2) return [];
     const rows = await database.read<Record<keyof TargetLoad, unknown>>(targetLoadsQuery(doubleQuoted));
-    return rows.map(({ installation, idSch, idLschma, holds }) => ({
+    return rows.map(({ installation, idSch, idLschma, modelHash, holds }) => ({
       installation: String(installation),
       idSch: idSch === null ? null : Number(idSch),
       idLschma: idLschma === null ? null : Number(idLschma),
+      modelHash: modelHash === null ? null : String(modelHash),
       holds: holds === true,
     }));
   });

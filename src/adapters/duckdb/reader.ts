@@ -71,8 +71,8 @@ export interface SourceTables {
   raiseMemory(): Promise<boolean>;
   /** as a reader's; of tables that may have long texts */
   lowerMemory?(): Promise<void>;
-  /** logical schema of a job, where its number stands for one job alone */
-  logicalSchemaOf(job: number): Promise<number | null>;
+  /** as of `ReadTables` */
+  modelHashOf(jobUuid: string): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -114,8 +114,8 @@ class FileTables implements ReadTables<SourceTable> {
     return this.#tables.table(name);
   }
 
-  logicalSchemaOf(job: number): Promise<number | null> {
-    return this.#tables.logicalSchemaOf(job);
+  modelHashOf(jobUuid: string): Promise<string | null> {
+    return this.#tables.modelHashOf(jobUuid);
   }
 
   close(): Promise<void> {

@@ -3,7 +3,7 @@ import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { TargetManifest, ManifestJob } from './contents/manifest.ts';
 import { readCommittedManifest } from './contents/manifest.ts';
-import { jobOf, zonesOfManifest } from './contents/next-manifest.ts';
+import { zonesOfManifest } from './contents/next-manifest.ts';
 import { inPinnedFolder } from '../local-files/open-folder.ts';
 
 /** Newest first; none where the folder is not there, or nothing was loaded into it. */
@@ -25,28 +25,32 @@ export async function readFolderZones(
   return manifest === null ? new Map() : zonesOfManifest(manifest, tables);
 }
 
-/** By number of a job: the logical schema that it loaded by, where the number stands for one job of that installation alone. */
-export function logicalSchemaOfJob(
-  jobs: readonly ManifestJob[],
-  installation: string | undefined,
-  job: number,
-): number | null {
-  const found = jobs.filter((candidate) => candidate.job === job);
-  const [only] = found;
-  const isOurs = installation === undefined || only?.installation === installation;
-  return found.length === 1 && isOurs ? only!.id_lschma : null;
+/** Returns the hash of the model that a job loaded by, or null if the manifest does not have the job. */
+export function modelHashOfJob(jobs: readonly ManifestJob[], jobUuid: string): string | null {
+  return jobs.find((job) => job.job_uuid === jobUuid)?.model_sha256 ?? null;
 }
 
 export function loadsOf({ jobs, tables }: TargetManifest): readonly TargetLoad[] {
-  const present = new Set(tables.flatMap(({ files }) => files.map(jobOf)));
+  const present = new Set(tables.flatMap(({ files }) => files.map((file) => file.job_uuid)));
   const found = new Map<string, TargetLoad>();
   for (const job of newestFirst(jobs)) {
-    const { installation, id_sch: idSch, id_lschma: idLschma } = job;
-    const key = JSON.stringify([installation, idSch, idLschma]);
-    const holds = present.has(jobOf(job)) || found.get(key)?.holds === true;
-    found.set(key, { installation, idSch, idLschma, holds });
+    const { key, load } = loadOf(job);
+    const holds = present.has(job.job_uuid) || found.get(key)?.holds === true;
+    found.set(key, { ...load, holds });
   }
   return [...found.values()];
+}
+
+/** The logical schema of a job; `key`: the same for all jobs of one. */
+export function loadOf(job: ManifestJob): {
+  readonly key: string;
+  readonly load: Omit<TargetLoad, 'holds'>;
+} {
+  const { installation, id_sch: idSch, id_lschma: idLschma, model_sha256: modelHash } = job;
+  return {
+    key: JSON.stringify([installation, idSch, idLschma, modelHash]),
+    load: { installation, idSch, idLschma, modelHash },
+  };
 }
 
 function newestFirst(jobs: readonly ManifestJob[]): readonly ManifestJob[] {

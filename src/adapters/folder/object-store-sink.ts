@@ -48,7 +48,8 @@ export interface ObjectFolderRowSinkOptions {
   readonly format: FolderFormat;
   /** `s3://BUCKET/PREFIX`, for scripts that load the files from there */
   readonly address: string;
-  readonly idJob: number;
+  /** names the job in names of files, as `jobMark` makes it */
+  readonly jobMark: string;
   /** a folder of this machine, for this job alone; removed at the end */
   readonly staging: string;
   /** as of FolderRowSinkOptions */
@@ -60,8 +61,7 @@ export interface ObjectFolderRowSinkOptions {
 }
 
 interface Journal {
-  readonly job: number;
-  readonly installation: string;
+  readonly job_uuid: string;
   /** new ones */
   readonly files: readonly string[];
   /** files of an earlier manifest, to be removed once the new one is there */
@@ -92,7 +92,7 @@ class ObjectFolderRowSink implements RowSink {
   constructor(options: ObjectFolderRowSinkOptions) {
     this.#options = options;
     // Named for the job, also where an overwrite would give a name again: what a manifest lists never changes
-    const fileNameOf = (table: string): string => `${fileNamePart(table)}.${options.idJob}`;
+    const fileNameOf = (table: string): string => `${fileNamePart(table)}.${options.jobMark}`;
     this.#local = createFolderRowSink({
       directory: options.staging,
       format: options.format,
@@ -231,13 +231,6 @@ class ObjectFolderRowSink implements RowSink {
   async #journal(after: TargetManifest): Promise<Journal> {
     const before = namesIn(this.#before);
     const names = namesIn(after);
-    const own = this.#plan.installation ?? '';
-    const reused = this.#before?.tables
-      .flatMap((table) => table.files)
-      .find((file) => file.job === this.#plan.idJob && file.installation !== own);
-    // another installation's job of the same number: its names would be ours
-    if (reused !== undefined)
-      throw new AppError('conflict', `${this.label}: ${reused.name} is of another installation.`);
     const scripts = await Promise.all(
       otherScriptNames(after).map(async (name) => [
         name,
@@ -245,8 +238,7 @@ class ObjectFolderRowSink implements RowSink {
       ]),
     );
     return {
-      job: this.#plan.idJob,
-      installation: this.#plan.installation ?? '',
+      job_uuid: this.#plan.jobUuid,
       files: [...names].filter((name) => !before.has(name)),
       remove: [
         ...[...before].filter((name) => !names.has(name)),
@@ -257,8 +249,8 @@ class ObjectFolderRowSink implements RowSink {
     };
   }
 
-  #journalName({ job, installation }: Journal): string {
-    return `${journalPrefix}${installation}-${job}.json`;
+  #journalName({ job_uuid: jobUuid }: Journal): string {
+    return `${journalPrefix}${jobUuid}.json`;
   }
 
   /** Files that no manifest lists belong to somebody else. */
@@ -300,9 +292,7 @@ class ObjectFolderRowSink implements RowSink {
       const journal = JSON.parse(text) as Journal;
       if (![...journal.files, ...journal.remove].every(isOwnName))
         throw new AppError('conflict', `${this.label}: ${name} is not a journal of this version.`);
-      const isThere = manifest?.jobs.some(
-        ({ job, installation }) => job === journal.job && installation === journal.installation,
-      );
+      const isThere = manifest?.jobs.some((job) => job.job_uuid === journal.job_uuid);
       if (isThere === true) {
         await this.#finish(journal);
         continue;

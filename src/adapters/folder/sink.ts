@@ -33,7 +33,7 @@ import {
   type ManifestTable,
 } from './contents/manifest.ts';
 import {
-  jobOf,
+  isByLogicalSchema,
   nextManifest,
   remainingTables,
   tableOfOtherKeys,
@@ -248,8 +248,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
       keys: {},
       tables: [],
     };
-    const { idJob, installation = '' } = plan;
-    if (this.#manifest.jobs.some((job) => job.job === idJob && job.installation === installation)) {
+    const { idJob, jobUuid } = plan;
+    if (this.#manifest.jobs.some((job) => job.job_uuid === jobUuid)) {
       this.outcome = 'already';
       return 'skip';
     }
@@ -282,15 +282,14 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   /** What stays of the jobs that wrote into tables of this model, or by it beside them: documents that it does not know, kept whole. */
   #ownDocuments(): readonly ManifestTable[] {
-    const { model, idLschma, installation = '' } = this.plan;
-    const own = tableIndexes(model);
-    const jobs = new Set(this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map(jobOf) : [])));
-    for (const job of this.#manifest.jobs)
-      if (idLschma !== null && job.id_lschma === idLschma && job.installation === installation)
-        jobs.add(jobOf(job));
+    const own = tableIndexes(this.plan.model);
+    const jobs = new Set(
+      this.#kept.flatMap(({ name, files }) => (own.has(name) ? files.map((file) => file.job_uuid) : [])),
+    );
+    for (const job of this.#manifest.jobs) if (isByLogicalSchema(job, this.plan)) jobs.add(job.job_uuid);
     return this.#kept.map((table) => ({
       ...table,
-      files: table.files.filter((file) => jobs.has(jobOf(file))),
+      files: table.files.filter((file) => jobs.has(file.job_uuid)),
     }));
   }
 

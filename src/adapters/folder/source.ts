@@ -14,7 +14,7 @@ import type { RowSource } from '../../ports/rows/source.ts';
 import { openDuckDbReader, pathLiteral } from '../duckdb/database.ts';
 import { LazyReader } from '../duckdb/lazy-reader.ts';
 import { lexicalText } from '../duckdb/types.ts';
-import { logicalSchemaOfJob, readFolderLoads } from './ledger.ts';
+import { modelHashOfJob, readFolderLoads } from './ledger.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import type { ClosableBlocks, DocumentRowsOnly } from '../row-sinks/table-row-source.ts';
 import { surveyBytes, surveyRecords } from './reading/survey-records.ts';
@@ -33,8 +33,6 @@ export interface FolderRowSourceOptions {
   readonly directory: string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
-  /** numbers the logical schemas that are asked for; absent: whichever */
-  readonly installation?: string;
 }
 
 export function createFolderRowSource(options: FolderRowSourceOptions): RowSource {
@@ -48,7 +46,7 @@ export function createFolderRowSource(options: FolderRowSourceOptions): RowSourc
 
 /** What is read stays as it was: the folder is locked meanwhile, or it is known at the end. */
 async function openTables(
-  { directory: label, refuseLinks = false, installation }: FolderRowSourceOptions,
+  { directory: label, refuseLinks = false }: FolderRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
   const nothing = new AppError('not_found', `${label}: no documents were loaded there.`);
@@ -96,7 +94,7 @@ async function openTables(
       // most folders are read without it
       connect: async () => (await database.opened()).connect(),
       raiseMemory: async () => (await database.opened()).raiseMemory(),
-      logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
+      modelHashOf: async (jobUuid) => modelHashOfJob(manifest.jobs, jobUuid),
       close: async () => {
         await database.close();
         await letGo();

@@ -1,5 +1,5 @@
 /** Many small files of tables become few large ones with the same rows, in one version of each table. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
@@ -19,7 +19,7 @@ const mostBytesOfFile = 128 * 1024 * 1024;
 const mostBytesOfJob = 256 * 1024 * 1024;
 /** as many files as a table may have before the next job compacts it */
 export const usualMostFiles = 64;
-/** commits of a compaction are told by this name, where those of jobs have an installation's */
+/** in a commit of a compaction, in place of the installation */
 const compactor = 'compaction';
 
 /** What became of the tables, in words; none where no table has two small files.  AppErrors as of a job. */
@@ -54,6 +54,7 @@ async function compactTables(
     staging,
     // later than any compaction before
     job: Date.now(),
+    jobUuid: randomUUID(),
     installation: compactor,
     tables: steps,
     manifest,

@@ -14,14 +14,19 @@ import type { FieldIds, NewFile, ToldValue } from './table-format.ts';
 
 export const dataFolder = 'data';
 
-/** A name that no other file of the table has, and that tells the job. */
-export function dataFileName(job: number): string {
-  return `${job}-${randomBytes(8).toString('hex')}.parquet`;
+/** A name that no other file of the table has. `mark`: names the job (`jobMark`). */
+export function dataFileName(mark: string): string {
+  return `${mark}-${randomBytes(8).toString('hex')}.parquet`;
+}
+
+/** What names of files of a job look like. */
+export function fileNamesOf(mark: string): RegExp {
+  return new RegExp(`^${mark}-[0-9a-f]{16}\\.parquet$`);
 }
 
 /** Whether a job made it; the others are those of programs that write into the table, too. */
 export function isOwnFile(path: string): boolean {
-  return /^data\/\d+-[0-9a-f]{16}\.parquet$/.test(path);
+  return /^data\/\d+-[0-9a-f]{8}-[0-9a-f]{16}\.parquet$/.test(path);
 }
 
 /** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
@@ -71,11 +76,11 @@ export interface DataFiles {
   /** `stats` of an `add`: rows; NULLs, least and greatest values of the first columns */
   statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
   /** the rows of a file in a new one, which lies in `scratch`; null where no row stays */
-  rewrite(file: LocalRows, job: number, rewriting: Rewriting): Promise<NewFile | null>;
+  rewrite(file: LocalRows, mark: string, rewriting: Rewriting): Promise<NewFile | null>;
   /** the rows of all files in a new one, as `rewrite`, with all of the columns; AppError `conflict` where those are not so many */
   merge(
     paths: readonly string[],
-    job: number,
+    mark: string,
     rows: number,
     merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
   ): Promise<NewFile>;
@@ -125,7 +130,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
 
   return {
     statistics,
-    rewrite: async (file, job, { conversions, columns, where, fieldIds, values: settled = new Map() }) => {
+    rewrite: async (file, mark, { conversions, columns, where, fieldIds, values: settled = new Map() }) => {
       const { read, run } = await database();
       const from = settled.size === 0 ? parquet([file]) : wholeRows([file], columns);
       const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${from}`);
@@ -138,7 +143,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
           ? column
           : `${converted(`${column}::${from}`, from, to)} AS ${column}`;
       });
-      const name = dataFileName(job);
+      const name = dataFileName(mark);
       const ids = fieldIds === null ? null : picked(fieldIds, present);
       const draft = join(scratch, name);
       await makeFolder(scratch);
@@ -157,7 +162,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       const { size: bytes } = await stat(draft);
       return { name, bytes, stats, ...(ids === null ? {} : { fieldIds: ids }) };
     },
-    merge: async (paths, job, rows, { columns, fieldIds }) => {
+    merge: async (paths, mark, rows, { columns, fieldIds }) => {
       const { read, run } = await database();
       const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`);
       const present = new Set(described.map(({ column_name: name }) => name));
@@ -165,7 +170,7 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
         const column = doubleQuoted(name);
         return `${present.has(name) ? column : 'NULL'}::${sqlType} AS ${column}`;
       });
-      const name = dataFileName(job);
+      const name = dataFileName(mark);
       const draft = join(scratch, name);
       await makeFolder(scratch);
       const written = await run(

@@ -1,6 +1,7 @@
 /** The row of a job in `_loads`: the job counts once that is there. */
 import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { columnSqlType } from '../duckdb/types.ts';
+import { jobMark } from '../folder/contents/file-names.ts';
 import { encodedRows } from '../folder/contents/encoded-rows.ts';
 import { writeParquet } from '../folder/parquet.ts';
 import { dataFileName } from './data-files.ts';
@@ -25,17 +26,19 @@ export async function loadsStep(job: LakeJob, known: TablesThere, staging: strin
   const { name, columns: typed } = sideTableDefinitions.loads;
   const { comment, columns } = sideColumns(name);
   const values: Readonly<Record<string, string | number | null>> = {
+    job_uuid: job.job_uuid,
     job: job.job,
     installation: job.installation,
     id_sch: job.id_sch,
     id_lschma: job.id_lschma,
+    model_sha256: job.model_sha256,
     published_at: job.published_at,
     documents: job.documents,
     rows: job.rows,
   };
   const row = columns.map((column) => values[column.name]?.toString() ?? null);
   const [rows] = encodedRows([row], 'words', typed);
-  const fileName = dataFileName(job.job);
+  const fileName = dataFileName(jobMark(job.job, job.job_uuid));
   const [written] = await writeParquet(
     staging,
     [

@@ -2,6 +2,7 @@
 import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { AppError } from '../../errors.ts';
+import { loadOf } from '../folder/ledger.ts';
 import { canTakeZone } from './empty-columns.ts';
 import { mainFormat } from './formats.ts';
 import type { LakeFormatName } from './table-format.ts';
@@ -29,10 +30,9 @@ export async function readLakeLoads(target: LakeTarget): Promise<readonly Target
   );
   const found = new Map<string, TargetLoad>();
   for (const job of (manifest?.jobs ?? []).toReversed()) {
-    const { installation, id_sch: idSch, id_lschma: idLschma } = job;
-    const key = JSON.stringify([installation, idSch, idLschma]);
+    const { key, load } = loadOf(job);
     const holds = job.tables.length > 0 || found.get(key)?.holds === true;
-    found.set(key, { installation, idSch, idLschma, holds });
+    found.set(key, { ...load, holds });
   }
   return [...found.values()];
 }

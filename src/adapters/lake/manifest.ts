@@ -8,6 +8,7 @@ import { fileNamePart } from '../folder/contents/file-names.ts';
 import {
   isCodeRow,
   isList,
+  isManifestJob,
   isObject,
   isOwnName,
   journalName,
@@ -57,8 +58,8 @@ export interface TableStep {
   readonly files: readonly NewFile[];
   /** rows that are there go */
   readonly replace: boolean;
-  /** but for those of the documents of these jobs */
-  readonly keptJobs: readonly number[];
+  /** but for those of the documents of these jobs (UUIDs) */
+  readonly keptJobs: readonly string[];
   /** and of these keys, decimal digits; absent: none */
   readonly keptDocuments?: readonly string[];
   /** rows of the documents of these keys go, decimal digits; columns are told only where the job has rows, too */
@@ -83,6 +84,7 @@ export interface LakeStep {
   readonly format: LakeFormatName;
   /** folder that the new files wait in */
   readonly staging: string;
+  readonly jobUuid: string;
   readonly job: number;
   readonly installation: string;
   /** in the order in which they are committed */
@@ -140,7 +142,7 @@ function isManifest({ version, format, jobs, keys, tables, codes }: Partial<Lake
   return (
     version === 1 &&
     isLakeFormat(format) &&
-    isList(jobs, (job) => isObject(job) && isList(job['tables'], isText)) &&
+    isList(jobs, (job) => isManifestJob(job) && isList((job as LakeJob).tables, isText)) &&
     isObject(keys) &&
     (codes === undefined || isList(codes, isCodeRow)) &&
     isList(tables, (table) => isObject(table) && isText(table['name']) && isOwnName(table['directory']))
@@ -148,12 +150,21 @@ function isManifest({ version, format, jobs, keys, tables, codes }: Partial<Lake
 }
 
 /** Any user who may write into the folder may have written it: none of its names may lead out of the folder. */
-function isStep({ format, staging, job, installation, tables, manifest }: Partial<LakeStep>): boolean {
+function isStep({
+  format,
+  staging,
+  jobUuid,
+  job,
+  installation,
+  tables,
+  manifest,
+}: Partial<LakeStep>): boolean {
   return (
     isLakeFormat(format) &&
     isText(staging) &&
     staging.startsWith(stagingPrefix) &&
     isOwnName(staging.slice(stagingPrefix.length)) &&
+    isUuid(jobUuid) &&
     Number.isSafeInteger(job) &&
     isText(installation) &&
     isList(tables, isTableStep) &&
@@ -171,7 +182,7 @@ function isTableStep(step: unknown): boolean {
       step['columns'],
       (column) => isObject(column) && isText(column['name']) && isSqlType(column['sqlType']),
     ) &&
-    isList(step['keptJobs'], Number.isSafeInteger) &&
+    isList(step['keptJobs'], isUuid) &&
     (step['keptDocuments'] === undefined || isList(step['keptDocuments'], isDigits)) &&
     isList(step['without'], isDigits) &&
     (step['partitioning'] === undefined || isList(step['partitioning'], isPartitionField)) &&
@@ -196,6 +207,11 @@ function isClosing(closing: unknown): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+/** It becomes part of statements, and of names of files. */
+function isUuid(value: unknown): boolean {
+  return isText(value) && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
 }
 
 function isDigits(value: unknown): boolean {

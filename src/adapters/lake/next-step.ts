@@ -9,6 +9,7 @@ import { columnSqlType } from '../duckdb/types.ts';
 import { columnId, widenedWords, type WidenedTypes } from '../row-sinks/unfit-columns.ts';
 import { typesIn } from '../folder/contents/noted-columns.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
+import { jobMark } from '../folder/contents/file-names.ts';
 import type { CodeRow } from '../folder/contents/manifest.ts';
 import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
 import { writeParquet } from '../folder/parquet.ts';
@@ -76,7 +77,7 @@ const sideNames: readonly string[] = [
 
 export async function nextStep(job: StagedJob): Promise<PlannedStep> {
   const { plan, before, staging, merge } = job;
-  const { idJob, installation = '', model, saveMode } = plan;
+  const { idJob, jobUuid, installation = '', model, saveMode } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
   const overwritten = saveMode === 'overwrite' ? await overwrittenBy(plan, job.known, before) : null;
   const files = openDataFiles(staging, staging);
@@ -85,7 +86,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
     const gone = await rowsOfDocuments(job.known, before, merge?.gone ?? []);
     const isMade = plan.allTables || saveMode === 'write-schema';
     const steps: TableStep[] = [];
-    const place = { known: job.known, files, format: before.format, job: idJob, staging };
+    const place = { known: job.known, files, format: before.format, mark: jobMark(idJob, jobUuid), staging };
     const addStep = async (
       name: string,
       description: TableDescription,
@@ -152,6 +153,7 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
       format: before.format,
       staging: job.stagingName,
       job: idJob,
+      jobUuid,
       installation,
       tables: steps,
       manifest,
@@ -245,7 +247,7 @@ async function withMergedDocuments(
   const { documents } = sideTableNames;
   const staged = (written.get(documents) ?? []).filter(({ rows }) => rows > 0);
   if (merge === null || staged.length === 0) return written;
-  const place = { files, known, staging, job: plan.idJob };
+  const place = { files, known, staging, mark: jobMark(plan.idJob, plan.jobUuid) };
   const told = await mergedDocumentFiles(place, merge, staged, sideColumns(documents).columns);
   return new Map([...written, [documents, told]]);
 }
@@ -270,10 +272,12 @@ function jobRecord(
   const rows = rowsByTable(written, own);
   const removed = [...gone].reduce((sum, [name, count]) => sum + (isBesideData(name) ? 0 : count), 0);
   return {
+    job_uuid: plan.jobUuid,
     job: plan.idJob,
     installation: plan.installation ?? '',
     id_sch: plan.idSch,
     id_lschma: plan.idLschma,
+    model_sha256: plan.modelHash,
     published_at: new Date().toISOString(),
     documents: rowsOf(written.get(sideTableNames.documents) ?? []) - (merge?.gone.length ?? 0),
     rows: Object.values(rows).reduce((sum, count) => sum + count, 0) - removed,

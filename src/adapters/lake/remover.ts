@@ -43,12 +43,11 @@ async function removeDocuments(
   plan: RemovalPlan,
   fence: (removed: Removed) => Promise<boolean>,
 ): Promise<Removed> {
-  const { idJob, installation, model } = plan;
+  const { idJob, jobUuid, installation, model } = plan;
   const { label } = place;
   const manifest = await place.readManifest();
   if (manifest === null) throw new AppError('not_found', `${label}: no documents were loaded there.`);
-  if (manifest.jobs.some((job) => job.job === idJob && job.installation === installation))
-    return { documents: 0, rows: {}, already: true };
+  if (manifest.jobs.some((job) => job.job_uuid === jobUuid)) return { documents: 0, rows: {}, already: true };
   const stagingName = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
   const staging = await place.stage(stagingName);
   const tables = new TablesThere(place, manifest, staging);
@@ -68,10 +67,12 @@ async function removeDocuments(
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
     // the ledger's sums go on telling what the target holds
     const record = {
+      job_uuid: jobUuid,
       job: idJob,
       installation,
       id_sch: plan.idSch,
       id_lschma: plan.idLschma,
+      model_sha256: plan.modelHash,
       published_at: new Date().toISOString(),
       documents: -keys.length,
       rows: -total,
@@ -82,6 +83,7 @@ async function removeDocuments(
       format: manifest.format,
       staging: stagingName,
       job: idJob,
+      jobUuid,
       installation,
       tables: steps,
       manifest: { ...manifest, jobs: [...(await jobsThatStay(tables, manifest, keys)), record] },
@@ -106,18 +108,18 @@ async function documentKeys(
   tables: TablesThere,
   manifest: LakeManifest,
   label: string,
-  { documentName, idLschma, installation }: RemovalPlan,
+  { documentName, idLschma, modelHash }: RemovalPlan,
 ): Promise<readonly string[]> {
   const jobs = manifest.jobs
-    .filter((job) => isByLogicalSchema(job, { idLschma, installation }))
-    .map(({ job }) => job);
+    .filter((job) => isByLogicalSchema(job, { modelHash }))
+    .map((job) => standardLiteral(job.job_uuid));
   const rows =
     jobs.length === 0
       ? []
       : await tables.rows<{ key: string }>(
           sideTableNames.documents,
           (from) =>
-            `SELECT ${fileKeyName}::VARCHAR AS key FROM ${from} WHERE name = ${standardLiteral(documentName)} AND job IN (${jobs.join(', ')})`,
+            `SELECT ${fileKeyName}::VARCHAR AS key FROM ${from} WHERE name = ${standardLiteral(documentName)} AND job_uuid IN (${jobs.join(', ')})`,
         );
   if (rows.length > 0) return rows.map(({ key }) => key);
   throw new AppError(

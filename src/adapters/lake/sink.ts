@@ -14,6 +14,7 @@ import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { StagedFiles, type HandedRows } from '../file-staging/staged-files.ts';
 import { keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
+import { jobMark } from '../folder/contents/file-names.ts';
 import { encodedRows } from '../folder/contents/encoded-rows.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
 import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
@@ -112,7 +113,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   override get units(): UnitTarget {
-    const { model, saveMode, idJob } = this.plan;
+    const { model, saveMode, idJob, jobUuid } = this.plan;
     return (this.#units ??= createLakeUnits({
       model,
       lakeFormat: this.#options.format,
@@ -124,7 +125,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
         partitioningOf({ known: this.#known, table, wanted: this.#partitions.get(table) }),
       take: async (file, path) => {
         const table = tableName(model, file.table);
-        const name = dataFileName(idJob);
+        const name = dataFileName(jobMark(idJob, jobUuid));
         await this.#files!.adopt(path, name);
         const adopted = this.#adopted.get(table) ?? [];
         adopted.push({ ...file, name });
@@ -233,7 +234,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
-    const { idJob, installation = '', model, saveMode } = this.plan;
+    const { idJob, jobUuid, model, saveMode } = this.plan;
     const place = (this.#place = await holdPlace(this.#options.target, true));
     const { format } = this.#options;
     this.#manifest = (await place.readManifest()) ?? emptyManifest(format);
@@ -244,7 +245,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
       );
     this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
     this.#known = new TablesThere(place, this.#manifest, join(place.local, this.#staging));
-    if (this.#manifest.jobs.some((job) => job.job === idJob && job.installation === installation)) {
+    if (this.#manifest.jobs.some((job) => job.job_uuid === jobUuid)) {
       this.outcome = 'already';
       this.#staging = '';
       return 'skip';
@@ -285,14 +286,14 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   /** Of those whose documents stay: jobs that wrote into tables of this model, or by it. */
-  #ownJobs(): readonly number[] {
+  #ownJobs(): readonly string[] {
     const own = new Set(this.plan.model.tables.map((table) => table.name));
     return this.#manifest.jobs
       .filter((job) => {
         if (job.tables.length === 0) return false;
         return isByLogicalSchema(job, this.plan) || job.tables.some((name) => own.has(name));
       })
-      .map(({ job }) => job);
+      .map((job) => job.job_uuid);
   }
 
   /** `_codes`, written anew where a job brings others. */
@@ -309,8 +310,9 @@ class LakeRowSink extends StagedRowSink implements RowSink {
   }
 
   async #write(table: string, ...rows: HandedRows): Promise<void> {
+    const { idJob, jobUuid } = this.plan;
     let name = this.#names.get(table);
-    if (name === undefined) this.#names.set(table, (name = dataFileName(this.plan.idJob)));
+    if (name === undefined) this.#names.set(table, (name = dataFileName(jobMark(idJob, jobUuid))));
     await this.guarded(() => this.#files!.write(name, ...rows));
   }
 

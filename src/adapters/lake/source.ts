@@ -12,7 +12,7 @@ import { openDuckDbReader } from '../duckdb/database.ts';
 import { LazyReader } from '../duckdb/lazy-reader.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from '../duckdb/reader.ts';
 import { lexicalText } from '../duckdb/types.ts';
-import { logicalSchemaOfJob } from '../folder/ledger.ts';
+import { modelHashOfJob } from '../folder/ledger.ts';
 import { tableColumns } from '../folder/contents/formats.ts';
 import { HeldRoom, heldValueBytes, pieceBytesOf } from '../folder/reading/held-room.ts';
 import {
@@ -34,8 +34,6 @@ import { readBetweenJobs } from './store/read-place.ts';
 
 export interface LakeRowSourceOptions {
   readonly target: LakeTarget;
-  /** numbers the logical schemas that are asked for; absent: whichever */
-  readonly installation?: string;
   /** as the job left the tables that made this version of `_loads`; absent: their newest versions */
   readonly version?: number;
 }
@@ -56,7 +54,7 @@ interface TablesFound {
 
 /** No job writes while it is read; what other programs commit meanwhile is not seen. */
 async function openTables(
-  { target, installation, version }: LakeRowSourceOptions,
+  { target, version }: LakeRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
   const spill = await mkdtemp(join(tmpdir(), 'row-source-'));
@@ -73,7 +71,7 @@ async function openTables(
       // most tables are read without it
       connect: async () => (await database.opened()).connect(),
       raiseMemory: async () => (await database.opened()).raiseMemory(),
-      logicalSchemaOf: async (job) => logicalSchemaOfJob(manifest.jobs, installation, job),
+      modelHashOf: async (jobUuid) => modelHashOfJob(manifest.jobs, jobUuid),
       close: async () => {
         await database.close();
         await removeSpill();

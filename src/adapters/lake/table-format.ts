@@ -78,6 +78,7 @@ export interface TableChange {
   /** paths below the table's folder */
   readonly removed: readonly string[];
   readonly added: readonly NewFile[];
+  readonly jobUuid: string;
   readonly job: number;
   readonly installation: string;
   /** of every table once the job is there with all of its rows; null for all tables but the ledger */
@@ -97,9 +98,9 @@ export interface TableVersion {
   /** by path below the table's folder, in the order in which they were added */
   readonly files: ReadonlyMap<string, LakeFile>;
   /** All files that versions of the job added, and maybe others; null where the table does not tell. */
-  readonly addedBy: (job: number, installation: string) => Promise<ReadonlySet<string> | null>;
-  /** the last job of that installation */
-  readonly lastJob: (installation: string) => number | null;
+  readonly addedBy: (jobUuid: string) => Promise<ReadonlySet<string> | null>;
+  /** Whether the last job that wrote here is that one. */
+  readonly isOfJob: (jobUuid: string) => boolean;
   /** what jobs wrote of the tables' versions when they made this one */
   readonly versionsTold: Readonly<Record<string, unknown>> | null;
   /** whether it was made for a job that has not come: its columns are nobody’s */
@@ -153,8 +154,7 @@ export interface TableFormat {
     files: LakeFiles,
     directory: string,
     version: TableVersion,
-    job: number,
-    installation: string,
+    job: Pick<TableChange, 'job' | 'jobUuid'>,
   ) => Promise<void>;
 }
 
@@ -169,10 +169,8 @@ export function isLakeFormat(name: unknown): name is LakeFormatName {
   return lakeFormatNames.some((known) => known === name);
 }
 
-/** Applications that commit to a table have a name of their own there. */
-export function applicationId(installation: string): string {
-  return `conversion-job-service/${installation}`;
-}
+/** in front of what jobs say of themselves in a table */
+export const ownNamespace = 'conversion-job-service/';
 
 export function fieldOf({ name, sqlType, nullable, comment, isKey = false }: LakeColumn): LakeField {
   return { name, sqlType, nullable, comment, isKey };

@@ -1,5 +1,5 @@
 /** The tables that a folder holds when a job opens it, each looked at once. */
-import { doubleQuoted } from '../../engine/sql/dialect.ts';
+import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { dataFolder, isOwnFile, openDataFiles, parquet, wholeRows, type DataFiles } from './data-files.ts';
@@ -99,11 +99,11 @@ export class TablesThere {
   }
 
   /** Those of the SHA-256 (hex) whose documents the jobs loaded. */
-  async documentsOf(jobs: readonly number[], wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  async documentsOf(jobs: readonly string[], wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     if (jobs.length === 0) return new Set();
     const rows = await this.rows<{ sha256: string }>(
       sideTableNames.documents,
-      (from) => `SELECT sha256 FROM ${from} WHERE job IN (${jobs.join(', ')})`,
+      (from) => `SELECT sha256 FROM ${from} WHERE job_uuid IN (${jobs.map(standardLiteral).join(', ')})`,
     );
     return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
   }

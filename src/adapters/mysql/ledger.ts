@@ -13,10 +13,11 @@ export async function readMysqlLoads(database: Mysql): Promise<readonly TargetLo
   );
   if (found.length < 2) return [];
   const rows = await database.rows(targetLoadsQuery(mysql.quote).replaceAll('IS NOT DISTINCT FROM', '<=>'));
-  return rows.map(([installation, idSch, idLschma, holds]) => ({
+  return rows.map(([installation, idSch, idLschma, modelHash, holds]) => ({
     installation: installation!,
     idSch: idSch === null ? null : Number(idSch),
     idLschma: idLschma === null ? null : Number(idLschma),
+    modelHash: modelHash ?? null,
     holds: holds === '1',
   }));
 }

@@ -47,10 +47,10 @@ export async function clearedDocuments({
       ? [`SELECT ${quote(column)} AS ${quote(fileKeyName)} FROM ${quote(table)}`]
       : [],
   );
-  const isByIt = `(l.id_lschma <=> ${plan.idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(plan.installation ?? '')})`;
-  if (plan.idLschma !== null && known.has(sideTableNames.loads))
+  const isByIt = `(l.model_sha256 <=> ${plan.modelHash === null ? 'NULL' : standardLiteral(plan.modelHash)})`;
+  if (plan.modelHash !== null && known.has(sideTableNames.loads))
     sources.push(
-      `SELECT d.${quote(fileKeyName)} FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE ${isByIt}`,
+      `SELECT d.${quote(fileKeyName)} FROM ${documents} d JOIN ${loads} l ON l.job_uuid = d.job_uuid WHERE ${isByIt}`,
     );
   if (sources.length === 0) return null;
   await database.run(
@@ -59,7 +59,7 @@ export async function clearedDocuments({
   const ours = new Set([...tables.map((table) => foldedName(table.name)), ...Object.values(sideTableNames)]);
   const ofOthers = known.has(sideTableNames.loads)
     ? await database.rows(
-        `SELECT 1 FROM ${quote(name)} c JOIN ${documents} d ON d.${quote(fileKeyName)} = c.${quote(fileKeyName)} JOIN ${loads} l ON l.job = d.job WHERE NOT ${isByIt} LIMIT 1`,
+        `SELECT 1 FROM ${quote(name)} c JOIN ${documents} d ON d.${quote(fileKeyName)} = c.${quote(fileKeyName)} JOIN ${loads} l ON l.job_uuid = d.job_uuid WHERE NOT ${isByIt} LIMIT 1`,
       )
     : [];
   const lists = ofOthers.length === 0 ? [] : await earlierLists(database, known, ours);

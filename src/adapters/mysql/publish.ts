@@ -32,6 +32,7 @@ import {
 import type { MysqlStagedTable, Staging } from './staging.ts';
 import { clearedDocuments, keepOthersRows } from './overwrite.ts';
 import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
+import { ledgerStatement } from '../row-sinks/ledger.ts';
 
 export interface MysqlPublication {
   readonly database: Mysql;
@@ -165,7 +166,7 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   ))
     await database.run(statement);
   const documents = sides.get('documents')?.rows ?? 0;
-  await database.run(ledgerStatement(publication, madeSide('loads'), documents, rows));
+  await database.run(loadsStatement(publication, madeSide('loads'), documents, rows));
   const merged = merges ? { merged: { replaced: 0, deleted: 0 } } : {};
   await passFence(publication.fence, merged.merged);
   await database.run(`RENAME TABLE ${moves.join(', ')}`);
@@ -241,7 +242,7 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
     ))
       await database.run(statement);
     await database.run(
-      ledgerStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows, merged),
+      loadsStatement(publication, sideTableNames.loads, sides.get('documents')?.rows ?? 0, rows, merged),
     );
     await passFence(publication.fence, merged?.counts);
     await database.run('COMMIT');
@@ -297,7 +298,7 @@ function writtenTextStatement(
   table: string,
   relation: (name: string) => string,
 ): string {
-  return `UPDATE ${quote(table)} t JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = t.${quote(column.key)} AND ${isWrittenText(column, plan.idJob, relation, mysql.literal)}
+  return `UPDATE ${quote(table)} t JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = t.${quote(column.key)} AND ${isWrittenText(column, plan.jobUuid, relation, mysql.literal)}
     SET t.${quote(column.column)} = l.content`;
 }
 
@@ -360,17 +361,21 @@ function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }
 
-function ledgerStatement(
+function loadsStatement(
   { plan }: MysqlPublication,
   into: string,
   documents: number,
   rows: Readonly<Record<string, number>>,
   merged: Merged | null = null,
 ): string {
-  const total = sumOf(rows) - sumOf(merged?.removed.rows ?? {});
-  const added = documents - (merged?.removed.documents ?? 0);
-  const columns = sideTableDefinitions.loads.columns.map(({ name }) => quote(name)).join(', ');
-  return `INSERT INTO ${quote(into)} (${columns}) VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, UTC_TIMESTAMP(6), ${added}, ${total})`;
+  return ledgerStatement(
+    plan,
+    {
+      documents: documents - (merged?.removed.documents ?? 0),
+      rows: sumOf(rows) - sumOf(merged?.removed.rows ?? {}),
+    },
+    { into: quote(into), now: 'UTC_TIMESTAMP(6)', quote },
+  );
 }
 
 async function givenKeys({

@@ -13,6 +13,7 @@ import { removeDocuments } from './document-removal.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { takeTargetLock } from './staging.ts';
 import { readTables } from './tables.ts';
+import { publishedQuery, ledgerStatement } from '../row-sinks/ledger.ts';
 
 const { quote } = mysql;
 
@@ -42,7 +43,7 @@ async function removeNamed(
   plan: RemovalPlan,
   fence: (removed: Removed) => Promise<boolean>,
 ): Promise<Removed> {
-  const { model, documentName, idJob, installation, idSch, idLschma } = plan;
+  const { model, documentName, idLschma } = plan;
   const { label } = address;
   const { documents, loads } = sideTableNames;
   await takeTargetLock(database, address);
@@ -53,9 +54,7 @@ async function removeNamed(
       'conflict',
       `${label}: the schema is of a release whose rows do not name their documents; load the documents anew (-S o).`,
     );
-  const done = await database.rows(
-    `SELECT 1 FROM ${quote(loads)} WHERE job = ${idJob} AND installation = ${standardLiteral(installation)}`,
-  );
+  const done = await database.rows(publishedQuery(plan, quote));
   if (done.length > 0) return { documents: 0, rows: {}, already: true };
   const doubles = {
     ...model,
@@ -78,8 +77,11 @@ async function removeNamed(
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
     // the ledger's sums go on telling what the target holds
     await database.run(
-      `INSERT INTO ${quote(loads)} (job, installation, id_sch, id_lschma, published_at, documents, ${quote('rows')})
-       VALUES (${idJob}, ${standardLiteral(installation)}, ${idSch}, ${idLschma}, UTC_TIMESTAMP(6), ${-gone.documents}, ${-total})`,
+      ledgerStatement(
+        plan,
+        { documents: -gone.documents, rows: -total },
+        { into: quote(loads), now: 'UTC_TIMESTAMP(6)', quote },
+      ),
     );
     const removed: Removed = { documents: gone.documents, rows, already: false };
     if (!plan.dryRun && !(await fence(removed)))

@@ -41,6 +41,7 @@ import { publishRows } from './publish.ts';
 import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
 import { foldedName, readTables, withInstantsTold, zonesIn, type MysqlTables } from './tables.ts';
 import { spareColumn } from './types.ts';
+import { publishedQuery } from '../row-sinks/ledger.ts';
 
 const { quote } = mysql;
 
@@ -304,11 +305,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
 
   async #isPublished(database: Mysql, known: MysqlTables): Promise<boolean> {
     if (!known.has(sideTableNames.loads)) return false;
-    const { idJob, installation = '' } = this.plan;
-    const rows = await database.rows(
-      `SELECT 1 FROM ${quote(sideTableNames.loads)} WHERE job = ${idJob} AND installation = ${standardLiteral(installation)}`,
-    );
-    return rows.length > 0;
+    return (await database.rows(publishedQuery(this.plan, quote))).length > 0;
   }
 
   async #findFilled(database: Mysql, known: MysqlTables): Promise<readonly string[]> {

@@ -34,10 +34,7 @@ import { isText, plainType, textOf } from './types.ts';
 const pageRows = 2000;
 const { quote } = mysql;
 
-export interface MysqlRowSourceOptions extends MysqlAddress {
-  /** numbers the logical schemas that are asked for; absent: whichever */
-  readonly installation?: string;
-}
+export interface MysqlRowSourceOptions extends MysqlAddress {}
 
 export function createMysqlRowSource(options: MysqlRowSourceOptions): RowSource {
   return new MysqlRowSource(options);
@@ -113,19 +110,16 @@ class MysqlRowSource implements RowSource {
 
   async *documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument> {
     const { documents, loads } = sideTableNames;
-    const { installation } = this.#options;
-    const ours =
-      installation === undefined ? '' : ` AND max(l.installation) = ${standardLiteral(installation)}`;
-    const logical = this.#known.has(loads)
-      ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma) END FROM ${quote(loads)} l WHERE l.job = d.job)`
+    const modelHash = this.#known.has(loads)
+      ? `(SELECT l.model_sha256 FROM ${quote(loads)} l WHERE l.job_uuid = d.job_uuid)`
       : 'NULL';
     const of = this.#chosen(name, versions);
     for (let last = '-9223372036854775808'; ;) {
       const rows = await this.#read(
-        `SELECT d.document_key, d.name, ${logical} FROM ${quote(documents)} d WHERE d.document_key > ${last}${of} ORDER BY d.document_key LIMIT ${pageRows}`,
+        `SELECT d.document_key, d.name, ${modelHash} FROM ${quote(documents)} d WHERE d.document_key > ${last}${of} ORDER BY d.document_key LIMIT ${pageRows}`,
       );
-      for (const [key, called, idLschma] of rows)
-        yield { key: key!, name: called!, idLschma: idLschma == null ? null : Number(idLschma) };
+      for (const [key, called, modelHash] of rows)
+        yield { key: key!, name: called!, modelHash: modelHash ?? null };
       if (rows.length < pageRows) return;
       last = rows.at(-1)![0]!;
     }

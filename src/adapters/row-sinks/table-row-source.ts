@@ -67,8 +67,8 @@ export interface ReadTables<Known extends ReadTable> {
   blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<ClosableBlocks>;
   /** All rows of a table that has few, in any order; null: it has too many to be held. Absent: to ask for some costs less. */
   fewRows?(table: Known, columns: readonly string[]): Promise<ClosableBlocks | null>;
-  /** logical schema of a job, where its number stands for one job alone */
-  logicalSchemaOf(job: number): Promise<number | null>;
+  /** the hash of the model that a job loaded by; null if the ledger does not have the job */
+  modelHashOf(jobUuid: string): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ interface DocumentRange {
 }
 
 /** What is asked of a document. */
-const documentFacts = ['document_key', 'name', 'job', 'loaded_at', 'valid_from', 'valid_to'];
+const documentFacts = ['document_key', 'name', 'job_uuid', 'loaded_at', 'valid_from', 'valid_to'];
 
 export function createTableRowSource<Known extends ReadTable>(
   options: TableRowSourceOptions<Known>,
@@ -158,13 +158,13 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     try {
       const stream = await this.#guarded(() => decodedRows(blocks, documentFacts.length, (row) => row));
       for (let row = stream.head; row !== null; row = stream.head) {
-        const [documentKey, documentName, job, loadedAt = null, from = null, to = null] = row;
+        const [documentKey, documentName, jobUuid, loadedAt = null, from = null, to = null] = row;
         const wait = stream.advance();
         if (wait !== undefined) await this.#guarded(() => wait);
         if (!isVersion(versions, { loadedAt, from, to })) continue;
         if (name !== undefined && documentName !== name) continue;
-        const idLschma = await this.#tables!.logicalSchemaOf(Number(job));
-        yield { key: documentKey!, name: documentName!, idLschma };
+        const modelHash = jobUuid == null ? null : await this.#tables!.modelHashOf(jobUuid);
+        yield { key: documentKey!, name: documentName!, modelHash };
       }
     } finally {
       await blocks.close();

@@ -51,22 +51,22 @@ export function textColumns(
 /** Of what stands in `_lexical` as `l`, the values of the column: those of this job alone where others say already what documents say. */
 export function isWrittenText(
   { of, isTurned }: Pick<TextColumn, 'of' | 'isTurned'>,
-  idJob: number,
+  jobUuid: string,
   relation: (table: string) => string,
   literal = standardLiteral,
 ): string {
   const ofJob = isTurned
     ? ''
-    : ` AND l.document_key IN (SELECT document_key FROM ${relation(sideTableNames.documents)} WHERE job = ${idJob})`;
+    : ` AND l.document_key IN (SELECT document_key FROM ${relation(sideTableNames.documents)} WHERE job_uuid = ${literal(jobUuid)})`;
   return `l.table_name = ${literal(of.table)} AND l.column_name = ${literal(of.column)} AND l.content <> ''${ofJob}`;
 }
 
 /** A statement for databases that update from another table. */
 export function writtenTextStatement(
   column: TextColumn,
-  idJob: number,
+  jobUuid: string,
   relation: (table: string) => string,
 ): string {
   return `UPDATE ${relation(column.table)} AS t SET ${doubleQuoted(column.column)} = l.content FROM ${relation(sideTableNames.lexical)} l
-    WHERE l.row_key = t.${doubleQuoted(column.key)} AND ${isWrittenText(column, idJob, relation)}`;
+    WHERE l.row_key = t.${doubleQuoted(column.key)} AND ${isWrittenText(column, jobUuid, relation)}`;
 }

@@ -26,10 +26,11 @@ export function targetLoads(database: SqliteDb): readonly TargetLoad[] {
   if (!known.has(documents) || !known.has(loads)) return [];
   return database
     .read<Record<keyof TargetLoad, unknown>>(targetLoadsQuery(doubleQuoted))
-    .map(({ installation, idSch, idLschma, holds }) => ({
+    .map(({ installation, idSch, idLschma, modelHash, holds }) => ({
       installation: String(installation),
       idSch: idSch === null ? null : Number(idSch),
       idLschma: idLschma === null ? null : Number(idLschma),
+      modelHash: modelHash === null ? null : String(modelHash),
       holds: Number(holds) === 1,
     }));
 }

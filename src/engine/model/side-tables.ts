@@ -45,6 +45,8 @@ const bigint: ColumnType = { kind: 'bigint' };
 const text: ColumnType = { kind: 'text' };
 /** names of tables and columns (128 bytes at most), and what keys are made of: some databases need a length for that */
 const shortText: ColumnType = { kind: 'text', length: 255, fitsBytes: true };
+const sha256: ColumnType = { kind: 'text', length: 64, fitsBytes: true };
+const uuid: ColumnType = { kind: 'text', length: 36, fitsBytes: true };
 const instant: ColumnType = { kind: 'timestamptz' };
 
 function column(name: string, type: ColumnType, comment: string, nullable = false): SideColumn {
@@ -61,15 +63,11 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
         ...column('name', text, 'name of the file, or of the member of an archive', true),
         usualLength: 1000,
       },
-      column(
-        'sha256',
-        { kind: 'text', length: 64, fitsBytes: true },
-        'SHA-256 of its bytes, hexadecimal',
-        true,
-      ),
+      column('sha256', sha256, 'SHA-256 of its bytes, hexadecimal', true),
       column('bytes', bigint, 'size', true),
       column('loaded_at', instant, 'when it was read', true),
-      column('job', bigint, 'job that loaded it', true),
+      column('job', bigint, 'number of the job that loaded it', true),
+      column('job_uuid', uuid, 'UUID of that job', true),
     ],
     primaryKey: ['document_key'],
     index: [],
@@ -78,15 +76,17 @@ export const sideTableDefinitions: Readonly<Record<SideTableName, SideTableDefin
     name: sideTableNames.loads,
     comment: 'jobs that were published here, each once',
     columns: [
-      column('job', bigint, 'job'),
-      column('installation', shortText, 'metadata database that numbers the job'),
-      column('id_sch', bigint, 'origin', true),
-      column('id_lschma', bigint, 'logical schema', true),
+      column('job_uuid', uuid, 'identifies the job'),
+      column('job', bigint, 'its number in the metadata database'),
+      column('installation', shortText, 'metadata database'),
+      column('id_sch', bigint, 'number of the origin there', true),
+      column('id_lschma', bigint, 'number of the logical schema there', true),
+      column('model_sha256', sha256, 'SHA-256 of its model, which identifies the logical schema', true),
       column('published_at', instant, 'when its rows became visible'),
       column('documents', bigint, 'documents it added, less those it removed'),
       column('rows', bigint, 'rows it added, less those it removed'),
     ],
-    primaryKey: ['job', 'installation'],
+    primaryKey: ['job_uuid'],
     index: [],
   },
   unmapped: {

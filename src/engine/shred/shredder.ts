@@ -20,7 +20,7 @@ import type { Deviations } from './deviations.ts';
 import { foldedNames, restore, suspend, type OpenDocument } from './open-document.ts';
 import { FRAME_ROW, type ShredState } from './open-elements.ts';
 import { partText, type PartsOfFile, type PartsTaken, type Surroundings } from './row-tag/parts.ts';
-import type { DocumentFacts, RowOutput } from './rows/output.ts';
+import type { DocumentFacts, JobIdentity, RowOutput } from './rows/output.ts';
 import { Attributes } from './walk/attributes.ts';
 import { CapturedElements } from './walk/captured-elements.ts';
 import { ColumnValues, type UnconvertedText } from './walk/column-values.ts';
@@ -33,8 +33,7 @@ import { UnmappedContent } from './walk/unmapped-content.ts';
 
 export { xsiNamespace };
 
-export interface ShredderOptions extends WalkSettings {
-  readonly idJob: number;
+export interface ShredderOptions extends WalkSettings, JobIdentity {
   /** values of the model's extra columns for a document, in column order; parts of one that follow one another may share them */
   readonly extraValues: (documentKey: number) => readonly (string | null)[];
   /**
@@ -104,7 +103,7 @@ class DocumentShredder implements Shredder {
     const elementRows = new ElementRows(context);
     const unmapped = new UnmappedContent(context);
     const values = new ColumnValues(context);
-    const turns = new KernelTurns(context, elementRows, options.idJob, options.kernelFrom ?? usualKernelFrom);
+    const turns = new KernelTurns(context, elementRows, options, options.kernelFrom ?? usualKernelFrom);
     const text = new TextRuns(context, values, elementRows, unmapped);
     const attributes = new Attributes(context, values, elementRows, unmapped, turns);
     const captured = new CapturedElements(context, elementRows, unmapped);
@@ -194,7 +193,7 @@ class DocumentShredder implements Shredder {
 
   endDocument(facts: DocumentFacts): void {
     const { documentName } = this.#context;
-    this.output.document(this.#context.documentKey(), documentName, facts, this.#options.idJob);
+    this.output.document(this.#context.documentKey(), documentName, facts, this.#options);
   }
 
   numberFrom(key: number, document: number): void {

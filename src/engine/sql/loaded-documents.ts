@@ -55,13 +55,13 @@ export function overwrittenColumns(
 /** Whether a document is there that another logical schema loaded, or nobody knows who: a row where there is one. */
 export function documentsOfOthersQuery(loading: Loading, relation: (table: string) => string): string {
   const { documents, loads } = sideTableNames;
-  return `SELECT 1 FROM ${relation(documents)} d LEFT JOIN ${relation(loads)} l ON l.job = d.job WHERE (${isLoadedBy(loading)}) IS NOT TRUE LIMIT 1`;
+  return `SELECT 1 FROM ${relation(documents)} d LEFT JOIN ${relation(loads)} l ON l.job_uuid = d.job_uuid WHERE (${isLoadedBy(loading)}) IS NOT TRUE LIMIT 1`;
 }
 
 /** Who loads: what it kept whole, as it did not know the root element, it would keep whole again. */
 export interface Loading {
-  readonly idLschma: number | null;
-  readonly installation?: string;
+  /** of the model; null: nothing was loaded by it */
+  readonly modelHash: string | null;
 }
 
 /** `name` and `sha256` of every document with a row in one of the tables, or kept whole; a document of another model in the same target does not count. */
@@ -92,8 +92,8 @@ export function currentDocumentsQuery(
 }
 
 /** Of a row `l` of `_loads`: whether it is of a job by this logical schema. */
-export function isLoadedBy({ idLschma, installation = '' }: Loading): string {
-  return `l.id_lschma = ${idLschma ?? 'NULL'} AND l.installation = ${standardLiteral(installation)}`;
+export function isLoadedBy({ modelHash }: Loading): string {
+  return `l.model_sha256 = ${modelHash === null ? 'NULL' : standardLiteral(modelHash)}`;
 }
 
 function loadedKeys(
@@ -105,7 +105,7 @@ function loadedKeys(
   const keys = roots.map(({ table, column }) => `SELECT ${doubleQuoted(column)} FROM ${relation(table)}`);
   keys.push(
     `SELECT u.document_key FROM ${relation(unmapped)} u JOIN ${relation(documents)} d ON d.document_key = u.document_key
-       JOIN ${relation(loads)} l ON l.job = d.job
+       JOIN ${relation(loads)} l ON l.job_uuid = d.job_uuid
       WHERE u.parent_table = ${standardLiteral(documents)} AND ${isLoadedBy(loading)}`,
   );
   return keys.join(' UNION ALL ');

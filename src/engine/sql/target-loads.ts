@@ -2,19 +2,19 @@
 import { sideTableNames } from '../model/side-tables.ts';
 
 /**
- * `installation`, `idSch`, `idLschma`, `holds` by logical schema, the one that loaded last first. Removals are in the ledger with what
- * they took away, below zero. Documents are only looked for where the answer depends on them.
+ * Returns the columns of `TargetLoad` by logical schema, the one that loaded last first. Removals are in the ledger with what they took away,
+ * below zero. Documents are only looked for if the answer depends on them.
  */
 export function targetLoadsQuery(relation: (table: string) => string): string {
   const loads = relation(sideTableNames.loads);
   const documents = relation(sideTableNames.documents);
   return `WITH used AS (
-      SELECT installation, id_sch, id_lschma, max(published_at) AS published_at, max(job) AS job
-        FROM ${loads} WHERE documents >= 0 GROUP BY installation, id_sch, id_lschma)
-    SELECT u.installation, u.id_sch AS "idSch", u.id_lschma AS "idLschma",
+      SELECT installation, id_sch, id_lschma, model_sha256, max(published_at) AS published_at, max(job) AS job
+        FROM ${loads} WHERE documents >= 0 GROUP BY installation, id_sch, id_lschma, model_sha256)
+    SELECT u.installation, u.id_sch AS "idSch", u.id_lschma AS "idLschma", u.model_sha256 AS "modelHash",
            CASE WHEN (SELECT count(*) FROM used) > 1 THEN EXISTS (
-             SELECT 1 FROM ${loads} l JOIN ${documents} d ON d.job = l.job
+             SELECT 1 FROM ${loads} l JOIN ${documents} d ON d.job_uuid = l.job_uuid
               WHERE l.installation = u.installation AND l.id_sch IS NOT DISTINCT FROM u.id_sch
-                AND l.id_lschma IS NOT DISTINCT FROM u.id_lschma) ELSE true END AS holds
+                AND l.id_lschma IS NOT DISTINCT FROM u.id_lschma AND l.model_sha256 IS NOT DISTINCT FROM u.model_sha256) ELSE true END AS holds
       FROM used u ORDER BY u.published_at DESC, u.job DESC`;
 }

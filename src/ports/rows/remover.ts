@@ -6,11 +6,13 @@ export interface RemovalPlan {
   readonly model: RelationalModel;
   /** as the documents were called when they were loaded: all of that name are removed */
   readonly documentName: string;
+  /** these six as in `SinkPlan` */
   readonly idJob: number;
-  /** see `SinkPlan` */
+  readonly jobUuid: string;
   readonly installation: string;
   readonly idSch: number;
   readonly idLschma: number;
+  readonly modelHash: string;
   /** count only */
   readonly dryRun: boolean;
 }

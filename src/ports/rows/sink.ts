@@ -18,8 +18,7 @@ export type SaveMode =
 
 /** Tables beside the data (docs/decisions/model/side-tables.md); their rows are encoded like all others, columns in this order. */
 export const sideTables = {
-  /** document_key, name, sha256, bytes, loaded_at, job */
-  documents: ['document_key', 'name', 'sha256', 'bytes', 'loaded_at', 'job'],
+  documents: ['document_key', 'name', 'sha256', 'bytes', 'loaded_at', 'job', 'job_uuid'],
   unmapped: ['document_key', 'parent_table', 'parent_key', 'position', 'xpath', 'kind', 'content'],
   lexical: ['document_key', 'table_name', 'row_key', 'column_name', 'content'],
 } as const;
@@ -28,11 +27,16 @@ export type SideTable = keyof typeof sideTables;
 export interface SinkPlan {
   readonly model: RelationalModel;
   readonly saveMode: SaveMode;
+  /** for people: numbers are given out again after the metadata database was restored from a backup */
   readonly idJob: number;
-  /** identity of the metadata database that numbers the jobs: the same job number of two installations is two jobs ('') */
+  /** identifies the job */
+  readonly jobUuid: string;
+  /** the metadata database that has given out the numbers ('') */
   readonly installation?: string;
   readonly idSch: number | null;
   readonly idLschma: number | null;
+  /** identifies the logical schema: SHA-256 of its model; null: the model is not stored */
+  readonly modelHash: string | null;
   /** create every table of the model, not only those that receive rows (`--tables all`, -S w) */
   readonly allTables: boolean;
   /** `--keys sequence`: keys are numbers from 1 within the job; the sink adds each table's offset when it publishes into tables

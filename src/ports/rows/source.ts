@@ -9,8 +9,8 @@ export interface StoredDocument {
   readonly key: string;
   /** as the document was called when it was loaded */
   readonly name: string | null;
-  /** logical schema it was loaded by, where the ledger tells */
-  readonly idLschma: number | null;
+  /** the hash of the model that it was loaded by; null if the ledger does not tell */
+  readonly modelHash: string | null;
 }
 
 export interface RowSource {

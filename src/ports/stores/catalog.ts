@@ -109,7 +109,7 @@ export interface StoredLogicalSchema {
   readonly idSch: number;
   readonly idLschma: number;
   readonly model: RelationalModel;
-  /** SHA-256 of the model's JSON */
+  /** SHA-256 of the model, by which targets know the logical schema; '' where it is not stored */
   readonly modelHash: string;
   /** one load shaped it for its own target: never the origin's default while there is another */
   readonly variant: boolean;
@@ -154,6 +154,11 @@ export interface CatalogStore {
     idOrg: number,
     idSch: number,
   ): Promise<readonly Pick<StoredLogicalSchema, 'idLschma' | 'variant'>[]>;
+  /** Those whose models have one of the hashes, in no order. */
+  findLogicalSchemas(
+    idOrg: number,
+    modelHashes: readonly string[],
+  ): Promise<readonly Omit<StoredLogicalSchema, 'model'>[]>;
   /** The given logical schema, or the default of the origin (of those at a map level when one is given). */
   loadLogicalSchema(
     idOrg: number,

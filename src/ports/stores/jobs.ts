@@ -66,6 +66,8 @@ export interface Claim {
 
 /** A job as its tool and its worker need it. */
 export interface StoredJob {
+  /** Identifies the job in targets. Numbers are given out again after the database was restored from a backup. */
+  readonly uuid: string;
   readonly request: string;
   readonly record: JobRecord;
   readonly epoch: number;
@@ -156,7 +158,12 @@ export interface JobStore {
    */
   claimJob(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
   /** Registers a job a person runs by hand: it is running at once, and has one attempt. */
-  startByHand(job: NewJob, idOrg: number, worker: WorkerIdentity, leaseMs: number): Promise<Claim>;
+  startByHand(
+    job: NewJob,
+    idOrg: number,
+    worker: WorkerIdentity,
+    leaseMs: number,
+  ): Promise<Claim & Pick<StoredJob, 'uuid'>>;
   /** Extends the lease. `lost`: the epoch is no longer ours; `kill`: end it (it is terminating, or its deadline passed). */
   heartbeat(claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'>;
   /** What a heartbeat would answer; extends nothing. */

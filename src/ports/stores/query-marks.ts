@@ -2,6 +2,8 @@
 
 export interface QueryMark {
   readonly idJob: number;
+  /** identifies the job in the target */
+  readonly jobUuid: string;
   /** the highest value, as a cell has it */
   readonly mark: string;
   /** digests of the rows that have it */

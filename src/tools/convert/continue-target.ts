@@ -9,6 +9,7 @@ import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { peekRootName } from '../inputs/read-document.ts';
 import { elementName, isMeant, prefixOf } from '../schemas/model-choices.ts';
+import { recogniseLoads, unknownLoadsMessage } from '../schemas/target-loads.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import type { TargetOnDemand } from './context.ts';
 import type { DeclaredNamespace } from './element-prefixes.ts';
@@ -32,13 +33,18 @@ export async function continueTarget(
   )
     return open;
   if (request.parent !== undefined || (await hasOwnOrigin(session))) return open;
-  const loads = await target.loads();
-  const installation = await session.home.adapters.catalog.installation();
-  const ids = [
-    ...new Set(loads.filter((load) => load.installation === installation).map((load) => load.idSch)),
-  ];
-  const known = ids.filter((id) => id !== null).slice(0, maxOrigins);
-  if (known.length === 0) return open;
+  const recognised = await recogniseLoads(session, await target.loads());
+  const known = [...new Set(recognised.known.map(({ idSch }) => idSch))].slice(0, maxOrigins);
+  const tellUnknown = async (): Promise<void> => {
+    const installation = await session.home.adapters.catalog.installation();
+    const next = 'the documents make their own schema, and where names differ, columns are added';
+    const told = unknownLoadsMessage(recognised.unknown, installation, next);
+    if (told !== null && request.saveMode !== 'overwrite') log(told);
+  };
+  if (known.length === 0) {
+    await tellUnknown();
+    return open;
+  }
   const isAsked = request.originId !== undefined;
   if (request.saveMode === 'overwrite' && !isAsked) {
     log(
@@ -56,6 +62,7 @@ export async function continueTarget(
     );
     return settledSession(session, { ...request, originId: { id: idSch }, name: undefined });
   }
+  await tellUnknown();
   log(
     request.name === undefined
       ? `the target was loaded by other schemas (origin ${known.join(', ')}), none of which knows ${roots.names}: the documents make their own`

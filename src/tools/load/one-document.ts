@@ -21,7 +21,7 @@ import type { KeyRange } from './key-ranges.ts';
 import { shreddingOf, type Shredding } from './shredding.ts';
 
 export interface OneDocumentOptions extends Omit<Shredding, 'session' | 'keyOffsets'> {
-  readonly session: Pick<ToolSession, 'request' | 'idJob' | 'byHand' | 'limits' | 'kernels'>;
+  readonly session: Pick<ToolSession, 'request' | 'idJob' | 'jobUuid' | 'byHand' | 'limits' | 'kernels'>;
   /** statistics are gathered while it is shredded */
   readonly withStatistics: boolean;
   /** bytes of a range, but for the rest of the row that it ends in */

@@ -20,6 +20,7 @@ export interface ReadingJob {
 /** Plain data, too. */
 export interface LoadingJob extends ReadingJob {
   readonly idJob: number;
+  readonly jobUuid: string;
   readonly byHand: boolean;
   readonly request: Pick<
     ToolRequest,
@@ -43,6 +44,7 @@ export function loadingJob(session: ToolSession, sink: RowSink, options: LoadOpt
     session.request;
   return {
     idJob: session.idJob,
+    jobUuid: session.jobUuid,
     byHand: session.byHand,
     request: {
       keys,
@@ -69,6 +71,7 @@ export function loaderSession(job: LoadingJob, onError: ToolRequest['onError'] =
     limits: job.limits,
     kernels: createTokenizerKernels(),
     idJob: job.idJob,
+    jobUuid: job.jobUuid,
     byHand: job.byHand,
     log: () => undefined,
     progress: () => undefined,

@@ -53,7 +53,7 @@ export interface DelegatedLoad {
 /** What loading needs of a session: also in a process that has no job record. */
 export type LoaderSession = Pick<
   ToolSession,
-  'request' | 'limits' | 'kernels' | 'idJob' | 'byHand' | 'log' | 'progress'
+  'request' | 'limits' | 'kernels' | 'idJob' | 'jobUuid' | 'byHand' | 'log' | 'progress'
 >;
 
 /** The settings of a load, which do not change while documents are loaded. */

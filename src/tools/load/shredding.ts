@@ -15,7 +15,7 @@ export interface FileOfRows {
 }
 
 export interface Shredding {
-  readonly session: Pick<ToolSession, 'request' | 'idJob' | 'byHand'>;
+  readonly session: Pick<ToolSession, 'request' | 'idJob' | 'jobUuid' | 'byHand'>;
   readonly logical: StoredLogicalSchema;
   readonly sink: Pick<RowSink, 'encoding' | 'widensInPlace' | 'scalesDecimals' | 'allowNull'>;
   /** last keys in use, by table name */
@@ -30,7 +30,7 @@ export function shreddingOf(
   names: NameTable,
   present: FileOfRows,
 ): ShredderOptions {
-  const { request, idJob, byHand } = session;
+  const { request, idJob, jobUuid, byHand } = session;
   const extras = extrasOf(logical.model, request.extraColumns);
   for (const [table, column] of unfilledExtras(logical.model, extras)) sink.allowNull(table, column);
   return {
@@ -38,6 +38,7 @@ export function shreddingOf(
     names,
     encoding: sink.encoding,
     idJob,
+    jobUuid,
     keyOffsets,
     widensInPlace: sink.widensInPlace,
     scalesDecimals: sink.scalesDecimals,

@@ -25,7 +25,7 @@ export interface Resumption {
 
 /** AppErrors of the target, which may have to be asked. */
 export async function resume(session: ToolSession, place: string): Promise<Resumption> {
-  const { request, home, idOrg, idJob } = session;
+  const { request, home, idOrg, idJob, jobUuid } = session;
   const { column, mark: given } = request.after!;
   const { marks } = home;
   const source = markSourceOf(request, place);
@@ -74,7 +74,10 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
       return Object.defineProperties(settledSession(held, held.request), {
         beginCommit: {
           value: async (written: Parameters<ToolSession['beginCommit']>[0]) => {
-            if (mark !== null && !(await marks.write(idOrg, source, { idJob, idWatch, mark, seen }, known)))
+            if (
+              mark !== null &&
+              !(await marks.write(idOrg, source, { idJob, jobUuid, idWatch, mark, seen }, known))
+            )
               throw new AppError(
                 'conflict',
                 'another job has loaded from there into this target meanwhile, so nothing was loaded; run this one again',
@@ -95,9 +98,7 @@ export async function resume(session: ToolSession, place: string): Promise<Resum
 async function isInTarget(session: ToolSession, source: string, mark: QueryMark): Promise<boolean> {
   const { home, idOrg } = session;
   const { isPublished } = await import('../session/reconcile-job.ts');
-  const asIt = Object.defineProperty(settledSession(session, session.request), 'idJob', {
-    value: mark.idJob,
-  });
+  const asIt = { ...settledSession(session, session.request), idJob: mark.idJob, jobUuid: mark.jobUuid };
   const isThere = await isPublished(asIt);
   if (isThere) await home.marks.settle(idOrg, source, mark.idJob);
   else if (mark.idJob !== session.idJob) await home.marks.remove(idOrg, source, mark.idJob);

@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { requireExtras } from './extra-values.ts';
+import { recogniseLoads, unknownLoadsMessage, type KnownLoad } from './target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 /** What a load goes on from. */
@@ -51,7 +52,7 @@ export async function pinnedLogicalSchema({
   };
 }
 
-/** `loads`: what the target says of its loads, newest first. AppError `conflict` where what made the target is no more there. */
+/** `loads`: what the target says of its loads, newest first. */
 export async function findBasis(
   session: ToolSession,
   idSch: number,
@@ -71,12 +72,18 @@ export async function findBasis(
   if (request.mapLevel !== undefined)
     return byDefault(`-g is given, which counts before the target: the default of schema ${idSch}`);
   if (loads.length === 0) return byDefault(`the default of schema ${idSch}, as the target is new`);
-  const installation = await catalog.installation();
-  const ours = loads.filter((load) => load.installation === installation);
-  const loaded = await loadedBefore(session, idSch, ours);
+  const { known, unknown } = await recogniseLoads(session, loads);
+  const tellUnknown = async (): Promise<void> => {
+    const next =
+      'where names differ, columns are added; -l chooses another logical schema, and -S o replaces what the target holds';
+    const told = unknownLoadsMessage(unknown, await catalog.installation(), next);
+    if (told !== null) log(told);
+  };
+  const loaded = loadedBefore(idSch, known);
   if (loaded !== null) {
     const isDefault = loaded.idLschma === standard?.idLschma;
     const stored = await catalog.loadLogicalSchema(idOrg, { idLschma: loaded.idLschma });
+    await tellUnknown();
     if (standard !== undefined && loaded.variant)
       log(
         `logical schema ${loaded.idLschma} is a variant that options of a load made: what it leaves out is kept as unmapped; -l ${standard.idLschma} loads by the default of schema ${idSch}`,
@@ -87,77 +94,63 @@ export async function findBasis(
     }
     return { stored, why: loaded.why, isDefault, isOfTarget: true };
   }
-  const earlier = await earlierVersion(session, idSch, ours);
+  await tellUnknown();
+  const earlier = await earlierVersion(session, idSch, known);
   if (earlier !== null) {
     const why = `the target was loaded by logical schema ${earlier.idLschma} of schema ${earlier.idSch}, an earlier version, whose names go on`;
     const own = await ofDefault();
     if (own !== null && goesOn(own.model, earlier.model)) return { stored: own, why, isDefault: true };
     return { stored: earlier, why, isDefault: false, isEarlierVersion: true, isOfTarget: true };
   }
-  const others = [...new Set(ours.map((load) => load.idSch))].filter((id) => id !== null);
+  const others = [...new Set(known.map((load) => load.idSch))];
   if (others.length > 0) log(`the target holds documents of other schemas, too: ${others.join(', ')}`);
-  if (ours.length < loads.length)
-    log(
-      'the target was loaded by another installation, whose logical schemas are not known here: where names differ, columns are added; -l chooses another logical schema',
-    );
   return byDefault(`the default of schema ${idSch}, which has not loaded the target before`);
 }
 
 /** The logical schema of this origin that made the target: where there are several, a default before a variant, the last before the others. */
-async function loadedBefore(
-  session: ToolSession,
+function loadedBefore(
   idSch: number,
-  ours: readonly TargetLoad[],
-): Promise<{ readonly idLschma: number; readonly variant: boolean; readonly why: string } | null> {
-  const { request, idOrg, home } = session;
-  const candidates = holding(ours.filter((load) => load.idSch === idSch));
-  if (candidates.length === 0) return null;
-  const known = await home.adapters.catalog.listLogicalSchemas(idOrg, idSch);
-  const there = candidates.flatMap((id) => known.find(({ idLschma }) => idLschma === id) ?? []);
-  const chosen = there.find(({ variant }) => !variant) ?? there[0];
-  const list = candidates.toSorted((a, b) => a - b).join(', ');
-  if (chosen === undefined) {
-    if (request.saveMode === 'overwrite') return null;
-    const [other] = known;
-    const next =
-      other === undefined ? '' : `-l ${other.idLschma} loads by another one, whose columns may differ; `;
-    throw new AppError(
-      'conflict',
-      `the target was made by logical schema ${list} of schema ${idSch}, which is no more there: ${next}-S o replaces what the target holds`,
-    );
-  }
+  known: readonly KnownLoad[],
+): { readonly idLschma: number; readonly variant: boolean; readonly why: string } | null {
+  const candidates = holding(known.filter((load) => load.idSch === idSch));
+  const chosen = defaultFirst(candidates);
+  if (chosen === undefined) return null;
+  const list = candidates
+    .map(({ idLschma }) => idLschma)
+    .toSorted((a, b) => a - b)
+    .join(', ');
   const several = `the target holds documents loaded by ${list}, of which it is the newest`;
   const why =
     candidates.length === 1
       ? 'it made what the target holds'
-      : there.every(({ variant }) => variant === chosen.variant)
+      : candidates.every(({ variant }) => variant === chosen.variant)
         ? several
         : `${several} that is no variant`;
   return { ...chosen, why };
 }
 
+function defaultFirst(loads: readonly KnownLoad[]): KnownLoad | undefined {
+  return loads.find(({ variant }) => !variant) ?? loads[0];
+}
+
 /** Those whose documents are still there; all where none are. */
-function holding(loads: readonly TargetLoad[]): readonly number[] {
+function holding(loads: readonly KnownLoad[]): readonly KnownLoad[] {
   const still = loads.filter(({ holds }) => holds);
-  return (still.length > 0 ? still : loads).flatMap(({ idLschma }) => (idLschma === null ? [] : [idLschma]));
+  return still.length > 0 ? still : loads;
 }
 
 /** What made the target, of the nearest version before this one that loaded it. */
 async function earlierVersion(
   { idOrg, home }: ToolSession,
   idSch: number,
-  ours: readonly TargetLoad[],
+  known: readonly KnownLoad[],
 ): Promise<StoredLogicalSchema | null> {
   const { catalog } = home.adapters;
   let origin = await catalog.findOrigin(idOrg, idSch);
   while (origin !== null && origin.id_parent_sch !== null) {
     const parent = origin.id_parent_sch;
-    const known = await catalog.listLogicalSchemas(idOrg, parent);
-    const there = holding(ours.filter((load) => load.idSch === parent)).flatMap(
-      (id) => known.find(({ idLschma }) => idLschma === id) ?? [],
-    );
-    const chosen = there.find(({ variant }) => !variant) ?? there[0];
-    if (chosen !== undefined) return catalog.loadLogicalSchema(idOrg, chosen);
+    const chosen = defaultFirst(holding(known.filter((load) => load.idSch === parent)));
+    if (chosen !== undefined) return catalog.loadLogicalSchema(idOrg, { idLschma: chosen.idLschma });
     origin = await catalog.findOrigin(idOrg, parent);
   }
   return null;

@@ -15,6 +15,7 @@ import { findBasis, pinnedLogicalSchema, type SchemaBasis } from './choice.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { findEarlierDrawing } from './fingerprints/drawn-before.ts';
 import { defaultMapLevel, rootsOf, type ModelChoices } from './model-choices.ts';
+import { recogniseLoads } from './target-loads.ts';
 
 /** Options that shape tables: with one of them a stored model is not taken as it is. */
 function shapesModel(request: ToolRequest, stored: RelationalModel | undefined): boolean {
@@ -223,28 +224,25 @@ export async function namedLogicalSchema(
 }
 
 /** That of `-x`; without it, and with `auto`, the only one that the rows were loaded by, or the newest where all are versions of one schema. */
-async function namedOrigin(
-  { request, home, idOrg }: ToolSession,
-  loads: readonly TargetLoad[],
-): Promise<number> {
+async function namedOrigin(session: ToolSession, loads: readonly TargetLoad[]): Promise<number> {
+  const { request, home, idOrg } = session;
   const { originId } = request;
   if (originId !== undefined && 'id' in originId) return originId.id;
   if (originId !== undefined && !('auto' in originId))
     throw new AppError('invalid_option', '-x $N: stands for a schema of the same request only');
-  const installation = await home.adapters.catalog.installation();
-  const ours = loads.filter((load) => load.installation === installation && load.idSch !== null);
-  const holding = ours.filter(({ holds }) => holds);
-  const ids = [...new Set((holding.length > 0 ? holding : ours).map(({ idSch }) => idSch))];
+  const { known } = await recogniseLoads(session, loads);
+  const holding = known.filter(({ holds }) => holds);
+  const ids = [...new Set((holding.length > 0 ? holding : known).map(({ idSch }) => idSch))];
   const [only] = ids;
-  if (ids.length === 1 && only != null) return only;
+  if (ids.length === 1) return only!;
   const families = familiesOf(await home.adapters.catalog.listOrigins(idOrg));
   const versions = families
     .map((family) => family.map(({ id_sch: idSch }) => idSch))
-    .find((family) => ids.every((id) => id !== null && family.includes(id)));
+    .find((family) => ids.every((id) => family.includes(id)));
   const newest = versions?.findLast((idSch) => ids.includes(idSch));
   if (newest !== undefined) return newest;
   throw ids.length === 0
-    ? new AppError('not_found', 'no origin of this installation has loaded what -i names: give -x or -l')
+    ? new AppError('not_found', 'no schema of this metadata database has loaded what -i names: give -x or -l')
     : new AppError('conflict', `the rows of -i were loaded by origins ${ids.join(', ')}: name one with -x`);
 }
 

@@ -9,6 +9,7 @@ import type { XsdSetFiles } from '../inputs/xsd-files.ts';
 import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { drawXsdSet } from './convert-xsd.ts';
 import { defaultName, firstInput } from './store-origin.ts';
+import { recogniseLoads } from './target-loads.ts';
 import { withUnstoredOrigin } from './unstored-origin.ts';
 
 /** The session with that origin; `loads`: what the target says of its loads, newest first. */
@@ -131,15 +132,11 @@ function contentOf(files: readonly OriginFile[]): string {
 
 /** Origins of this installation, the last one first. */
 async function loadedBy(
-  { home }: ToolSession,
+  session: ToolSession,
   loads: () => Promise<readonly TargetLoad[]>,
 ): Promise<readonly number[]> {
-  const all = await loads();
-  if (all.length === 0) return [];
-  const installation = await home.adapters.catalog.installation();
-  return all.flatMap((load) =>
-    load.installation === installation && load.idSch !== null ? [load.idSch] : [],
-  );
+  const { known } = await recogniseLoads(session, await loads());
+  return known.map(({ idSch }) => idSch);
 }
 
 /** The newest version of the schema of that name, where one of its versions loaded the target: the changed set goes on from there. */

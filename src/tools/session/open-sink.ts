@@ -187,12 +187,13 @@ async function openInBucket(
   });
   if (sink !== null) return sink;
   const { createObjectFolderRowSink } = await import('../../adapters/folder/object-store-sink.ts');
-  const { idJob, request } = session;
+  const { jobMark } = await import('../../adapters/folder/contents/file-names.ts');
+  const { idJob, jobUuid, request } = session;
   return createObjectFolderRowSink({
     ...inBucket,
     address: folder.location,
     format: folderFormat(request),
-    idJob,
+    jobMark: jobMark(idJob, jobUuid),
     staging: scratch,
     columnsThread: columnsThreadOf(request),
     ...encodingsOf(request),

@@ -25,9 +25,11 @@ export async function isPublished(session: ToolSession): Promise<boolean> {
       model: noTables,
       saveMode: 'append',
       idJob: session.idJob,
+      jobUuid: session.jobUuid,
       installation: await session.home.adapters.catalog.installation(),
       idSch: null,
       idLschma: null,
+      modelHash: null,
       allTables: false,
       keys: 'hash',
     });

@@ -44,6 +44,8 @@ export interface ToolSession {
   readonly request: ToolRequest;
   readonly idOrg: number;
   readonly idJob: number;
+  /** identifies the job in targets */
+  readonly jobUuid: string;
   /** started by a person: bound by neither roots nor hosts, and the record's end is ours to write */
   readonly byHand: boolean;
   /** the origin an earlier attempt of this job made, if any */
@@ -157,6 +159,7 @@ async function sessionOfJob(
     disk,
     idOrg,
     claim,
+    jobUuid: stored.uuid,
     byHand: false,
     originOfEarlierAttempt: request.originId === undefined ? stored.record.id_sch : null,
     repeats: repeated === null || idLschma === null ? null : { idJob: repeated, idLschma },
@@ -185,6 +188,11 @@ async function sessionByHand(
     readWorkerIdentity(process.cwd()),
     leaseMs,
   );
+  // numbers are given out again after a restore: what is left of another job of that number goes
+  await Promise.all([
+    rm(jobFolder(home.home, claim.idJob), { recursive: true, force: true }),
+    home.adapters.files.removeLog(claim.idJob),
+  ]);
   const lease = keepLeaseByHand(home, claim, leaseMs, (why) =>
     options.interruption!.interrupt(why === 'kill' ? 'killed on request' : 'the job record was taken over'),
   );
@@ -197,6 +205,7 @@ async function sessionByHand(
     disk: null,
     idOrg: 1,
     claim,
+    jobUuid: claim.uuid,
     byHand: true,
     originOfEarlierAttempt: null,
     repeats: null,
@@ -217,6 +226,7 @@ interface SessionParts {
   readonly disk: DiskWatch | null;
   readonly idOrg: number;
   readonly claim: { readonly idJob: number; readonly epoch: number };
+  readonly jobUuid: string;
   readonly byHand: boolean;
   readonly originOfEarlierAttempt: number | null;
   readonly repeats: ToolSession['repeats'];
@@ -281,6 +291,7 @@ function session(
     request,
     idOrg: parts.idOrg,
     idJob: parts.claim.idJob,
+    jobUuid: parts.jobUuid,
     byHand: parts.byHand,
     originOfEarlierAttempt: parts.originOfEarlierAttempt,
     repeats: parts.repeats,

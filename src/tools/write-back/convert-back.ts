@@ -14,6 +14,7 @@ import { noDetails, nothingKept, type Conversion } from '../reports/conversion-r
 import { namedLogicalSchema, type ChosenSchema } from '../schemas/logical-schema.ts';
 import { settleNames } from '../schemas/settled-names.ts';
 import { isEmptyRemoteFolder, isRemote, localFolder, uploadFolder } from '../session/remote-files.ts';
+import { findByHash } from '../schemas/target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { chooseRowSource } from './open-source.ts';
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
@@ -84,10 +85,10 @@ async function writeAll(
     written.push(first);
     await source.close();
     for (const logical of await furtherSchemas(session, chosen.stored, first.others)) {
-      const count = first.others.get(logical.idLschma)!;
+      const count = first.others.get(logical.modelHash)!;
       session.log(`logical schema ${logical.idLschma}, of origin ${logical.idSch}: it loaded ${count} more`);
       written.push(await writeFurther(session, logical, folder, written));
-      first.others.delete(logical.idLschma);
+      first.others.delete(logical.modelHash);
     }
   } catch (error) {
     // the documents before it are whole
@@ -96,7 +97,12 @@ async function writeAll(
   }
   await folder.close();
   const conversion = conversionOf(chosen, written);
-  tellOthers(session, conversion, written[0]!.others);
+  await tellOthers(session, conversion, written[0]!.others);
+  const unsure = written.reduce((sum, each) => sum + each.unsure, 0);
+  if (unsure > 0)
+    session.log(
+      `documents loaded by logical schemas that are not in this metadata database: ${unsure}; they are written without content that only those have columns for`,
+    );
   return conversion;
 }
 
@@ -114,19 +120,21 @@ function outputFolder(session: ToolSession, directory: string): DocumentFolder {
 
 /** Those of the same schema, whatever version of it, that loaded documents which the chosen one does not know all of. */
 async function furtherSchemas(
-  { request, home, idOrg }: ToolSession,
+  session: ToolSession,
   chosen: StoredLogicalSchema,
   others: WrittenBack['others'],
 ): Promise<readonly StoredLogicalSchema[]> {
+  const { request, home, idOrg } = session;
   if (request.logicalId !== undefined || others.size === 0) return [];
   const { catalog } = home.adapters;
   const versions = new Set(
     (await originFamily(catalog, idOrg, chosen.idSch)).map(({ id_sch: idSch }) => idSch),
   );
   const found: StoredLogicalSchema[] = [];
-  for (const idLschma of others.keys()) {
-    const logical = idLschma === null ? null : await catalog.loadLogicalSchema(idOrg, { idLschma });
-    if (logical !== null && versions.has(logical.idSch)) found.push(logical);
+  for (const same of (await findByHash(session, [...others.keys()])).values()) {
+    const own = same.find(({ idSch }) => versions.has(idSch));
+    const logical = own && (await catalog.loadLogicalSchema(idOrg, { idLschma: own.idLschma }));
+    if (logical != null) found.push(logical);
   }
   return found.toSorted((a, b) => a.idLschma - b.idLschma);
 }
@@ -147,17 +155,19 @@ async function writeFurther(
 }
 
 /** Documents that are left in the target. AppError `unprocessable_input` where none was written. */
-function tellOthers(
+async function tellOthers(
   session: ToolSession,
   { logical, documents }: Conversion,
   others: WrittenBack['others'],
-): void {
+): Promise<void> {
   if (others.size === 0) return;
-  const lines = [...others].map(([idLschma, count]) =>
-    idLschma === null
+  const known = await findByHash(session, [...others.keys()]);
+  const lines = [...others].map(([modelHash, count]) => {
+    const idLschma = known.get(modelHash ?? '')?.[0]?.idLschma;
+    return idLschma === undefined
       ? `documents without rows of logical schema ${logical}: ${count}`
-      : `documents that logical schema ${idLschma} loaded, and ${logical} does not know all of: ${count}; -l ${idLschma} writes them`,
-  );
+      : `documents that logical schema ${idLschma} loaded, and ${logical} does not know all of: ${count}; -l ${idLschma} writes them`;
+  });
   if (documents === 0) throw new AppError('unprocessable_input', `nothing to write: ${lines.join('; ')}`);
   for (const line of lines) session.log(line);
 }

@@ -14,7 +14,6 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
   const target = inputTarget(session);
   const isVersioned = session.request.version !== undefined;
   if (isVersioned && !['folder', 'bucket', 'iceberg'].includes(target.kind)) throw noVersions();
-  const installation = await session.home.adapters.catalog.installation();
   const localPath = (path: string): Promise<string> =>
     session.byHand
       ? Promise.resolve(resolve(path))
@@ -24,44 +23,40 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
   switch (target.kind) {
     case 'duckdb': {
       const { createDuckDbRowSource } = await import('../../adapters/duckdb/target/source.ts');
-      return createDuckDbRowSource({ file: await localPath(target.file), installation });
+      return createDuckDbRowSource({ file: await localPath(target.file) });
     }
     case 'sqlite': {
       const { createSqliteRowSource } = await import('../../adapters/sqlite/target/source.ts');
-      return createSqliteRowSource({ file: await localPath(target.file), installation });
+      return createSqliteRowSource({ file: await localPath(target.file) });
     }
     case 'bucket':
     case 'folder': {
       const { lake, localDirectory } = await openFolder(session, target, 'read');
       const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
-      if ((await lakeFormatOf(lake)) !== null) return tablesSource(session, lake, installation);
+      if ((await lakeFormatOf(lake)) !== null) return tablesSource(session, lake);
       if (isVersioned) throw noVersions();
       const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
       const directory = await localDirectory();
-      return createFolderRowSource({ directory, refuseLinks: !session.byHand, installation });
+      return createFolderRowSource({ directory, refuseLinks: !session.byHand });
     }
     case 'iceberg':
-      return tablesSource(session, await catalogueAt(session, target, 'read'), installation);
+      return tablesSource(session, await catalogueAt(session, target, 'read'));
     case 'mysql': {
       const { mysqlLocation } = await import('../session/mysql-target.ts');
       const { createMysqlRowSource } = await import('../../adapters/mysql/source.ts');
-      return createMysqlRowSource({ ...(await mysqlLocation(session, target)), installation });
+      return createMysqlRowSource(await mysqlLocation(session, target));
     }
     default: {
       const { createPostgresRowSource } = await import('../../adapters/postgres/target/read/source.ts');
-      return createPostgresRowSource({ ...(await postgresLocation(session, target, 'read')), installation });
+      return createPostgresRowSource(await postgresLocation(session, target, 'read'));
     }
   }
 }
 
-async function tablesSource(
-  session: ToolSession,
-  target: LakeTarget,
-  installation: string,
-): Promise<RowSource> {
+async function tablesSource(session: ToolSession, target: LakeTarget): Promise<RowSource> {
   const { createLakeRowSource } = await import('../../adapters/lake/source.ts');
   const { version } = session.request;
-  return createLakeRowSource({ target, installation, ...(version === undefined ? {} : { version }) });
+  return createLakeRowSource({ target, ...(version === undefined ? {} : { version }) });
 }
 
 async function catalogueAt(

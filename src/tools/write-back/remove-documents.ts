@@ -12,7 +12,7 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
   const remover = await chooseRowRemover(session);
   try {
     const { stored, why } = await namedLogicalSchema(session, () => remover.loads());
-    const { idSch, idLschma, model } = stored;
+    const { idSch, idLschma, model, modelHash } = stored;
     const chosen = { logical: idLschma, why };
     await session.report({ idSch, idLschma });
     session.choose(chosen, model);
@@ -24,9 +24,11 @@ export async function removeDocuments(given: ToolSession): Promise<Conversion> {
         model,
         documentName: request.document!,
         idJob: session.idJob,
+        jobUuid: session.jobUuid,
         installation: await home.adapters.catalog.installation(),
         idSch,
         idLschma,
+        modelHash,
         dryRun: request.dryRun,
       },
       ({ documents, rows }) =>

@@ -11,6 +11,7 @@ import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
+import { findByHash } from '../schemas/target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { safeName } from './document-names.ts';
 import type { DocumentFolder } from './output-files.ts';
@@ -22,8 +23,10 @@ export interface WrittenBack {
   /** read, by table */
   readonly rows: ReadonlyMap<string, number>;
   readonly rejects: ConversionDetails['rejects'];
-  /** not written, by the logical schema that they were loaded by (null: the ledger does not tell) */
-  readonly others: Map<number | null, number>;
+  /** not written, by the hash of the model that they were loaded by (null: the ledger does not tell) */
+  readonly others: Map<string | null, number>;
+  /** written, although they were loaded by a model that this metadata database does not have */
+  readonly unsure: number;
   /** documents of those asked for that the target has */
   readonly total: number;
 }
@@ -65,9 +68,10 @@ class SchemaDocuments {
   #writer: DocumentWriter | null = null;
   #started = false;
   #documents = 0;
-  readonly #others = new Map<number | null, number>();
-  /** by logical schema: whether ours finds all that it wrote */
-  readonly #covered = new Map<number, boolean>();
+  readonly #others = new Map<string | null, number>();
+  /** by hash of a model: whether ours finds all that it wrote; null: there is no such model here */
+  readonly #covered = new Map<string, boolean | null>();
+  #unsure = 0;
   /** keys of documents with rows that were met too late */
   readonly #late = new Set<string>();
   /** such as were met in time to be written once, and their files (null: none, by --dry-run) */
@@ -94,7 +98,7 @@ class SchemaDocuments {
       throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
     }
     for await (const document of this.#source.documents(request.document, versions)) {
-      if (this.#before.length > 0 && document.idLschma !== this.#logical.idLschma) continue;
+      if (this.#before.length > 0 && document.modelHash !== this.#logical.modelHash) continue;
       await this.#document(document);
       this.#tellProgress(total);
     }
@@ -110,6 +114,7 @@ class SchemaDocuments {
       rows: this.#rows,
       rejects: this.#rejects,
       others: this.#others,
+      unsure: this.#unsure,
     };
   }
 
@@ -128,8 +133,9 @@ class SchemaDocuments {
     const folder = this.#folder;
     try {
       writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
-      if (writer === null && document.idLschma !== this.#logical.idLschma) {
-        this.#others.set(document.idLschma, (this.#others.get(document.idLschma) ?? 0) + 1);
+      const { modelHash } = document;
+      if (writer === null && modelHash !== this.#logical.modelHash) {
+        this.#others.set(modelHash, (this.#others.get(modelHash) ?? 0) + 1);
         return;
       }
       if (writer === null) {
@@ -158,6 +164,7 @@ class SchemaDocuments {
       }
       this.#bytes += bytes;
       this.#documents += 1;
+      if (modelHash !== null && this.#covered.get(modelHash) === null) this.#unsure += 1;
     } catch (error) {
       if (writer?.late.has(document.key) === true) {
         // its rows are read anew, and those of the next one after that
@@ -216,16 +223,18 @@ class SchemaDocuments {
   }
 
   /** What another logical schema wrote to places that ours does not know would be missing in the document. */
-  async #isCovered({ idLschma }: StoredDocument): Promise<boolean> {
-    if (idLschma === null || idLschma === this.#logical.idLschma) return true;
-    let covered = this.#covered.get(idLschma);
+  async #isCovered({ modelHash }: StoredDocument): Promise<boolean> {
+    if (modelHash === null || modelHash === this.#logical.modelHash) return true;
+    let covered = this.#covered.get(modelHash);
     if (covered === undefined) {
       const { home, idOrg } = this.#session;
-      const other = await home.adapters.catalog.loadLogicalSchema(idOrg, { idLschma });
-      covered = other === null || coversModel(this.#logical.model, other.model);
-      this.#covered.set(idLschma, covered);
+      const [same] = (await findByHash(this.#session, [modelHash])).get(modelHash) ?? [];
+      const other =
+        same && (await home.adapters.catalog.loadLogicalSchema(idOrg, { idLschma: same.idLschma }));
+      covered = other == null ? null : coversModel(this.#logical.model, other.model);
+      this.#covered.set(modelHash, covered);
     }
-    return covered;
+    return covered ?? true;
   }
 
   /**

@@ -1,5 +1,5 @@
 /** Another program that is first with a version in each of a job's first tries: the job goes on from that, and reads nothing twice. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,7 @@ async function writeOther(format: TableFormat): Promise<string> {
       removed: [],
       added: [{ name, bytes: 0, stats: '{"numRecords":0}' }],
       job: others,
+      jobUuid: randomUUID(),
       installation: `other ${randomBytes(4).toString('hex')}`,
       versions: null,
       drafts: folder,

@@ -15,6 +15,7 @@ import { loadUnits, unitsOf } from '../file-units/library-units.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
 import { expectJobs } from './expected-jobs.ts';
 import { libraryBucket, load, prefix } from './library-bucket.ts';
+import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 
 const format: LakeFormatName = 'delta,iceberg';
 let server: ObjectServer;
@@ -89,6 +90,8 @@ test('a document is taken out, and earlier versions have it', async () => {
       model: libraryModel,
       documentName: name,
       idJob: 4,
+      jobUuid: uuidOfJob(4),
+      modelHash: hashOfLogical(2)!,
       idSch: 1,
       idLschma: 2,
       installation: '',

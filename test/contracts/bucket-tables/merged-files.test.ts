@@ -19,6 +19,7 @@ import {
   type MergeTarget,
 } from '../merge/orders.ts';
 import { libraryBucket } from './library-bucket.ts';
+import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 
 let server: ObjectServer;
 let folder: string;
@@ -106,6 +107,8 @@ test.each(['delta', 'iceberg'] as const)(
         {
           model: orderModel,
           idJob: 30,
+          jobUuid: uuidOfJob(30),
+          modelHash: hashOfLogical(2)!,
           installation: '',
           idSch: 1,
           idLschma: 1,

@@ -18,6 +18,7 @@ import { startObjectServer, type ObjectServer } from '../../support/servers/obje
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
 import { changeBook, expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
+import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 
 let server: ObjectServer;
 let catalogue: IcebergCatalogue;
@@ -165,6 +166,7 @@ test('a table that a dead attempt made, and others gave rows, takes those of job
         },
       ],
       job: 1,
+      jobUuid: uuidOfJob(1, 'theirs'),
       installation: 'theirs',
       versions: null,
       drafts: folder,
@@ -190,8 +192,11 @@ test('a namespace that is not there holds nothing, and is not made for that', as
     libraryCatalogue(catalogue.address, server.settings, join(folder, 'none')),
   );
   const plan = { model: libraryModel, documentName: 'a.xml', idJob: 1, idSch: 1, idLschma: 2 };
+  const names = { jobUuid: uuidOfJob(1), modelHash: hashOfLogical(2)! };
   await expect(
-    remover.removeDocuments({ ...plan, installation: '', dryRun: false }, () => Promise.resolve(true)),
+    remover.removeDocuments({ ...plan, ...names, installation: '', dryRun: false }, () =>
+      Promise.resolve(true),
+    ),
   ).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('no documents') as string });
   expect([...catalogue.namespaces, ...catalogue.tables.keys()]).toEqual([]);
 });

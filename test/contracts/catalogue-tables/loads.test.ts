@@ -17,6 +17,7 @@ import { startObjectServer, type ObjectServer } from '../../support/servers/obje
 import { duckDbRows, icebergReader } from '../row-sinks/readers.ts';
 import { libraryPlan, loadLibrary } from '../targets/library-rows.ts';
 import { copyCatalogue, expectCatalogueJobs, libraryCatalogue, loadCatalogue } from './library-catalogue.ts';
+import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 
 let server: ObjectServer;
 let catalogue: IcebergCatalogue;
@@ -99,6 +100,8 @@ test('a document is taken out in one change, and earlier versions have it', asyn
       model: libraryModel,
       documentName: 'job 1 file 1.xml',
       idJob: 4,
+      jobUuid: uuidOfJob(4),
+      modelHash: hashOfLogical(2)!,
       idSch: 1,
       idLschma: 2,
       installation: '',

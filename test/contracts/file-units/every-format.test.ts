@@ -275,7 +275,7 @@ test.each(some(['parquet', 'csv'] as const, 1))(
         location: `/memory/1/${name}`,
         label: name,
         format,
-        idJob,
+        jobMark: String(idJob),
         staging: pathOf(`${name} staging`),
         lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
       });

@@ -14,6 +14,7 @@ import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.t
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { compiled, modelOf } from '../../support/models/shredding.ts';
 import { writeDocuments } from '../../support/round-trip/in-memory.ts';
+import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 
 const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
   <xs:element name="order"><xs:complexType><xs:sequence>
@@ -67,13 +68,15 @@ export async function mergeFolder(
     limits: defaultEngineLimits,
     kernels: createTokenizerKernels(),
     idJob,
+    jobUuid: uuidOfJob(idJob),
     byHand: true,
     log: () => undefined,
     progress: () => undefined,
   };
   try {
     const plan = { model, saveMode: 'merge', idJob, idSch: 1, idLschma: 1, allTables: false } as const;
-    await sink.open({ ...plan, keys: 'sequence', ...(indexes === undefined ? {} : { indexes }) });
+    const names = { jobUuid: uuidOfJob(idJob), modelHash: hashOfLogical(1) };
+    await sink.open({ ...plan, ...names, keys: 'sequence', ...(indexes === undefined ? {} : { indexes }) });
     const inputs = await openInputs([folder], documentTest(false));
     const rejects = createRejects(() => undefined);
     const logical = { idSch: 1, idLschma: 1, model } as ConstructorParameters<typeof Loader>[1];

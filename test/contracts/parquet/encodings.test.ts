@@ -88,7 +88,7 @@ async function inStore(name: string, deltas?: boolean): Promise<Reading> {
     location: '/memory/1/out',
     label: 'out',
     format: 'parquet',
-    idJob: 1,
+    jobMark: '1',
     staging: join(folder, 'staging'),
     lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
     ...(deltas === undefined ? {} : { deltas }),

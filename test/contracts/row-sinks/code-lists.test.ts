@@ -215,7 +215,7 @@ test('a folder of a store that is elsewhere has codes and views as one of the ma
       location: '/memory/1/out',
       label: 'out',
       format: 'tsv',
-      idJob,
+      jobMark: String(idJob),
       staging: directory,
       lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
     });

@@ -13,6 +13,7 @@ import {
 } from '../targets/library-rows.ts';
 import { expectSoundKeys } from './soundness.ts';
 import type { TestTarget } from './targets.ts';
+import { uuidOfJob } from '../../support/models/job-names.ts';
 
 /** of the library's books: how many they have */
 const pages = 7;
@@ -101,13 +102,18 @@ export function everyRowSink(targetOf: (name: string) => TestTarget): void {
     await expectSoundKeys(target.reader);
   });
 
-  test('a job that was published is not published again; the same number of another installation is', async () => {
+  test('a job that was published is not published again; another job of the same number is', async () => {
     await load(libraryPlan(1));
     expect(await load(libraryPlan(1))).toEqual({ rows: {}, already: true, changes: [] });
     expect(await target.reader.read('library')).toHaveLength(1);
     const other = await load(libraryPlan(1, { installation: 'elsewhere' }));
     expect(other.already).toBe(false);
     expect(await target.reader.read('library')).toHaveLength(2);
+    // as after a restore of the metadata database, which gives out the number again
+    const restored = await load(libraryPlan(1, { jobUuid: uuidOfJob(1, 'restored') }));
+    expect(restored.already).toBe(false);
+    expect(await target.reader.read('library')).toHaveLength(3);
+    await expectSoundKeys(target.reader);
   });
 
   test('save mode e refuses tables with rows', async () => {

@@ -23,6 +23,7 @@ import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
+import { uuidOfJob } from '../../support/models/job-names.ts';
 import { at, libraryModel, oddTable } from '../../unit/engine/sql/library-model.ts';
 import { needs } from '../../support/needs.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
@@ -112,7 +113,7 @@ test('a table has its schema with comments, what the job did, and what readers s
   await load(libraryPlan(7, { installation: 'here' }), 2);
   const lines = await commit('book', 0);
   const one = (kind: string): Readonly<Record<string, unknown>> => lines.find((line) => kind in line)![kind]!;
-  expect(one('txn')).toMatchObject({ appId: 'conversion-job-service/here', version: 7 });
+  expect(one('txn')).toMatchObject({ appId: `conversion-job-service/${uuidOfJob(7, 'here')}`, version: 7 });
   // without a zone: a feature of its own
   expect(one('protocol')).toEqual({
     minReaderVersion: 3,
@@ -204,14 +205,16 @@ test('a step that is cut short is finished by the next one, and leaves no files 
   ).rejects.toMatchObject({ code: 'target_not_allowed' });
   await rm(log);
   const data = join(directory, 'book', 'data');
-  await writeFile(join(data, '2-0123456789abcdef.parquet'), 'of a dead attempt');
+  await writeFile(join(data, '2-00000001-0123456789abcdef.parquet'), 'of a dead attempt');
+  await writeFile(join(data, '2-00000002-0123456789abcdef.parquet'), 'of another job of that number');
   await writeFile(join(data, 'theirs.parquet'), 'of somebody else');
   const again = await load(libraryPlan(2));
   expect(again).toMatchObject({ already: true, rows: {} });
   expect(await keys('book')).toEqual(['1', '2', '3', '4']);
   expect(await versions('book')).toBe(2);
   const names = await readdir(data);
-  expect(names).not.toContain('2-0123456789abcdef.parquet');
+  expect(names).not.toContain('2-00000001-0123456789abcdef.parquet');
+  expect(names).toContain('2-00000002-0123456789abcdef.parquet');
   expect(names).toContain('theirs.parquet');
   expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
@@ -239,7 +242,7 @@ test('a later version of a model adds columns and tables, and rewrites nothing',
   expect(metaData!.schemaString).toContain(note!.columns.at(-1)!.name);
 });
 
-test.each(['part-1.parquet', 'data/1-00112233445566aa.parquet'])(
+test.each(['part-1.parquet', 'data/1-00000001-00112233445566aa.parquet'])(
   'keys go on after those of rows of others, also once a job wrote these anew: %s',
   async (file) => {
     await load(libraryPlan(1));

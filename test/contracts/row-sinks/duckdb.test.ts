@@ -199,7 +199,7 @@ test('hashed keys: what is there already is not added again', async () => {
   const plan = libraryPlan(1, { keys: 'hash' });
   expect((await load(plan, 2)).rows.book).toBe(4);
   const again = createDuckDbRowSink({ file });
-  await again.open({ ...plan, idJob: 2 });
+  await again.open(libraryPlan(2, { keys: 'hash' }));
   const rows = libraryRows(1, 3);
   await writeLibrary(again, rows);
   const side: Value[][] = [1, 3].map((document) => [document, 'book', 1, 1, '/x', 'element', '<x/>']);

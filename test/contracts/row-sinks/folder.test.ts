@@ -105,7 +105,8 @@ test('a step that was cut short after it was decided is finished by the next job
   const staging = '.svc-staging-2-00000000';
   await mkdir(join(directory, staging));
   await writeFile(join(directory, staging, 'note.csv'), 'note_key,group_key,position,label\n7,1,1,new\n');
-  const next: TargetManifest = { ...before, jobs: [...before.jobs, { ...before.jobs[0]!, job: 2 }] };
+  const job = { ...before.jobs[0]!, job_uuid: libraryPlan(2).jobUuid, job: 2 };
+  const next: TargetManifest = { ...before, jobs: [...before.jobs, job] };
   await commitJournal(directory, {
     staging,
     files: ['note.csv', 'moved-already.csv'],

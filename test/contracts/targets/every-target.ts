@@ -195,7 +195,7 @@ function rowsByValue(
   const side = Object.values(sideTableDefinitions).find((definition) => definition.name === table);
   const columns = side?.columns ?? model.tables.find((candidate) => candidate.name === table)!.columns;
   const types = new Map(columns.map((column) => [column.name, column.type]));
-  const ofLoads = table === '_documents' ? ['loaded_at', 'job'] : [];
+  const ofLoads = table === '_documents' ? ['loaded_at', 'job', 'job_uuid'] : [];
   const kept = rows?.map((row) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => !ofLoads.includes(name))),
   );

@@ -7,6 +7,7 @@ import type { NamedType } from '../../../src/engine/shred/json-lines/members.ts'
 import { rowFormFor } from '../../../src/engine/shred/rows/forms.ts';
 import type { RowEncoding, RowSink, SideTable, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { at, libraryModel, oddColumns } from '../../unit/engine/sql/library-model.ts';
+import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 
 export type Value = string | number | boolean | null;
 
@@ -52,12 +53,15 @@ function columnsOf(table: number | SideTable, model: RelationalModel): readonly 
 }
 
 export function libraryPlan(idJob: number, more: Partial<SinkPlan> = {}): SinkPlan {
+  const idLschma = more.idLschma === undefined ? 2 : more.idLschma;
   return {
     model: libraryModel,
     saveMode: 'append',
     idJob,
+    jobUuid: uuidOfJob(idJob, more.installation),
     idSch: 1,
-    idLschma: 2,
+    idLschma,
+    modelHash: hashOfLogical(idLschma),
     allTables: false,
     keys: 'sequence',
     ...more,
@@ -103,6 +107,7 @@ export function libraryRows(
       100,
       '2026-11-05T10:00:00Z',
       idJob,
+      uuidOfJob(idJob),
     ]);
     const library = add(
       at.library,

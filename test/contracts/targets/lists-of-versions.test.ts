@@ -29,6 +29,7 @@ import {
   targetKinds,
   type TestTarget,
 } from '../row-sinks/targets.ts';
+import { hashOfLogical, uuidOfJob } from '../../support/models/job-names.ts';
 
 const of = (item: string): string =>
   `<xs:element name="marks" minOccurs="0"><xs:simpleType><xs:list itemType="xs:${item}"/></xs:simpleType></xs:element>`;
@@ -185,6 +186,8 @@ async function walk(kind: string, { models, documents }: VersionPair): Promise<r
           model: models[by],
           documentName: `v${whose}-1.xml`,
           idJob: (job += 1),
+          jobUuid: uuidOfJob(job),
+          modelHash: hashOfLogical(by + 1)!,
           idSch: 1,
           idLschma: by + 1,
           installation: '',

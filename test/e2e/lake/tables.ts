@@ -8,7 +8,7 @@ import { canonicalRows, type CanonicalRow } from '../../contracts/targets/values
 export type ModelTables = RelationalModel['tables'];
 
 /** Numbers and times of the loads themselves. */
-const ofLoads = new Set(['loaded_at', 'published_at', 'installation']);
+const ofLoads = new Set(['loaded_at', 'published_at', 'installation', 'job_uuid', 'model_sha256']);
 
 /** By name. Jobs are numbered as they came; a column that a file lacks is as one without a value. */
 export async function readTables(

@@ -14,6 +14,7 @@ import { corpusDirectory, isHere, needs } from '../../support/needs.ts';
 import { corpusGroups, groupModel, groupSource } from '../../support/round-trip/corpus.ts';
 import { loadInto, readFrom } from '../../support/round-trip/postgres.ts';
 import { mariadbParts, startMariadb, type TestMariadb } from '../../support/servers/mariadb.ts';
+import { uuidOfJob } from '../../support/models/job-names.ts';
 
 const mostBytes = 250_000;
 const slowSets = ['netex', 'scap-oval', 'siri'];
@@ -160,7 +161,9 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     const sink = createMysqlRowSink(address);
     try {
       const plan = { model, idJob: 3, saveMode: 'merge', allTables: false, keys: 'sequence' } as const;
-      expect(await sink.open({ ...plan, idSch: null, idLschma: null })).toBe('load');
+      expect(
+        await sink.open({ ...plan, jobUuid: uuidOfJob(3), idSch: null, idLschma: null, modelHash: null }),
+      ).toBe('load');
       const there = await Array.fromAsync(sink.currentDocuments!(null));
       expect(there.map(({ key, sha256 }) => [key, sha256]).toSorted()).toEqual([
         ['document-1.xml', 'x'],

@@ -371,21 +371,24 @@ describe('a target decides', { timeout: 240_000 }, () => {
     async () => {
       const origin = await schema('strangers');
       await chosen(load('full.xml', origin, 'metadb:strangers'));
-      await sql`update strangers._loads set installation = 'elsewhere'`;
+      await sql`update strangers._loads set installation = 'elsewhere', model_sha256 = repeat('0', 64)`;
       const abroad = await chosen(load('full.xml', origin, 'metadb:strangers'));
       expect(abroad.logical).toBe(origin.logical);
       expect(abroad.stdout).toContain('loaded by another installation');
 
       await chosen(load('full.xml', origin, 'metadb:orphans'));
-      await sql`update orphans._loads set id_lschma = 999`;
-      const refused = await load('full.xml', origin, 'metadb:orphans');
-      expect(refused.code).toBe(1);
-      expect(refused.stdout).toContain(
-        `made by logical schema 999 of schema ${origin.origin}, which is no more there`,
-      );
-      expect(refused.stdout).toContain(`-l ${origin.logical}`);
-      expect((await chosen(load('full.xml', origin, 'metadb:orphans', '-S', 'o'))).logical).toBe(
-        origin.logical,
+      // the number of a logical schema does not count, its model does
+      await sql`update orphans._loads set id_sch = 998, id_lschma = 999`;
+      const again = await chosen(load('full.xml', origin, 'metadb:orphans'));
+      expect(again).toMatchObject({ logical: origin.logical, why: 'it made what the target holds' });
+      expect(again.stdout).not.toContain('not in this metadata database');
+      // as of a database that was restored: another model has got that number
+      await sql`update orphans._loads set id_sch = ${origin.origin!}, id_lschma = ${origin.logical!}, model_sha256 = repeat('0', 64)`;
+      const restored = await chosen(load('full.xml', origin, 'metadb:orphans'));
+      expect(restored.logical).toBe(origin.logical);
+      expect(restored.why).toContain('which has not loaded the target before');
+      expect(restored.stdout).toContain(
+        `loaded by logical schema ${origin.logical}, which is not in this metadata database`,
       );
       const other = await schema('neighbours');
       const beside = await chosen(load('full.xml', other, 'metadb:orphans'));

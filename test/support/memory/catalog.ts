@@ -224,6 +224,11 @@ export function createMemoryCatalogStore(
       logicals.push({ stored, ...register(idSch, idLschma, model) });
       return stored;
     },
+    findLogicalSchemas: async (idOrg, modelHashes) =>
+      logicals
+        .filter(({ stored }) => modelHashes.includes(stored.modelHash))
+        .filter(({ stored }) => own(idOrg, stored.idSch) !== undefined)
+        .map(({ stored: { model: _, ...known } }) => known),
     listLogicalSchemas: async (idOrg, idSch) =>
       own(idOrg, idSch) === undefined
         ? []

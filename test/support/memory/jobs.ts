@@ -96,7 +96,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     }
   }
 
-  function start(row: Row, worker: WorkerIdentity, leaseMs: number): Claim {
+  function start(row: Row, worker: WorkerIdentity, leaseMs: number): Claim & { readonly uuid: string } {
     if (row.record.status === 'waiting') move(row, 'queued', null);
     move(row, 'running', null);
     row.attempts += 1;
@@ -116,6 +116,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     });
     return {
       idJob: row.record.id_job,
+      uuid: row.uuid,
       idOrg: row.record.id_org,
       epoch: row.epoch,
       attempt: row.attempts,
@@ -254,8 +255,9 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     async findStoredJob(idJob) {
       const row = rows.find(({ record }) => record.id_job === idJob);
       if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
-      const { epoch, committing, summary } = row;
+      const { uuid, epoch, committing, summary } = row;
       return {
+        uuid,
         request: resolvedRequest(row, jobsOf(row.record.id_workflow)),
         record: recordOf(row),
         epoch,

@@ -13,6 +13,7 @@ import type {
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 export interface Row {
+  readonly uuid: string;
   readonly record: Mutable<JobRecord>;
   readonly tool: string;
   readonly request: string;
@@ -67,6 +68,7 @@ export function newRow(
   },
 ): Row {
   return {
+    uuid: crypto.randomUUID(),
     record: {
       id_job: more.idJob,
       id_parent_job: job.idParentJob,

@@ -22,6 +22,7 @@ import {
 import { createRejects } from '../../../src/tools/load/rejects.ts';
 import { Loader, type LoaderSession } from '../../../src/tools/load/row-loader.ts';
 import { rowsOf, type Row } from './shredding.ts';
+import { uuidOfJob } from './job-names.ts';
 
 export interface Loaded {
   /** by table name */
@@ -83,6 +84,7 @@ export async function loaded(
     limits: defaultEngineLimits,
     kernels: createTokenizerKernels(),
     idJob: 7,
+    jobUuid: uuidOfJob(7),
     byHand: true,
     log: (line) => void log.push(line),
     progress: () => undefined,

@@ -9,6 +9,7 @@ import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.t
 import type { NameTable, TextLocation, TokenBatch, XmlTokenizer } from '../../../src/engine/xml/tokens.ts';
 import { sha256Of } from '../../../src/adapters/file-staging/sha256.ts';
 import { bytesOf } from './shredding.ts';
+import { uuidOfJob } from './job-names.ts';
 
 export interface ShreddingWay {
   readonly encoding: ShredderOptions['encoding'];
@@ -106,6 +107,7 @@ function shredderOf(model: RelationalModel, names: NameTable, way: ShreddingWay)
     names,
     encoding: way.encoding,
     idJob: 1,
+    jobUuid: uuidOfJob(1),
     keyOffsets: new Map(model.tables.map(({ name }, index) => [name, index * 7])),
     widensInPlace: way.widensInPlace ?? true,
     scalesDecimals: way.scalesDecimals ?? false,

@@ -15,6 +15,7 @@ import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
+import { uuidOfJob } from './job-names.ts';
 
 export type Row = Readonly<Record<string, string | null>>;
 
@@ -117,6 +118,7 @@ export function shred(
     names,
     encoding: 'copy-text',
     idJob: 1,
+    jobUuid: uuidOfJob(1),
     keyOffsets: new Map(),
     widensInPlace: true,
     unmapped: 'capture',
@@ -163,7 +165,7 @@ export function rowsOf(
 }
 
 const sideColumns: Readonly<Record<string, readonly string[]>> = {
-  _documents: ['document_key', 'name', 'sha256', 'bytes', 'loaded_at', 'job'],
+  _documents: ['document_key', 'name', 'sha256', 'bytes', 'loaded_at', 'job', 'job_uuid'],
   _unmapped: ['document_key', 'parent_table', 'parent_key', 'position', 'xpath', 'kind', 'content'],
   _lexical: ['document_key', 'table_name', 'row_key', 'column_name', 'content'],
 };

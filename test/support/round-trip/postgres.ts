@@ -9,6 +9,7 @@ import { createShredder } from '../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import { writeDocuments } from './in-memory.ts';
+import { hashOfLogical, uuidOfJob } from '../models/job-names.ts';
 
 export interface PostgresLocation {
   readonly url: string;
@@ -32,6 +33,7 @@ export async function loadInto(
   {
     model,
     idJob,
+    idLschma = null,
     merge,
     ...more
   }: Pick<SinkPlan, 'model' | 'idJob'> & Partial<SinkPlan> & { readonly merge?: MergeOrder },
@@ -43,8 +45,10 @@ export async function loadInto(
       model,
       saveMode: 'append',
       idJob,
+      jobUuid: uuidOfJob(idJob),
       idSch: null,
-      idLschma: null,
+      idLschma,
+      modelHash: hashOfLogical(idLschma),
       allTables: false,
       keys: 'sequence',
       ...more,
@@ -55,6 +59,7 @@ export async function loadInto(
       names,
       encoding: sink.encoding,
       idJob,
+      jobUuid: uuidOfJob(idJob),
       keyOffsets: await sink.keyOffsets(),
       widensInPlace: sink.widensInPlace,
       scalesDecimals: sink.scalesDecimals,

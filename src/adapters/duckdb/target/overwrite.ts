@@ -22,9 +22,11 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
   const isByIt = isLoadedBy(plan);
   const isShared = (await database.read(documentsOfOthersQuery(plan, doubleQuoted))).length > 0;
   const sources = [
-    ...(plan.idLschma === null
+    ...(plan.modelHash === null
       ? []
-      : [`SELECT d.document_key FROM ${documents} d JOIN ${loads} l ON l.job = d.job WHERE ${isByIt}`]),
+      : [
+          `SELECT d.document_key FROM ${documents} d JOIN ${loads} l ON l.job_uuid = d.job_uuid WHERE ${isByIt}`,
+        ]),
     ...overwrittenColumns(plan.model, tables, isShared).flatMap(({ table, column }) =>
       known.get(foldedName(table))?.columns.has(foldedName(column))
         ? [`SELECT ${doubleQuoted(column)} FROM ${doubleQuoted(table)}`]
@@ -36,7 +38,7 @@ export async function clearTables(publication: DuckDbPublication): Promise<void>
   await runAll(database, [`CREATE TEMP TABLE ${clearedDocuments} (document_key) AS ${query}`]);
   // another logical schema may have tables that this one has not: documents go whole
   const areOfOthers = await database.read(
-    `SELECT 1 FROM ${clearedDocuments} c JOIN ${documents} d ON d.document_key = c.document_key JOIN ${loads} l ON l.job = d.job
+    `SELECT 1 FROM ${clearedDocuments} c JOIN ${documents} d ON d.document_key = c.document_key JOIN ${loads} l ON l.job_uuid = d.job_uuid
       WHERE (${isByIt}) IS NOT TRUE LIMIT 1`,
   );
   if (areOfOthers.length > 0)

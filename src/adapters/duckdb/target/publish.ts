@@ -9,6 +9,7 @@ import { dropViewsOfNames, publishViews } from './entity-views.ts';
 import { beginMerge } from './merge.ts';
 import { clearTables } from './overwrite.ts';
 import { columnId, widenedWords } from '../../row-sinks/unfit-columns.ts';
+import { ledgerStatement } from '../../row-sinks/ledger.ts';
 import { textColumns, writtenTextStatement } from '../../row-sinks/written-texts.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
 import { readTables, sideTableStatements, tableStatements } from '../tables.ts';
@@ -64,7 +65,7 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   await runAll(
     database,
     textColumns(plan.model, tables, staged.has('lexical'), textOf).map((column) =>
-      writtenTextStatement(column, plan.idJob, doubleQuoted),
+      writtenTextStatement(column, plan.jobUuid, doubleQuoted),
     ),
   );
   await keepKeys(publication);
@@ -72,8 +73,11 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   await publishViews(publication);
   const total = sumOf(rows) - sumOf(merging?.removed.rows ?? {});
   await database.run(
-    `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
-     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents - (merging?.removed.documents ?? 0)}, ${total})`,
+    ledgerStatement(
+      plan,
+      { documents: documents - (merging?.removed.documents ?? 0), rows: total },
+      { into: doubleQuoted(sideTableNames.loads), now: 'now()', quote: doubleQuoted },
+    ),
   );
   return rows;
 }

@@ -26,6 +26,7 @@ import { temporaryName, type DuckDbPublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { readTables, type KnownTables } from '../tables.ts';
 import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
+import { publishedQuery } from '../../row-sinks/ledger.ts';
 
 export type DuckDbRowSinkOptions = DatabaseFileOptions;
 
@@ -197,11 +198,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
 
   async #isPublished(database: DuckDb, known: KnownTables): Promise<boolean> {
     if (!known.has(sideTableNames.loads)) return false;
-    const { idJob, installation = '' } = this.plan;
-    const rows = await database.read(
-      `SELECT 1 FROM ${doubleQuoted(sideTableNames.loads)} WHERE job = ${idJob} AND installation = ${standardLiteral(installation)}`,
-    );
-    return rows.length > 0;
+    return (await database.read(publishedQuery(this.plan, doubleQuoted))).length > 0;
   }
 
   async #findFilled(database: DuckDb, known: KnownTables): Promise<readonly string[]> {

@@ -21,8 +21,6 @@ export interface DuckDbRowSourceOptions {
   readonly file: string;
   /** how long to wait for another program that has the file open (30 seconds) */
   readonly busyTimeoutMs?: number;
-  /** numbers the logical schemas that are asked for; absent: whichever */
-  readonly installation?: string;
 }
 
 export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSource {
@@ -34,7 +32,7 @@ export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSourc
 }
 
 async function openTables(
-  { file, busyTimeoutMs = 30_000, installation }: DuckDbRowSourceOptions,
+  { file, busyTimeoutMs = 30_000 }: DuckDbRowSourceOptions,
   model: RelationalModel,
 ): Promise<SourceTables> {
   const directory = await mkdtemp(join(tmpdir(), 'row-source-'));
@@ -55,14 +53,12 @@ async function openTables(
     }
     const mayHaveLongTexts = (await stat(file)).size > shortTextsFileBytes;
     const ledger = sideTableNames.loads;
-    const ours =
-      installation === undefined ? '' : ` AND max(installation) = ${standardLiteral(installation)}`;
     const jobs = !tables.has(ledger)
       ? []
-      : await database.read<{ job: string; logical: string | null }>(
-          `SELECT job::VARCHAR AS job, CASE WHEN count(*) = 1${ours} THEN max(id_lschma)::VARCHAR END AS logical FROM ${doubleQuoted(ledger)} GROUP BY job`,
+      : await database.read<{ job_uuid: string; model_sha256: string | null }>(
+          `SELECT job_uuid, model_sha256 FROM ${doubleQuoted(ledger)}`,
         );
-    const logicals = new Map(jobs.map(({ job, logical }) => [Number(job), logical]));
+    const modelHashes = new Map(jobs.map((job) => [job.job_uuid, job.model_sha256]));
     return {
       table: (name) => {
         const physical = physicalName(duckdb, name);
@@ -74,10 +70,7 @@ async function openTables(
       lowerMemory: () => database.lowerMemory(),
       connect: () => database.connect(),
       raiseMemory: () => database.raiseMemory(),
-      logicalSchemaOf: async (job) => {
-        const logical = logicals.get(job) ?? null;
-        return logical === null ? null : Number(logical);
-      },
+      modelHashOf: async (jobUuid) => modelHashes.get(jobUuid) ?? null,
       close: async () => {
         database.close();
         await removeFolder();

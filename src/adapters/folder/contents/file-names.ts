@@ -22,6 +22,11 @@ export function fileNamePart(table: string): string {
     .replace(/%.?$/, '')}-${hash}`;
 }
 
+/** Names a job in names of files: its number, and so much of its UUID that no other job of that number is called so. */
+export function jobMark(idJob: number, jobUuid: string): string {
+  return `${idJob}-${jobUuid.slice(0, 8)}`;
+}
+
 /** The first free of `PART.EXT`, `PART.JOB.EXT`, `PART.JOB-2.EXT` … */
 export function freeFileName(
   part: string,

@@ -68,8 +68,9 @@ export const stagingPrefix = '.svc-staging-';
 
 export interface ManifestFile {
   readonly name: string;
+  /** of the job that wrote it */
+  readonly job_uuid: string;
   readonly job: number;
-  readonly installation: string;
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
@@ -103,10 +104,14 @@ export type CodeRow = readonly [
 ];
 
 export interface ManifestJob {
+  /** identifies the job; its number is for people */
+  readonly job_uuid: string;
   readonly job: number;
   readonly installation: string;
   readonly id_sch: number | null;
   readonly id_lschma: number | null;
+  /** SHA-256 of the logical schema's model, which identifies the logical schema */
+  readonly model_sha256: string | null;
   readonly published_at: string;
   readonly documents: number;
   readonly rows: number;
@@ -176,11 +181,15 @@ function isManifest({ version, format, jobs, keys, tables, codes }: Partial<Targ
   return (
     version === 1 &&
     folderFormats.includes(format!) &&
-    isList(jobs, isObject) &&
+    isList(jobs, isManifestJob) &&
     isObject(keys) &&
     (codes === undefined || isList(codes, isCodeRow)) &&
     isList(tables, (table) => isObject(table) && isList(table['files'], isManifestFile))
   );
+}
+
+export function isManifestJob(job: unknown): boolean {
+  return isObject(job) && typeof job['job_uuid'] === 'string';
 }
 
 export function isCodeRow(row: unknown): boolean {

@@ -21,10 +21,10 @@ export function rowsByTable(added: ManifestStep['added']): Record<string, number
 
 /** Whether a job loaded by this logical schema. */
 export function isByLogicalSchema(
-  job: Pick<ManifestJob, 'id_lschma' | 'installation'>,
-  { idLschma, installation = '' }: Pick<SinkPlan, 'idLschma' | 'installation'>,
+  job: Pick<ManifestJob, 'model_sha256'>,
+  { modelHash }: Pick<SinkPlan, 'modelHash'>,
 ): boolean {
-  return idLschma !== null && job.id_lschma === idLschma && job.installation === installation;
+  return modelHash !== null && job.model_sha256 === modelHash;
 }
 
 /**
@@ -36,13 +36,13 @@ export function remainingTables({ tables, jobs }: TargetManifest, plan: SinkPlan
   const own = tableIndexes(model);
   const gone = new Set(
     tables.flatMap(({ name, files }) =>
-      own.has(name) ? files.filter(({ rows }) => rows > 0).map(jobOf) : [],
+      own.has(name) ? files.filter(({ rows }) => rows > 0).map((file) => file.job_uuid) : [],
     ),
   );
-  for (const job of jobs) if (isByLogicalSchema(job, plan)) gone.add(jobOf(job));
+  for (const job of jobs) if (isByLogicalSchema(job, plan)) gone.add(job.job_uuid);
   return tables
     .filter(({ name }) => !own.has(name))
-    .map((table) => ({ ...table, files: table.files.filter((file) => !gone.has(jobOf(file))) }))
+    .map((table) => ({ ...table, files: table.files.filter((file) => !gone.has(file.job_uuid)) }))
     .filter(({ files }) => files.length > 0)
     .map((table) => ({ ...table, rows: rowsOf(table.files) }));
 }
@@ -84,7 +84,7 @@ export interface ManifestStep {
 }
 
 export function nextManifest(step: ManifestStep): TargetManifest {
-  const { idJob, installation = '', idSch, idLschma, model } = step.plan;
+  const { idJob, jobUuid, installation = '', idSch, idLschma, modelHash, model } = step.plan;
   const kept = new Map(step.kept.map((table) => [table.name, table]));
   const indexes = tableIndexes(model);
   const names = new Set([...indexes.keys(), ...sideNames, ...kept.keys()]);
@@ -96,7 +96,7 @@ export function nextManifest(step: ManifestStep): TargetManifest {
       ...(known?.files ?? []),
       ...(step.added.get(name) ?? []).map(({ name: file, rows, bytes, sha256, types }): ManifestFile => {
         const typed = types === undefined ? {} : { types };
-        return { name: file, rows, bytes, sha256, job: idJob, installation, columns, ...typed };
+        return { name: file, rows, bytes, sha256, job_uuid: jobUuid, job: idJob, columns, ...typed };
       }),
     ];
     if (files.length === 0) continue;
@@ -114,11 +114,13 @@ export function nextManifest(step: ManifestStep): TargetManifest {
   const keys = { ...step.before.keys };
   for (const [table, key] of step.lastKeys) if (key > (keys[table] ?? 0)) keys[table] = key;
   const data = [...step.added].flatMap(([name, files]) => (sideNames.has(name) ? [] : files));
-  const job = {
+  const job: ManifestJob = {
+    job_uuid: jobUuid,
     job: idJob,
     installation,
     id_sch: idSch,
     id_lschma: idLschma,
+    model_sha256: modelHash,
     published_at: new Date().toISOString(),
     documents: rowsOf(step.added.get(sideTableNames.documents) ?? []),
     rows: rowsOf(data),
@@ -180,11 +182,6 @@ export function zonesOfManifest(manifest: TargetManifest, tables: readonly ZoneT
     found.set(name, new Map(kept.map((column) => [column.name, zoned.includes(column.name)])));
   }
   return found;
-}
-
-/** Names the job that wrote a file: numbers of two installations may be the same. */
-export function jobOf(file: Pick<ManifestFile, 'installation' | 'job'>): string {
-  return `${file.installation}/${file.job}`;
 }
 
 function rowsOf(files: readonly { readonly rows: number }[]): number {

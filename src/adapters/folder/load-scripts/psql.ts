@@ -171,7 +171,7 @@ export function ledger(
 ): string {
   const jobs = manifest.jobs.map(
     (job) =>
-      `(${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${momentOf(job.published_at)}, ${job.documents}, ${job.rows})`,
+      `(${standardLiteral(job.job_uuid)}, ${job.job}, ${standardLiteral(job.installation)}, ${job.id_sch ?? 'NULL'}, ${job.id_lschma ?? 'NULL'}, ${job.model_sha256 === null ? 'NULL' : standardLiteral(job.model_sha256)}, ${momentOf(job.published_at)}, ${job.documents}, ${job.rows})`,
   );
   const keys = Object.entries(manifest.keys).map(
     ([table, key]) => `(${standardLiteral(physicalName(dialect, table))}, ${key})`,

@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
-import { dataFolder, openDataFiles } from '../data-files.ts';
+import { jobMark } from '../../folder/contents/file-names.ts';
+import { dataFolder, fileNamesOf, openDataFiles } from '../data-files.ts';
 import { formatsOf, mainFormat } from '../formats.ts';
 import type { LakeStep, LakeTable, TableStep } from '../manifest.ts';
 import type { HeldPlace } from '../store/place.ts';
@@ -144,7 +145,7 @@ async function removeUnused(
     if (earlier === null) return;
     for (const file of [...earlier, ...(added ?? [])]) kept.add(file);
   }
-  const own = new RegExp(`^${step.job}-[0-9a-f]{16}\\.parquet$`);
+  const own = fileNamesOf(jobMark(step.job, step.jobUuid));
   const made = [...rewritten.names(), ...table.files.map(({ name }) => name)];
   // what others write has other names
   const candidates = isRecovery ? (await place.list(data)).filter((name) => own.test(name)) : made;
@@ -159,15 +160,15 @@ async function commitInFormat(
 ): Promise<FormatCommitted> {
   const { place, step, staging, files, newest } = inStep;
   const { table, format } = inFormat;
-  const { job, installation } = step;
+  const { job, jobUuid, installation } = step;
   const label = `${place.label}: ${table.name}`;
   const conflicts = new Conflicts();
   for (;;) {
     const state = await newest.of(format, table);
     const addedEarlier = (): Promise<ReadonlySet<string> | null> =>
-      state?.addedBy(job, installation) ?? Promise.resolve(new Set());
-    if (state?.lastJob(installation) === job) {
-      await format.sweep(place, table.directory, state, job, installation);
+      state?.addedBy(jobUuid) ?? Promise.resolve(new Set());
+    if (state?.isOfJob(jobUuid) === true) {
+      await format.sweep(place, table.directory, state, step);
       return { version: state.version, fileCount: state.files.size, changes: [], added: null, addedEarlier };
     }
     state?.checkWritable();
@@ -180,6 +181,7 @@ async function commitInFormat(
       comment: table.comment,
       partitioning: table.partitioning ?? [],
       job,
+      jobUuid,
       installation,
       versions: table.name === sideTableNames.loads ? toldVersions(step, versions) : null,
       drafts: staging,

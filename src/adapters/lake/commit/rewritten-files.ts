@@ -1,6 +1,7 @@
 /** Files of a table that were written anew: once for all formats and tries, where these ask for the same. */
 import { join } from 'node:path';
 import { dataFolder, type DataFiles, type LocalRows, type Rewriting } from '../data-files.ts';
+import { jobMark } from '../../folder/contents/file-names.ts';
 import { localFiles } from '../documents/touched-files.ts';
 import type { LakeStep } from '../manifest.ts';
 import type { HeldPlace } from '../store/place.ts';
@@ -17,11 +18,13 @@ export interface RewritingPlace {
 export class RewrittenFiles {
   readonly #inStep: RewritingPlace;
   readonly #directory: string;
+  readonly #mark: string;
   readonly #made = new Map<string, NewFile | null>();
 
   constructor(inStep: RewritingPlace, directory: string) {
     this.#inStep = inStep;
     this.#directory = directory;
+    this.#mark = jobMark(inStep.step.job, inStep.step.jobUuid);
   }
 
   names(): readonly string[] {
@@ -34,7 +37,7 @@ export class RewrittenFiles {
     rows: number,
     merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
   ): Promise<NewFile> {
-    const { place, step, staging, files } = this.#inStep;
+    const { place, staging, files } = this.#inStep;
     const key = JSON.stringify([paths, merging.columns, merging.fieldIds]);
     const known = this.#made.get(key);
     if (known !== undefined && known !== null) return known;
@@ -42,7 +45,7 @@ export class RewrittenFiles {
       place,
       paths.map((path) => `${this.#directory}/${path}`),
     );
-    const made = await files.merge(local, step.job, rows, merging);
+    const made = await files.merge(local, this.#mark, rows, merging);
     await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
     this.#made.set(key, made);
     return made;
@@ -50,12 +53,12 @@ export class RewrittenFiles {
 
   /** Null where no row stays. */
   async of(file: LocalRows, rewriting: Rewriting): Promise<NewFile | null> {
-    const { place, step, staging, files } = this.#inStep;
+    const { place, staging, files } = this.#inStep;
     const { conversions, where, columns, fieldIds, values = [] } = rewriting;
     const key = JSON.stringify([file, [...conversions], where, columns, fieldIds, [...values]]);
     const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const made = await files.rewrite(file, step.job, rewriting);
+    const made = await files.rewrite(file, this.#mark, rewriting);
     if (made !== null)
       await place.add(join(staging, made.name), `${this.#directory}/${dataFolder}/${made.name}`);
     this.#made.set(key, made);

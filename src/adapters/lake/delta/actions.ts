@@ -50,7 +50,7 @@ export interface DeltaState {
   readonly files: ReadonlyMap<string, AddedFile>;
   /** by path, those that are no more in the table */
   readonly removed: ReadonlyMap<string, RemovedFile>;
-  /** the last transaction of each application */
+  /** the last transaction of each application; of our jobs the last one alone */
   readonly transactions: ReadonlyMap<string, number>;
   /** what the newest version says of the tables’ versions; null: nothing */
   readonly told: Readonly<Record<string, unknown>> | null;

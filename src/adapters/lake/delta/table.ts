@@ -6,7 +6,7 @@ import { dataFolder } from '../data-files.ts';
 import type { PartitionField } from '../partitions/fields.ts';
 import type { LakeFiles } from '../store/files.ts';
 import {
-  applicationId,
+  ownNamespace,
   type LakeFile,
   type NewFile,
   type TableChange,
@@ -98,8 +98,7 @@ class DeltaVersion implements TableVersion {
     this.addedBy = () => filesEverAdded(files, directory, label, state.version);
   }
 
-  lastJob = (installation: string): number | null =>
-    this.state.transactions.get(applicationId(installation)) ?? null;
+  isOfJob = (jobUuid: string): boolean => this.state.transactions.has(ownNamespace + jobUuid);
 }
 
 /** NaN where the log does not tell. */
@@ -137,7 +136,7 @@ function actionsOf(state: DeltaState | null, before: TableVersion | null, change
       : schemaStringOf(change.fields);
   const now = Date.now();
   const actions: Action[] = [
-    { txn: { appId: applicationId(change.installation), version: change.job, lastUpdated: now } },
+    { txn: { appId: ownNamespace + change.jobUuid, version: change.job, lastUpdated: now } },
   ];
   const protocol = protocolFor(schemaString, state?.protocol ?? null);
   if (protocol !== null) actions.push({ protocol });
@@ -197,7 +196,7 @@ const operations = {
   compact: { operation: 'OPTIMIZE', operationParameters: { predicate: '[]' } },
 } as const;
 
-function commitInfo({ operation, installation, job, versions }: TableChange): Action {
+function commitInfo({ operation, installation, job, jobUuid, versions }: TableChange): Action {
   return {
     commitInfo: {
       timestamp: Date.now(),
@@ -206,6 +205,7 @@ function commitInfo({ operation, installation, job, versions }: TableChange): Ac
       isBlindAppend: false,
       'svc.installation': installation,
       'svc.job': job,
+      'svc.job-uuid': jobUuid,
       // what the tables were when the job was there with all of its rows
       ...(versions === null ? {} : { 'svc.tables': versions }),
     },

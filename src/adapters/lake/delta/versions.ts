@@ -7,6 +7,7 @@ import { isObject, parsed } from '../../folder/contents/manifest.ts';
 import type { LakeFiles } from '../store/files.ts';
 import { pathBelow } from '../store/plain-paths.ts';
 import type { Action, AddedFile, Metadata, Protocol, RemovedFile, DeltaState } from './actions.ts';
+import { ownNamespace } from '../table-format.ts';
 import { readCheckpoint } from './checkpoint.ts';
 
 export const logFolder = '_delta_log';
@@ -206,6 +207,9 @@ class Replay {
 
   /** Of one version, or of a checkpoint. */
   take(lines: readonly Action[]): void {
+    // each job has a name of its own; of the jobs before it nothing is asked any more
+    if (lines.some(({ txn }) => isObject(txn) && isOfJob(txn.appId)))
+      for (const appId of this.#transactions.keys()) if (isOfJob(appId)) this.#transactions.delete(appId);
     this.#told = lines.map(({ commitInfo: info }) => info?.['svc.tables']).find(isObject) ?? null;
     for (const action of lines) this.#takeAction(action);
   }
@@ -242,6 +246,10 @@ class Replay {
       checkpoint,
     };
   }
+}
+
+function isOfJob(appId: string): boolean {
+  return appId.startsWith(ownNamespace);
 }
 
 function pathInLog(encoded: unknown, label: string): string {

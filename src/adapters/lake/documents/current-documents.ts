@@ -21,7 +21,7 @@ export interface ModelLoading extends Loading {
 }
 
 interface DocumentRow extends CurrentDocumentRow {
-  readonly job: bigint;
+  readonly job_uuid: string;
 }
 
 /**
@@ -40,13 +40,13 @@ export async function currentLakeDocuments(
   const isMerged = (await known.columns(documents))!.has('valid_to');
   const listed = await currentRows(known, there.get(documents)!, isMerged);
   const roots = documentColumns(model, physicalTables(model, duckdb));
-  const own = keys === null ? ownJobs(jobs, loading) : new Set<number>();
+  const own = keys === null ? ownJobs(jobs, loading) : new Set<string>();
   const rootNames = roots.map(({ table }) => table);
   const apart = jobsApart(jobs, loading, rootNames);
   const told: CurrentDocument[] = [];
   const unsure: string[] = [];
   for (const row of listed) {
-    const job = Number(row.job);
+    const job = row.job_uuid;
     if (own.has(job)) told.push(currentDocumentOf(row));
     else if (keys === null ? !apart.has(job) : keys.has(row.merge_key ?? ''))
       unsure.push(String(row.document_key));
@@ -78,26 +78,23 @@ async function currentRows(
     ? [`coalesce(${doubleQuoted('key')}, name)`, ' WHERE valid_to IS NULL']
     : ['name', ''];
   return known.read<DocumentRow>(
-    `SELECT document_key, ${key} AS merge_key, name, sha256, job FROM ${from}${current}`,
+    `SELECT document_key, ${key} AS merge_key, name, sha256, job_uuid FROM ${from}${current}`,
   );
 }
 
-/** Numbers of jobs by the logical schema, but for those that another installation gave a job of its own, too. */
-function ownJobs(jobs: readonly LakeJob[], loading: Loading): ReadonlySet<number> {
-  const isOther = (job: LakeJob): boolean => !isByLogicalSchema(job, loading);
-  const others = new Set(jobs.filter(isOther).map(({ job }) => job));
-  return new Set(jobs.flatMap(({ job }) => (others.has(job) ? [] : [job])));
+/** UUIDs of jobs by the logical schema. */
+function ownJobs(jobs: readonly LakeJob[], loading: Loading): ReadonlySet<string> {
+  return new Set(jobs.filter((job) => isByLogicalSchema(job, loading)).map((job) => job.job_uuid));
 }
 
-/** Numbers of jobs that gave no row to the tables, nor are by the logical schema, which keeps whole what it does not know. */
+/** UUIDs of jobs that gave no row to the tables, nor are by the logical schema, which keeps whole what it does not know. */
 function jobsApart(
   jobs: readonly LakeJob[],
   loading: Loading,
   tables: readonly string[],
-): ReadonlySet<number> {
+): ReadonlySet<string> {
   const wanted = new Set(tables);
   const isNear = (job: LakeJob): boolean =>
     isByLogicalSchema(job, loading) || job.tables.some((name) => wanted.has(name));
-  const near = new Set(jobs.filter(isNear).map(({ job }) => job));
-  return new Set(jobs.flatMap(({ job }) => (near.has(job) ? [] : [job])));
+  return new Set(jobs.filter((job) => !isNear(job)).map((job) => job.job_uuid));
 }

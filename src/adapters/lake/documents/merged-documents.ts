@@ -99,7 +99,7 @@ interface StagedPlace {
   readonly files: DataFiles;
   readonly known: TablesThere;
   readonly staging: string;
-  readonly job: number;
+  readonly mark: string;
 }
 
 /** The job's documents with what tells them, in files that take the place of the staged ones. `columns`: of those. */
@@ -117,7 +117,7 @@ export async function mergedDocumentFiles(
 
 /** Of documents that the table `merged_documents` holds. */
 async function mergedDocuments(
-  { files, known, staging, job }: StagedPlace,
+  { files, known, staging, mark }: StagedPlace,
   closing: DocumentClosing,
   file: UnitFile,
   columns: readonly LakeColumn[],
@@ -127,7 +127,7 @@ async function mergedDocuments(
   const all = [...columns, ...mergeLakeColumns];
   const fieldIds = await known.fieldIds(sideTableNames.documents, all.map(fieldOf));
   const select = [...values, ...told].map((value, at) => `${value} AS ${doubleQuoted(all[at]!.name)}`);
-  const name = dataFileName(job);
+  const name = dataFileName(mark);
   const path = join(staging, name);
   const before = join(staging, file.name);
   const rows = await files.run(

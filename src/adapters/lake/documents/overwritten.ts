@@ -1,6 +1,6 @@
 /** Save mode `o`: which documents go with the rows of the model's tables, and which tables of other models hold rows of theirs. */
 import { codesTable, fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
-import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import { isByLogicalSchema } from '../../folder/contents/next-manifest.ts';
 import type { LakeJob, LakeManifest, LakeTable } from '../manifest.ts';
@@ -9,7 +9,7 @@ import { isBesideData } from './removed-rows.ts';
 
 export interface Overwritten {
   /** jobs whose documents stay */
-  readonly keptJobs: readonly number[];
+  readonly keptJobs: readonly string[];
   /** documents of further jobs that stay, decimal digits */
   readonly keptDocuments: readonly string[];
   /** tables of other models, with rows of documents that go */
@@ -30,17 +30,16 @@ export async function overwrittenBy(
   const { model } = plan;
   const own = new Set(model.tables.map(({ name }) => name));
   const isByIt = (job: LakeJob): boolean => isByLogicalSchema(job, plan);
-  const keptJobs: number[] = [];
-  const mixed: number[] = [];
-  // documents tell the number of their job alone, which two installations may have given
-  for (const [number, jobs] of Map.groupBy(before.jobs, ({ job }) => job)) {
-    if (jobs.every(isByIt)) continue;
-    const isApart = !jobs.some((job) => isByIt(job) || job.tables.some((name) => own.has(name)));
-    (isApart ? keptJobs : mixed).push(number);
+  const keptJobs: string[] = [];
+  const mixed: string[] = [];
+  for (const job of before.jobs) {
+    if (isByIt(job)) continue;
+    const isApart = !job.tables.some((name) => own.has(name));
+    (isApart ? keptJobs : mixed).push(job.job_uuid);
   }
   const { kept, losing } = await documentsOf(tables, model, before, mixed);
   const keptOf = new Set([...keptJobs, ...kept.map(({ job }) => job)]);
-  const emptied = new Set(before.jobs.flatMap(({ job, tables: names }) => (losing.has(job) ? names : [])));
+  const emptied = new Set(before.jobs.flatMap((job) => (losing.has(job.job_uuid) ? job.tables : [])));
   const others: LakeTable[] = [];
   for (const table of before.tables) {
     const isOther = !own.has(table.name) && !isBesideData(table.name) && table.name !== codesTable.name;
@@ -52,25 +51,25 @@ export async function overwrittenBy(
     others,
     jobs: before.jobs.map((job) => ({
       ...job,
-      tables: keptOf.has(job.job) && !isByIt(job) ? job.tables.filter((name) => !own.has(name)) : [],
+      tables: keptOf.has(job.job_uuid) && !isByIt(job) ? job.tables.filter((name) => !own.has(name)) : [],
     })),
   };
 }
 
 interface DocumentsOfJobs {
-  readonly kept: readonly { readonly key: string; readonly job: number }[];
+  readonly kept: readonly { readonly key: string; readonly job: string }[];
   /** jobs of which documents go */
-  readonly losing: ReadonlySet<number>;
+  readonly losing: ReadonlySet<string>;
 }
 
 async function documentsOf(
   tables: TablesThere,
   model: SinkPlan['model'],
   before: LakeManifest,
-  jobs: readonly number[],
+  jobs: readonly string[],
 ): Promise<DocumentsOfJobs> {
   const { documents } = sideTableNames;
-  const filled = new Set(before.jobs.flatMap(({ job, tables: names }) => (jobs.includes(job) ? names : [])));
+  const filled = new Set(before.jobs.flatMap((job) => (jobs.includes(job.job_uuid) ? job.tables : [])));
   const own = model.tables.flatMap(({ name, columns }) => {
     const column = columns.find(({ role }) => role === 'document')?.name;
     return column === undefined || !filled.has(name) ? [] : [{ name, column }];
@@ -81,13 +80,13 @@ async function documentsOf(
     from.has(name) ? [`SELECT ${doubleQuoted(column)} AS key FROM ${from.get(name)!}`] : [],
   );
   const ofRows = keys.length === 0 ? 'SELECT NULL::BIGINT AS key' : keys.join(' UNION ALL ');
-  const rows = await tables.read<{ job: bigint; key: string | null }>(
-    `SELECT DISTINCT d.job, CASE WHEN r.key IS NULL THEN d.${fileKeyName}::VARCHAR END AS key
+  const rows = await tables.read<{ job: string; key: string | null }>(
+    `SELECT DISTINCT d.job_uuid AS job, CASE WHEN r.key IS NULL THEN d.${fileKeyName}::VARCHAR END AS key
        FROM ${from.get(documents)!} d LEFT JOIN (SELECT DISTINCT key FROM (${ofRows})) r ON r.key = d.${fileKeyName}
-      WHERE d.job IN (${jobs.join(', ')})`,
+      WHERE d.job_uuid IN (${jobs.map(standardLiteral).join(', ')})`,
   );
   return {
-    kept: rows.flatMap(({ job, key }) => (key === null ? [] : [{ key, job: Number(job) }])),
-    losing: new Set(rows.flatMap(({ job, key }) => (key === null ? [Number(job)] : []))),
+    kept: rows.flatMap(({ job, key }) => (key === null ? [] : [{ key, job }])),
+    losing: new Set(rows.flatMap(({ job, key }) => (key === null ? [job] : []))),
   };
 }

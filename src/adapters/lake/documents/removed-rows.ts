@@ -44,10 +44,10 @@ export async function jobsThatStay(
   keys: readonly string[],
 ): Promise<readonly LakeJob[]> {
   if (keys.length === 0) return jobs;
-  const left = await tables.rows<{ job: bigint }>(
+  const left = await tables.rows<{ job: string }>(
     sideTableNames.documents,
-    (from) => `SELECT DISTINCT job FROM ${from} WHERE ${fileKeyName} NOT IN (${keys.join(', ')})`,
+    (from) => `SELECT DISTINCT job_uuid AS job FROM ${from} WHERE ${fileKeyName} NOT IN (${keys.join(', ')})`,
   );
-  const jobsLeft = new Set(left.map(({ job }) => Number(job)));
-  return jobs.map((job) => (jobsLeft.has(job.job) ? job : { ...job, tables: [] }));
+  const jobsLeft = new Set(left.map(({ job }) => job));
+  return jobs.map((job) => (jobsLeft.has(job.job_uuid) ? job : { ...job, tables: [] }));
 }

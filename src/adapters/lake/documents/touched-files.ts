@@ -1,5 +1,6 @@
 /** Which files of a table a job writes anew, and which of their rows stay. */
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import type { NewestVersions } from '../commit/newest-versions.ts';
 import { parquet, wholeRows, type DataFiles, type TypedName } from '../data-files.ts';
 import { mainFormat } from '../formats.ts';
@@ -57,7 +58,7 @@ export async function keptRows(
 ): Promise<string> {
   const { keptJobs, keptDocuments = [] } = table;
   const conditions = [
-    ...(keptJobs.length === 0 ? [] : [`job IN (${keptJobs.join(', ')})`]),
+    ...(keptJobs.length === 0 ? [] : [`job_uuid IN (${keptJobs.map(standardLiteral).join(', ')})`]),
     ...(keptDocuments.length === 0 ? [] : [`${fileKeyName} IN (${keptDocuments.join(', ')})`]),
   ];
   if (conditions.length === 0) return 'false';

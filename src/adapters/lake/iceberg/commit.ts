@@ -1,10 +1,10 @@
 /** The next version of an Iceberg table: manifests first, then the metadata, which is made once or not at all. */
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
+import { jobMark } from '../../folder/contents/file-names.ts';
 import { dataFolder } from '../data-files.ts';
 import type { LakeFiles } from '../store/files.ts';
 import {
-  applicationId,
   fieldOf,
   type FieldIds,
   type LakeColumn,
@@ -29,7 +29,7 @@ import {
   partitionTypes,
   specsOf,
 } from './partitions.ts';
-import { madeProperty, withRetired } from './properties.ts';
+import { lastJobProperty, madeProperty, withRetired } from './properties.ts';
 import type { Schema, Snapshot, TableMetadata } from './shape.ts';
 import { summaryOf } from './summary.ts';
 import { dataFileOf } from './statistics.ts';
@@ -59,7 +59,7 @@ export async function commitIceberg(
   }
   const folder = `${directory}/${metadataFolder}`;
   const version = (before?.version ?? 0) + 1;
-  const owner = ownerOf(change.job, change.installation);
+  const owner = ownerOf(change);
   const mark = `${owner}${randomBytes(8).toString('hex')}`;
   const now = Math.max(Date.now(), (before?.found.metadata['last-updated-ms'] ?? 0) + 1);
   const metadata = startOf(await files.locationOf(directory), before, change, now);
@@ -119,7 +119,7 @@ export function newTable(
   columns: readonly LakeColumn[],
   comment: string,
 ): { readonly schema: Schema; readonly properties: Readonly<Record<string, string>> } {
-  const { schemas } = columnsOf(null, { fields: columns.map(fieldOf), comment, installation: '', job: 0 });
+  const { schemas } = columnsOf(null, { fields: columns.map(fieldOf), comment, jobUuid: '' });
   return {
     schema: schemas[0]!,
     properties: { 'format-version': '2', ...firstProperties(comment), [madeProperty]: 'true' },
@@ -127,8 +127,8 @@ export function newTable(
 }
 
 /** What the names of manifests begin with that a job makes. */
-export function ownerOf(job: number, installation: string): string {
-  return `${job}-${createHash('sha256').update(installation).digest('hex').slice(0, 8)}-`;
+export function ownerOf({ job, jobUuid }: Pick<TableChange, 'job' | 'jobUuid'>): string {
+  return `${jobMark(job, jobUuid)}-`;
 }
 
 /** Manifests of dead attempts of the job; called once it has a version, so that none of them can come to be named. */
@@ -144,7 +144,7 @@ export async function sweepManifests(
     if (own.test(name) && !named.has(name)) await files.remove(`${folder}/${name}`);
 }
 
-type ToldChange = Pick<TableChange, 'fields' | 'comment' | 'installation' | 'job'>;
+type ToldChange = Pick<TableChange, 'fields' | 'comment' | 'jobUuid'>;
 
 /** All but columns and snapshots. */
 function startOf(
@@ -156,7 +156,7 @@ function startOf(
   const base = before?.found.metadata;
   const properties = {
     ...(base?.properties ?? firstProperties(change.comment)),
-    [applicationId(change.installation)]: String(change.job),
+    [lastJobProperty]: change.jobUuid,
   };
   if (base !== undefined) {
     const entry = {

@@ -1,16 +1,19 @@
 /** What a table's properties say of our writing. */
-import { applicationId } from '../table-format.ts';
+import { ownNamespace } from '../table-format.ts';
 import type { TableMetadata } from './shape.ts';
 
 /** Of a table that was made in a catalogue for a job to come. */
 export const madeProperty = 'conversion-job-service.made';
 
+/** The last job that wrote into the table, by its UUID. */
+export const lastJobProperty = `${ownNamespace}last-job`;
+
+/** The UUID of a snapshot's job, in its summary. */
+export const jobMember = 'svc.job-uuid';
+
 /** Whether that job has not come. */
 export function isOfAttempt({ properties = {} }: TableMetadata): boolean {
-  return (
-    properties[madeProperty] !== undefined &&
-    Object.keys(properties).every((name) => !name.startsWith(applicationId('')))
-  );
+  return properties[madeProperty] !== undefined && properties[lastJobProperty] === undefined;
 }
 
 /** Whether nobody else has given it rows, either. */

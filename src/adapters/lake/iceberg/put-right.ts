@@ -1,5 +1,6 @@
 /** Versions of tables of a catalogue that a job was given after its own, where the catalogue had passed over one (docs/iceberg.md, "Catalogues"). */
 import type { LakePlace } from '../store/place.ts';
+import { jobMember } from './properties.ts';
 import { currentSnapshot, readMetadata } from './metadata.ts';
 import type { Snapshot } from './shape.ts';
 import { IcebergVersion } from './version.ts';
@@ -30,8 +31,5 @@ export async function versionsPutRight(
 
 /** Compaction, which a job may end with, changes no rows. */
 function isOfJob({ summary }: Snapshot, made: Snapshot['summary']): boolean {
-  return (
-    summary['operation'] !== 'replace' &&
-    ['svc.job', 'svc.installation'].every((name) => summary[name] === made[name])
-  );
+  return summary['operation'] !== 'replace' && summary[jobMember] === made[jobMember];
 }

@@ -1,6 +1,7 @@
 /** What a snapshot tells of itself in words and sums (Iceberg table specification, "Snapshots", "Optional Snapshot Summary Fields"). */
 import type { TableChange } from '../table-format.ts';
 import type { ManifestEntry } from './manifests.ts';
+import { jobMember } from './properties.ts';
 import type { IcebergVersion } from './version.ts';
 
 function rowsOf(entries: readonly ManifestEntry[]): bigint {
@@ -8,7 +9,7 @@ function rowsOf(entries: readonly ManifestEntry[]): bigint {
 }
 
 export function summaryOf(
-  { operation, installation, job, versions }: TableChange,
+  { operation, installation, job, jobUuid, versions }: TableChange,
   before: IcebergVersion | null,
   added: readonly ManifestEntry[],
   removed: ReadonlySet<string>,
@@ -36,6 +37,7 @@ export function summaryOf(
     'engine-name': 'conversion-job-service',
     'svc.installation': installation,
     'svc.job': String(job),
+    [jobMember]: jobUuid,
     ...(versions === null ? {} : { 'svc.tables': JSON.stringify(versions) }),
   };
 }

@@ -21,8 +21,8 @@ export const icebergFormat: TableFormat = {
     readIcebergTable(files, directory, label, Infinity, known instanceof IcebergVersion ? known : undefined),
   commit: (files, directory, label, before, change) =>
     commitIceberg(files, directory, label, before instanceof IcebergVersion ? before : null, change),
-  sweep: async (files, directory, version, job, installation) => {
-    const named = version instanceof IcebergVersion ? await version.manifestNames(job, installation) : null;
-    if (named !== null) await sweepManifests(files, directory, ownerOf(job, installation), named);
+  sweep: async (files, directory, version, job) => {
+    const named = version instanceof IcebergVersion ? await version.manifestNames(job.jobUuid) : null;
+    if (named !== null) await sweepManifests(files, directory, ownerOf(job), named);
   },
 };

@@ -2,7 +2,7 @@
 import { AppError } from '../../../errors.ts';
 import { eachAtOnce } from '../store/at-once.ts';
 import type { LakeFiles } from '../store/files.ts';
-import { applicationId, type LakeFile, type TableVersion } from '../table-format.ts';
+import type { LakeFile, TableVersion } from '../table-format.ts';
 import { readAvro } from './avro.ts';
 import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
 import { currentSchema, currentSnapshot, pathInTable, readMetadata, type FoundMetadata } from './metadata.ts';
@@ -10,7 +10,7 @@ import { currentSpec, partitioningOf, partitionTypes, partitionValues } from './
 import type { Snapshot } from './shape.ts';
 import { nullsIn, rangeIn } from './statistics.ts';
 import { lakeFieldOf } from './types.ts';
-import { isUnused, retiredIds } from './properties.ts';
+import { isUnused, jobMember, lastJobProperty, retiredIds } from './properties.ts';
 import { parsed } from '../../folder/contents/manifest.ts';
 
 /** The newest version, or that one; null where there is no table. Lists and manifests that `known` read are not read again. */
@@ -120,13 +120,10 @@ export class IcebergVersion implements TableVersion {
     this.versionsTold = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);
   }
 
-  lastJob = (installation: string): number | null => {
-    const job = this.found.metadata.properties?.[applicationId(installation)];
-    return job === undefined ? null : Number(job);
-  };
+  isOfJob = (jobUuid: string): boolean => this.found.metadata.properties?.[lastJobProperty] === jobUuid;
 
-  addedBy = async (job: number, installation: string): Promise<ReadonlySet<string> | null> => {
-    const lists = await this.#listsOf(job, installation);
+  addedBy = async (jobUuid: string): Promise<ReadonlySet<string> | null> => {
+    const lists = await this.#listsOf(jobUuid);
     if (lists === null) return null;
     const files = new Set<string>();
     for (const { id, manifests } of lists)
@@ -144,8 +141,8 @@ export class IcebergVersion implements TableVersion {
   };
 
   /** Names of all lists and manifests of snapshots that the job made; null where the table does not tell. */
-  async manifestNames(job: number, installation: string): Promise<ReadonlySet<string> | null> {
-    const lists = await this.#listsOf(job, installation);
+  async manifestNames(jobUuid: string): Promise<ReadonlySet<string> | null> {
+    const lists = await this.#listsOf(jobUuid);
     if (lists === null) return null;
     const paths = lists.flatMap(({ path, manifests }) => [
       path,
@@ -155,11 +152,9 @@ export class IcebergVersion implements TableVersion {
   }
 
   /** Of snapshots that the job made; null: somebody cleaned up, and it is not told what these had. */
-  async #listsOf(job: number, installation: string): Promise<readonly SnapshotList[] | null> {
+  async #listsOf(jobUuid: string): Promise<readonly SnapshotList[] | null> {
     const { snapshots = [] } = this.found.metadata;
-    const own = snapshots.filter(
-      ({ summary }) => summary['svc.job'] === String(job) && summary['svc.installation'] === installation,
-    );
+    const own = snapshots.filter(({ summary }) => summary[jobMember] === jobUuid);
     const known = new Set(snapshots.map((snapshot) => String(snapshot['snapshot-id'])));
     const isWhole = snapshots.every(
       ({ 'parent-snapshot-id': parent = null }) => parent === null || known.has(String(parent)),

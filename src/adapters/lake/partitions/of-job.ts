@@ -37,7 +37,7 @@ export interface TableOfJob {
   readonly format: LakeFormatName;
   readonly table: string;
   readonly wanted: readonly PartitionField[] | undefined;
-  readonly job: number;
+  readonly mark: string;
   readonly staging: string;
 }
 
@@ -56,7 +56,7 @@ export async function partitionedFiles(
   columns: readonly LakeColumn[],
   made: readonly NewFile[],
 ): Promise<PartitionedFiles> {
-  const { known, files, format, table, job, staging } = place;
+  const { known, files, format, table, mark, staging } = place;
   const fields = await partitioningOf(place);
   if (fields.length === 0) return { fields, columns, files: made };
   await checkColumns(known, table, fields, columns);
@@ -71,7 +71,7 @@ export async function partitionedFiles(
     derived,
     fieldIds: await known.fieldIds(table, all.map(fieldOf)),
     emptyIsNull: format !== 'iceberg',
-    job,
+    mark,
     staging,
   };
   const split = names.length === 0 ? [] : await splitFiles(files, names, splitting);

@@ -32,7 +32,7 @@ export interface Splitting {
   readonly fieldIds: FieldIds | null;
   /** whether a value of no characters cannot be told from none */
   readonly emptyIsNull: boolean;
-  readonly job: number;
+  readonly mark: string;
   readonly staging: string;
 }
 
@@ -42,13 +42,13 @@ export async function splitFiles(
   names: readonly string[],
   splitting: Splitting,
 ): Promise<readonly NewFile[]> {
-  const { fields, columns, derived, fieldIds, job, staging, table } = splitting;
+  const { fields, columns, derived, fieldIds, mark, staging, table } = splitting;
   const types = new Map(columns.map(({ name, sqlType }) => [name, sqlType]));
   const values = fields.map((field) =>
     types.has(field.column) ? partitionExpression(field, types.get(field.column)!) : 'NULL::VARCHAR',
   );
   const sources = names.map((name) => join(staging, name));
-  const sorted = join(staging, `sorted-${dataFileName(job)}`);
+  const sorted = join(staging, `sorted-${dataFileName(mark)}`);
   await files.run(
     `COPY (SELECT *, to_json([${values.join(', ')}])::VARCHAR AS ${keyColumn} FROM ${parquet(sources)} ORDER BY ${keyColumn}) TO ${standardLiteral(sorted)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup})`,
   );
@@ -66,7 +66,7 @@ export async function splitFiles(
       return `${value === null ? 'NULL' : standardLiteral(value)}::${sqlType} AS ${doubleQuoted(name)}`;
     });
     const select = [...columns.map(({ name }) => doubleQuoted(name)), ...added];
-    const name = dataFileName(job);
+    const name = dataFileName(mark);
     const path = join(staging, name);
     await files.run(
       `COPY (SELECT ${select.join(', ')} FROM ${parquet([sorted])} WHERE ${keyColumn} = ${standardLiteral(key)}) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,

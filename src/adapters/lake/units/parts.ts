@@ -8,8 +8,8 @@ import { typeFault, type PartitionField } from '../partitions/fields.ts';
 import { derivedColumns } from '../partitions/of-model.ts';
 import { splitFiles } from '../partitions/split.ts';
 
-/** numbers files of executors, who do not know their job: the target gives them names of its own */
-const anyJob = 0;
+/** names files of executors, which do not know their job: the target gives the files names of its own */
+const anyJob = 'unit';
 
 export interface PartsOfUnit {
   readonly table: string;
@@ -40,7 +40,7 @@ export async function partsOfUnit(file: UnitFile, unit: PartsOfUnit): Promise<re
       derived: derivedColumns(fields, format),
       fieldIds,
       emptyIsNull: format !== 'iceberg',
-      job: anyJob,
+      mark: anyJob,
       staging: folder,
     });
     return split.map((part) => ({ ...file, ...part, rows: rowsTold(part.stats), sha256: '' }));

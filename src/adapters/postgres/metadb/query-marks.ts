@@ -9,22 +9,22 @@ export function createPostgresQueryMarks(sql: Sql): QueryMarkStore {
       withinOrganisation(sql, idOrg, async (tx) =>
         (
           await tx<(Omit<QueryMark, 'seen'> & { seen: string })[]>`
-              select id_job as "idJob", mark, to_json(seen)::text as seen, settled from svc.query_mark
+              select id_job as "idJob", job_uuid::text as "jobUuid", mark, to_json(seen)::text as seen, settled from svc.query_mark
                where id_org = ${idOrg} and source = ${source} order by id_job desc`
         ).map((row) => ({ ...row, seen: JSON.parse(row.seen) as string[] })),
       ),
 
-    write: (idOrg, source, { idJob, idWatch, mark, seen }, known) =>
+    write: (idOrg, source, { idJob, jobUuid, idWatch, mark, seen }, known) =>
       withinOrganisation(sql, idOrg, async (tx) => {
         // of two that write at the same time, the second sees the mark of the first
         await tx`select pg_advisory_xact_lock(hashtextextended(${`query mark ${idOrg} ${source}`}, 0))`;
         const written = await tx`
-          insert into svc.query_mark (id_org, source, id_job, id_watch, mark, seen)
-          select ${idOrg}, ${source}, ${idJob}, ${idWatch}, ${mark}, array(select jsonb_array_elements_text(${JSON.stringify(seen)}::text::jsonb))
+          insert into svc.query_mark (id_org, source, id_job, job_uuid, id_watch, mark, seen)
+          select ${idOrg}, ${source}, ${idJob}, ${jobUuid}, ${idWatch}, ${mark}, array(select jsonb_array_elements_text(${JSON.stringify(seen)}::text::jsonb))
            where not exists (
              select from svc.query_mark where id_org = ${idOrg} and source = ${source} and id_job <> ${idJob}
                 and id_job not in (select value::bigint from jsonb_array_elements_text(${JSON.stringify(known)}::text::jsonb)))
-          on conflict (id_org, source, id_job) do update set mark = excluded.mark, seen = excluded.seen, settled = false`;
+          on conflict (id_org, source, id_job) do update set job_uuid = excluded.job_uuid, mark = excluded.mark, seen = excluded.seen, settled = false`;
         return written.count === 1;
       }),
 

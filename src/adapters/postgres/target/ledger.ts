@@ -15,6 +15,7 @@ import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from './connection/open.ts';
 import { sessionSettings } from './connection/session.ts';
+import { publishedQuery } from '../../row-sinks/ledger.ts';
 import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
 
 /** Newest first; none where nothing was loaded there yet. */
@@ -34,13 +35,9 @@ export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<read
 export async function holdsJob(
   sql: Sql | TransactionSql,
   sqlSchema: string,
-  { idJob, installation }: SinkPlan,
+  plan: SinkPlan,
 ): Promise<boolean> {
-  const ledger = relationIn(sqlSchema)(sideTableNames.loads);
-  const rows = await sql.unsafe(
-    `SELECT FROM ${ledger} WHERE job = ${idJob} AND installation = ${standardLiteral(installation ?? '')}`,
-  );
-  return rows.length > 0;
+  return (await sql.unsafe(publishedQuery(plan, relationIn(sqlSchema)))).length > 0;
 }
 
 /** A target as a job sees it. */

@@ -1,10 +1,11 @@
 /** The publishing transaction of a SQLite file: from staged text to rows of the target, all at once. */
-import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { foldedName } from '../database.ts';
 import { converterFor, fieldsOf, stagedLines, type BoundValue } from '../staged-text.ts';
 import { readTables, sideTableStatements, tableStatement } from '../tables.ts';
 import { columnId, widenedWords } from '../../row-sinks/unfit-columns.ts';
+import { ledgerStatement } from '../../row-sinks/ledger.ts';
 import { textColumns, writtenTextStatement } from '../../row-sinks/written-texts.ts';
 import { isText } from '../types.ts';
 import { adaptTable } from './alter-tables.ts';
@@ -57,26 +58,24 @@ export async function publishRows(first: SqlitePublication): Promise<Record<stri
   await runAll(
     database,
     textColumns(plan.model, drawn.tables, staged.has('lexical'), textOf).map((column) =>
-      writtenTextStatement(column, plan.idJob, doubleQuoted),
+      writtenTextStatement(column, plan.jobUuid, doubleQuoted),
     ),
   );
   keepKeys(publication);
   await publishCodes(publication);
   await publishViews(publication);
   const total = sumOf(rows) - sumOf(merging?.removed.rows ?? {});
-  database
-    .prepare(
-      `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      plan.idJob,
-      plan.installation ?? '',
-      plan.idSch,
-      plan.idLschma,
-      new Date().toISOString(),
-      documents - (merging?.removed.documents ?? 0),
-      total,
-    );
+  await database.run(
+    ledgerStatement(
+      plan,
+      { documents: documents - (merging?.removed.documents ?? 0), rows: total },
+      {
+        into: doubleQuoted(sideTableNames.loads),
+        now: standardLiteral(new Date().toISOString()),
+        quote: doubleQuoted,
+      },
+    ),
+  );
   return rows;
 }
 

@@ -15,6 +15,7 @@ import { readSqliteLoads } from '../ledger.ts';
 import { readTables, type FoundTables } from '../tables.ts';
 import { SqliteRemoval } from './document-removal.ts';
 import { drawModel, type DrawnModel } from './publication.ts';
+import { publishedQuery, ledgerStatement } from '../../row-sinks/ledger.ts';
 
 export interface SqliteRowRemoverOptions {
   readonly file: string;
@@ -96,12 +97,8 @@ async function removeNamed(database: SqliteDb, plan: RemovalPlan, label: string)
   if (!known.has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
   checkKeys(known, plan, drawn, label);
-  const { idJob, installation, idSch, idLschma, documentName } = plan;
-  const done = database.read(
-    `SELECT 1 FROM ${doubleQuoted(sideTableNames.loads)} WHERE job = ? AND installation = ?`,
-    idJob,
-    installation,
-  );
+  const { idLschma, documentName } = plan;
+  const done = database.read(publishedQuery(plan, doubleQuoted));
   if (done.length > 0) return { documents: 0, rows: {}, already: true };
   const removal = new SqliteRemoval(database, plan.model, drawn, known);
   const { documents, rows } = await removal.remove(`name = ${standardLiteral(documentName)}`);
@@ -111,11 +108,17 @@ async function removeNamed(database: SqliteDb, plan: RemovalPlan, label: string)
       `${label}: no document called ${documentName} was loaded with logical schema ${idLschma}.`,
     );
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  database
-    .prepare(
-      `INSERT INTO ${doubleQuoted(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(idJob, installation, idSch, idLschma, new Date().toISOString(), -documents, -total);
+  await database.run(
+    ledgerStatement(
+      plan,
+      { documents: -documents, rows: -total },
+      {
+        into: doubleQuoted(sideTableNames.loads),
+        now: standardLiteral(new Date().toISOString()),
+        quote: doubleQuoted,
+      },
+    ),
+  );
   return { documents, rows, already: false };
 }
 

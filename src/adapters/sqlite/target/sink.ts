@@ -25,6 +25,7 @@ import { readTables, type FoundTables } from '../tables.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
+import { publishedQuery } from '../../row-sinks/ledger.ts';
 
 export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
   return new SqliteRowSink(options);
@@ -180,14 +181,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
 
   #isPublished(database: SqliteDb, known: FoundTables): boolean {
     if (!known.has(sideTableNames.loads)) return false;
-    const { idJob, installation = '' } = this.plan;
-    return (
-      database.read(
-        `SELECT 1 FROM ${doubleQuoted(sideTableNames.loads)} WHERE job = ? AND installation = ?`,
-        idJob,
-        installation,
-      ).length > 0
-    );
+    return database.read(publishedQuery(this.plan, doubleQuoted)).length > 0;
   }
 
   #findFilled(database: SqliteDb, known: FoundTables): readonly string[] {

@@ -32,8 +32,6 @@ export interface SqliteRowSourceOptions {
   readonly file: string;
   /** how long to wait for another program that keeps the file to itself (30 seconds) */
   readonly busyTimeoutMs?: number;
-  /** numbers the logical schemas that are asked for; absent: whichever */
-  readonly installation?: string;
 }
 
 export function createSqliteRowSource(options: SqliteRowSourceOptions): RowSource {
@@ -58,14 +56,14 @@ interface SqliteTable extends ReadTable {
 }
 
 async function openTables(
-  { file, busyTimeoutMs, installation }: SqliteRowSourceOptions,
+  { file, busyTimeoutMs }: SqliteRowSourceOptions,
   label: string,
   model: RelationalModel,
 ): Promise<ReadTables<SqliteTable>> {
   const database = await openSqlite(file, { label, busyTimeoutMs, readOnly: true });
   try {
     await database.run('BEGIN');
-    return new SqliteTables(database, model, installation);
+    return new SqliteTables(database, model);
   } catch (error) {
     database.close();
     throw error;
@@ -82,33 +80,24 @@ class SqliteTables implements ReadTables<SqliteTable> {
   readonly #drawn: ReturnType<typeof withListTables>;
   readonly #known: FoundTables;
   readonly #indexes: ReadonlyMap<string, number>;
-  readonly #logicals: ReadonlyMap<number, number | null>;
+  readonly #modelHashes: ReadonlyMap<string, string | null>;
   readonly #tables = new Map<string, SqliteTable | null>();
   /** what bytes texts of the file are; one that others made may have UTF-16 */
   readonly #isUtf8: boolean;
 
-  constructor(database: SqliteDb, model: RelationalModel, installation?: string) {
+  constructor(database: SqliteDb, model: RelationalModel) {
     this.#database = database;
     this.#model = model;
     this.#drawn = withListTables(model, sqlite);
     this.#indexes = new Map(model.tables.map(({ name }, index) => [name, index]));
     this.#known = readTables(database);
     this.#isUtf8 = database.read<{ encoding: string }>('PRAGMA encoding')[0]!.encoding === 'UTF-8';
-    this.#logicals = new Map(
-      this.#jobs(installation).map(({ job, logical }) => [
-        Number(job),
-        logical === null ? null : Number(logical),
-      ]),
-    );
+    this.#modelHashes = new Map(this.#jobs().map((job) => [job.job_uuid, job.model_sha256]));
   }
 
-  #jobs(installation?: string): { job: bigint; logical: bigint | null }[] {
+  #jobs(): { job_uuid: string; model_sha256: string | null }[] {
     if (!this.#known.has(sideTableNames.loads)) return [];
-    const ours =
-      installation === undefined ? '' : ` AND max(installation) = ${standardLiteral(installation)}`;
-    return this.#database.read(
-      `SELECT job, CASE WHEN count(*) = 1${ours} THEN max(id_lschma) END AS logical FROM ${doubleQuoted(sideTableNames.loads)} GROUP BY job`,
-    );
+    return this.#database.read(`SELECT job_uuid, model_sha256 FROM ${doubleQuoted(sideTableNames.loads)}`);
   }
 
   table(name: string): SqliteTable | null {
@@ -224,8 +213,8 @@ class SqliteTables implements ReadTables<SqliteTable> {
     );
   }
 
-  async logicalSchemaOf(job: number): Promise<number | null> {
-    return this.#logicals.get(job) ?? null;
+  async modelHashOf(jobUuid: string): Promise<string | null> {
+    return this.#modelHashes.get(jobUuid) ?? null;
   }
 
   async close(): Promise<void> {

@@ -12,7 +12,7 @@ import type { ByteBuffer } from '../rows/byte-buffer.ts';
 import type { CompiledPlan } from '../compiled-plan.ts';
 import type { EncodingName, RowEncoder } from '../rows/encoding.ts';
 import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
-import type { RowOutput } from '../rows/output.ts';
+import type { JobIdentity, RowOutput } from '../rows/output.ts';
 import type { WantedPrefixes } from '../walk/content-prefixes.ts';
 import { FRAME_INTS, ROW_INTS, type ShredState } from '../open-elements.ts';
 import { PART_DOCUMENTS_BYTES, PartDocuments } from './part-documents.ts';
@@ -56,7 +56,7 @@ export interface ShredKernelOptions {
   readonly xsiType: number;
   /** name id of xml:space */
   readonly xmlSpace: number;
-  readonly idJob: number;
+  readonly job: JobIdentity;
 }
 
 /** Serves one shredder. */
@@ -160,7 +160,7 @@ class SharedKernel implements ShredKernel {
   readonly #prefixes: Uint8Array;
 
   constructor(
-    { plan, state, output, encoder, encoding, xsiType, xmlSpace, idJob }: ShredKernelOptions,
+    { plan, state, output, encoder, encoding, xsiType, xmlSpace, job }: ShredKernelOptions,
     memory: WebAssembly.Memory,
     exports: Exports,
     scanKernel: ScanKernel,
@@ -186,7 +186,7 @@ class SharedKernel implements ShredKernel {
     this.#text = area.bytes(TEXT_BYTES);
     this.#tape = new TapeInMemory({ ...area, buffer });
     this.#plan = new LearnedPlan(plan, { encoder, encoding }, area);
-    this.#partDocuments = new PartDocuments(encoding, idJob, area);
+    this.#partDocuments = new PartDocuments(encoding, job, area);
     this.#fileDigits = area.bytes(64);
     const tableCount = plan.tables.length;
     control[layout.TABLE_COUNT] = tableCount;

@@ -3,7 +3,7 @@ import { sideTableDefinitions } from '../../model/side-tables.ts';
 import { ByteBuffer } from '../rows/byte-buffer.ts';
 import type { EncodingName } from '../rows/encoding.ts';
 import { rowFormFor, type RowForm } from '../rows/forms.ts';
-import type { RowOutput } from '../rows/output.ts';
+import type { JobIdentity, RowOutput } from '../rows/output.ts';
 import { partText, type PartsOfFile } from '../row-tag/parts.ts';
 import * as layout from './layout.ts';
 import type { KernelMemory } from './layout.ts';
@@ -22,16 +22,16 @@ export class PartDocuments {
   readonly #rows: Uint8Array;
   readonly #pieces: Uint8Array;
   readonly #ranges: Int32Array;
-  readonly #idJob: number;
+  readonly #job: JobIdentity;
   #name: string | null = null;
   #loadedAt = '';
   #fits = false;
 
-  constructor(encoding: EncodingName, idJob: number, memory: KernelMemory) {
+  constructor(encoding: EncodingName, job: JobIdentity, memory: KernelMemory) {
     const { control } = memory;
     this.#control = control;
     this.#form = rowFormFor(encoding, sideTableDefinitions.documents.columns);
-    this.#idJob = idJob;
+    this.#job = job;
     this.#rows = memory.bytes(ROW_BYTES);
     this.#pieces = memory.bytes(PIECE_BYTES);
     this.#ranges = memory.ints(PIECES * 2);
@@ -84,7 +84,8 @@ export class PartDocuments {
     ends.push(out.length);
     form.ascii(out, 4, loadedAt);
     form.begin(out, 5);
-    out.pushInteger(this.#idJob);
+    out.pushInteger(this.#job.idJob);
+    form.ascii(out, 6, this.#job.jobUuid);
     form.end(out);
     ends.push(out.length);
     return ends.map((end, index) =>

@@ -20,6 +20,12 @@ export interface DocumentFacts {
   readonly loadedAt: string;
 }
 
+/** The job that a document is loaded by. */
+export interface JobIdentity {
+  readonly idJob: number;
+  readonly jobUuid: string;
+}
+
 type SideName = Exclude<RowChunk['table'], number>;
 
 interface SideRows {
@@ -110,7 +116,7 @@ export class RowOutput {
     key: number | string,
     name: string,
     { sha256, bytes, loadedAt }: DocumentFacts,
-    idJob: number,
+    { idJob, jobUuid }: JobIdentity,
   ): void {
     const entry = this.#side('documents');
     const { form, buffer } = entry;
@@ -122,6 +128,7 @@ export class RowOutput {
     this.#pushInteger(entry, 3, bytes);
     form.ascii(buffer, 4, loadedAt);
     this.#pushInteger(entry, 5, idJob);
+    form.ascii(buffer, 6, jobUuid);
     this.#endSideRow('documents', entry);
   }
 

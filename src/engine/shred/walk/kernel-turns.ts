@@ -11,6 +11,7 @@ import type { PartsOfFile, PartsTaken } from '../row-tag/parts.ts';
 import type { WantedPrefixes } from './content-prefixes.ts';
 import type { WalkContext } from './context.ts';
 import type { ElementRows } from './element-rows.ts';
+import type { JobIdentity } from '../rows/output.ts';
 
 /** Records that TypeScript handles at most before it asks the kernel again. */
 const longestPause = 63;
@@ -21,7 +22,7 @@ export class KernelTurns {
   /** For the tokeniser whose batches are handed in. */
   readonly tokenizerKernels: TokenizerKernels;
   readonly #context: WalkContext;
-  readonly #idJob: number;
+  readonly #job: JobIdentity;
   readonly #elementRows: ElementRows;
   /** records of a batch that the kernel is made for; Infinity once it was tried */
   #kernelFrom: number;
@@ -32,9 +33,9 @@ export class KernelTurns {
   #pauseLength = 0;
   #toldPrefixes: WantedPrefixes | null = null;
 
-  constructor(context: WalkContext, elementRows: ElementRows, idJob: number, kernelFrom: number) {
+  constructor(context: WalkContext, elementRows: ElementRows, job: JobIdentity, kernelFrom: number) {
     this.#context = context;
-    this.#idJob = idJob;
+    this.#job = job;
     this.#elementRows = elementRows;
     this.#kernelFrom = kernelFrom;
     this.tokenizerKernels = {
@@ -128,7 +129,7 @@ export class KernelTurns {
       encoding: settings.encoding,
       xsiType: xsi.type,
       xmlSpace,
-      idJob: this.#idJob,
+      job: this.#job,
     });
     this.#tellDocument();
     for (let frame = 0; frame < state.depth; frame += 1) this.learnOpened(frame);

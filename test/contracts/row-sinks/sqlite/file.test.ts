@@ -208,7 +208,7 @@ test('hashed keys: what is there already is not added again, items of lists neit
   const plan = libraryPlan(1, { keys: 'hash' });
   expect((await load(plan, 2)).rows.book).toBe(4);
   const items = execute('SELECT count(*) AS n FROM book_keywords');
-  const again = await load({ ...plan, idJob: 2 }, 2);
+  const again = await load(libraryPlan(2, { keys: 'hash' }), 2);
   expect(again.rows.book).toBe(0);
   expect(execute('SELECT count(*) AS n FROM book_keywords')).toEqual(items);
 });
@@ -232,7 +232,7 @@ test.each([
   [
     'a table beside the data that another program made',
     async () => change('CREATE TABLE _loads (job INTEGER, at TEXT)'),
-    /_loads has no column installation: .*changed by hand/,
+    /_loads has no column job_uuid: .*changed by hand/,
   ],
   [
     'a table of ours that takes nothing any more',

@@ -4,6 +4,7 @@ import { createShredder } from '../../../../src/engine/shred/shredder.ts';
 import { createNameTable } from '../../../../src/engine/xml/names/expanded-names.ts';
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
+import { uuidOfJob } from '../../../support/models/job-names.ts';
 
 const model = modelOf(
   compiled(
@@ -19,6 +20,7 @@ function rowOf(encoding: 'csv' | 'copy-text', document: string): string {
     names,
     encoding,
     idJob: 1,
+    jobUuid: uuidOfJob(1),
     keyOffsets: new Map(),
     widensInPlace: true,
     unmapped: 'capture',

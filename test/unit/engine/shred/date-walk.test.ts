@@ -9,6 +9,7 @@ import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portabl
 import type { NameTable, TextLocation, TokenBatch } from '../../../../src/engine/xml/tokens.ts';
 import { bytesOf, compiled, modelOf } from '../../../support/models/shredding.ts';
 import { constructs } from '../unshred/constructs.ts';
+import { uuidOfJob } from '../../../support/models/job-names.ts';
 
 type OnBatch = (batch: TokenBatch, locate: (record: number) => TextLocation) => void;
 
@@ -37,6 +38,7 @@ function byShredder(model: RelationalModel, document: string): string[] {
     names,
     encoding: 'csv',
     idJob: 0,
+    jobUuid: uuidOfJob(0),
     keyOffsets: new Map(),
     widensInPlace: true,
     unmapped: 'capture',

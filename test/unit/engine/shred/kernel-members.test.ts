@@ -6,6 +6,7 @@ import { createNameTable } from '../../../../src/engine/xml/names/expanded-names
 import { createXmlTokenizer } from '../../../../src/engine/xml/tokenizer/portable.ts';
 import { bytesOf, compiled, modelOf } from '../../../support/models/shredding.ts';
 import { shredToBytes, type ShreddingWay } from '../../../support/models/shredded-bytes.ts';
+import { uuidOfJob } from '../../../support/models/job-names.ts';
 
 function attributes(count: number): string {
   return Array.from({ length: count }, (_, at) => `<xs:attribute name="w${at}" type="xs:string"/>`).join('');
@@ -70,6 +71,7 @@ function countChunks(model: RelationalModel, document: string, kernelFrom: numbe
     names,
     encoding: 'copy-text',
     idJob: 1,
+    jobUuid: uuidOfJob(1),
     keyOffsets: new Map(),
     widensInPlace: true,
     unmapped: 'capture',

@@ -25,6 +25,7 @@ import {
 import { inferred, modelOf } from '../../../support/models/shredding.ts';
 import { needs } from '../../../support/needs.ts';
 import { useTrial } from '../../../support/service/trial.ts';
+import { uuidOfJob } from '../../../support/models/job-names.ts';
 
 const task = fileURLToPath(new URL('../../../../src/tools/load/spark/load-task.ts', import.meta.url));
 const limits = defaultEngineLimits;
@@ -55,6 +56,7 @@ describe('a task', () => {
       links: 'follow',
       logical: { idSch: 1, idLschma: 1, model, modelHash: '', variant: false },
       idJob: 1,
+      jobUuid: uuidOfJob(1),
       byHand: true,
       request: {
         keys: 'hash',

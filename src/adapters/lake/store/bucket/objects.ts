@@ -319,7 +319,8 @@ class HeldBucketPlace extends BucketPlace implements HeldPlace {
     const format = manifest?.format ?? (await this.#note(staging))?.format;
     if (format !== undefined) {
       const kept = manifest ?? emptyManifest(format);
-      const step = { format, staging, job: 0, installation: '', tables: [], manifest: kept };
+      const none = { jobUuid: '00000000-0000-0000-0000-000000000000', job: 0, installation: '' };
+      const step = { format, staging, ...none, tables: [], manifest: kept };
       await this.decide(step);
       this.#undecided.delete(staging);
       for (const note of notes) await this.#discardNoted(note);

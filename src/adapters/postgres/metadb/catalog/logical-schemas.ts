@@ -187,6 +187,19 @@ export async function loadLogicalSchema(
   };
 }
 
+export async function findLogicalSchemas(
+  sql: Sql,
+  idOrg: number,
+  modelHashes: readonly string[],
+): Promise<readonly Omit<StoredLogicalSchema, 'model'>[]> {
+  if (modelHashes.length === 0) return [];
+  return sql<Omit<StoredLogicalSchema, 'model'>[]>`
+    select l.id_sch as "idSch", l.id_lschma as "idLschma", l.model_hash as "modelHash", l.variant
+      from svc.logical_schema l join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg}
+       and l.model_hash in (select json_array_elements_text(${JSON.stringify(modelHashes)}::text::json))`;
+}
+
 export async function listLogicalSchemas(
   sql: Sql,
   idOrg: number,

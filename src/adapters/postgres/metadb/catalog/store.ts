@@ -4,6 +4,7 @@ import { findCompiledSet, rememberCompiledSet } from './compiled-sets.ts';
 import { findDrawnSchema, rememberDrawnSchema } from './drawn-schemas.ts';
 import {
   createLogicalSchema,
+  findLogicalSchemas,
   listMappings,
   listTables,
   listLogicalSchemas,
@@ -49,6 +50,8 @@ export function createPostgresCatalogStore(
     createLogicalSchema: (idOrg, idSch, model, idJob, variant) =>
       within(idOrg, (tx) => createLogicalSchema(tx, idOrg, idSch, model, idJob, variant)),
     listLogicalSchemas: (idOrg, idSch) => read(idOrg, (tx) => listLogicalSchemas(tx, idOrg, idSch)),
+    findLogicalSchemas: (idOrg, modelHashes) =>
+      read(idOrg, (tx) => findLogicalSchemas(tx, idOrg, modelHashes)),
     listOrigins: (idOrg) => read(idOrg, (tx) => listOrigins(tx, idOrg)),
     findOrigin: (idOrg, idSch, idLschma) => read(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
     loadOrigin: (idOrg, idSch) => read(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),

@@ -92,11 +92,19 @@ export async function settleCommit(sql: Sql, claim: Pick<Claim, 'idJob' | 'epoch
 
 export async function readJobRequest(sql: Sql, idJob: number): Promise<StoredJob> {
   const [row] = isId(idJob)
-    ? await sql<(JobRow & { request: string; epoch: number; committing: boolean; summary: string | null })[]>`
-        select ${jobColumns(sql)}, j.request, j.epoch, j.committing, j.summary from svc.job j where j.id_job = ${idJob}`
+    ? await sql<
+        (JobRow & {
+          uuid: string;
+          request: string;
+          epoch: number;
+          committing: boolean;
+          summary: string | null;
+        })[]
+      >`
+        select ${jobColumns(sql)}, j.uuid::text as uuid, j.request, j.epoch, j.committing, j.summary from svc.job j where j.id_job = ${idJob}`
     : [];
   if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
-  const { request: stored, epoch, committing, summary, ...columns } = row;
+  const { uuid, request: stored, epoch, committing, summary, ...columns } = row;
   const record = jobRecord(columns);
   const { params, params_json } = record;
   const resolved = await resolveReferences(sql, record.id_workflow, { request: stored, params, params_json });
@@ -106,6 +114,7 @@ export async function readJobRequest(sql: Sql, idJob: number): Promise<StoredJob
       update svc.job set request = ${resolved.request}, params = ${resolved.params}, params_json = ${resolved.params_json}
        where id_job = ${idJob} and end_date is null`;
   return {
+    uuid,
     request: resolved.request,
     record: { ...record, params: resolved.params, params_json: resolved.params_json },
     epoch,

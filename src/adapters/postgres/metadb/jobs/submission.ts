@@ -1,6 +1,13 @@
 /** New jobs: submissions, jobs run by hand, reruns. */
 import { AppError } from '../../../../errors.ts';
-import type { Claim, NewJob, Submission, Submitted, WorkerIdentity } from '../../../../ports/stores/jobs.ts';
+import type {
+  Claim,
+  NewJob,
+  StoredJob,
+  Submission,
+  Submitted,
+  WorkerIdentity,
+} from '../../../../ports/stores/jobs.ts';
 import { isId, storable } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 import { resolveReferences, type RequestColumns } from './references.ts';
@@ -156,10 +163,10 @@ export async function startByHand(
   idOrg: number,
   worker: WorkerIdentity,
   leaseMs: number,
-): Promise<Claim> {
+): Promise<Claim & Pick<StoredJob, 'uuid'>> {
   return sql.begin(async (tx) => {
     const idWorkflow = await createWorkflow(tx, idOrg, null);
-    const [row] = await tx<{ id_job: number }[]>`
+    const [row] = await tx<{ id_job: number; uuid: string }[]>`
       insert into svc.job (id_org, id_workflow, position, ready, by_hand, job_type, tool, params, params_json, request, input_path, output_path,
                            id_sch, id_parent_job, deadline, max_attempts, status, attempts, epoch, start_date, lease_until,
                            worker_id, host, os_user, base_path)
@@ -167,9 +174,17 @@ export async function startByHand(
               ${job.inputPath}, ${job.outputPath},
               (select id_sch from svc.origin where id_sch = ${job.idSch} for key share), ${job.idParentJob}, 'infinity', 1, 'R', 1, 1, clock_timestamp(),
               clock_timestamp() + ${leaseMs} * interval '1 millisecond', ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath})
-      returning id_job`;
+      returning id_job, uuid::text as uuid`;
     if (row === undefined) throw new Error('the insert answered no row');
-    return { idJob: row.id_job, idOrg, epoch: 1, attempt: 1, tool: job.tool, purpose: 'run' };
+    return {
+      idJob: row.id_job,
+      uuid: row.uuid,
+      idOrg,
+      epoch: 1,
+      attempt: 1,
+      tool: job.tool,
+      purpose: 'run',
+    };
   });
 }
 

@@ -65,14 +65,13 @@ export async function clearTables(publication: Publication, oldDocuments: string
 
 /** Whether another logical schema loaded some of the documents: it may have tables that this one has not. */
 async function areOfOthers(publication: Publication, oldDocuments: string): Promise<boolean> {
-  const { idLschma, installation = '' } = publication.plan;
   const [documents, loads] = [sideTableNames.documents, sideTableNames.loads].map((name) =>
     relation(publication, name),
   );
   const [row] = await publication.tx.unsafe<{ found: boolean }[]>(
     `SELECT EXISTS (
-       SELECT FROM ${oldDocuments} o JOIN ${documents} d ON d.document_key = o.document_key JOIN ${loads} l ON l.job = d.job
-        WHERE l.id_lschma IS DISTINCT FROM ${idLschma ?? 'NULL'}::bigint OR l.installation <> ${standardLiteral(installation)}) AS found`,
+       SELECT FROM ${oldDocuments} o JOIN ${documents} d ON d.document_key = o.document_key JOIN ${loads} l ON l.job_uuid = d.job_uuid
+        WHERE (${isLoadedBy(publication.plan)}) IS NOT TRUE) AS found`,
   );
   return row!.found;
 }

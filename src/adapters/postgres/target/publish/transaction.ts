@@ -17,6 +17,7 @@ import type { StagedTable } from '../staging/staged-table.ts';
 import { adaptTable, finishTables, makeSideTables, makeTables } from './tables.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { columnId, widenedWords } from '../../../row-sinks/unfit-columns.ts';
+import { ledgerStatement } from '../../../row-sinks/ledger.ts';
 import { textColumns, writtenTextStatement } from '../../../row-sinks/written-texts.ts';
 import { converted } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
@@ -85,10 +86,13 @@ export async function publishRows(
   if (merging !== null) await endMerge(publication, merging);
   const total = sumOf(rows) - sumOf(merging?.removed.rows ?? {});
   await publication.tx.unsafe(
-    `INSERT INTO ${relation(publication, sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
-     VALUES (${plan.idJob}, ${standardLiteral(plan.installation ?? '')}, ${plan.idSch ?? 'NULL'}, ${plan.idLschma ?? 'NULL'}, now(), ${documents - (merging?.removed.documents ?? 0)}, ${total})`,
+    ledgerStatement(
+      plan,
+      { documents: documents - (merging?.removed.documents ?? 0), rows: total },
+      { into: relation(publication, sideTableNames.loads), now: 'now()', quote: doubleQuoted },
+    ),
   );
-  await checkNamed(publication, sideTableNames.loads, 'job', [String(plan.idJob)]);
+  await checkNamed(publication, sideTableNames.loads, 'job_uuid', [plan.jobUuid]);
   await checkStillThere(publication);
   return rows;
 }
@@ -252,8 +256,8 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
   }
   const merged = publication.merging === null ? notMerged : mergedDocuments(publication.merging);
   const { count } = await tx.unsafe(
-    `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job${merged.columns})
-     SELECT d.document_key + ${offset}, d.name, ${merged.sha256}, d.bytes, d.loaded_at, d.job${merged.values} FROM ${staged.relation} d${merged.join}${conflict}`,
+    `INSERT INTO ${relation(publication, sideTableNames.documents)} (document_key, name, sha256, bytes, loaded_at, job, job_uuid${merged.columns})
+     SELECT d.document_key + ${offset}, d.name, ${merged.sha256}, d.bytes, d.loaded_at, d.job, d.job_uuid${merged.values} FROM ${staged.relation} d${merged.join}${conflict}`,
   );
   await checkTaken(publication, {
     table: sideTableNames.documents,
@@ -329,7 +333,9 @@ async function writeTexts(publication: Publication): Promise<void> {
   });
   await runAll(
     tx,
-    found.map((column) => writtenTextStatement(column, plan.idJob, (table) => relation(publication, table))),
+    found.map((column) =>
+      writtenTextStatement(column, plan.jobUuid, (table) => relation(publication, table)),
+    ),
   );
 }
 

@@ -18,6 +18,7 @@ import { beginSession } from '../connection/session.ts';
 import { checkKeys, readTarget } from '../connection/existing-tables.ts';
 import { PostgresRemoval } from '../publish/document-removal.ts';
 import { createSilenceWatch } from '../connection/stall-watch.ts';
+import { publishedQuery, ledgerStatement } from '../../../row-sinks/ledger.ts';
 
 export interface PostgresRowRemoverOptions extends TargetAddress {
   readonly sqlSchema: string;
@@ -78,7 +79,7 @@ async function removeNamed(
   label: string,
 ): Promise<Removed> {
   const relation = (name: string): string => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
-  const { idJob, installation, idSch, idLschma, documentName } = plan;
+  const { idLschma, documentName } = plan;
   await tx.unsafe(
     `${targetLock(sqlSchema)}; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
   );
@@ -88,9 +89,7 @@ async function removeNamed(
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
   const names = tables.map(({ name }) => name);
   checkKeys(await readTarget(tx, sqlSchema, names), plan.model, label);
-  const done = await tx.unsafe(
-    `SELECT FROM ${relation(sideTableNames.loads)} WHERE job = ${idJob} AND installation = ${standardLiteral(installation)}`,
-  );
+  const done = await tx.unsafe(publishedQuery(plan, relation));
   if (done.length > 0) return { documents: 0, rows: {}, already: true };
   const { documents, rows } = await removal.remove(`name = ${standardLiteral(documentName)}`);
   if (documents === 0) {
@@ -101,8 +100,11 @@ async function removeNamed(
   }
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   await tx.unsafe(
-    `INSERT INTO ${relation(sideTableNames.loads)} (job, installation, id_sch, id_lschma, published_at, documents, rows)
-     VALUES (${idJob}, ${standardLiteral(installation)}, ${idSch}, ${idLschma}, now(), ${-documents}, ${-total})`,
+    ledgerStatement(
+      plan,
+      { documents: -documents, rows: -total },
+      { into: relation(sideTableNames.loads), now: 'now()', quote: doubleQuoted },
+    ),
   );
   return { documents, rows, already: false };
 }

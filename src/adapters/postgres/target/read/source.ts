@@ -30,8 +30,6 @@ export interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;
   /** shown instead of the address */
   readonly label?: string;
-  /** numbers the logical schemas that are asked for; absent: whichever */
-  readonly installation?: string;
   /** time between two probes whether the target's answers were lost on the way (10 s) */
   readonly probeIntervalMs?: number;
 }
@@ -127,19 +125,15 @@ class PostgresRowSource implements RowSource {
 
   async *documents(name?: string, versions?: DocumentVersions): AsyncIterable<StoredDocument> {
     const { loads } = sideTableNames;
-    const { installation } = this.#options;
-    const ours =
-      installation === undefined ? '' : ` AND max(l.installation) = ${standardLiteral(installation)}`;
-    // jobs of two installations may have the same number: then the ledger does not tell
-    const logical = this.#target.tables.has(loads)
-      ? `(SELECT CASE WHEN count(*) = 1${ours} THEN max(l.id_lschma)::text END FROM ${this.#relation(loads)} l WHERE l.job = t.job)`
+    const modelHash = this.#target.tables.has(loads)
+      ? `(SELECT l.model_sha256 FROM ${this.#relation(loads)} l WHERE l.job_uuid = t.job_uuid)`
       : 'NULL::text';
-    const query = `SELECT t.document_key::text, t.name, ${logical} ${this.#fromDocuments(name, versions)} ORDER BY t.document_key`;
+    const query = `SELECT t.document_key::text, t.name, ${modelHash} ${this.#fromDocuments(name, versions)} ORDER BY t.document_key`;
     const cursor = await openCursor(this.#session(), 'documents', query, textColumns(3));
-    const stream = await decodedRows(cursor, 3, ([key, documentName, idLschma]) => ({
+    const stream = await decodedRows(cursor, 3, ([key, documentName, modelHash]) => ({
       key: key!,
       name: documentName!,
-      idLschma: idLschma == null ? null : Number(idLschma),
+      modelHash: modelHash ?? null,
     }));
     for (let document = stream.head; document !== null; document = stream.head) {
       await stream.advance();
