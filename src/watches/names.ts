@@ -1,12 +1,14 @@
 /** Which objects of a location a watch takes. */
 import { matchedLength, parsePathPattern } from '../files/path-pattern.ts';
 
-/** Documents and archives of them, as folders that are inputs are read; never what is hidden. */
-const documents = /\.(?:xml|gz|zip|tar|tgz)$/i;
+/** Names of what is no document: schemas and parts of DTDs, files that are still written, check sums and marks, text, tables and pictures. */
+const others =
+  /\.(?:xsd|wsdl|dtd|ent|mod|cat|tmp|temp|part|partial|filepart|crdownload|swp|bak|lock|md5|sha\d*|asc|sig|done|ok|ready|txt|md|log|jsonl?|csv|tsv|parquet|pdf|png|jpe?g|gif)(?:\.gz)?$|~$/i;
 
 /** Of names below the location, '/'-separated. AppError `invalid_option` where the pattern is none. */
 export function nameTest(pattern: string | null): (name: string) => boolean {
-  if (pattern === null) return (name) => documents.test(name) && !isHidden(name);
+  // what any other file is, the job sees by its content
+  if (pattern === null) return (name) => !others.test(name) && !isHidden(name);
   const parsed = parsePathPattern(pattern);
   // a name without a wildcard is that one file
   if (parsed === null) return (name) => name === pattern;

@@ -20,7 +20,8 @@ import {
 } from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
-import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
+import { archiveKind, headBytes } from '../../tools/inputs/archives/kinds.ts';
+import { documentTest } from '../../tools/inputs/document-names.ts';
 import type { FileSpool } from '../../tools/inputs/file-spool.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
@@ -74,8 +75,9 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
       const folder = folderOf(location.path);
       return await bring(
         options,
+        location,
         keyedSchemas,
-        wanted === null ? await filesAt(place, location) : named(folder, wanted),
+        wanted === null ? await filesAt(place, location, wantedNames(options)) : named(folder, wanted),
         (file, to) =>
           place.download(file.key, to, {
             ...file,
@@ -100,7 +102,7 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
       ...(options.leaves === undefined ? {} : await lookAt(requests, location.url)),
       ...(wanted === null ? {} : { version: wanted[0]!.version }),
     };
-    return bring(options, addressedSchemas, [file], (one, to) =>
+    return bring(options, location, addressedSchemas, [file], (one, to) =>
       downloadFile(requests, new URL(one.key), to, {
         ...one,
         signal,
@@ -113,8 +115,10 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
   const { bucket } = location;
   const requests = createRemoteRequests({ ...options, http }, access, bucket);
   const store = openRemoteStore(requests.get, access.access as StoreAccess, bucket);
-  const found = wanted === null ? await objectsAt(store, location) : named(keyPrefix(location), wanted);
-  return bring(options, keyedSchemas, found, (one, to) =>
+  const found = wanted === null
+      ? await objectsAt(store, location, wantedNames(options))
+      : named(keyPrefix(location), wanted);
+  return bring(options, location, keyedSchemas, found, (one, to) =>
     downloadFile(requests, store.urlOf(one.key), to, {
       ...one,
       signal,
@@ -139,12 +143,14 @@ type OneDownload = Pick<FoundObject, 'key' | 'version' | 'bytes'> & Pick<Downloa
 
 async function bring(
   options: FetchOptions,
+  location: RemoteLocation,
   schemas: Pick<SchemaPlace, 'resolve' | 'nameOf'>,
-  found: readonly FoundObject[],
+  listed: readonly FoundObject[],
   download: (file: OneDownload, to: string) => Promise<number>,
 ): Promise<FetchedFiles> {
   const { directory, wanted, spool: given, follows = false } = options;
-  for (const { name, key } of found) for (const part of name.split('/')) plainName(part, key);
+  for (const { name, key } of listed) for (const part of name.split('/')) plainName(part, key);
+  const found = given === null ? listed : await withoutOthers(options, location, given, listed);
   // a folder or prefix is a set by itself
   if (follows && found.every(({ name, matched }) => isXsdName(name) && matched === name)) {
     const place = {
@@ -159,10 +165,12 @@ async function bring(
     const keys = found.map(({ key }) => key);
     return { ...(await followSchemas(place, keys, directory)), left: 0 };
   }
-  for (const one of new Set(found.map(({ name }) => dirname(name))))
+  for (const one of new Set(listed.map(({ name }) => dirname(name))))
     await mkdir(join(directory, one), { recursive: true, mode: 0o700 });
-  // catalogs of XSD sets are looked for beside them, among files
-  const spool = found.some(({ name }) => isXsdName(name) || archiveKind(name) !== null) ? null : given;
+  // catalogs of XSD sets, and DTDs, are looked for among files
+  const spool = found.some(({ name }) => isXsdName(name) || archiveKind(name) !== null || isPartName(name))
+    ? null
+    : given;
   const bringAll = (files: readonly FoundObject[], times: number): Promise<unknown> => {
     const waiting = files.values();
     const worker = async (): Promise<void> => {
@@ -180,7 +188,7 @@ async function bring(
   );
   await Promise.all([bringAll(small!, smallAtOnce), bringAll(others!, atOnce)]);
   spool?.end();
-  const matches = [...new Set(found.map(({ matched }) => matched))];
+  const matches = [...new Set(listed.map(({ matched }) => matched))];
   return {
     paths: matches.map((matched) => join(directory, matched)),
     files: found.length,
@@ -194,7 +202,9 @@ async function leaveDocuments(
   found: readonly FoundObject[],
 ): Promise<readonly FoundObject[]> {
   // XSD sets are read as a whole, and so are their documents where they lie beside them
-  if (leaves === undefined || spool === null || found.some(({ name }) => isXsdName(name))) return [];
+  if (leaves === undefined || spool === null) return [];
+  // and so are those that have a DTD beside them
+  if (found.some(({ name }) => isXsdName(name) || isPartName(name))) return [];
   const isSftp = parseRemoteLocation(leaves).kind === 'sftp';
   const access = isSftp ? await accessElsewhere(given) : given;
   if (isSftp && access === null) return [];
@@ -203,6 +213,8 @@ async function leaveDocuments(
   for (const one of found) {
     const { key, name, bytes, version = one.listed ?? '' } = one;
     const kind = archiveKind(name);
+    // what a file of another name is, its bytes tell when they are here
+    if (!/\.xml(?:\.gz)?$/i.test(name)) continue;
     if (bytes === undefined || version === '' || (kind !== null && kind !== 'gz')) continue;
     leave(directory + sep + name, { key, version, bytes });
     left.push(one);
@@ -239,6 +251,7 @@ interface FoundObject {
 async function objectsAt(
   store: RemoteStore,
   { key, text }: Extract<RemoteLocation, { kind: 's3' | 'az' }>,
+  isWanted: (name: string) => boolean,
 ): Promise<readonly FoundObject[]> {
   const pattern = parsePathPattern(key);
   const isFolder = key === '' || key.endsWith('/');
@@ -257,9 +270,10 @@ async function objectsAt(
         : object.key.startsWith(`${key}/`)
           ? object.key.slice(key.length + 1)
           : '';
-    if (below === '' || !isWanted(below)) continue;
-    budget();
+    if (below === '' || below.endsWith('/')) continue;
     const length = pattern === null ? 0 : matchedLength(pattern, below);
+    if (length !== below.length && !isWanted(below)) continue;
+    budget();
     if (length !== null)
       found.push({ key: object.key, name: below, matched: below.slice(0, length), ...factsOf(object) });
   }
@@ -274,6 +288,7 @@ function factsOf({ bytes, version }: StoredObject): Pick<FoundObject, 'bytes' | 
 async function filesAt(
   place: SftpPlace,
   { path, text }: Extract<RemoteLocation, { kind: 'sftp' }>,
+  isWanted: (name: string) => boolean,
 ): Promise<readonly FoundObject[]> {
   const pattern = parsePathPattern(path);
   const facts = pattern === null && path !== '' ? await place.stat(path) : null;
@@ -297,8 +312,8 @@ async function filesAt(
     for await (const file of place.list(folder === '' ? '.' : folder, enter)) {
       budget();
       const { key } = file;
-      const length = !isWanted(key) ? null : pattern === null ? 0 : matchedLength(pattern, key);
-      if (length !== null)
+      const length = pattern === null ? 0 : matchedLength(pattern, key);
+      if (length !== null && (length === key.length || isWanted(key)))
         found.push({
           key: folderOf(folder) + key,
           name: key,
@@ -329,8 +344,63 @@ function orderKey(path: string): string {
   return `${folders}\0${path.slice(at)}`;
 }
 
-function isWanted(name: string): boolean {
-  return /\.xml$/i.test(name) || isXsdName(name) || archiveKind(name) !== null;
+/** Of a folder: for documents all files, as their content decides; else those of an XSD set. Never what is hidden. */
+function wantedNames({ spool, follows }: FetchOptions): (name: string) => boolean {
+  if (spool !== null || follows === undefined) {
+    const test = documentTest(false);
+    return (name) => test.byName(name.replace(/\.gz$/i, '')) !== 'hide';
+  }
+  return (name) =>
+    /\.(?:xml|cat|wsdl)$|(?:^|\/)catalog$/i.test(name) || isXsdName(name) || archiveKind(name) !== null;
+}
+
+/** Names of DTDs and of their parts, and of catalogues, which documents are read with. */
+function isPartName(name: string): boolean {
+  return /\.(?:dtd|ent|mod|pen|elt|cat)$|(?:^|\/)[^/]*catalog[^/]*(?:\.xml)?$/i.test(name);
+}
+
+/** Files of other names that are large are brought only if they begin as documents do; the spool hears of the rest. */
+async function withoutOthers(
+  { access: given, directory, ...reading }: FetchOptions,
+  location: RemoteLocation,
+  spool: FileSpool,
+  found: readonly FoundObject[],
+): Promise<readonly FoundObject[]> {
+  const test = documentTest(false);
+  const isOther = ({ name, matched, bytes = 0, listed = '' }: FoundObject): boolean =>
+    matched !== name &&
+    bytes > smallBytes &&
+    listed !== '' &&
+    archiveKind(name) === null &&
+    !isXsdName(name) &&
+    test.byName(name) === 'look';
+  if (location.kind === 'http' || !found.some(isOther)) return found;
+  const access = location.kind === 'sftp' ? await accessElsewhere(given) : given;
+  if (access === null) return found;
+  const place = openDescribed({ location: location.text, access }, reading);
+  const kept: FoundObject[] = [];
+  try {
+    for (const one of found) {
+      const why = isOther(one)
+        ? test.byContent(
+            one.name,
+            Buffer.concat(
+              await Array.fromAsync(
+                place.bytes(
+                  { place: 0, key: one.key, version: one.listed!, bytes: one.bytes! },
+                  { from: 0, to: headBytes },
+                ),
+              ),
+            ),
+          )
+        : null;
+      if (why === null) kept.push(one);
+      else spool.passOver(directory + sep + one.name, why);
+    }
+  } finally {
+    place.close();
+  }
+  return kept;
 }
 
 /** Keys of a store may hold what names of files cannot. */

@@ -57,7 +57,7 @@ async function fetchAll(
         `the files have more than ${options.mostBytes} bytes: load such documents with xml2er, which has no such limit`,
       );
   };
-  const fetched = async (locations: readonly string[]): Promise<string[]> => {
+  const fetched = async (locations: readonly string[], kind: 'xsd' | 'xml'): Promise<string[]> => {
     const paths: string[] = [];
     for (const text of locations) {
       if (!isRemoteLocation(text)) {
@@ -75,13 +75,14 @@ async function fetchAll(
         onBytes,
         wanted: null,
         spool: null,
+        ...(kind === 'xsd' ? { follows: false } : {}),
       });
       paths.push(...found.paths);
     }
     return paths;
   };
   try {
-    return { xsd: await fetched(xsd), xml: await fetched(xml) };
+    return { xsd: await fetched(xsd, 'xsd'), xml: await fetched(xml, 'xml') };
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new AppError(

@@ -1,9 +1,9 @@
 /** What a request leaves open about its schema: an XSD set becomes its origin, or the target tells what it was loaded by. */
 import { AppError } from '../../errors.ts';
 import { takesXsdDocuments } from '../../jobs/options/xsd-inputs.ts';
-import { openDocuments, passedOverLines, refusedNotice } from '../inputs/document-inputs.ts';
+import { openDocuments, openWatched } from '../inputs/document-inputs.ts';
 import { documentTest } from '../inputs/document-names.ts';
-import { openFiles, type InputSet } from '../inputs/list-files.ts';
+import type { InputSet } from '../inputs/list-files.ts';
 import type { XsdSetFiles } from '../inputs/xsd-files.ts';
 import { settleNames } from '../schemas/settled-names.ts';
 import { localFolder } from '../session/remote-files.ts';
@@ -46,10 +46,7 @@ export async function settleSchema(
   const opened =
     watched === null
       ? await openDocuments(named, paths, { takesXsd, set, isAmong })
-      : await openFiles(watched, documentTest(takesXsd), named.archiveLimits, named.spool, {
-          refused: refusedNotice(named.log),
-          walked: (seen) => passedOverLines(seen).forEach((line) => named.log(line)),
-        });
+      : await openWatched(named, watched, takesXsd);
   named.soFar.inputs = opened.seen;
   const inputs = request.concatenated ? await separateDocuments(named, opened) : opened;
   named.steps.begin('schema');

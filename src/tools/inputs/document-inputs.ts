@@ -1,11 +1,13 @@
 /** The inputs of xml2er: an XSD among them is a schema and no document, unless the schema in use describes XSDs. */
 import { statSync } from 'node:fs';
+import { InputError } from '../../engine/diagnostics.ts';
 import { AppError } from '../../errors.ts';
 import { isXsdName, xsdIsNoDocument } from '../../jobs/options/xsd-inputs.ts';
 import { counted } from '../reports/counted.ts';
 import { documentTest } from './document-names.ts';
-import { openInputs, type InputOptions, type InputSet, type InputsSeen } from './list-files.ts';
+import { namedExamples, openFiles, openInputs, type InputOptions, type InputSet, type InputsSeen } from './list-files.ts';
 import type { XsdSetFiles } from './xsd-files.ts';
+import type { NamedFile } from '../watched/files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export interface DocumentChoice {
@@ -66,14 +68,39 @@ export function refusedNotice(log: ToolSession['log']): NonNullable<InputOptions
 }
 
 /** The lines of a log that name what was passed over. */
-export function passedOverLines({ skipped, examples }: InputsSeen): string[] {
+export function passedOverLines({ skipped, examples: all }: InputsSeen): string[] {
   if (skipped === 0) return [];
+  const examples = all.slice(0, namedExamples);
   const more = skipped - examples.length;
   return [
     `passed over ${counted(skipped, 'file')} among the inputs:`,
     ...examples.map(({ name, why }) => `  ${name}: ${why}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
   ];
+}
+
+/** The files of a watch; each that is no document is listed among the rejects, by which its state is told. InputError where all are. */
+export async function openWatched(
+  session: Opening & Pick<ToolSession, 'rejects'>,
+  files: readonly NamedFile[],
+  takesXsd: boolean,
+): Promise<InputSet> {
+  const { log, rejects, archiveLimits, spool } = session;
+  const list = ({ examples }: InputsSeen): void => {
+    for (const { name, why } of examples) rejects.list(name, why);
+  };
+  const inputs = await openFiles(files, documentTest(takesXsd), archiveLimits, spool, {
+    refused: refusedNotice(log),
+    walked: (seen) => {
+      for (const line of passedOverLines(seen)) log(line);
+      list(seen);
+    },
+  });
+  if (files.length === 0) return inputs;
+  for await (const _ of inputs.members()) return inputs;
+  const [first] = inputs.seen().examples;
+  if (first === undefined) return inputs;
+  throw new InputError({ code: 'no_document', severity: 'error', message: first.why, file: first.name });
 }
 
 /** A first document is looked for, no further. AppError `input_not_found`. */

@@ -22,6 +22,8 @@ export class FileSpool {
   readonly #file: string;
   readonly #found = new Map<string, Spooled | RemoteFile>();
   readonly #places: RemotePlace[] = [];
+  /** what was not fetched, with the reason, by path */
+  readonly #passedOver = new Map<string, string>();
   #buffer: Buffer | null = null;
   /** bytes in the buffer, and in the file */
   #held = 0;
@@ -74,6 +76,16 @@ export class FileSpool {
       this.#found.set(path, { place: number, ...file });
       this.#paths = null;
     };
+  }
+
+  /** A file at that path is no document, and was not fetched. */
+  passOver(path: string, why: string): void {
+    this.#passedOver.set(path, why);
+  }
+
+  /** Those that were not fetched below a folder, whose path ends with a separator: paths, and why. */
+  passedOverBelow(folder: string): (readonly [path: string, why: string])[] {
+    return [...this.#passedOver].filter(([path]) => path.startsWith(folder));
   }
 
   /** undefined: at that path there is a file of its own, or none. */

@@ -49,7 +49,7 @@ export interface InputsSeen {
 }
 
 /** of what is passed over, so much is named */
-const namedExamples = 20;
+export const namedExamples = 20;
 const mostKeys = 10_000;
 
 export interface InputOptions {
@@ -140,7 +140,8 @@ export async function openFiles(
   }
   const external = new ExternalFiles('refuse', limits, refused);
   const walk: Walk = { test, limits, links: 'refuse', except, external, places: spool.places };
-  const set = setOf(files, walk, [], walked);
+  // of a watch, each has a state of its own
+  const set = setOf(files, walk, [], walked, Math.max(namedExamples, files.length));
   return {
     ...set,
     async *members() {
@@ -170,20 +171,22 @@ interface PassedOver {
 /** What a walk has passed over: all of it is counted, the first of it named. */
 class PassedOverFiles {
   count: number;
+  readonly #most: number;
   readonly #first: (PassedOver & { readonly key: string | null })[];
   /** of what may be a part of a document */
   readonly #keys = new Set<string>();
 
-  constructor(before: readonly PassedOver[]) {
+  constructor(before: readonly PassedOver[], most: number) {
     this.count = before.length;
-    this.#first = before.slice(0, namedExamples).map((one) => ({ ...one, key: null }));
+    this.#most = most;
+    this.#first = before.slice(0, most).map((one) => ({ ...one, key: null }));
   }
 
   add(one: PassedOver, key: string): void {
     this.count += 1;
     // few files are parts of others
     if (this.#keys.size < mostKeys) this.#keys.add(key);
-    if (this.#first.length < namedExamples) this.#first.push({ ...one, key });
+    if (this.#first.length < this.#most) this.#first.push({ ...one, key });
   }
 
   /** Without those that were read as parts of documents, after all. */
@@ -202,16 +205,17 @@ function setOf(
   walk: Walk,
   before: readonly PassedOver[],
   walked: InputOptions['walked'] = () => undefined,
+  most = namedExamples,
 ): InputSet {
   const external = walk.external ?? new ExternalFiles(walk.links, walk.limits);
   let last: { readonly read: number; readonly passedOver: PassedOverFiles } | null = null;
   let isWhole = false;
   const seen = (): InputsSeen => {
-    const { read, passedOver } = last ?? { read: 0, passedOver: new PassedOverFiles(before) };
+    const { read, passedOver } = last ?? { read: 0, passedOver: new PassedOverFiles(before, most) };
     return { read, ...passedOver.without((key) => external.isRead(key)) };
   };
   async function* members(): AsyncIterable<InputMember> {
-    const passedOver = new PassedOverFiles(before);
+    const passedOver = new PassedOverFiles(before, most);
     let read = 0;
     const onPassedOver = (name: string, why: string, key: string): void =>
       passedOver.add({ name, why }, key);
@@ -311,6 +315,8 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
       else if (verdict === 'skip') passedOver.push({ name, why: passedOverByName });
       else found.set(name, trustOf(verdict, name));
     }
+    for (const [held, why] of spool?.passedOverBelow(above) ?? [])
+      passedOver.push({ name: held.slice(above.length), why });
     for (const held of spool?.below(above) ?? []) found.set(held.slice(above.length), 'given');
     const files: ListedFile[] = [];
     for (const name of [...found.keys()].toSorted()) {

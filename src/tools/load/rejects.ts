@@ -12,6 +12,8 @@ export interface Rejects {
   /** `inputIndex`: of the document among the inputs, from 0 */
   has(inputIndex: number): boolean;
   add(inputIndex: number, error: InputError): Promise<void>;
+  /** Lists a file that is no document, which is not counted among the rejects. */
+  list(document: string, message: string): void;
   /** Counts the document that ends the job; answers what to say of it. */
   fatal(error: InputError): Promise<InputError>;
 }
@@ -48,6 +50,10 @@ export function createRejects(
       keep(explained);
       log(`rejected: ${explained.message}`);
     },
+    list(document, message) {
+      if (details.length < maxDetails)
+        details.push({ document, line: null, column: null, code: noDocumentCode, message });
+    },
     async fatal(error) {
       const explained = await explain(error);
       keep(explained);
@@ -57,3 +63,4 @@ export function createRejects(
 }
 
 const unknownRootCode = 'unknown_root';
+const noDocumentCode = 'no_document';
