@@ -101,6 +101,30 @@ function expectSameContent(a: RelationalModel, b: RelationalModel, document: str
   }
 }
 
+/** By path of elements that have rows: the tables that these lie in. */
+function tablesOf({ model, documents }: Pick<Version, 'model' | 'documents'>): Map<string, Set<string>> {
+  const tables = new Map<string, Set<string>>();
+  for (const document of documents)
+    for (const row of contentOf(model, document).keys()) {
+      const [table, path] = [
+        row.slice(0, row.indexOf(' ')),
+        row.slice(row.indexOf(' ') + 1, row.indexOf('#')),
+      ];
+      tables.set(path, (tables.get(path) ?? new Set()).add(table));
+    }
+  return tables;
+}
+
+/** What has the same path lies in the same table, whatever its type is called, and whatever else is of it. */
+function expectSameTables(before: Version, after: Version): void {
+  const earlier = tablesOf(before);
+  for (const documents of [before.documents, after.documents])
+    for (const [path, tables] of tablesOf({ model: after.model, documents })) {
+      const known = earlier.get(path);
+      if (known !== undefined) expect([...known], path).toEqual(expect.arrayContaining([...tables]));
+    }
+}
+
 /** What one model wrote, read by another that says that it covers it, is the documents again. */
 async function expectReadable(reading: Version, written: Version): Promise<void> {
   if (!coversModel(reading.model, written.model)) return;
@@ -133,6 +157,7 @@ describe('names over versions', { timeout: propertyTimeoutMs }, () => {
           const all = modelsOf(versions, mapLevel);
           for (const [before, after] of pairsOf(all)) {
             expectSameMeanings(before.model, after.model);
+            expectSameTables(before, after);
             for (const document of [...before.documents, ...after.documents])
               expectSameContent(before.model, after.model, document);
             await expectReadable(after, before);

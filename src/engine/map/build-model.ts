@@ -17,6 +17,7 @@ import { addOffsets } from './tables/draw/time-offsets.ts';
 import { metRoots } from './tables/unmet-places.ts';
 import { listMappings } from './mappings.ts';
 import { defaultNaming, type NamingOptions } from './names/identifiers.ts';
+import { earlierTables, sharedPlaces } from './names/history/earlier-tables.ts';
 import {
   NameHistory,
   noPreviousNames,
@@ -26,7 +27,6 @@ import {
   translationOf,
   withFormerNames,
 } from './names/history/previous.ts';
-import { settleTablePaths } from './names/table-paths.ts';
 import { unrecordedMeanings } from './names/history/unrecorded-meanings.ts';
 import { rememberedTypeNames } from './names/type-names.ts';
 import { namespacesOf } from './names/use-paths.ts';
@@ -76,10 +76,14 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     calendarTexts: readsCalendarTexts(options.previous),
     textsByPlace: drawsTextsByPlace(options),
   };
-  const { drawing, history, apart, folds } = drawnAfter(source, options.previous, drawingOptions);
   const { keepNames = true, keepSplits = true } = options;
+  const { drawing, history, apart, folds } = drawnAfter(
+    source,
+    options.previous,
+    drawingOptions,
+    keepNames && keepSplits,
+  );
   const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
-  settleTablePaths(drawing.tables, previous);
   if (drawsByUse(options.previous)) unitePlacesInParents(drawing, previous);
   for (const table of drawing.tables) addOffsets(table, previous, drawsOffsets(options));
   finishTables(drawing, source, naming, options.extraColumns ?? [], previous);
@@ -207,6 +211,7 @@ function drawnAfter(
   source: SourceModel,
   previous: RelationalModel | undefined,
   options: DrawingOptions,
+  keepsTables: boolean,
 ): Drawn {
   const earlier = new Set(previous?.typesApart ?? []);
   const folds = options.foldedTables ?? new Set();
@@ -219,36 +224,42 @@ function drawnAfter(
     const better = isFinal ? drawing : drawModel(source, { ...options, apart, foldedTables });
     return { drawing: better, history: null, apart, folds: foldedTables };
   }
-  const first = { ...options, apart: earlier };
-  const { plain, history } = plainAndHistory(source, previous, first);
-  if (!drawsByUse(previous)) return { drawing: plain, history, apart: earlier, folds };
-  const known = previousNames(history, { keepNames: true, keepSplits: true });
-  const held = (from: Drawing, how: DrawingOptions): Drawing =>
-    drawModel(source, { ...how, heldKeys: earlierHeldKeys(from, history, known) });
-  const drawing = held(plain, first);
+  const after = versionAfter(source, previous, options, keepsTables);
+  const { drawing, history } = after({ ...options, apart: earlier });
+  if (!drawsByUse(previous)) return { drawing, history, apart: earlier, folds };
   // what has a table for all of its places keeps it
   const crowded = recordsMeanings(previous)
-    ? crowdedLeaves(drawing, source).filter((path) => !known.hasPath(path))
+    ? crowdedLeaves(drawing, source).filter((path) => !history.rows.has(path))
     : [];
   if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
   const apart = new Set([...earlier, ...crowded]);
-  const second = { ...options, apart };
-  return { drawing: held(drawModel(source, { ...second, heldKeys: null }), second), history, apart, folds };
+  return { ...after({ ...options, apart }), apart, folds };
 }
 
-/** `plain`: in it all rows have the keys of their parents. */
-function plainAndHistory(
+/** Draws the version that comes after `previous`. `keepsTables`: rows lie in tables of that, and what has the same path goes on there. */
+function versionAfter(
   source: SourceModel,
   previous: RelationalModel,
-  options: DrawingOptions,
-): { readonly plain: Drawing; readonly history: NameHistory } {
-  const plain = drawModel(source, { ...options, heldKeys: null });
-  const roots = plain.roots.map(({ name }) => ({ name }));
-  const later = namespacesOf({ roots, namespaces: source.namespaces });
-  if (recordsMeanings(previous))
-    return { plain, history: new NameHistory(previous, recordedMeanings(previous, later, source)) };
-  settleTablePaths(plain.tables, noPreviousNames);
-  return { plain, history: new NameHistory(previous, unrecordedMeanings(previous, plain, later)) };
+  { roots }: DrawingOptions,
+  keepsTables: boolean,
+): (how: DrawingOptions) => { readonly drawing: Drawing; readonly history: NameHistory } {
+  const named = roots.map((root) => ({ name: source.elements[root]!.name }));
+  const later = namespacesOf({ roots: named, namespaces: source.namespaces });
+  return (how) => {
+    // in it rows have the keys of their parents everywhere
+    const plain = drawModel(source, { ...how, heldKeys: null });
+    const meanings = recordsMeanings(previous)
+      ? recordedMeanings(previous, later, source)
+      : unrecordedMeanings(previous, plain, later);
+    const history = new NameHistory(previous, meanings);
+    const places = keepsTables ? sharedPlaces(previous, history, meanings) : null;
+    const drawing = drawModel(source, {
+      ...how,
+      earlier: earlierTables(plain, places, history),
+      heldKeys: drawsByUse(previous) ? earlierHeldKeys(history) : null,
+    });
+    return { drawing, history };
+  };
 }
 
 function identityRules(

@@ -17,6 +17,23 @@ export function useText(role: ColumnRole, path: string, leadsTo: string | null):
     : `${role} ${leadsTo} ${path.slice(leadsTo.length)}`;
 }
 
+/** The parts of a use: of a key, `path` is that of the child in its parent's row; null for a use that has no path. */
+export interface ReadUse {
+  readonly role: ColumnRole;
+  readonly path: string;
+  readonly leadsTo: string | null;
+}
+
+/** Reads the text that `useText` makes. */
+export function readUse(use: string): ReadUse | null {
+  const [role, first, second = null] = use.split(/ (?=\/)/) as [ColumnRole, string?, (string | null)?];
+  if (first === undefined) return null;
+  // a key of several children has no steps
+  if (role === 'parent_key')
+    return { role, path: first.trimEnd() + (second ?? ''), leadsTo: first.trimEnd() };
+  return { role, path: first, leadsTo: second };
+}
+
 /** Null where the model does not say (it is of an earlier release). */
 export function useOf({ role, path, references }: Column, tables: Tables): string | null {
   if (path === undefined) return null;

@@ -1,48 +1,106 @@
 /** Whether rows that one model wrote can be read by another without a loss. */
 import { useOf } from './column-uses.ts';
-import type { PlanEdge, RelationalModel } from './relational-model.ts';
+import type { PlanEdge, PlanNode, RelationalModel } from './relational-model.ts';
 import { clarkName } from './source-model.ts';
+import { rowColumnsOf } from './wide-rows.ts';
 
-/** True where all content that `written` knows has the same place, by names of tables and columns, in `reading`. */
+/** True if all content that `written` knows has the same place, by names of tables and columns, in `reading`. */
 export function coversModel(reading: RelationalModel, written: RelationalModel): boolean {
   if (!namesAlike(reading, written)) return false;
   // what columns stand for is compared where both say so: earlier releases do not
   const byUse = [reading, written].every(({ tables }) => tables.every(({ path }) => path !== undefined));
-  const known = mappedTargets(reading, byUse);
-  for (const target of mappedTargets(written, byUse)) if (!known.has(target)) return false;
-  return ordersAlike(reading, written);
+  const known = columnsOf(reading, byUse);
+  for (const column of columnsOf(written, byUse)) if (!known.has(column)) return false;
+  return plansAlike(reading, written);
 }
 
+type Step = Pick<PlanEdge, 'name' | 'node' | 'parentKeyColumn'> & Partial<PlanEdge>;
+
 /**
- * Whether children that lie in their parent's row without a position come in one order: it is that of the plan. Walks the elements
- * that both models know.
+ * Whether each element that `written` knows has its values in the same columns in `reading`, and hangs from the row above by the same key.
+ * Children that lie in their parent's row without a position come in the order of the plan, which has to be the same, too.
  */
-function ordersAlike(reading: RelationalModel, written: RelationalModel): boolean {
+function plansAlike(reading: RelationalModel, written: RelationalModel): boolean {
   const met = new Set<string>();
   const open: (readonly [number, number])[] = [];
-  const meet = (
-    edges: readonly Pick<PlanEdge, 'name' | 'node'>[],
-    others: readonly Pick<PlanEdge, 'name' | 'node'>[],
-  ): number[] => {
+  const [inReading, inWritten] = [placeNames(reading), placeNames(written)];
+  const follow = (
+    steps: readonly Step[],
+    others: readonly Step[],
+    holders: readonly [written: number, reading: number],
+  ): boolean => {
     const positions = new Map(others.map(({ name }, at) => [clarkName(name), at]));
-    return edges.flatMap(({ name, node }) => {
-      const position = positions.get(clarkName(name));
-      if (position === undefined) return [];
-      const pair = [node, others[position]!.node] as const;
-      if (!met.has(pair.join(' '))) open.push(pair);
-      met.add(pair.join(' '));
-      const { opensRow, foldedPositionColumn } = written.nodes[node]!;
-      return opensRow || foldedPositionColumn >= 0 ? [] : [position];
+    let last = -1;
+    return steps.every((step) => {
+      const position = positions.get(clarkName(step.name));
+      if (position === undefined) return false;
+      const other = others[position]!;
+      if (inWritten.keysOf(step, holders[0]) !== inReading.keysOf(other, holders[1])) return false;
+      const pair = `${step.node} ${other.node}`;
+      if (!met.has(pair)) open.push([step.node, other.node]);
+      met.add(pair);
+      const { opensRow, foldedPositionColumn } = written.nodes[step.node]!;
+      if (opensRow || foldedPositionColumn >= 0) return true;
+      const isInOrder = position > last;
+      last = position;
+      return isInOrder;
     });
   };
-  meet(written.roots, reading.roots);
+  if (!follow(written.roots, reading.roots, [-1, -1])) return false;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [node, other] = [written.nodes[next[0]]!, reading.nodes[next[1]]!];
-    const positions = meet(node.edges, other.edges);
-    if (positions.some((position, at) => at > 0 && positions[at - 1]! > position)) return false;
-    meet(node.typeEdges, other.typeEdges);
+    const columns = inReading.columnsOf(other);
+    if (!inWritten.columnsOf(node).every((column) => columns.includes(column))) return false;
+    // rows that do not say which of several elements, or types, they are
+    if (other.opensRow && node.elementNameColumn < 0 && other.elementNameColumn >= 0) return false;
+    if (!follow(node.edges, other.edges, next) || !follow(node.typeEdges, other.typeEdges, next))
+      return false;
   }
   return true;
+}
+
+interface PlaceNames {
+  /** what the values and content of an element are in */
+  columnsOf(node: PlanNode): readonly string[];
+  /** how an element's row and that of the element above, a node, know each other */
+  keysOf(step: Step, above: number): string;
+}
+
+function placeNames(model: RelationalModel): PlaceNames {
+  const rowColumns = rowColumnsOf(model);
+  const nameOf = (table: number, at: number): string => {
+    const column = at < 0 ? undefined : rowColumns(table)[at];
+    return column === undefined ? '' : `${model.tables[column.table]!.name}.${column.column.name}`;
+  };
+  const tableOf = (table: number): string => (table < 0 ? '' : model.tables[table]!.name);
+  return {
+    columnsOf: (node) => {
+      const { table, attributes } = node;
+      const slots = [
+        ['text', node.textColumn],
+        ['presence', node.presenceColumn],
+        ['nil', node.nilColumn],
+        ['element', node.elementNameColumn],
+        ['type', node.typeNameColumn],
+        ['position', node.foldedPositionColumn],
+        ['any', node.anyAttributeColumn],
+        ...attributes.map(({ name, column }) => [`@${clarkName(name)}`, column] as const),
+      ] as const;
+      return [
+        `${node.opensRow ? 'row of' : 'in'} ${tableOf(table)}`,
+        ...slots.flatMap(([slot, column]) => (column < 0 ? [] : [`${slot} ${nameOf(table, column)}`])),
+        ...(node.textTable < 0 ? [] : [`text in ${tableOf(node.textTable)}`]),
+        ...(node.wildcardTable < 0 ? [] : [`any in ${tableOf(node.wildcardTable)}`]),
+      ];
+    },
+    keysOf: ({ node, parentKeyColumn, childKeyColumn = -1, role = '', head }, above) =>
+      [
+        nameOf(model.nodes[node]!.table, parentKeyColumn),
+        above < 0 ? '' : nameOf(model.nodes[above]!.table, childKeyColumn),
+        role,
+        head === undefined ? '' : nameOf(model.nodes[head.node]!.table, head.parentKeyColumn),
+      ].join('\n'),
+  };
 }
 
 /** Paths and labels mean the same names: documents of another namespace are others, however alike. */
@@ -54,19 +112,14 @@ function namesAlike(reading: RelationalModel, written: RelationalModel): boolean
   );
 }
 
-function mappedTargets({ tables, mappings }: RelationalModel, byUse: boolean): Set<string> {
-  const targets = new Set<string>();
+function columnsOf({ tables }: RelationalModel, byUse: boolean): Set<string> {
+  const found = new Set<string>();
   for (const { name, columns } of tables)
     for (const column of columns) {
       if (column.role === 'extra') continue;
       const use = byUse ? useOf(column, tables)! : column.role;
       const parent = column.references === null ? '' : tables[column.references]!.name;
-      targets.add([name, column.name, use, parent].join('\n'));
+      found.add([name, column.name, use, parent].join('\n'));
     }
-  for (const { xpath, table, column, active } of mappings) {
-    if (xpath === null || active === false) continue;
-    const { name, columns } = tables[table]!;
-    targets.add(`${xpath}\n${name}\n${column === null ? '' : columns[column]!.name}`);
-  }
-  return targets;
+  return found;
 }

@@ -274,6 +274,8 @@ export interface FormerTable {
   readonly name: string;
   /** null: what it stood for is not known */
   readonly path: string | null;
+  /** no version had rows there: it is what the default of its origin is called, of which a pruned model keeps the names alone */
+  readonly hadNoRows?: true;
   readonly columns: readonly FormerColumn[];
 }
 

@@ -166,11 +166,14 @@ const identityRule = object<IdentityRule>({
   tables: array(object({ table: count, columns: array(count) })),
 });
 
-const formerTable = object<FormerTable>({
-  name: text(/./),
-  path: nullable(text()),
-  columns: array(object<FormerColumn>({ name: text(/./), use: nullable(text()) })),
-});
+const formerTable = object<FormerTable>(
+  {
+    name: text(/./),
+    path: nullable(text()),
+    columns: array(object<FormerColumn>({ name: text(/./), use: nullable(text()) })),
+  },
+  { hadNoRows: oneOf(true) },
+);
 
 const shape = object<RelationalModel>(
   {

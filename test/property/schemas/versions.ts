@@ -154,6 +154,8 @@ class VersionDraft {
     const [from, to] = [this.#types[at]!, this.#types[this.#choices.below(at)]!];
     for (const { children } of this.#types)
       for (const child of children) if (child.type === from) child.type = to;
+    // written out, one that holds itself now would have no end
+    to.anonymous = false;
   }
 
   version(): SchemaVersion {

@@ -1,30 +1,71 @@
 /** The path that a table of the model has in all its versions. */
-import type { TableDraft } from '../tables/model-builder.ts';
-import { noPreviousNames, type PreviousNames } from './history/previous.ts';
+import type { TableOrigin } from '../tables/model-builder.ts';
+
+/** The tables of earlier versions of a model. */
+export interface EarlierTables {
+  hasPath(path: string): boolean;
+  /** Returns whether the rows of a place, which stands below rows of `table`, lay in a table and not in those rows. */
+  hadTable(place: string, table: string): boolean;
+  /** Returns whether the text of elements at a place, which stands in or below rows of `table`, lay in rows of its own and in no column. */
+  hadTextTable(place: string, table: string): boolean;
+  /**
+   * Returns the paths of the tables that have the rows of a place, or rows below it: one where types of the row above declare it differently,
+   * several at most. A place that none is known of has no table that it has to keep.
+   */
+  ofPlace(place: string): readonly string[];
+  /** By the identity of a shared table in the drawing: the path of the earlier table that it goes on with. */
+  readonly continued: ReadonlyMap<string, string>;
+  /** paths of tables that places of the drawing keep */
+  readonly kept: ReadonlySet<string>;
+}
+
+export const noEarlierTables: EarlierTables = {
+  hasPath: () => false,
+  hadTable: () => false,
+  hadTextTable: () => false,
+  ofPlace: () => [],
+  continued: new Map(),
+  kept: new Set(),
+};
+
+/** The place that rows stand at; the paths of the tables above it are settled. */
+export function placeOf(origin: TableOrigin): string | undefined {
+  return 'under' in origin ? origin.under.usePath + origin.steps : origin.declared[0];
+}
 
 /**
- * Sets `usePath` of all tables, parents before what stands under them. What is declared under several paths (elements of one type
- * without a name) goes on under the one that an earlier version knew it by; so does what is the only place of a type that had several.
+ * Gives each table of a drawing its path, parents before what stands under them. A table that is declared under several paths (elements of one
+ * type without a name) goes on under the one that an earlier version knew it by; so does the only place of a type that had several.
  */
-export function settleTablePaths(
-  tables: readonly TableDraft[],
-  previous: Pick<PreviousNames, 'hasPath'>,
-): void {
-  const settled = new Set<string>();
-  for (const table of tables) {
-    const { origin } = table;
+export class TablePaths {
+  readonly #earlier: EarlierTables;
+  readonly #settled = new Set<string>();
+
+  constructor(earlier: EarlierTables) {
+    this.#earlier = earlier;
+  }
+
+  /** `kept`: the path of the earlier table that the rows go on in. */
+  settle(origin: TableOrigin, kept?: string): string {
+    const path = kept ?? this.#newPath(origin);
+    this.#settled.add(path);
+    return path;
+  }
+
+  #newPath(origin: TableOrigin): string {
     const paths = 'under' in origin ? [origin.under.usePath + origin.steps] : origin.declared;
-    const free = paths.filter((path) => !settled.has(path));
-    const isKnown = (candidate: string): boolean => !settled.has(candidate) && previous.hasPath(candidate);
+    const free = paths.filter((path) => !this.#settled.has(path));
+    const isKnown = (path: string): boolean => !this.#settled.has(path) && this.#earlier.hasPath(path);
     const ofType = (): string | undefined =>
-      previous === noPreviousNames ? undefined : origin.ofType?.().find(isKnown);
-    let path = free.find(isKnown) ?? ofType() ?? free[0];
+      this.#earlier === noEarlierTables
+        ? undefined
+        : origin.ofType?.().find((path) => isKnown(path) && !this.#earlier.kept.has(path));
+    const path = free.find(isKnown) ?? ofType() ?? free[0];
+    if (path !== undefined) return path;
     // a type that is redefined has the name of the one that it is made from
-    for (let number = 2; path === undefined; number += 1) {
+    for (let number = 2; ; number += 1) {
       const numbered = `${paths[0] ?? '/(element)'}~${number}`;
-      if (!settled.has(numbered)) path = numbered;
+      if (!this.#settled.has(numbered)) return numbered;
     }
-    settled.add(path);
-    table.usePath = path;
   }
 }

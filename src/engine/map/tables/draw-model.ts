@@ -14,6 +14,7 @@ import { clarkName, type QName, type SourceChild, type SourceModel } from '../..
 import { createDeclaredPaths } from '../names/declared-paths.ts';
 import { createPathPrinter, type PathPrinter } from '../names/paths.ts';
 import { rememberedTypeNames } from '../names/type-names.ts';
+import { noEarlierTables, type EarlierTables } from '../names/table-paths.ts';
 import { createUsePrinter, type UsePrinter } from '../names/use-paths.ts';
 import type { DrawingContext } from './draw/context.ts';
 import type { RowContext } from './draw/row-context.ts';
@@ -65,6 +66,8 @@ export interface DrawingOptions {
   readonly calendarTexts?: boolean;
   /** see RelationalModel.textsByPlace; default true */
   readonly textsByPlace?: boolean;
+  /** tables that rows go on in; default: none */
+  readonly earlier?: EarlierTables;
   /** what an earlier version decided; null: rows have the keys of their parents everywhere. Default: nothing was decided */
   readonly heldKeys?: HeldKeys | null;
 }
@@ -107,6 +110,7 @@ class ModelDrawing implements DrawingContext {
       foldedPlaces = new Set(),
       foldedTables = new Set(),
       heldKeys = () => null,
+      earlier = noEarlierTables,
       apart = new Set(),
       sharesRoots = true,
       typeNames: namesOfTypes,
@@ -150,6 +154,7 @@ class ModelDrawing implements DrawingContext {
       namesOfTypes ?? rememberedTypeNames(this.declared),
       namesDocument,
       apart,
+      earlier,
     );
   }
 
@@ -159,7 +164,7 @@ class ModelDrawing implements DrawingContext {
     { table, name, isGroup }: Parameters<DrawingContext['holdsKey']>[2],
   ): boolean {
     if (this.#heldKeys === null || maxOccurs !== 1) return false;
-    const decided = this.#heldKeys(parent.index, table.index, `${columnKey}/${this.uses.element(name)}`);
+    const decided = this.#heldKeys(parent.usePath, table.usePath, `${columnKey}/${this.uses.element(name)}`);
     return decided ?? this.choices.hasSeveralPlaces(element, isGroup);
   }
 

@@ -80,8 +80,12 @@ export interface TableDraft {
   readonly path: readonly string[];
   xpath: string;
   readonly origin: TableOrigin;
-  /** which use of the source it stands for, in every version of the model (`src/engine/map/names/use-paths.ts`); set by `settleTablePaths` */
-  usePath: string;
+  /** tells it from others of the drawing */
+  readonly identity: string;
+  /** of a table that several places may share: where its rows stand */
+  readonly places: TableOrigin[];
+  /** which use of the source it stands for, in every version of the model (`src/engine/map/names/use-paths.ts`) */
+  readonly usePath: string;
   /** name to start from instead of the last step of the path (a shared type's) */
   readonly ownName: string | null;
   /** rows of several places lie here, as their type is one */
@@ -168,13 +172,22 @@ export interface Drawing {
 export function newTable(
   fields: Pick<
     TableDraft,
-    'kind' | 'path' | 'xpath' | 'origin' | 'ownName' | 'shared' | 'namesDocument' | 'documentation'
+    | 'kind'
+    | 'path'
+    | 'xpath'
+    | 'origin'
+    | 'identity'
+    | 'usePath'
+    | 'ownName'
+    | 'shared'
+    | 'namesDocument'
+    | 'documentation'
   >,
 ): TableDraft {
   return {
     ...fields,
     holdsRoots: false,
-    usePath: '',
+    places: [],
     columns: [],
     parts: [],
     columnByKey: new Map(),

@@ -243,7 +243,7 @@ describe('a name never stands for something else', () => {
     ]);
   });
 
-  it('a key that leads to another table is another column', () => {
+  it('a place whose type is another now keeps its table, and its key', () => {
     const uses = of('seller') + of('payee');
     const first = modelOf(compiled(bill(uses)), 3);
     const other = party.replace('"Party"', '"Firm"').replace('name="tag"', 'name="branch"');
@@ -255,7 +255,7 @@ describe('a name never stands for something else', () => {
     expect(leadsTo(second, 'bill')).toEqual({
       seller_key: 'party',
       agent_key: 'party',
-      payee_firm_key: 'firm',
+      payee_key: 'party',
       drawee_key: 'firm',
     });
     const third = next(bill(uses), second);

@@ -130,7 +130,9 @@ describe('an element whose value is an attribute', () => {
     const { keptBeside: _, ...before } = model(3);
     const next = buildRelationalModel(clinic, { mapLevel: 3, previous: before });
     expect(next.keptBeside).toBeUndefined();
-    expect(next.tables.map(({ name }) => name)).toContain('text');
+    expect(next.tables.find(({ name }) => name === 'name')!.columns.map(({ name }) => name)).toContain(
+      'family_key',
+    );
     const later = buildRelationalModel(clinic, { mapLevel: 3, previous: model(3) });
     expect(later.keptBeside).toHaveLength(1);
   });

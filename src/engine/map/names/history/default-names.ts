@@ -14,7 +14,8 @@ export function withNamesOf(model: RelationalModel, standard: RelationalModel): 
   // a default that was drawn later may call something else so
   const others = history
     .formerTables(model)
-    .filter(({ name, path }) => (pathOf.get(name.toLowerCase()) ?? path) === path);
+    .filter(({ name, path }) => (pathOf.get(name.toLowerCase()) ?? path) === path)
+    .map((table): FormerTable => ({ ...table, hadNoRows: true }));
   return withOtherParts(model, { formerTables: [...(model.formerTables ?? []), ...others] });
 }
 

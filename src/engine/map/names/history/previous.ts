@@ -2,7 +2,7 @@
  * Names that earlier versions of a model gave, and what each stood for. What has the same path and role keeps its name, so that
  * targets can be upgraded; a name that stood for something else is given to nothing, as a target may still hold that.
  */
-import { listCountUse, listTablePath, useOf } from '../../../model/column-uses.ts';
+import { listCountUse, listTablePath, readUse, useOf } from '../../../model/column-uses.ts';
 import { hasLists } from '../../../model/packed/models.ts';
 import type {
   Column,
@@ -142,7 +142,7 @@ export class NameHistory {
     this.#recorded = model.formerTables ?? [];
     for (const [index, table] of model.tables.entries())
       if (table.continues === undefined) this.#addRows(model, index, table, meanings);
-    for (const { name, path, columns } of model.formerTables ?? []) {
+    for (const { name, path, columns, hadNoRows } of model.formerTables ?? []) {
       if (path === null) {
         this.#addUnknown(
           name,
@@ -156,6 +156,7 @@ export class NameHistory {
         continue;
       }
       const rows = this.#rowsAt(meanings.translate(path), name);
+      rows.hadRows ||= hadNoRows !== true;
       for (const [at, column] of columns.entries()) {
         const use = uses[at]!;
         const part = rows.part(name);
@@ -168,6 +169,25 @@ export class NameHistory {
   /** What the versions had of that use in the rows of a path; the last one has it unless it is `former`. */
   column(path: string, use: string): Pick<HistoricColumn, 'former' | 'roles'> | undefined {
     return this.rows.get(path)?.columns.get(use);
+  }
+
+  /** Whether a version had a table of that path. */
+  hadRows(path: string): boolean {
+    return this.rows.get(path)?.hadRows === true;
+  }
+
+  /** Whether rows of the table had columns in the last version for what stands at a place below them. */
+  hadColumns(table: string, place: string): boolean {
+    const columns = this.rows.get(table)?.columns ?? [];
+    return [...columns].some(([text, { former }]) => {
+      const use = former ? null : readUse(text);
+      if (use === null || use.role === 'parent_key') return false;
+      return use.path.startsWith(`${place}/`) || (use.path === place && use.role !== 'child_key');
+    });
+  }
+
+  tablesWithRows(): readonly (readonly [path: string, rows: RowHistory])[] {
+    return [...this.rows].filter(([, { hadRows }]) => hadRows);
   }
 
   /** All that the table held lies elsewhere now: it was no part of the rows, but what they were called. */
@@ -205,6 +225,7 @@ export class NameHistory {
       return;
     }
     const rows = this.#rowsAt(path, first.name);
+    rows.hadRows = true;
     for (const { name } of parts) {
       this.#mean(name, path);
       rows.part(name);
@@ -271,18 +292,19 @@ export class NameHistory {
         if (listNames !== undefined) present.set(listNames.table, new Set());
     }
     const all = [
-      ...this.rows.entries().flatMap(([path, { parts }]) =>
+      ...this.rows.entries().flatMap(([path, { parts, hadRows }]) =>
         parts.map(({ name, columns }): FormerTable => {
           const uses = [...columns].map(([column, use]) => ({ name: column, use }));
-          return { name, path, columns: uses };
+          return { name, path, ...(hadRows ? {} : { hadNoRows: true }), columns: uses };
         }),
       ),
       ...this.#unknown,
     ];
-    const former = all.flatMap(({ name, path, columns }) => {
-      const known = present.get(name);
-      const gone = known === undefined ? columns : columns.filter((column) => !known.has(column.name));
-      return known !== undefined && gone.length === 0 ? [] : [{ name, path, columns: gone }];
+    const former = all.flatMap((table) => {
+      const known = present.get(table.name);
+      const columns =
+        known === undefined ? table.columns : table.columns.filter(({ name }) => !known.has(name));
+      return known !== undefined && columns.length === 0 ? [] : [{ ...table, columns }];
     });
     // The same names in another order would make a new version of a model that did not change.
     return sameTables(former, this.#recorded) ? this.#recorded : former;

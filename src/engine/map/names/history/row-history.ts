@@ -25,6 +25,8 @@ export class RowHistory {
   readonly #columns = new Map<string, HistoricColumn>();
   readonly #meanings = new Map<string, string | null>();
   #unread: (() => void)[] = [];
+  /** false: the rows lie nowhere, but their names are taken (`FormerTable.hadNoRows`) */
+  hadRows = false;
 
   get parts(): readonly RowPart[] {
     this.#read();

@@ -18,7 +18,7 @@ export function drawChild(
   const declared = drawing.model.elements[child.element]!;
   const variants = variantsOf(drawing.model, child.element);
   const polymorphic = variants.length > 1 || (variants.length === 1 && variants[0]!.substitution);
-  if (drawing.choices.isFolded(parent.type, child)) {
+  if (drawing.choices.isFolded(parent.type, child) && !drawing.tables.hadTable(row, declared.name)) {
     foldChild(drawing, parent, row, child, variants, polymorphic);
     return;
   }

@@ -3,6 +3,7 @@ import { widerColumnType, widerSourceType } from '../column-types.ts';
 import { holdsNames, type QName, type SourceModel } from '../../../model/source-model.ts';
 import type { ValueConstraint } from '../../../model/relational-model.ts';
 import type { DeclaredPaths } from '../../names/declared-paths.ts';
+import { placeOf, TablePaths, type EarlierTables } from '../../names/table-paths.ts';
 import type { UsePrinter } from '../../names/use-paths.ts';
 import type { DrawingChoices } from '../drawing-choices.ts';
 import {
@@ -22,6 +23,21 @@ interface Repeating {
 
 type SharedIdentity = TableIdentity & { readonly origin: { readonly declared: readonly string[] } };
 
+/** Which tables rows may lie in: that of their place, that of all places that share one. One of them is there. */
+interface Rows {
+  readonly own: TableIdentity | null;
+  readonly shared: SharedIdentity | null;
+}
+
+interface DrawnIdentity extends TableIdentity {
+  /** the path of the earlier table that the rows go on in */
+  readonly kept?: string;
+  /** it is the one of all places that share one */
+  readonly isShared: boolean;
+  /** rows of other places lie there, too */
+  readonly hasOthers?: boolean;
+}
+
 export class DrawnTables {
   readonly all: TableDraft[] = [];
   readonly #model: SourceModel;
@@ -30,6 +46,8 @@ export class DrawnTables {
   readonly #declared: DeclaredPaths;
   readonly #namesDocument: boolean;
   readonly #apart: ReadonlySet<string>;
+  readonly #earlier: EarlierTables;
+  readonly #tablePaths: TablePaths;
   readonly #typeNames: () => ReadonlyMap<number, string>;
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
   readonly #tableByIdentity = new Map<string, TableDraft>();
@@ -43,7 +61,10 @@ export class DrawnTables {
     namesOfTypes: () => ReadonlyMap<number, string>,
     namesDocument: boolean,
     apart: ReadonlySet<string>,
+    earlier: EarlierTables,
   ) {
+    this.#earlier = earlier;
+    this.#tablePaths = new TablePaths(earlier);
     this.#namesDocument = namesDocument;
     this.#apart = apart;
     this.#typeNames = namesOfTypes;
@@ -63,11 +84,28 @@ export class DrawnTables {
     documentation?: string,
   ): TableDraft {
     const own = { ...at, origin: { ...at.origin, ofType: () => this.#declared.ofType(type) } };
-    const identity = this.#choices.isShared(type) ? this.#sharedOr(this.ofType(type), at) : own;
-    return this.namedTable(identity, element, type, path, xpath, documentation);
+    const shared = this.#choices.isShared(type) ? this.#unlessApart(this.#ofType(type), at) : null;
+    return this.#namedTable({ own, shared }, element, type, path, xpath, documentation);
   }
 
-  ofType(type: number): SharedIdentity {
+  /** The table for the rows of a type, as members of groups that are too wide for one. */
+  memberTable(element: number, type: number, path: readonly string[], xpath: string): TableDraft {
+    return this.#namedTable({ own: null, shared: this.#ofType(type) }, element, type, path, xpath);
+  }
+
+  /** Whether an earlier version had a table for the rows of a child. */
+  hadTable(row: RowContext, child: QName): boolean {
+    const { usePath } = row.table;
+    return this.#earlier.hadTable(`${usePath}${row.columnKey}/${this.#uses.element(child)}`, usePath);
+  }
+
+  /** Whether an earlier version had a table for the text of an element. */
+  hadTextTable(row: RowContext): boolean {
+    const { usePath } = row.table;
+    return this.#earlier.hadTextTable(usePath + row.columnKey, usePath);
+  }
+
+  #ofType(type: number): SharedIdentity {
     return { identity: `type/${type}`, origin: { declared: this.#declared.ofType(type) } };
   }
 
@@ -83,8 +121,9 @@ export class DrawnTables {
       identity: `group/${head}`,
       origin: { declared: [`/(group ${this.#uses.element(name)})`] },
     };
-    return this.namedTable(
-      this.#choices.isSharedGroup(head) ? this.#sharedOr(shared, at) : at,
+    const isShared = this.#choices.isSharedGroup(head);
+    return this.#namedTable(
+      { own: at, shared: isShared ? this.#unlessApart(shared, at) : null },
       head,
       type,
       path,
@@ -92,30 +131,63 @@ export class DrawnTables {
     );
   }
 
-  #sharedOr(shared: SharedIdentity, at: TableIdentity & Repeating): TableIdentity {
-    const [path] = shared.origin.declared;
-    return at.repeats && path !== undefined && this.#apart.has(path) ? at : shared;
+  /** One table for the heads of a group that is too wide for one, over all its places. */
+  headTable(head: number, path: readonly string[], xpath: string, own: TableIdentity): TableDraft {
+    const { type, name } = this.#model.elements[head]!;
+    const shared = {
+      identity: `head/${head}`,
+      origin: { declared: [`/(head ${this.#uses.element(name)})`] },
+    };
+    return this.#namedTable({ own, shared }, head, type, path, xpath);
   }
 
-  namedTable(
-    { identity, origin }: TableIdentity,
+  #unlessApart(shared: SharedIdentity, { repeats }: Repeating): SharedIdentity | null {
+    const [path] = shared.origin.declared;
+    return repeats && path !== undefined && this.#apart.has(path) ? null : shared;
+  }
+
+  /**
+   * A place that had a table keeps it; others have that of their type, where it is shared, which goes on with one that an earlier version had
+   * for it or for one of its places.
+   */
+  #identityFor({ own, shared }: Rows): DrawnIdentity {
+    const place = own === null ? undefined : placeOf(own.origin);
+    const continued = shared === null ? undefined : this.#earlier.continued.get(shared.identity);
+    const tables = place === undefined ? [] : this.#earlier.ofPlace(place);
+    const isKnown = continued === undefined || tables.length === 0 || tables.includes(continued);
+    const kept = isKnown ? (continued ?? tables[0]) : tables[0];
+    if (kept === undefined) return { ...(shared ?? own!), isShared: shared !== null };
+    const isShared = shared !== null && kept === continued;
+    const { origin } = isShared ? shared : own!;
+    return { identity: `kept/${kept}`, origin, kept, isShared, hasOthers: !isShared && kept !== place };
+  }
+
+  #namedTable(
+    rows: Rows,
     element: number,
     type: number,
     path: readonly string[],
     xpath: string,
     said?: string,
   ): TableDraft {
+    const { identity, origin, kept, isShared, hasOthers = false } = this.#identityFor(rows);
     const known = this.#tableByIdentity.get(identity);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      if (rows.own !== null && isShared) known.places.push(rows.own.origin);
+      return known;
+    }
     const { name, documentation } = this.#model.types[type]!;
     const declared = this.#model.elements[element]!;
-    const shared = identity.startsWith('type/');
+    const isOfType = isShared && rows.shared!.identity.startsWith('type/');
+    const shared = isOfType || hasOthers;
     const table = newTable({
       kind: 'element',
       path,
       xpath,
       origin,
-      ownName: shared && !this.#model.inferred ? this.#nameOfSharedType(type, declared.name) : null,
+      identity,
+      usePath: this.#tablePaths.settle(origin, kept),
+      ownName: isOfType && !this.#model.inferred ? this.#nameOfSharedType(type, declared.name) : null,
       shared,
       namesDocument: this.#namesDocument,
       // what is said of one of its places is not said of the others
@@ -124,6 +196,7 @@ export class DrawnTables {
     });
     this.#addTable(table);
     this.#tableByIdentity.set(identity, table);
+    if (rows.own !== null && isShared) table.places.push(rows.own.origin);
     return table;
   }
 
@@ -139,11 +212,14 @@ export class DrawnTables {
     const identity = `${row.columnKey}/${word}`;
     const known = row.table.nodeByKey.get(identity)?.table;
     if (known !== undefined) return known;
+    const origin = { under: row.table, steps: `${row.columnKey}/(${word})` };
     const table = newTable({
       kind,
       path: [...row.path, word],
       xpath: row.xpath,
-      origin: { under: row.table, steps: `${row.columnKey}/(${word})` },
+      origin,
+      identity: `at/${row.table.index}/${origin.steps}`,
+      usePath: this.#tablePaths.settle(origin),
       ownName: null,
       shared: false,
       namesDocument: this.#namesDocument,

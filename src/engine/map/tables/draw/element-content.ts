@@ -104,12 +104,9 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
   const type = drawing.model.types[node.type]!;
   node.content = type.content;
   node.keptBeside = drawing.keptBeside.get(node.type) ?? null;
-  const value =
-    isTextAlone(type) || row.met?.isText === true
-      ? plainValue
-      : type.content === 'simple'
-        ? type.value
-        : null;
+  const hadTextRows = type.content === 'mixed' && drawing.tables.hadTextTable(row);
+  const isText = !hadTextRows && (isTextAlone(type) || row.met?.isText === true);
+  const value = isText ? plainValue : type.content === 'simple' ? type.value : null;
   // what tells about a value comes behind it; of a row, what identifies it comes before
   const isFolded = row.columnKey !== '';
   if (value !== null && isFolded) drawText(drawing, node, row, value);
@@ -124,9 +121,9 @@ function fillType(drawing: DrawingContext, node: NodeDraft, row: RowContext): vo
       xpath: row.xpath,
     });
   }
-  if (row.met == null && type.content === 'mixed' && value === null) {
+  if (hadTextRows || (row.met == null && type.content === 'mixed' && value === null)) {
     // one of the two is left when it is known what was met
-    if (drawing.textsByPlace && node.opensRow) drawText(drawing, node, row, plainValue);
+    if (!hadTextRows && drawing.textsByPlace && node.opensRow) drawText(drawing, node, row, plainValue);
     node.textTable = drawing.tables.contentTable(row, 'text');
   }
   if (row.met == null && type.anyElement !== null)

@@ -18,11 +18,8 @@ export function drawGroup(
 ): void {
   const declared = drawing.model.elements[child.element]!;
   const xpath = drawing.paths.child(row.xpath, declared.name);
-  const at = {
-    identity: `head/${child.element}`,
-    origin: { declared: [`/(head ${drawing.uses.element(declared.name)})`] },
-  };
-  const table = drawing.tables.namedTable(at, child.element, declared.type, path, xpath);
+  const at = drawing.tables.identityAt(row, declared.name);
+  const table = drawing.tables.headTable(child.element, path, xpath, at);
   const parentKey = drawing.tables.childKey(table, row, declared.name);
   drawing.tables.column(table, '/position', { role: 'position', type: ordinal });
   let headNode = table.nodeByKey.get('head');
@@ -48,8 +45,7 @@ export function drawGroup(
   for (const variant of variants) {
     const element = drawing.model.elements[variant.element]!;
     const memberPath = [...row.path, element.name.localName];
-    const own = drawing.tables.namedTable(
-      drawing.tables.ofType(element.type),
+    const own = drawing.tables.memberTable(
       variant.element,
       element.type,
       memberPath,

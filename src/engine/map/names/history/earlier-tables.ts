@@ -1,0 +1,141 @@
+/**
+ * Where the rows of each place lie after the versions of a model so far: what has the same path keeps its table, whatever its type is called
+ * now, and whatever else comes to share that type (docs/decisions/model/names-and-their-history.md).
+ */
+import { readUse, useText } from '../../../model/column-uses.ts';
+import type { RelationalModel } from '../../../model/relational-model.ts';
+import type { Drawing, TableDraft } from '../../tables/model-builder.ts';
+import { noEarlierTables, type EarlierTables } from '../table-paths.ts';
+import { createUsePrinter, namespacesOf } from '../use-paths.ts';
+import type { EarlierMeanings, NameHistory } from './previous.ts';
+
+/** Last step of a key that leads to the head of a family of types or elements: the place is that of the head. */
+const headStep = '/(head)';
+
+/** By place: the paths of the tables that have its rows. Tables that stand at one place alone have that as their path, and are left out. */
+export function sharedPlaces(
+  previous: RelationalModel,
+  history: NameHistory,
+  { tablePath, translate }: EarlierMeanings,
+): ReadonlyMap<string, readonly string[]> {
+  const places = new Map<string, string[]>();
+  const add = (place: string, table: string): void => {
+    const tables = places.get(place) ?? [];
+    if (table !== place && !tables.includes(table)) places.set(place, [...tables, table]);
+  };
+  const uses = createUsePrinter(namespacesOf(previous));
+  for (const { name, node } of previous.roots) {
+    const path = tablePath(previous.nodes[node]!.table);
+    if (path !== null) add(translate(`/${uses.element(name)}`), path);
+  }
+  // of several, what the last version had is the place's
+  for (const isFormer of [false, true])
+    for (const [table, { columns }] of history.tablesWithRows())
+      for (const [text, { former, roles = [] }] of columns) {
+        if (former !== isFormer) continue;
+        const use = text.includes('_key ') ? readUse(text) : null;
+        if (use === null || use.leadsTo === null) continue;
+        if (use.role === 'child_key') add(use.path, use.leadsTo);
+        else if (roles.length > 0) for (const role of roles) add(`${use.leadsTo}/${role}`, table);
+        else if (use.path !== use.leadsTo && !use.path.endsWith(headStep) && !isContent(table))
+          add(use.path, table);
+      }
+  return places;
+}
+
+/**
+ * The tables that the next version goes on with. `plain`: that version as it would be drawn without them; `places`: null where no rows lie in
+ * them, so that only their names are kept.
+ */
+export function earlierTables(
+  plain: Drawing,
+  places: ReadonlyMap<string, readonly string[]> | null,
+  history: NameHistory,
+): EarlierTables {
+  const hasPath = (path: string): boolean => history.rows.has(path);
+  if (places === null) return { ...noEarlierTables, hasPath };
+  const hadTable = (place: string, table: string): boolean =>
+    (history.hadRows(place) || places.has(place)) && !history.hadColumns(table, place);
+  const hadTextTable = (place: string, table: string): boolean =>
+    history.hadRows(`${place}/(text)`) &&
+    history.column(table, useText('value', place, null))?.former !== false;
+  // what was read in the row above, and had tables below it, is in their paths
+  const above = new Set(
+    [...history.tablesWithRows().map(([path]) => path), ...places.keys()].flatMap(stepsAbove),
+  );
+  const ofPlace = (place: string): readonly string[] => {
+    const tables = [...(history.hadRows(place) ? [place] : []), ...(places.get(place) ?? [])];
+    return tables.length > 0 || !above.has(place) ? tables : [place];
+  };
+  return { hasPath, hadTable, hadTextTable, ofPlace, ...continuedTables(plain, ofPlace) };
+}
+
+function stepsAbove(path: string): string[] {
+  const above: string[] = [];
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    above.push(path.slice(0, end));
+  return above;
+}
+
+/**
+ * By identity: of a table that several places share now, the path of the earlier table that it goes on with, which is that of its type, or of
+ * the first place that had one. Places that had others keep those.
+ */
+function continuedTables(
+  { tables }: Drawing,
+  ofPlace: EarlierTables['ofPlace'],
+): Pick<EarlierTables, 'continued' | 'kept'> {
+  const continued = new Map<string, string>();
+  const taken = new Set<string>();
+  const paths = new Map<TableDraft, string>();
+  const open = new Set<TableDraft>();
+  const find = (table: TableDraft): string | null => {
+    const { origin, places, identity } = table;
+    if ('under' in origin) return at(origin);
+    const known = origin.declared.flatMap(ofPlace).find(isFree) ?? firstOf(places);
+    if (known === undefined) return table.usePath;
+    taken.add(known);
+    continued.set(identity, known);
+    return known;
+  };
+  const isFree = (path: string): boolean => !taken.has(path);
+  const firstOf = (places: TableDraft['places']): string | undefined => {
+    for (const origin of places) {
+      const place = 'under' in origin ? placeUnder(origin) : origin.declared[0];
+      const path = place == null ? undefined : ofPlace(place).find(isFree);
+      if (path !== undefined) return path;
+    }
+    return undefined;
+  };
+  const placeUnder = ({ under, steps }: { under: TableDraft; steps: string }): string | null => {
+    const above = pathOf(under);
+    return above === null ? null : above + steps;
+  };
+  const at = (origin: { under: TableDraft; steps: string }): string | null => {
+    const place = placeUnder(origin);
+    return place === null ? null : (ofPlace(place)[0] ?? place);
+  };
+  /** Null: it stands in itself, and is being looked for. */
+  const pathOf = (table: TableDraft): string | null => {
+    const known = paths.get(table);
+    if (known !== undefined) return known;
+    if (open.has(table)) return null;
+    open.add(table);
+    const path = find(table);
+    open.delete(table);
+    if (path !== null) paths.set(table, path);
+    return path;
+  };
+  for (const table of tables) pathOf(table);
+  const kept = new Set(continued.values());
+  for (const { origin, places } of tables)
+    for (const place of [origin, ...places]) {
+      const path = 'under' in place ? placeUnder(place) : (place.declared[0] ?? null);
+      if (path !== null) for (const table of ofPlace(path)) kept.add(table);
+    }
+  return { continued, kept };
+}
+
+function isContent(table: string): boolean {
+  return /\/\((?:text|any)\)$/.test(table);
+}
