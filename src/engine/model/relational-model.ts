@@ -34,6 +34,19 @@ export interface ColumnType {
   readonly list?: boolean;
 }
 
+/**
+ * The form in which values are written back when the XSD allows only some of the lexical forms of its type. Numbers have at least these digits, and
+ * further digits only if the value needs them.
+ */
+export interface WrittenForm {
+  /** digits before the point, filled up with leading zeros; absent: 1 */
+  readonly whole?: number;
+  /** digits after the point, or of a second's fraction, filled up with trailing zeros; absent: 0 */
+  readonly fraction?: number;
+  /** booleans are 1 and 0, not true and false */
+  readonly digits?: true;
+}
+
 /** Digits that exact numbers of most databases and formats have. */
 export const mostDecimalDigits = 38;
 
@@ -79,8 +92,10 @@ export interface Column {
   readonly listNames?: ListNames;
   /** what the source holds: 'element' text, 'attribute' … ; null for structure columns */
   readonly sourceType: BuiltInType | null;
-  /** the type is a guess from documents: a value whose form it does not give back is kept as written beside (`_lexical`) */
+  /** the form of values counts: a value that the column does not give back to the letter is kept as written beside (`_lexical`) */
   readonly keepsForm?: true;
+  /** absent: any lexical form of the type is valid, or the type is a guess from documents */
+  readonly writtenAs?: WrittenForm;
   /** parent_key, child_key: index of the table referred to (its row key); row_key of a continuation: the table it goes on with */
   readonly references: number | null;
   /**

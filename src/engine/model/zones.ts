@@ -11,11 +11,12 @@ export function hasZone(text: string): boolean {
 }
 
 /** Whether the target and its documents decide if the column keeps a time zone, or shows what is written. */
-export function isOpenToZones({ type, sourceType, keepsForm, role }: Column): boolean {
+export function isOpenToZones({ type, sourceType, keepsForm, writtenAs, role }: Column): boolean {
   return (
     role === 'value' &&
     sourceType === 'dateTime' &&
-    keepsForm !== true &&
+    // a guess has been made from documents
+    (keepsForm !== true || writtenAs !== undefined) &&
     (type.kind === 'timestamp' || type.kind === 'timestamptz')
   );
 }

@@ -169,8 +169,8 @@ function sharedConversions(
 ): (column: Column, keepsOffset: boolean) => ValueConversion {
   const known = new Map<string, ValueConversion>();
   return (column, keepsOffset) => {
-    const { type, sourceType, keepsForm = false } = column;
-    const key = JSON.stringify([type, sourceType, keepsForm, keepsOffset]);
+    const { type, sourceType, keepsForm = false, writtenAs = null } = column;
+    const key = JSON.stringify([type, sourceType, keepsForm, writtenAs, keepsOffset]);
     let conversion = known.get(key);
     if (conversion === undefined) {
       conversion = conversionFor(column, encoder, scalesDecimals, keepsOffset);

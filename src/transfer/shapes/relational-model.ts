@@ -16,6 +16,7 @@ import type {
   PlanNode,
   RelationalModel,
   Table,
+  WrittenForm,
 } from '../../engine/model/relational-model.ts';
 import { array, flag, integer, nullable, object, oneOf, record, shapeFault, text } from './json-shape.ts';
 import type { Shape } from './json-shape.ts';
@@ -54,6 +55,7 @@ const column = object<Column>(
     documentation: text(),
     constraint: object<ValueConstraint>({ kind: oneOf('default', 'fixed'), value: text() }),
     keepsForm: oneOf(true),
+    writtenAs: object<WrittenForm>({}, { whole: count, fraction: count, digits: oneOf(true) }),
     path: text(),
     roles: array(text(/./)),
     listNames: object<ListNames>({ count: text(/./), table: text(/./) }),

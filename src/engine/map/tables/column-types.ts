@@ -5,6 +5,8 @@ import { collapses } from '../../model/white-space.ts';
 import { holdsAsciiAlone, lengthsOfPatterns, mayHoldCharacter } from '../../xsd/values/allowed-texts.ts';
 import { calendarTexts } from '../../xsd/values/calendar-texts.ts';
 import { decimalTexts } from '../../xsd/values/decimal-texts.ts';
+import { numberTexts, type NumberTexts } from '../../xsd/values/number-texts.ts';
+import { anyForm, formOfValues, type FormOfValues } from './written-forms.ts';
 import { zoneOf } from './zone-rules.ts';
 
 const text: ColumnType = { kind: 'text' };
@@ -133,10 +135,25 @@ function exactColumnType(value: ValueType): ColumnType {
   if (value.variety === 'union') return unionColumnType(value.memberTypes ?? []);
   const base = kinds[value.base];
   if (base.kind === 'text') return base.list ? base : boundedText(value.base, value.facets);
-  if (base.kind === 'numeric') return boundedNumeric(base, value.facets);
-  if (base.kind === 'bigint') return boundedInteger(base, value.facets);
+  const texts = numberTextsOf(value.facets);
+  if (base.kind === 'numeric') return boundedNumeric(base, value.facets, texts);
+  if (base.kind === 'double' && texts !== null)
+    return boundedNumeric({ kind: 'numeric' }, value.facets, texts);
+  if (integerKinds.includes(base.kind)) return boundedInteger(base, value, texts);
   if (value.base === 'dateTime' && zoneOf(value) === 'always') return { kind: 'timestamptz' };
   return base;
+}
+
+const integerKinds: readonly ColumnType['kind'][] = ['smallint', 'integer', 'bigint'];
+
+const textsOfNumbers = new WeakMap<Facets, NumberTexts | null>();
+
+/** Null: there are no patterns, or they say nothing about digits. */
+function numberTextsOf(facets: Facets): NumberTexts | null {
+  if (facets.patterns === undefined) return null;
+  let texts = textsOfNumbers.get(facets);
+  if (texts === undefined) textsOfNumbers.set(facets, (texts = numberTexts(facets.patterns)));
+  return texts;
 }
 
 const strings: readonly BuiltInType[] = ['string', 'normalizedString', 'token'];
@@ -189,16 +206,15 @@ const numbers: ReadonlySet<ColumnType['kind']> = new Set([
 
 /**
  * Whether the form of values counts, not what they are alone: that of guessed types, and of numbers that several types may stand for, as
- * 1.50 and 1.5e0, and that of decimals and dates which are text to the XSD.
+ * 1.50 and 1.5e0, that of decimals and dates which are text to the XSD, and that of values whose patterns do not allow each form of theirs.
  */
-export function keepsForm(value: ValueType, options: ColumnTypeOptions): boolean {
+export function formOf(value: ValueType, options: ColumnTypeOptions): FormOfValues {
   const { variety, guessed, memberTypes = [] } = value;
+  if (guessed === true || readTypeOf(value, options) !== null) return { ...anyForm, keepsForm: true };
   const types = memberTypes.map(exactColumnType);
-  return (
-    guessed === true ||
-    readTypeOf(value, options) !== null ||
-    (variety === 'union' && areNumbers(types) && !types.every((type) => sameColumnType(type, types[0]!)))
-  );
+  const isOfSeveral =
+    variety === 'union' && areNumbers(types) && !types.every((type) => sameColumnType(type, types[0]!));
+  return isOfSeveral ? { ...anyForm, keepsForm: true } : formOfValues(value, exactColumnType(value));
 }
 
 function areNumbers(types: readonly ColumnType[]): boolean {
@@ -258,10 +274,33 @@ function isFixed(
     : patterns.length > 0 && !mayHoldCharacter(patterns, ' ');
 }
 
-/** totalDigits and fractionDigits give numeric(p,s); one alone cannot bound both sides of the point. */
-function boundedNumeric(base: ColumnType, facets: Facets): ColumnType {
-  const { totalDigits, fractionDigits } = facets;
+/** Digits before and after the point, of totalDigits and fractionDigits, and of patterns. */
+function boundedNumeric(base: ColumnType, facets: Facets, texts: NumberTexts | null): ColumnType {
   if (base.precision !== undefined) return base;
+  const ofDigits = numericOfDigits(base, facets);
+  return texts === null ? ofDigits : numericOfTexts(ofDigits, facets, texts);
+}
+
+/** `ofDigits`: the type without regard to patterns. */
+function numericOfTexts(
+  ofDigits: ColumnType,
+  { totalDigits = Infinity, fractionDigits = Infinity }: Facets,
+  { mostWhole, mostFraction }: NumberTexts,
+): ColumnType {
+  const { precision = Infinity, scale = 0 } = ofDigits;
+  const isBounded = ofDigits.kind === 'numeric' && precision !== Infinity;
+  const whole = Math.min(mostWhole, totalDigits, isBounded ? precision - scale : Infinity);
+  const fraction = Math.min(mostFraction, fractionDigits);
+  if (fraction === 0) return whole > mostDecimalDigits ? widestInteger : integerOfDigits(whole);
+  // where any number of digits may stand before the point, they have the room that is left
+  const digits = whole === Infinity && fraction <= longDigits ? mostDecimalDigits : whole + fraction;
+  return digits > mostDecimalDigits
+    ? { kind: 'numeric' }
+    : { kind: 'numeric', precision: digits, scale: fraction };
+}
+
+/** totalDigits and fractionDigits give numeric(p,s); one alone cannot bound both sides of the point. */
+function numericOfDigits(base: ColumnType, { totalDigits, fractionDigits }: Facets): ColumnType {
   if (fractionDigits === 0) return totalDigits === undefined ? base : integerOfDigits(totalDigits);
   if (totalDigits === undefined || fractionDigits === undefined) return base;
   // totalDigits counts significant digits: 0.005 has one, and so has 5. A rate of 11 digits, 10 of them after the point, may well
@@ -278,7 +317,17 @@ function integerOfDigits(digits: number): ColumnType {
   return { kind: 'numeric', precision: digits, scale: 0 };
 }
 
-function boundedInteger(base: ColumnType, facets: Facets): ColumnType {
+/** The narrower of the types that facets give, and patterns. */
+function boundedInteger(base: ColumnType, value: ValueType, texts: NumberTexts | null): ColumnType {
+  const ofFacets = base.kind === 'bigint' ? integerOfFacets(base, value.facets) : base;
+  if (texts === null || texts.mostWhole === Infinity) return ofFacets;
+  const ofTexts = integerOfDigits(texts.mostWhole);
+  const isOpen = ofFacets === base && isUnboundedInteger(value.base);
+  const [ranked, other] = [ofFacets, ofTexts].map(({ kind }) => [...integerKinds, 'numeric'].indexOf(kind));
+  return isOpen || other! < ranked! ? ofTexts : ofFacets;
+}
+
+function integerOfFacets(base: ColumnType, facets: Facets): ColumnType {
   if (facets.totalDigits !== undefined) return integerOfDigits(facets.totalDigits);
   const low = integerBound(facets.minInclusive ?? facets.minExclusive);
   const high = integerBound(facets.maxInclusive ?? facets.maxExclusive);
@@ -317,8 +366,8 @@ export function widerColumnType(a: ColumnType, b: ColumnType): ColumnType {
   if (i >= 0 && j >= 0) return i > j ? a : b;
   const instants = ['timestamp', 'timestamptz'];
   if (instants.includes(a.kind) && instants.includes(b.kind)) return { kind: 'timestamptz' };
-  const exact = [...whole, 'numeric'];
-  if (exact.includes(a.kind) && exact.includes(b.kind)) return { kind: 'numeric' };
+  // a decimal column has the digits of a double, too
+  if (numbers.has(a.kind) && numbers.has(b.kind)) return { kind: 'numeric' };
   if (a.kind === 'text' && b.kind === 'text' && a.length !== undefined && b.length !== undefined) {
     const length = Math.max(a.length, b.length);
     const isFixed = a.fixed === true && b.fixed === true && a.length === b.length;
@@ -344,5 +393,7 @@ export function widerSourceType(a: BuiltInType | null, b: BuiltInType | null): B
   if (holdsNames(a) || holdsNames(b)) return a;
   if (either('anySimpleType')) return 'anySimpleType';
   if (collapses(a) !== collapses(b)) return collapses(a) ? b : a;
+  if ((either('double') || either('float')) && [a, b].every((type) => numbers.has(kinds[type].kind)))
+    return 'double';
   return either('decimal') ? 'decimal' : a;
 }

@@ -6,6 +6,7 @@ import type {
   ListNames,
   Table,
   ValueConstraint,
+  WrittenForm,
 } from '../../model/relational-model.ts';
 import type { BuiltInType, QName, SourceModel, ValueType } from '../../model/source-model.ts';
 import type { UsePrinter } from '../names/use-paths.ts';
@@ -24,6 +25,7 @@ export interface ColumnDraft {
   readonly steps: string;
   sourceType: BuiltInType | null;
   keepsForm: boolean;
+  writtenAs: WrittenForm | null;
   /** documents have dates with times in it that have an offset from UTC */
   hasOffsets: boolean;
   /** offset only: the column whose values are written with it */
@@ -233,6 +235,7 @@ export interface NewColumn {
   readonly xpath?: string | null;
   readonly sourceType?: BuiltInType | null;
   readonly keepsForm?: boolean;
+  readonly writtenAs?: WrittenForm | null;
   readonly hasOffsets?: boolean;
   readonly offsetOf?: ColumnDraft;
   readonly members?: readonly ValueType[] | undefined;
@@ -254,6 +257,7 @@ export function newColumn(fields: NewColumn): ColumnDraft {
     steps: fields.steps ?? '',
     sourceType: fields.sourceType ?? null,
     keepsForm: fields.keepsForm ?? false,
+    writtenAs: fields.writtenAs ?? null,
     hasOffsets: fields.hasOffsets ?? false,
     offsetOf: fields.offsetOf ?? null,
     wasEmpty: false,
@@ -310,11 +314,18 @@ export function finishedColumn(column: ColumnDraft, table: TableDraft): Column {
     path: columnPath(column, table),
     sourceType: column.sourceType,
     ...(column.listNames === null ? {} : { listNames: column.listNames }),
-    ...(column.keepsForm && column.type.kind !== 'text' ? { keepsForm: true as const } : {}),
+    ...(column.type.kind === 'text' ? {} : formOf(column)),
     references: (column.parent ?? column.child)?.index ?? null,
     ...(column.roles.length === 0 ? {} : { roles: column.roles }),
     ...(column.documentation === undefined ? {} : { documentation: column.documentation }),
     ...(column.constraint === null ? {} : { constraint: column.constraint }),
+  };
+}
+
+function formOf({ keepsForm, writtenAs }: ColumnDraft): Pick<Column, 'keepsForm' | 'writtenAs'> {
+  return {
+    ...(keepsForm ? { keepsForm: true as const } : {}),
+    ...(writtenAs === null ? {} : { writtenAs }),
   };
 }
 

@@ -15,10 +15,11 @@ export interface ColumnForm {
   /** text: fewest characters; decimal: scale */
   readonly second: number;
   readonly flags: number;
-  /** digits after the point in the form that comes back; -1: any number, SHORTEST_SCALE: as many as the value needs */
+  /** digits after the point in the form that comes back; -1: any number, SHORTEST_SCALE less n: as many as the value needs, at least n */
   readonly plainScale: number;
 }
 
+const integerKinds: ReadonlySet<Column['type']['kind']> = new Set(['smallint', 'integer', 'bigint']);
 const integerDigits = { smallint: 5, integer: 10, bigint: 19 } as const;
 
 /** `scalesDecimals`: see the settings of a walk; `keepsOffset`: the offset of a value goes to the column behind it */
@@ -31,7 +32,7 @@ export function columnForm(column: Column, scalesDecimals: boolean, keepsOffset:
     flags: (isCollapsed(column) ? layout.COLLAPSES : 0) | (keepsForm === true ? layout.KEEPS_FORM : 0),
     plainScale: plainScaleOf(column, scalesDecimals),
   });
-  if (holdsNames(sourceType)) return form(layout.CONVERT_OTHERS);
+  if (holdsNames(sourceType) || hasRareForm(column)) return form(layout.CONVERT_OTHERS);
   if (type.list === true) return listForm(column);
   switch (type.kind) {
     case 'text':
@@ -91,7 +92,17 @@ function itemForm(type: Column['type']): readonly [conversion: number, first: nu
   }
 }
 
-function plainScaleOf({ type, keepsForm }: Column, scalesDecimals: boolean): number {
+/** Whether values are compared with forms that the kernel does not know. */
+function hasRareForm({ type, keepsForm, writtenAs }: Column): boolean {
+  if (keepsForm !== true || writtenAs === undefined) return false;
+  return (
+    type.list === true || type.kind === 'double' || writtenAs.digits === true || writtenAs.whole !== undefined
+  );
+}
+
+function plainScaleOf({ type, keepsForm, writtenAs }: Column, scalesDecimals: boolean): number {
+  if (writtenAs !== undefined && !integerKinds.has(type.kind))
+    return layout.SHORTEST_SCALE - (writtenAs.fraction ?? 0);
   if (type.precision !== undefined) return type.scale ?? 0;
   return scalesDecimals && keepsForm === true ? layout.SHORTEST_SCALE : -1;
 }

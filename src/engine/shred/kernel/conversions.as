@@ -34,8 +34,16 @@ function isUsualDecimal(column: usize, from: usize, to: usize): bool {
   const scale = load<i32>(column, COLUMN_SECOND);
   if (precision >= 0 && (fraction > scale || whole > precision - scale)) return false;
   const plainScale = load<i32>(column, COLUMN_PLAIN_SCALE);
-  if (plainScale < 0) return plainScale != SHORTEST_SCALE || fraction == 0 || load<u8>(to - 1) != ZERO;
-  return fraction == plainScale || (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) == 0;
+  return (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) == 0 || isPrintedFraction(fraction, to, plainScale);
+}
+
+/** Whether the digits after a point, which end at `to`, are just those that come back; `scale`: see COLUMN_PLAIN_SCALE. */
+// @ts-ignore: decorator
+@inline
+function isPrintedFraction(fraction: i32, to: usize, scale: i32): bool {
+  if (scale > SHORTEST_SCALE) return scale < 0 || fraction == scale;
+  const least = SHORTEST_SCALE - scale;
+  return fraction == least || (fraction > least && load<u8>(to - 1) != ZERO);
 }
 
 /** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it, or as few as can be. */
@@ -54,8 +62,7 @@ function isPlainNumber(from: usize, to: usize, scale: i32): bool {
   const fraction: i32 = point == to ? 0 : <i32>(to - point) - 1;
   if (whole == 0 || (point < to && fraction == 0) || (whole > 1 && load<u8>(first) == ZERO)) return false;
   if (negative && isZero) return false;
-  if (scale == SHORTEST_SCALE) return fraction == 0 || load<u8>(to - 1) != ZERO;
-  return scale < 0 || fraction == scale;
+  return isPrintedFraction(fraction, to, scale);
 }
 
 /** COLUMN_FIRST: digits of the highest value. */
@@ -182,6 +189,13 @@ function isDate(at: usize): bool {
   return day <= (month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31);
 }
 
+/** That of times, which come back without zeros at the end of a second, or with so many digits. */
+// @ts-ignore: decorator
+@inline
+function shortestScale(column: usize): i32 {
+  return min(SHORTEST_SCALE, load<i32>(column, COLUMN_PLAIN_SCALE));
+}
+
 /** Where a time without its zone ends, of hours up to 23 and at most six digits of a second; 0 for all others. */
 function endOfTime(column: usize, at: usize, to: usize): usize {
   if (at + 8 > to || load<u8>(at, 2) != COLON || load<u8>(at, 5) != COLON) return 0;
@@ -190,27 +204,29 @@ function endOfTime(column: usize, at: usize, to: usize): usize {
   const second = twoDigits(at + 6);
   if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return 0;
   at += 8;
+  let fraction = 0;
   if (at < to && load<u8>(at) == POINT) {
     const first = ++at;
     while (at < to && isDigit(load<u8>(at))) at++;
     if (at == first || at - first > 6) return 0;
-    if (load<u8>(at - 1) == ZERO && (load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) != 0) return 0;
+    fraction = <i32>(at - first);
   }
+  if ((load<i32>(column, COLUMN_FLAGS) & KEEPS_FORM) != 0 && !isPrintedFraction(fraction, at, shortestScale(column))) return 0;
   return at;
 }
 
 /**
  * Of a date with a time that begins at `from`: whether its zone, from `at` to `to`, is an offset that gives the text back with the instant. A year
- * from which it may lead out of those that columns hold, `-00:00` and a zero at the end of a fraction are left to others.
+ * from which it may lead out of those that columns hold, `-00:00` and digits of a second that do not come back are left to others.
  */
-function isUsualOffset(from: usize, at: usize, to: usize): bool {
+function isUsualOffset(column: usize, from: usize, at: usize, to: usize): bool {
   const sign: u32 = load<u8>(at);
   if ((sign != PLUS && sign != MINUS) || at + 6 != to || load<u8>(at, 3) != COLON) return false;
   const hours = twoDigits(at + 1);
   const minutes = twoDigits(at + 4);
   if (hours < 0 || minutes < 0 || minutes > 59 || hours > 14 || (hours == 14 && minutes > 0)) return false;
   if (sign == MINUS && hours + minutes == 0) return false;
-  if (at - from > 19 && load<u8>(at - 1) == ZERO) return false;
+  if (!isPrintedFraction(at - from > 19 ? <i32>(at - from - 20) : 0, at, shortestScale(column))) return false;
   const year: u32 = load<u32>(from);
   return year != FIRST_YEAR && year != LAST_YEAR;
 }
@@ -245,7 +261,7 @@ function convertCalendar(column: usize, kind: i32, from: usize, to: usize, out: 
   if (kind == CONVERT_TIMESTAMP_UTC || kind == CONVERT_TIMESTAMP_OFFSET) {
     if (end == to) return 0;
     if (load<u8>(end) == 0x5a) end++;
-    else if (kind == CONVERT_TIMESTAMP_OFFSET && isUsualOffset(from, end, to)) end = to;
+    else if (kind == CONVERT_TIMESTAMP_OFFSET && isUsualOffset(column, from, end, to)) end = to;
     else return 0;
   }
   return end == to ? copy(out, from, to - from) : 0;

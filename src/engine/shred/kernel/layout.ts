@@ -171,5 +171,5 @@ export const MEMBER_LIST = 4;
 export const COLLAPSES = 1;
 export const KEEPS_FORM = 2;
 
-/** plain scale of decimals that come back with as few digits after the point as they need */
+/** plain scale of what comes back with as few digits after the point as it needs; less n: with n at least */
 export const SHORTEST_SCALE = -2;

@@ -5,7 +5,7 @@
 import type { Column } from '../../model/relational-model.ts';
 import { isCollapsed } from '../../model/white-space.ts';
 import type { ByteBuffer } from '../rows/byte-buffer.ts';
-import { isPrintedAlike } from './printed-form.ts';
+import { givesBackSecond, isPrintedAlike } from './printed-form.ts';
 import {
   isToldByMinutes,
   readDateTimeValue,
@@ -33,7 +33,7 @@ export function conversionFor(
   keepsOffset = false,
 ): ValueConversion {
   const { type } = column;
-  if (type.list) return listConversion(column, encoder);
+  if (type.list) return listConversion(column, encoder, scalesDecimals);
   if (type.kind !== 'text') {
     const scalar = scalarConversion(column, encoder, keepsOffset);
     const { keepsForm = false } = column;
@@ -46,7 +46,7 @@ export function conversionFor(
       if (result === UNCONVERTED) out.length = before;
       if (result !== FITS || !keepsForm) return result;
       const isAlike =
-        from === start && to === end && isPrintedAlike(type, source, start, end, scalesDecimals);
+        from === start && to === end && isPrintedAlike(column, source, start, end, scalesDecimals);
       return isAlike ? FITS : INEXACT;
     };
   }
@@ -82,12 +82,11 @@ function scalarConversion(column: Column, encoder: RowEncoder, keepsOffset = fal
     case 'integer':
     case 'bigint': {
       const conversion = integerConversion(lowest[type.kind]);
-      return column.sourceType === 'decimal' ? wholeDecimalConversion(conversion) : conversion;
+      return takesFractions(column) ? wholeDecimalConversion(conversion) : conversion;
     }
     case 'numeric': {
       const conversion = decimalConversion(type.precision, type.scale);
-      // a union of decimals and floats
-      return column.sourceType === 'anySimpleType' ? scientificConversion(conversion) : conversion;
+      return mayHaveExponent(column) ? scientificConversion(conversion) : conversion;
     }
     case 'real':
       return floatConversion(3.4028235677973366e38);
@@ -100,13 +99,26 @@ function scalarConversion(column: Column, encoder: RowEncoder, keepsOffset = fal
     case 'timestamp':
       return calendarConversion(readDateTimeValue, 'never');
     case 'timestamptz':
-      return calendarConversion(readDateTimeValue, keepsOffset ? 'offset' : 'utc');
+      return calendarConversion(
+        readDateTimeValue,
+        keepsOffset ? 'offset' : 'utc',
+        column.writtenAs?.fraction,
+      );
     case 'text':
       return (source, start, end, out) => {
         out.push(source, start, end);
         return FITS;
       };
   }
+}
+
+function takesFractions({ sourceType }: Column): boolean {
+  return sourceType === 'decimal' || sourceType === 'double' || sourceType === 'float';
+}
+
+/** Of a decimal column: a union of decimals and floats, or floats that patterns make decimals. */
+function mayHaveExponent({ sourceType }: Column): boolean {
+  return sourceType === 'anySimpleType' || sourceType === 'double' || sourceType === 'float';
 }
 
 function isSpace(byte: number | undefined): boolean {
@@ -285,10 +297,14 @@ function floatConversion(largest: number): ValueConversion {
 /** microseconds */
 const columnFractionDigits = 6;
 
-/** `keeps`: the zones that values of the column show when they are read back, with that of its offset; other zones, and forms a database prints otherwise, are INEXACT. */
+/**
+ * `keeps`: the zones that values of the column show when they are read back, with that of its offset; other zones, and forms a database prints otherwise, are
+ * INEXACT. `leastFraction`: digits of a second that are written back.
+ */
 function calendarConversion(
   read: (source: Uint8Array, start: number, end: number) => CalendarValue | null,
   keeps: 'never' | 'utc' | 'offset',
+  leastFraction = 0,
 ): ValueConversion {
   return (source, start, end, out) => {
     const value = read(source, start, end);
@@ -302,20 +318,19 @@ function calendarConversion(
       value.zone === (keeps === 'never' ? 'none' : 'utc') ||
       (keeps === 'offset' &&
         value.zone === 'offset' &&
-        !value.trailingZero &&
+        givesBackSecond(value, leastFraction) &&
         isToldByMinutes(source, start, value.zoneStart));
     return zoneKept && value.fractionDigits <= columnFractionDigits && !value.endOfDay ? FITS : INEXACT;
   };
 }
 
 /** An array literal, `{1,2}` or `{"a b","c"}` (PostgreSQL manual §8.15.2), then escaped as text. */
-function listConversion(column: Column, encoder: RowEncoder): ValueConversion {
+function listConversion(column: Column, encoder: RowEncoder, scalesDecimals: boolean): ValueConversion {
   const isText = column.type.kind === 'text';
   const limit = column.type.length ?? Infinity;
-  const item = scalarConversion(
-    { ...column, type: { ...column.type, list: false } },
-    { ...encoder, trueText: 't', falseText: 'f' },
-  );
+  const ofItems = { ...column, type: { ...column.type, list: false } };
+  const item = scalarConversion(ofItems, { ...encoder, trueText: 't', falseText: 'f' });
+  const { keepsForm = false } = column;
   return (source, start, end, out) => {
     const literal: number[] = [123];
     let inexact = false;
@@ -338,6 +353,7 @@ function listConversion(column: Column, encoder: RowEncoder): ValueConversion {
         out.length = before;
         if (result === UNCONVERTED) return UNCONVERTED;
         if (result === INEXACT) inexact = true;
+        else if (keepsForm && !isPrintedAlike(ofItems, source, at, itemEnd, scalesDecimals)) inexact = true;
       }
       at = itemEnd;
     }

@@ -1,45 +1,75 @@
-/** Whether a column gives a value back in the form it was written in: what databases print of numbers, flags and times. */
-import type { ColumnType } from '../../model/relational-model.ts';
-import { readDateTimeValue, readTimeValue } from './calendar.ts';
+/** Whether a column gives a value back in the form it was written in: what targets print of numbers, flags and times, and what is made of that. */
+import type { Column } from '../../model/relational-model.ts';
+import { readDateTimeValue, readTimeValue, type CalendarValue } from './calendar.ts';
 
 /**
  * For a value without surrounding white space that the column's type holds; `scalesDecimals`: decimals without a scale come back without zeros
  * at their end.
  */
 export function isPrintedAlike(
-  type: ColumnType,
+  { type, writtenAs }: Pick<Column, 'type' | 'writtenAs'>,
   source: Uint8Array,
   start: number,
   end: number,
   scalesDecimals: boolean,
 ): boolean {
+  const { whole = 1, fraction = 0, digits = false } = writtenAs ?? {};
   switch (type.kind) {
     case 'boolean':
-      return end - start > 1;
+      return end - start > 1 !== digits;
     case 'smallint':
     case 'integer':
     case 'bigint':
-    case 'numeric':
-      return isPlainNumber(source, start, end, scaleOf(type, scalesDecimals));
+      return isPlainNumber(source, start, end, { whole, fraction, isScale: true });
+    case 'numeric': {
+      if (writtenAs !== undefined)
+        return isPlainNumber(source, start, end, { whole, fraction, isScale: false });
+      const { precision, scale = 0 } = type;
+      const isOpen = precision === undefined && !scalesDecimals;
+      return isPlainNumber(source, start, end, {
+        whole,
+        fraction: isOpen ? null : scale,
+        isScale: precision !== undefined,
+      });
+    }
+    case 'real':
+    case 'double':
+      return (
+        isPlainNumber(source, start, end, { whole, fraction, isScale: false }) &&
+        hasNoExponent(source, start, end)
+      );
     case 'time':
-      return readTimeValue(source, start, end)?.trailingZero === false;
+      return givesBackSecond(readTimeValue(source, start, end), fraction);
     case 'timestamp':
     case 'timestamptz':
-      return readDateTimeValue(source, start, end)?.trailingZero === false;
+      return givesBackSecond(readDateTimeValue(source, start, end), fraction);
     default:
       return true;
   }
 }
 
-type Scale = number | 'any' | 'shortest';
-
-function scaleOf({ precision, scale = 0 }: ColumnType, scalesDecimals: boolean): Scale {
-  if (precision !== undefined) return scale;
-  return scalesDecimals ? 'shortest' : 'any';
+/** Whether the digits of a second come back as they were written, at least `least` of them. */
+export function givesBackSecond(value: CalendarValue | null, least: number): boolean {
+  if (value === null || value.fractionDigits < least) return false;
+  return value.fractionDigits === least || !value.trailingZero;
 }
 
-/** No plus sign, no leading zero, no negative zero, digits on both sides of a point; `scale`: as many digits after it, or as few as can be. */
-function isPlainNumber(source: Uint8Array, start: number, end: number, scale: Scale): boolean {
+interface PrintedDigits {
+  /** digits before the point, at least */
+  readonly whole: number;
+  /** digits after the point, at least; null: as many as were written */
+  readonly fraction: number | null;
+  /** `fraction` is the number of digits of every value */
+  readonly isScale: boolean;
+}
+
+/** No plus sign, no negative zero, digits on both sides of a point, no zeros beyond those that are printed. */
+function isPlainNumber(
+  source: Uint8Array,
+  start: number,
+  end: number,
+  { whole: leastWhole, fraction: leastFraction, isScale }: PrintedDigits,
+): boolean {
   const negative = source[start] === 45;
   const first = negative ? start + 1 : start;
   let point = end;
@@ -52,8 +82,23 @@ function isPlainNumber(source: Uint8Array, start: number, end: number, scale: Sc
   }
   const whole = point - first;
   const fraction = point === end ? 0 : end - point - 1;
-  if (whole === 0 || (point < end && fraction === 0) || (whole > 1 && source[first] === 48)) return false;
+  if (point < end && fraction === 0) return false;
+  if (whole < leastWhole || (whole > leastWhole && source[first] === 48)) return false;
   if (negative && isZero) return false;
-  if (scale === 'shortest') return fraction === 0 || source[end - 1] !== 48;
-  return scale === 'any' || fraction === scale;
+  if (leastFraction === null || fraction === leastFraction) return true;
+  return !isScale && fraction > leastFraction && source[end - 1] !== 48;
+}
+
+/** digits of a double that every database prints as they are */
+const exactDigits = 15;
+
+/** Of a plain number: every database prints it as a double with all its digits, and without an exponent. */
+function hasNoExponent(source: Uint8Array, start: number, end: number): boolean {
+  let digits = 0;
+  let zeros = 0;
+  for (let i = start; i < end; i += 1) {
+    if (source[i] === 48 && digits === zeros) zeros += 1;
+    if (source[i]! >= 48) digits += 1;
+  }
+  return digits <= exactDigits && (zeros <= 3 || zeros === digits);
 }

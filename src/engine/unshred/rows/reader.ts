@@ -10,6 +10,7 @@ import type { XmlOutput } from '../xml-output.ts';
 import { indexKeptContent, type KeptElements } from '../kept-content.ts';
 import { joinedRows } from './joined.ts';
 import { withOffsets } from './time-offsets.ts';
+import { withWrittenForms } from './written-forms.ts';
 import { rowsAsWritten } from './written-values.ts';
 import { cellNumber, cellText, isNull, numberIn, textOf, type RowBytes } from './values.ts';
 import { Strays, unplacedRows, type StrayRow } from './strays.ts';
@@ -331,7 +332,7 @@ export class RowReader {
     const written =
       blocks === null
         ? null
-        : rowsAsWritten(withOffsets(blocks, columns), {
+        : rowsAsWritten(withWrittenForms(withOffsets(blocks, columns), columns), {
             columns,
             keyColumn,
             entries: () => this.#lexicalOf(parts),

@@ -313,6 +313,10 @@ export class DrawnTables {
       known.type = widerColumnType(known.type, column.type);
       known.sourceType = widerSourceType(known.sourceType, column.sourceType ?? null);
       known.keepsForm ||= column.keepsForm ?? false;
+      const { writtenAs = null } = column;
+      // what is right for values of one declaration may be wrong for those of the other
+      if (JSON.stringify(known.writtenAs) !== JSON.stringify(writtenAs)) known.keepsForm = true;
+      known.writtenAs ??= writtenAs;
       known.hasOffsets ||= column.hasOffsets ?? false;
       if (!isSameConstraint(known.constraint, column.constraint ?? null)) known.constraint = null;
       if (JSON.stringify(known.members) !== JSON.stringify(column.members ?? [])) known.members = [];

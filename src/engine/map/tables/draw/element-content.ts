@@ -2,12 +2,14 @@
 import {
   isValueName,
   type SourceAttribute,
+  type SourceElement,
   type SourceType,
   type ValueType,
 } from '../../../model/source-model.ts';
 import type { ValueConstraint } from '../../../model/relational-model.ts';
-import { columnTypeOf, itemBaseOf, keepsForm } from '../column-types.ts';
+import { columnTypeOf, formOf, itemBaseOf, type ColumnTypeOptions } from '../column-types.ts';
 import { hangsFromHead, newNode, type NodeDraft } from '../model-builder.ts';
+import { formOfFixed, type FormOfValues } from '../written-forms.ts';
 import { derivedTypesOf, isTextAlone } from '../type-graph.ts';
 import { drawChild } from './children.ts';
 import type { DrawingContext } from './context.ts';
@@ -143,7 +145,7 @@ function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, val
     xpath: row.xpath,
     type: columnTypeOf(value, drawing.columnTypes),
     sourceType: itemBaseOf(value),
-    keepsForm: keepsForm(value, drawing.columnTypes),
+    ...elementForm(value, declared, drawing.columnTypes),
     hasOffsets: value.offsets === true,
     members: value.memberTypes,
     documentation: row.documentation,
@@ -153,6 +155,18 @@ function drawText(drawing: DrawingContext, node: NodeDraft, row: RowContext, val
   const { default: constant, fixed = constant } = declared;
   const mayBeEmpty = value.mayBeEmpty ?? (fixed !== undefined && node.text.type.kind !== 'text');
   if (row.guarantor !== null && !mayBeEmpty) node.text.requiredBy.add(row.guarantor);
+}
+
+/** libxml2 compares an element of a fixed value by its text: the form of the value counts, too. */
+function elementForm(
+  value: ValueType,
+  { fixed }: Pick<SourceElement, 'fixed'>,
+  options: ColumnTypeOptions,
+): FormOfValues {
+  const form = formOf(value, options);
+  return fixed === undefined || form.keepsForm
+    ? form
+    : formOfFixed(fixed, columnTypeOf(value, options), form);
 }
 
 function drawAttributes(drawing: DrawingContext, node: NodeDraft, row: RowContext): void {
@@ -170,7 +184,7 @@ function drawAttributes(drawing: DrawingContext, node: NodeDraft, row: RowContex
       xpath: drawing.paths.attribute(row.xpath, attribute.name),
       type: columnTypeOf(attribute.type, drawing.columnTypes),
       sourceType: itemBaseOf(attribute.type),
-      keepsForm: keepsForm(attribute.type, drawing.columnTypes),
+      ...formOf(attribute.type, drawing.columnTypes),
       hasOffsets: attribute.type.offsets === true,
       members: attribute.type.memberTypes,
       documentation: attribute.documentation ?? saidOfValue(type, attribute, row),
