@@ -1,7 +1,6 @@
 /**
- * Columns that are text in a target although the model has instants: they say what documents say, at the offset of each, or without one. Instants were
- * made text in UTC; what they were written as, where that is something else, stands in `_lexical`, and goes into them. Values of other types are shown
- * as they are written already, but for what has no place in a value of the type: a date's zone stays in `_lexical`, as it does in files.
+ * Columns that are text in a target although the model has another type. Each row says what its document says: where the typed value did not give that
+ * back, as for dates and times with an offset, `_lexical` has it, and it is written into the column.
  */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
@@ -30,7 +29,7 @@ export function textColumns(
 ): TextColumn[] {
   const found = tables.flatMap(({ name, columns }, table) =>
     columns.flatMap(({ name: column, role, type }, at) => {
-      if (role !== 'value' || type.kind !== 'timestamptz') return [];
+      if (role !== 'value' || type.kind === 'text' || type.list === true) return [];
       const text = textOf(table, at);
       const { name: there, primaryKey, columns: thereColumns } = physical[table]!;
       if (text === null || primaryKey[0] === undefined) return [];
@@ -58,7 +57,7 @@ export function isWrittenText(
   const ofJob = isTurned
     ? ''
     : ` AND l.document_key IN (SELECT document_key FROM ${relation(sideTableNames.documents)} WHERE job_uuid = ${literal(jobUuid)})`;
-  return `l.table_name = ${literal(of.table)} AND l.column_name = ${literal(of.column)} AND l.content <> ''${ofJob}`;
+  return `l.table_name = ${literal(of.table)} AND l.column_name = ${literal(of.column)} AND trim(l.content) <> ''${ofJob}`;
 }
 
 /** A statement for databases that update from another table. */
