@@ -31,8 +31,7 @@ export class InputError extends Error {
 }
 
 /** Controls, formatting characters, unassigned code points, blanks other than a space, and fillers that show nothing. */
-const invisible =
-  /(?![ \n])[\p{C}\p{Z}\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u3164\uFE00-\uFE0F\uFFA0]/gu;
+const invisible = /(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Writes each character that a reader cannot see as its number, such as U+FEFF. */
 export function withVisibleCharacters(text: string): string {

@@ -45,7 +45,7 @@ export function documentsOf(files: Iterable<string>): (document: string) => bool
   const names = new Set<string>();
   for (const file of files) names.add(file).add(unpacked(file));
   return (document) => {
-    if (names.has(document) || names.has(document.replace(/#\d+$/, ''))) return true;
+    if (names.has(document) || names.has(document.replace(/(?:#\d+)+$/, ''))) return true;
     for (let at = document.indexOf('/'); at >= 0; at = document.indexOf('/', at + 1))
       if (names.has(document.slice(0, at))) return true;
     return false;

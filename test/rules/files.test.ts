@@ -1,29 +1,8 @@
-/** How files are kept: short, and without a word of the machine they were written on. */
+/** How source files begin, what they may not hold, and that no machine is named in them. */
 import { describe, expect, it } from 'vitest';
 import { listFiles, readText } from './project-files.ts';
 
-const maxLines = 440;
-
-/** Longer than that, each with its reason. */
-const longFiles: Readonly<Record<string, string>> = {};
-
 const sources = listFiles().filter((path) => /\.(ts|mjs|as|css)$/.test(path));
-
-describe('file length', () => {
-  it(`is at most ${maxLines} lines, or has a reason`, () => {
-    const tooLong = sources
-      .map((path) => ({ path, lines: readText(path).split('\n').length - 1 }))
-      .filter(({ path, lines }) => lines > maxLines && longFiles[path] === undefined);
-    expect(tooLong).toEqual([]);
-  });
-
-  it('has no reason left for files that are short or gone', () => {
-    const stale = Object.keys(longFiles).filter(
-      (path) => !sources.includes(path) || readText(path).split('\n').length - 1 <= maxLines,
-    );
-    expect(stale).toEqual([]);
-  });
-});
 
 describe('a source file', () => {
   it('opens with a line that says what is in it', () => {

@@ -1,42 +1,15 @@
-/** Rooms one finds one's way in: few files each, named for what they hold, and no word in a comment that leads nowhere. */
+/** Files are named for what they hold, and comments refer only to what exists. */
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listFiles, readText } from './project-files.ts';
 
-const mostFiles = 20;
-const mostMedian = 6;
-
 const sources = listFiles().filter(
   (path) => /\.(?:ts|mjs|as)$/.test(path) && !/^test\/(?:fixtures|golden)\//.test(path) && path.includes('/'),
 );
-const rooms = Map.groupBy(sources, (path) => posix.dirname(path));
 /** A file's name without its endings. */
 const stem = (path: string): string => posix.basename(path).replace(/\..*$/, '');
 
 describe('a room', () => {
-  it(`holds at most ${mostFiles} files`, () => {
-    expect([...rooms].filter(([, files]) => files.length > mostFiles).map(([room]) => room)).toEqual([]);
-  });
-
-  it.each(['src', 'test'])(`holds ${mostMedian} in %s, where half of the rooms hold fewer`, (top) => {
-    const sizes = [...rooms]
-      .filter(([room]) => room.startsWith(`${top}/`))
-      .map(([, files]) => files.filter((path) => top === 'src' || path.endsWith('.test.ts')).length)
-      .filter((size) => size > 0)
-      .toSorted((a, b) => a - b);
-    expect(sizes.length).toBeGreaterThan(20);
-    expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(mostMedian);
-  });
-
-  it('is no list of files that begin with the same word: those have a room of their own', () => {
-    const families = [...rooms].flatMap(([room, files]) =>
-      [...Map.groupBy(files.map(stem), (name) => name.split('-')[0]!)]
-        .filter(([, names]) => new Set(names).size > 2)
-        .map(([word]) => `${room}: ${word}-*`),
-    );
-    expect(families).toEqual([]);
-  });
-
   it('does not say its name again in a file of it', () => {
     const repeated = sources.filter((path) => {
       const room = posix.basename(posix.dirname(path));

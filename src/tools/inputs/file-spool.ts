@@ -4,15 +4,18 @@ import { dirname } from 'node:path';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import type { RemoteFile, RemotePlace } from '../../runtime/remote/read-place.ts';
 import { archiveKindOf } from './archives/kinds.ts';
-import type { InputMember } from './members.ts';
 import { smallFileBytes } from './open-file.ts';
 
 /** Where a file, or a document of one that holds several, lies in another one. */
-export interface Spooled extends Pick<InputMember, 'start' | 'encoding' | 'carried'> {
+export interface Spooled {
   readonly file: string;
   /** of its first byte */
   readonly from: number;
   readonly bytes: number;
+  /** as of `InputMember` */
+  readonly start?: { readonly line: number; readonly column: number };
+  readonly encoding?: string;
+  readonly carried?: Readonly<Record<string, string | null>>;
 }
 
 /** Written once it holds so much. */

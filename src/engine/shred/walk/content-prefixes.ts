@@ -10,7 +10,6 @@ import { utf8Text } from '../../xml/utf8.ts';
 import { FRAME_ROW, FRAME_SCOPE, type ShredState } from '../open-elements.ts';
 import type { NamespaceScope } from '../values/namespace-scope.ts';
 import type { DocumentPaths } from './document-paths.ts';
-import type { UnmappedContent } from './unmapped-content.ts';
 
 /** A declaration in scope. */
 interface Declared {
@@ -20,6 +19,11 @@ interface Declared {
   readonly meant: number;
   /** it is to be kept when its prefix is met */
   isWanted: boolean;
+}
+
+/** Takes what is kept of the document beside its rows. */
+interface Keeper {
+  keep(kind: 'attribute', position: number, xpath: string, content: string, row: number): void;
 }
 
 /** Prefixes in UTF-8 that are looked for; `any`: there are too many to look for each. */
@@ -90,7 +94,7 @@ export class ContentPrefixes {
   }
 
   /** The text is content of the innermost open element. */
-  meet(unmapped: UnmappedContent, source: Uint8Array, start: number, end: number): void {
+  meet(unmapped: Keeper, source: Uint8Array, start: number, end: number): void {
     const text = source.subarray(start, end);
     for (let colon = text.indexOf(COLON); colon >= 0; colon = text.indexOf(COLON, colon + 1)) {
       if (colon + 1 === text.length || !startsName(text[colon + 1]!)) continue;
@@ -118,7 +122,7 @@ export class ContentPrefixes {
       this.#wanted.size > mostWanted ? 'any' : Array.from(this.#wanted, (one) => utf8.encode(one));
   }
 
-  #keep(prefix: string, unmapped: UnmappedContent): void {
+  #keep(prefix: string, unmapped: Keeper): void {
     const { meant } = this.#declared[this.#places.get(prefix)!.at(-1)!]!;
     const declared = this.#declared[meant]!;
     declared.isWanted = false;

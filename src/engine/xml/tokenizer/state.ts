@@ -7,7 +7,7 @@ import type { ExternalParts } from '../dtd/external-parts.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
 import { RawNames } from '../names/raw-names.ts';
 import { LocationCounter } from '../text-location.ts';
-import { htmlPage, isHtmlPage } from './html-page.ts';
+import { beginsPage, htmlPage, isPageRoot, xhtmlNamespace } from './html-page.ts';
 import { openElementPath } from './element-path.ts';
 import type { TokenizerMemory } from './memory.ts';
 import { textRunAtEnd } from '../text-runs.ts';
@@ -386,10 +386,20 @@ export class TokenizerState {
     );
   }
 
+  /** What is not well-formed at `at` begins as a page of HTML does. */
+  private isHtmlPage(at: number): boolean {
+    if (this.depth > 0 || this.stage === IN_EPILOG) {
+      const isAlone = !this.contexts.declaresOther(this.stackContext[1]!, xhtmlNamespace);
+      return isPageRoot(this.raw.interner.text(this.stackRaw[1]!), isAlone);
+    }
+    const lead = (from: number): string => this.text(from, Math.min(this.end, from + 200));
+    return !this.inEntity && (beginsPage(lead(at)) || beginsPage(lead(this.pos)));
+  }
+
   /** `depth`: of the element that it is in */
   fail(at: number, code: string, message: string, depth = this.depth): never {
     const entity = this.suspended.at(-1)?.entity;
-    const page = isHtmlPage(this, at) ? `; ${htmlPage}` : '';
+    const page = this.isHtmlPage(at) ? `; ${htmlPage}` : '';
     const within = entity === undefined ? '' : ` (in the replacement text of the entity "${entity.name}")`;
     const { line, column } = this.locate(at);
     const path = openElementPath(this.raw, this.stackRaw, depth);

@@ -77,12 +77,13 @@ describe('without an XSD', () => {
   });
 });
 
-describe('with an XSD', () => {
-  const xsd = (use: string) => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+const xsd = (use: string) => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
     <xs:import namespace="http://www.w3.org/XML/1998/namespace" schemaLocation="xml.xsd"/>
     <xs:element name="d"><xs:complexType><xs:sequence maxOccurs="unbounded"><xs:element ref="listing"/><xs:element name="plain" minOccurs="0"><xs:complexType><xs:sequence><xs:element name="n" type="xs:int" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
     <xs:element name="listing"><xs:complexType><xs:sequence><xs:element name="line" type="xs:string" minOccurs="0" maxOccurs="unbounded"/><xs:element name="end" type="xs:int" minOccurs="0"/></xs:sequence>
       <xs:attribute ref="xml:space" ${use}/></xs:complexType></xs:element></xs:schema>`;
+
+describe('with an XSD', () => {
   const xml = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="http://www.w3.org/XML/1998/namespace"><xs:attribute name="space"><xs:simpleType><xs:restriction base="xs:NCName"><xs:enumeration value="default"/><xs:enumeration value="preserve"/></xs:restriction></xs:simpleType></xs:attribute></xs:schema>`;
   const sourceOf = (use: string) => compiled({ 'd.xsd': xsd(use), 'xml.xsd': xml });
 

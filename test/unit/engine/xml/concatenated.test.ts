@@ -73,13 +73,13 @@ describe('documents one after the other', () => {
   );
 });
 
-describe('encodings', () => {
-  const latin1 = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
-  const utf16 = (text: string, isBigEndian = false) =>
-    Uint8Array.from({ length: text.length * 2 }, (_, at) =>
-      (at % 2 === 0) === isBigEndian ? text.charCodeAt(at >> 1) >> 8 : text.charCodeAt(at >> 1) & 255,
-    );
+const latin1 = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
+const utf16 = (text: string, isBigEndian = false) =>
+  Uint8Array.from({ length: text.length * 2 }, (_, at) =>
+    (at % 2 === 0) === isBigEndian ? text.charCodeAt(at >> 1) >> 8 : text.charCodeAt(at >> 1) & 255,
+  );
 
+describe('encodings', () => {
   test('a document without a declaration has that of the first', () => {
     const declared = '<?xml version="1.0" encoding="ISO-8859-1"?>';
     const file = latin1(
