@@ -102,7 +102,7 @@ class DocumentShredder implements Shredder {
     const context = new WalkContext(options);
     const elementRows = new ElementRows(context);
     const unmapped = new UnmappedContent(context);
-    const values = new ColumnValues(context);
+    const values = new ColumnValues(context, unmapped);
     const turns = new KernelTurns(context, elementRows, options, options.kernelFrom ?? usualKernelFrom);
     const text = new TextRuns(context, values, elementRows, unmapped);
     const attributes = new Attributes(context, values, elementRows, unmapped, turns);

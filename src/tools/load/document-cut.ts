@@ -16,12 +16,7 @@ export interface DocumentConsumer {
    * `number`: of the document in its file, from 1; null where the file is the document. `within`: it is gone on with, and what comes has the
    * tags of what is open before and behind it.
    */
-  begin(
-    file: string,
-    number: number | null,
-    inherited?: Surroundings,
-    within?: PlaceInDocument,
-  ): void;
+  begin(file: string, number: number | null, inherited?: Surroundings, within?: PlaceInDocument): void;
   /** Parts of a file from the one with this number on, as many as can be handled at once (src/engine/shred/row-tag/elements.ts). */
   take?(
     batch: TokenBatch,

@@ -167,8 +167,7 @@ class RowElementCutter implements RowElements {
       } else if (kind === KIND_ATTRIBUTE) {
         this.outside += 1;
         if (events[at * RECORD_INTS + 1] === this.#xmlSpace) this.#setSpace(rangeText(batch, at));
-      }
-      else if (kind === KIND_TEXT && (flags & FLAG_WHITE_SPACE) === 0 && !this.#inText) {
+      } else if (kind === KIND_TEXT && (flags & FLAG_WHITE_SPACE) === 0 && !this.#inText) {
         this.#inText = true;
         this.outside += 1;
       }

@@ -57,17 +57,8 @@ export class Attributes {
   add(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const nameId = batch.events[at * RECORD_INTS + 1]!;
     if (this.#xsi.locations.has(nameId)) return;
-    const { prefixes, xmlSpace } = this.#context;
     this.#state.setFrame(this.#state.depth - 1, FRAME_SHOWN, 1);
-    if (nameId === xmlSpace) this.#setSpace(rangeText(batch, at));
-    // what xsi:type names is kept with its namespace
-    if (prefixes.wanted.length > 0 && nameId !== this.#xsi.type)
-      prefixes.meet(
-        this.#unmapped,
-        sourceOf(batch, at),
-        batch.events[at * RECORD_INTS + 2]!,
-        batch.events[at * RECORD_INTS + 3]!,
-      );
+    if (nameId === this.#context.xmlSpace) this.#setSpace(rangeText(batch, at));
     const column = this.#plan.attributeColumn(node.index, nameId);
     if (column < 0) {
       this.#addOther(batch, at, node, row);
@@ -166,6 +157,12 @@ export class Attributes {
     this.#values.set(row, column, label, 0, label.length);
   }
 
+  #meetPrefixes(batch: TokenBatch, at: number): void {
+    const { prefixes } = this.#context;
+    const [start, end] = [batch.events[at * RECORD_INTS + 2]!, batch.events[at * RECORD_INTS + 3]!];
+    if (prefixes.wanted.length > 0) prefixes.meet(this.#unmapped, sourceOf(batch, at), start, end);
+  }
+
   /** An attribute without a column of its own. */
   #addOther(batch: TokenBatch, at: number, node: CompiledNode, row: number): void {
     const { names } = this.#context;
@@ -178,6 +175,7 @@ export class Attributes {
       if (nil === true) this.#state.setFrame(this.#state.depth - 1, FRAME_NIL, 1);
       return;
     }
+    this.#meetPrefixes(batch, at);
     const uri = names.namespaceUri(nameId);
     const isLetIn = anyAttributeColumn >= 0 && allowsNamespace(anyAttributeNamespaces, uri);
     if (isLetIn && !this.#unmapped.isIgnored(node, 'attributes', nameId)) {

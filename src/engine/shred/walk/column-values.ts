@@ -5,6 +5,7 @@ import type { OpenRows } from '../rows/open-rows.ts';
 import { EMPTY, FITS, UNCONVERTED } from '../values/conversion.ts';
 import { cellOfMisfit, isMistakable } from '../values/lookalikes.ts';
 import type { WalkContext } from './context.ts';
+import type { UnmappedContent } from './unmapped-content.ts';
 
 export interface UnconvertedText {
   readonly table: number;
@@ -19,17 +20,23 @@ export class ColumnValues {
   readonly unconvertedValues: UnconvertedText[] = [];
   readonly #context: WalkContext;
   readonly #rows: OpenRows;
+  readonly #unmapped: UnmappedContent;
 
-  constructor(context: WalkContext) {
+  constructor(context: WalkContext, unmapped: UnmappedContent) {
     this.#context = context;
+    this.#unmapped = unmapped;
     this.#rows = context.rows;
   }
 
   set(row: number, column: number, source: Uint8Array, start: number, end: number): void {
     const result = this.#rows.setValue(row, column, source, start, end);
     if (result !== FITS) this.#setOther(result, row, column, source, start, end);
-    else if (this.#rows.table(row).holdsNames[column] === 1)
+    const keepsName =
+      result === FITS &&
+      this.#rows.table(row).holdsNames[column] === 1 &&
       this.#keepName(row, column, source.subarray(start, end));
+    const { prefixes } = this.#context;
+    if (!keepsName && prefixes.wanted.length > 0) prefixes.meet(this.#unmapped, source, start, end);
   }
 
   #setOther(
@@ -63,14 +70,15 @@ export class ColumnValues {
     output.side('lexical', [this.#context.documentKey(), part.name, rowKey, name, kept]);
   }
 
-  /** A QName whose prefix means something else in the model, or nothing, is kept with its namespace. */
-  #keepName(row: number, column: number, value: Uint8Array): void {
+  /** A QName whose prefix means something else in the model, or nothing, is kept with its namespace: then true. */
+  #keepName(row: number, column: number, value: Uint8Array): boolean {
     const { output, scope, settings } = this.#context;
     const table = this.#rows.table(row);
     const { name, type } = table.columns[column]!;
     const expanded = scope.expand(utf8Text(value), type.list === true, settings.model.namespaces);
-    if (expanded === null) return;
+    if (expanded === null) return false;
     const document = this.#context.documentKey();
     output.side('lexical', [document, partOf(table, column).name, this.#rows.key(row), name, expanded]);
+    return true;
   }
 }

@@ -65,7 +65,6 @@ export class TextRuns {
   endValue(frame: number, row: number, column: number): void {
     const state = this.#state;
     if (state.frame(frame, FRAME_POSITION) > 0) this.closeRun(frame);
-    this.#meetPrefixes(0);
     if (state.frame(frame, FRAME_NIL) === 0 || state.text.length > 0) {
       this.#values.set(row, column, state.text.bytes, 0, state.text.length);
       state.setFrame(frame, FRAME_SHOWN, 1);
@@ -90,7 +89,7 @@ export class TextRuns {
       else if (keepsSpace || this.#preservesSpace(frame)) this.#keepSpace(frame, run, row);
       return;
     }
-    this.#meetPrefixes(0);
+    this.#meetPrefixes();
     if (plan.textTable >= 0) {
       this.#state.setFrame(frame, FRAME_SHOWN, 1);
       const position = this.#state.nextPosition(frame);
@@ -115,11 +114,11 @@ export class TextRuns {
     this.#unmapped.keep('text', position, this.#context.paths.element(frame), run, row);
   }
 
-  /** The text of the innermost element from that byte on is content. */
-  #meetPrefixes(from: number): void {
+  /** The text of the innermost element is content. */
+  #meetPrefixes(): void {
     const { prefixes } = this.#context;
     const { bytes, length } = this.#state.text;
-    if (prefixes.wanted.length > 0) prefixes.meet(this.#unmapped, bytes, from, length);
+    if (prefixes.wanted.length > 0) prefixes.meet(this.#unmapped, bytes, 0, length);
   }
 
   /** Keeps the white space a batch ends with, for text at the start of the next. */
