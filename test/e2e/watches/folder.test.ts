@@ -87,6 +87,32 @@ describe('a watched folder', { timeout: 180_000 }, () => {
     expect(record.next_run).toBeGreaterThan(record.last_run!);
   });
 
+  it('is loaded whatever the names, and what is no document has that as its reason', async () => {
+    const inbox = await folder('names');
+    await put(inbox, 'a.gml', order(1));
+    await put(inbox, 'noext', order(2));
+    await put(inbox, 'scan.bin', 'no document');
+    const { id_watch: id } = await watches.create({
+      name: 'names',
+      location: 'names',
+      target: 'metadb:names_orders',
+      every: '1s',
+      settle: '0s',
+    });
+    const met = await watches.settled(id, 3);
+    expect(met.map(({ name, status }) => [name, status]).toSorted()).toEqual([
+      ['a.gml', 'loaded'],
+      ['noext', 'loaded'],
+      ['scan.bin', 'rejected'],
+    ]);
+    expect(met.find(({ name }) => name === 'scan.bin')!.reason).toBe('does not begin as XML does');
+    expect(await ids('names_orders')).toEqual([1, 2]);
+    await put(inbox, 'other.bin', 'none');
+    const alone = await watches.settled(id, 4);
+    expect(alone.find(({ name }) => name === 'other.bin')).toMatchObject({ status: 'rejected' });
+    expect(await watches.get(id)).toMatchObject({ stalled: null });
+  });
+
   it('a changed file is a new version, and one with the same content none', async () => {
     const inbox = await folder('changing');
     await put(inbox, 'a.xml', order(1));

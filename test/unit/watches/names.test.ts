@@ -1,6 +1,6 @@
 /** Which documents are those of files. */
 import { describe, expect, it } from 'vitest';
-import { documentsOf } from '../../../src/watches/names.ts';
+import { documentsOf, nameTest } from '../../../src/watches/names.ts';
 
 describe('documents of files', () => {
   const isOf = documentsOf(['in/a.xml', 'b.xml.gz', 'c.zip']);
@@ -13,5 +13,18 @@ describe('documents of files', () => {
   it.each(['a.xml', 'in', 'in/a.xml.gz', 'in/a.xml2', 'b.xml.zip', 'c.zip2/1.xml', 'd/c.zip/1.xml', ''])(
     '%s is none',
     (document) => expect(isOf(document)).toBe(false),
+  );
+});
+
+describe('a watch without a pattern', () => {
+  const takes = nameTest(null);
+
+  it.each(['a.xml', 'in/c.gml', 'noext', 'f.xbrl.gz', 'a.zip', 'page.xhtml'])('takes %s', (name) =>
+    expect(takes(name)).toBe(true),
+  );
+
+  it.each(['.a.xml', 'in/.git/x', 'a.xml.part', 'a.xml~', 'a.xml.md5', 's.xsd', 's.xsd.gz', 'd.dtd', 'notes.txt'])(
+    'leaves out %s',
+    (name) => expect(takes(name)).toBe(false),
   );
 });
