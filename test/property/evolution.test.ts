@@ -78,6 +78,13 @@ function columnsOf({ tables }: RelationalModel): Set<string> {
   return new Set(tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`)));
 }
 
+function parentsIn(columns: ReadonlyMap<string, string>): string {
+  return [...columns.values()]
+    .filter((value) => value.startsWith(leadsTo))
+    .toSorted()
+    .join();
+}
+
 /** Rows of one document in both models: where a table has the row in both, a column of both has the same there. */
 function expectSameContent(a: RelationalModel, b: RelationalModel, document: string): void {
   const [inA, inB] = [columnsOf(a), columnsOf(b)];
@@ -86,7 +93,10 @@ function expectSameContent(a: RelationalModel, b: RelationalModel, document: str
     const other = contentB.get(row);
     if (other === undefined) continue;
     const table = row.slice(0, row.indexOf(' '));
+    const hasMoved = parentsIn(columns) !== parentsIn(other);
     for (const name of new Set([...columns.keys(), ...other.keys()])) {
+      // the way from the row above, which is another row now
+      if (name === 'role' && hasMoved) continue;
       const place = `${table}.${name}`;
       if (!inA.has(place) || !inB.has(place)) continue;
       const values = [columns.get(name), other.get(name)];
