@@ -11,6 +11,7 @@ import { clearTables } from './overwrite.ts';
 import { columnId, widenedWords } from '../../row-sinks/unfit-columns.ts';
 import { ledgerStatement } from '../../row-sinks/ledger.ts';
 import { textColumns, writtenTextStatement } from '../../row-sinks/written-texts.ts';
+import type { StagedRowsFile } from '../../database-files/sink.ts';
 import { runAll, type DuckDbPublication } from './publication.ts';
 import { readTables, sideTableStatements, tableStatements } from '../tables.ts';
 import { columnSqlType } from '../types.ts';
@@ -21,6 +22,14 @@ import { columnSqlType } from '../types.ts';
  */
 const mostHeldBytes = 16 * 1024 * 1024;
 
+/** A table that is there, and can take the staged rows. */
+interface ReadyTable {
+  readonly csv: StagedRowsFile;
+  readonly incoming: readonly Incoming[];
+  /** of its columns, in the model's order */
+  readonly types: readonly string[];
+}
+
 /** Rows added by table name of the model. */
 export async function publishRows(publication: DuckDbPublication): Promise<Record<string, number>> {
   const { database, plan, tables, staged } = publication;
@@ -29,12 +38,9 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
   if (plan.saveMode === 'overwrite') await clearTables(publication);
   publication.known = await readTables(database);
   const offsets = await keyOffsets(publication);
-  const merging = plan.saveMode === 'merge' ? await beginMerge(publication) : null;
-  publication.merging = merging;
-  const documents = await addDocuments(publication, offsets);
-  const rows: Record<string, number> = {};
-  let heldBytes = 0;
   const texts = new Map<string, 'turned' | 'text'>();
+  const ready = new Map<number, ReadyTable>();
+  // before rows go: DuckDB commits no transaction that alters a table after it has deleted rows of it
   for (const [index, table] of tables.entries()) {
     const csv = staged.get(index);
     if (csv === undefined) {
@@ -54,8 +60,16 @@ export async function publishRows(publication: DuckDbPublication): Promise<Recor
         known === undefined || known.columns.get(foldedName(table.columns[at]!.name))?.type === 'VARCHAR';
       if (type === 'VARCHAR') texts.set(columnId(index, at), wasText ? 'text' : 'turned');
     }
-    rows[plan.model.tables[index]!.name] = await insert(publication, index, csv, incoming, types, offsets);
-    heldBytes += csv.bytes;
+    ready.set(index, { csv, incoming, types });
+  }
+  const merging = plan.saveMode === 'merge' ? await beginMerge(publication) : null;
+  publication.merging = merging;
+  const documents = await addDocuments(publication, offsets);
+  const rows: Record<string, number> = {};
+  let heldBytes = 0;
+  for (const [index, table] of ready) {
+    rows[plan.model.tables[index]!.name] = await insert(publication, index, table, offsets);
+    heldBytes += table.csv.bytes;
     if (!publication.isNew || heldBytes < mostHeldBytes) continue;
     for (const step of ['COMMIT', 'CHECKPOINT', 'BEGIN']) await database.run(step);
     heldBytes = 0;
@@ -145,9 +159,7 @@ async function makeTable(
 async function insert(
   publication: DuckDbPublication,
   index: number,
-  csv: StagedCsv,
-  incoming: readonly Incoming[],
-  types: readonly string[],
+  { csv, incoming, types }: ReadyTable,
   offsets: ReadonlyMap<string, bigint>,
 ): Promise<number> {
   const { database, plan } = publication;
