@@ -1,9 +1,12 @@
 /** Names that options may not give to tables and columns: a target could not tell them from its own. */
+import { isReservedColumn } from '../../engine/map/names/reserved-columns.ts';
 import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
 
 /** What is wrong with a name of a table or column; null: nothing. */
 export function reservedName(name: string): string | null {
   if (hasOwnPrefix(name)) return `${name}: ${reservedPrefix}`;
+  if (isReservedColumn(name))
+    return `${name} is reserved: databases and table formats have columns of that name of their own; choose another`;
   return name.toLowerCase() === fileKeyName
     ? `${name} is reserved: in every table it is the key of the document`
     : null;

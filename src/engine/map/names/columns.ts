@@ -2,6 +2,7 @@
 import { listCountUse } from '../../model/column-uses.ts';
 import type { SourceModel } from '../../model/source-model.ts';
 import { fileKeyName } from '../../model/side-tables.ts';
+import { unreservedColumn } from './reserved-columns.ts';
 import { orderedColumns, type ColumnDraft, type TableDraft } from '../tables/model-builder.ts';
 import {
   byteLength,
@@ -54,7 +55,9 @@ export function nameColumns(
   unsaid: ReadonlyMap<TableDraft, number>,
   { prunedOf, isKeyOfTable, roles }: ReadableNames,
 ): void {
-  const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath));
+  const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath), undefined, (name) =>
+    unreservedColumn(name, naming),
+  );
   const word = (text: string): string => structureWord(text, naming.nameMode);
   const ordered = orderedColumns(table);
   table.columns.splice(0, table.columns.length, ...ordered);

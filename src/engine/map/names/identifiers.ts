@@ -207,19 +207,22 @@ export class NameScope {
   readonly #maxBytes: number;
   readonly #meanings: ReadonlyMap<string, string | null>;
   readonly #isReserved: (name: string) => boolean;
+  readonly #allowed: (name: string) => string;
 
   /**
    * `meanings`: names in lower case that stand for something already, and are given to nothing else; null: to nothing at all.
-   * `isReserved`: names that none is to have; they begin with an underscore.
+   * `isReserved`: names that none is to have; they begin with an underscore. `allowed`: the name itself, or one that can be had in its place.
    */
   constructor(
     maxBytes: number,
     meanings: ReadonlyMap<string, string | null> = new Map(),
     isReserved: (name: string) => boolean = () => false,
+    allowed: (name: string) => string = (name) => name,
   ) {
     this.#maxBytes = maxBytes;
     this.#meanings = meanings;
     this.#isReserved = isReserved;
+    this.#allowed = allowed;
   }
 
   isFree(name: string, meaning?: string): boolean {
@@ -238,16 +241,16 @@ export class NameScope {
   claimName(candidates: readonly string[], path: string, { meaning, steps, choose }: NameClaim = {}): string {
     const isFree = (name: string): boolean => this.isFree(name, meaning) && !this.#isReserved(name);
     for (const candidate of candidates) {
-      const name = fittingName(candidate, this.#maxBytes, steps, choose);
+      const name = this.#allowed(fittingName(candidate, this.#maxBytes, steps, choose));
       if (isFree(name)) return this.#take(name);
     }
-    const [first = 'x'] = candidates;
+    const first = this.#allowed(candidates[0] ?? 'x');
     for (let number = 2; number <= mostNumbered && !this.#isReserved(first); number += 1) {
       const end = `_${number}`;
       const name = fittingName(first, this.#maxBytes - byteLength(end), steps, choose) + end;
       if (isFree(name)) return this.#take(name);
     }
-    const last = candidates.find((name) => this.#isReserved(name)) ?? candidates.at(-1) ?? 'x';
+    const last = this.#allowed(candidates.find((name) => this.#isReserved(name)) ?? candidates.at(-1) ?? 'x');
     for (let round = 0; ; round += 1) {
       const hash = stableHash(round === 0 ? path : `${path}#${round}`);
       const hashed = `${truncateToBytes(last, this.#maxBytes - 9)}_${hash}`;

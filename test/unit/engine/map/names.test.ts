@@ -8,6 +8,7 @@ import {
   joinedSteps,
   NameScope,
   shortenName,
+  type NamingOptions,
 } from '../../../../src/engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
@@ -381,5 +382,50 @@ describe('names that mean something else', () => {
     const names = (tables: typeof next.tables) =>
       tables.map(({ name, columns }) => [name, ...columns.map((column) => column.name)]);
     expect(names(next.tables)).toEqual(names(previous.tables));
+  });
+});
+
+describe('names that targets keep for columns of their own', () => {
+  const columnsOf = (elements: readonly string[], options: Partial<NamingOptions> = {}) =>
+    buildRelationalModel(
+      compiled(
+        `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r"><xs:complexType><xs:sequence>${elements
+          .map((name) => `<xs:element name="${name}" type="xs:string"/>`)
+          .join('')}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
+      ),
+      { mapLevel: 3, naming: { ...defaultNaming, ...options } },
+    )
+      .tables[0]!.columns.filter(({ role }) => role === 'value')
+      .map(({ name }) => name);
+
+  it('are given to no column', () => {
+    expect(
+      columnsOf(['ctid', 'xmin', 'xmax', 'ymin', 'tableoid', 'oid', 'rowid', 'DB_ROW_ID', 'level']),
+    ).toEqual([
+      'ctid_value',
+      'xmin_value',
+      'xmax_value',
+      'ymin',
+      'tableoid_value',
+      'oid',
+      'rowid_value',
+      'db_row_id_value',
+      'level',
+    ]);
+  });
+
+  it('are none in any case of letters, nor with underscores as in the source', () => {
+    expect(columnsOf(['XMin', 'cMax'], { nameMode: 'u' })).toEqual(['X_MIN', 'C_MAX']);
+    expect(columnsOf(['XMIN', 'Ctid'], { nameMode: 'u' })).toEqual(['XMIN_VALUE', 'CTID_VALUE']);
+    expect(
+      columnsOf(['Ctid', '_file', '_FILE_NAME', '__root__', '_PARTITIONTIME', '_metadata', '_mine'], {
+        nameMode: 'c',
+      }),
+    ).toEqual(['Ctid_value', 'file', 'FILE_NAME', 'root__', 'PARTITIONTIME', 'metadata', '_mine']);
+  });
+
+  it('leave a name that is taken to whoever has it, and fit the shortest limit', () => {
+    expect(columnsOf(['xmin_value', 'xmin'])).toEqual(['xmin_value', 'xmin_2']);
+    expect(columnsOf(['tableoid', 'cmin'], { maxBytes: 12 })).toEqual(['tableoid_2', 'cmin_value']);
   });
 });
