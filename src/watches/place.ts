@@ -17,7 +17,7 @@ export async function openPlace(
   const kept = { location: shown, ...opened };
   const { location } = kept;
   const isRows = rowServerOf(location) !== null;
-  const watched = { files: [], evolves: false, watch: id };
+  const watched = { files: [], watch: id };
   const rows = isRows ? watchRequest({ ...kept, onError, credential }, [], watched) : null;
   return { idOrg, location, pattern, credential, rows, kept };
 }

@@ -29,6 +29,7 @@ const decided: Readonly<Record<string, string>> = {
   '--parent': 'is what on_drift says',
   '--use-stats': 'is what on_drift says',
   '--unmapped': 'is what on_drift says',
+  '--on-drift': 'is what on_drift says',
   '--on-error': 'is what on_error says',
   '--credential': 'is what credential says',
   '--skip': 'saves nothing, and a watch loads each file once',

@@ -42,7 +42,7 @@ export function settle(job: OpenJob, settings: SettleSettings): Settled {
 }
 
 function settledFiles(job: OpenJob, { onDrift, failures, inOrder }: SettleSettings): Settled {
-  if (job.end === 'completed') return completed(job, onDrift);
+  if (job.end === 'completed') return completed(job);
   if (job.end === 'removed')
     return all(job, 'rejected', 'the record of its job was removed before its end was seen');
   if (job.end === 'killed') return all(job, 'rejected', `job ${job.idJob}: ${job.failure ?? 'killed'}`);
@@ -58,51 +58,31 @@ const healthy: WatchOutcome = { failures: 0, heldUntilMs: null, stalled: null };
 type Reject = OpenJob['rejects'][number];
 
 /** `--on-error skip`: a job completes without the documents that it has rejected. */
-function completed(job: OpenJob, onDrift: OnDrift): Settled {
-  const drift = job.rejects.filter(({ code }) => code === driftCode);
-  const watch = { ...healthy, ...(job.idSch === null ? {} : { usedSch: job.idSch }) };
-  const stops = drift.length > 0 && onDrift === 'stop';
+function completed(job: OpenJob): Settled {
   return {
     files: job.files.map((file) => {
       if (file.removes) return removed(job, file.idFile);
       const own = rejectsOf(job, file.name);
       const whole = own.filter(({ document }) => document === file.name || document === unpacked(file.name));
       if (own.length === 0) return { idFile: file.idFile, status: 'loaded', reason: null };
-      if (whole.length === 0)
-        return {
-          idFile: file.idFile,
-          status: 'loaded',
-          reason: `without ${own.length} of its documents: ${worded(own[0]!)}`,
-        };
-      return whole.some(({ code }) => code === driftCode)
-        ? evolving(job, file.idFile, onDrift)
-        : rejected(file, whole[0]!);
+      if (whole.length > 0) return rejected(file, whole[0]!);
+      return {
+        idFile: file.idFile,
+        status: 'loaded',
+        reason: `without ${own.length} of its documents: ${worded(own[0]!)}`,
+      };
     }),
-    watch: stops ? { ...watch, ...stopped(drift[0]!) } : watch,
+    watch: { ...healthy, ...(job.idSch === null ? {} : { usedSch: job.idSch }) },
     pauseMs: 0,
   };
 }
 
-/** Content that the schema does not know: the target gets its next version, or a person is waited for. */
+/** `on_drift` is `fail`, and documents hold content that the schema does not know: a person is waited for. */
 function drifted(job: OpenJob, onDrift: OnDrift, blamed: readonly Reject[]): Settled {
   const drift = job.rejects.find(({ code }) => code === driftCode)!;
   const others = blamed.filter(({ code }) => code !== driftCode);
-  return {
-    files: job.files.map((file) => {
-      if (file.removes) return { idFile: file.idFile, status: 'waiting', reason: null };
-      const own = others.find(({ document }) => fileOf(job, document) === file.name);
-      return own === undefined ? evolving(job, file.idFile, onDrift) : rejected(file, own);
-    }),
-    watch: onDrift === 'stop' ? stopped(drift) : healthy,
-    pauseMs: 0,
-  };
-}
-
-function evolving(job: OpenJob, idFile: number, onDrift: OnDrift): FileOutcome {
-  const waiting = { idFile, status: 'waiting', reason: null } as const;
-  return onDrift === 'stop' || job.idSch === null
-    ? waiting
-    : { ...waiting, batch: `${job.idJob} evolves`, evolves: job.idSch };
+  // a person may have said otherwise since the job began
+  return { files: outcomes(job, others), watch: onDrift === 'fail' ? stopped(drift) : healthy, pauseMs: 0 };
 }
 
 function removed({ idJob }: OpenJob, idFile: number): FileOutcome {
@@ -118,7 +98,7 @@ function stopped(drift: Reject): WatchOutcome {
   return {
     paused: true,
     failures: 0,
-    stalled: `on_drift is stop, and documents hold what the schema does not: ${drift.message}`,
+    stalled: `on_drift is fail, and documents hold content that the schema does not know: ${drift.message}`,
   };
 }
 

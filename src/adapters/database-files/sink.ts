@@ -8,7 +8,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import type { CurrentDocument, MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
+import type { Loading } from '../../engine/sql/loaded-documents.ts';
+import type { CurrentDocument, MergeCounts, MergeOrder, UnmappedContent } from '../../ports/rows/merge.ts';
 import type {
   Fence,
   Published,
@@ -111,6 +112,11 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   protected abstract readHashes(database: Database): Promise<readonly string[]>;
   /** Those of them that no other one has replaced. */
   protected abstract readCurrent(database: Database): Promise<readonly CurrentDocument[]>;
+  /** `loading`: as `unmappedContentQuery` has it. */
+  protected abstract readUnmapped(
+    database: Database,
+    loading: Loading | null,
+  ): Promise<readonly UnmappedContent[]>;
   /** Within the transaction; `nothing`: it is rolled back. */
   protected abstract publishWithin(
     database: Database,
@@ -183,6 +189,11 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
 
   async *currentDocuments(): AsyncIterable<CurrentDocument> {
     yield* (await this.readOnce((database) => this.readCurrent(database))) ?? [];
+  }
+
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+    const loading = of === 'all' ? null : this.plan;
+    yield* (await this.readOnce((database) => this.readUnmapped(database, loading))) ?? [];
   }
 
   async write(table: number, ...rows: HandedRows): Promise<void> {

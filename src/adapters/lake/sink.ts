@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import type { CurrentDocument, MergeOrder } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../ports/rows/merge.ts';
 import type { Fence, Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
@@ -21,7 +21,7 @@ import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
 import { tableName } from '../folder/units/token.ts';
 import { passFence, StagedRowSink } from '../row-sinks/staged-rows.ts';
 import { columnId } from '../row-sinks/unfit-columns.ts';
-import { currentLakeDocuments } from './documents/current-documents.ts';
+import { currentLakeDocuments, unmappedLakeContent } from './documents/current-documents.ts';
 import { planMerge } from './documents/merged-documents.ts';
 import { finishStep } from './commit/finish-step.ts';
 import { compactSome, usualMostFiles } from './compaction.ts';
@@ -147,6 +147,10 @@ class LakeRowSink extends StagedRowSink implements RowSink {
 
   async *currentDocuments(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument> {
     yield* await this.guarded(() => currentLakeDocuments(this.#known, this.#manifest.jobs, this.plan, keys));
+  }
+
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+    yield* await this.guarded(() => unmappedLakeContent(this.#known, of === 'all' ? null : this.plan));
   }
 
   protected override async publishStaged(

@@ -12,6 +12,7 @@ import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
 import {
   currentDocumentsQuery,
+  unmappedContentQuery,
   documentColumns,
   loadedDocumentsQuery,
 } from '../../engine/sql/loaded-documents.ts';
@@ -19,7 +20,7 @@ import { doubleForReal } from '../../engine/sql/mysql-values.ts';
 import { physicalSideTable, physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { physicalName } from '../../engine/sql/physical-names.ts';
 import { AppError } from '../../errors.ts';
-import type { CurrentDocument, MergeOrder } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../ports/rows/merge.ts';
 import type {
   Fence,
   Published,
@@ -184,8 +185,17 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
       yield { documentKey: documentKey!, key: key ?? '', name: name ?? '', sha256: sha256 ?? '' };
   }
 
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+    const loading = of === 'all' ? null : this.plan;
+    const rows = await this.#askDocuments((_, known) =>
+      known.has(sideTableNames.unmapped) ? unmappedContentQuery(loading, quote) : null,
+    );
+    for (const [documentKey, xpath] of rows) yield { documentKey: documentKey!, xpath: xpath ?? '' };
+  }
+
+  /** `query`: null: there is nothing to ask. */
   #askDocuments(
-    query: (roots: ReturnType<typeof documentColumns>, known: MysqlTables) => string,
+    query: (roots: ReturnType<typeof documentColumns>, known: MysqlTables) => string | null,
   ): Promise<(string | null)[][]> {
     return this.guarded(async () => {
       const database = await this.#connect();
@@ -194,7 +204,8 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
       const roots = documentColumns(this.plan.model, this.#tables).filter(
         ({ table, column }) => known.get(foldedName(table))?.columns.has(foldedName(column)) === true,
       );
-      return database.rows(query(roots, known));
+      const asked = query(roots, known);
+      return asked === null ? [] : database.rows(asked);
     });
   }
 

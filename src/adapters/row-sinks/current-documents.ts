@@ -1,5 +1,5 @@
 /** Documents that a target holds, as rows of `currentDocumentsQuery` tell them. */
-import type { CurrentDocument } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, UnmappedContent } from '../../ports/rows/merge.ts';
 
 export interface CurrentDocumentRow {
   /** as text where a driver has no whole numbers of 64 bits */
@@ -16,4 +16,14 @@ export function currentDocumentOf({
   sha256,
 }: CurrentDocumentRow): CurrentDocument {
   return { documentKey: String(documentKey), key: key ?? '', name: name ?? '', sha256 };
+}
+
+/** A row of `unmappedContentQuery`. */
+export interface UnmappedContentRow {
+  readonly document_key: bigint | string | number;
+  readonly xpath: string | null;
+}
+
+export function unmappedContentOf({ document_key: documentKey, xpath }: UnmappedContentRow): UnmappedContent {
+  return { documentKey: String(documentKey), xpath: xpath ?? '' };
 }

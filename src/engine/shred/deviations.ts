@@ -9,7 +9,7 @@ export interface UnmappedPath {
   count: number;
   /** the first content met, cut to 200 characters */
   readonly sample: string;
-  /** document, line and column of the first, where that is known */
+  /** the document of the first, with line and column if they are known */
   readonly where?: string;
 }
 

@@ -91,6 +91,25 @@ export function currentDocumentsQuery(
   return `SELECT document_key, ${key} AS merge_key, name, sha256 FROM ${relation(documents)} WHERE document_key IN (${loadedKeys(roots, loading, relation)})${current}`;
 }
 
+/**
+ * `document_key` and `xpath` of elements, attributes and texts in `_unmapped`, but for white space. `by`: of documents alone that were not loaded by
+ * this logical schema; null: of all.
+ */
+export function unmappedContentQuery(by: Loading | null, relation: (table: string) => string): string {
+  const { documents, unmapped, loads } = sideTableNames;
+  // the characters themselves, as dialects have no escape in common
+  const text = ['\t', '\n', '\r', ' '].reduce(
+    (value, space) => `replace(${value}, '${space}', '')`,
+    'u.content',
+  );
+  const others =
+    by === null
+      ? ''
+      : ` AND u.document_key NOT IN (SELECT d.document_key FROM ${relation(documents)} d JOIN ${relation(loads)} l ON l.job = d.job WHERE ${isLoadedBy(by)})`;
+  return `SELECT DISTINCT u.document_key, u.xpath FROM ${relation(unmapped)} u
+     WHERE (u.kind IN ('element', 'attribute') OR (u.kind = 'text' AND ${text} <> ''))${others}`;
+}
+
 /** Of a row `l` of `_loads`: whether it is of a job by this logical schema. */
 export function isLoadedBy({ modelHash }: Loading): string {
   return `l.model_sha256 = ${modelHash === null ? 'NULL' : standardLiteral(modelHash)}`;

@@ -134,6 +134,7 @@ function loadSettings(): Record<string, string | boolean> {
     keys: requestDefaults.keys,
     tables: requestDefaults.tables,
     unmapped: requestDefaults.unmapped,
+    'on-drift': 'keep',
     'on-error': requestDefaults.onError,
     validate: requestDefaults.validate,
     prune: requestDefaults.prune,

@@ -57,6 +57,16 @@ export function checkCombinations(
   }
   if (request.parseMode === 'data' && makesOrigin && request.xsd === undefined)
     fault('-e', '-e d takes no statistics and so needs -x or -l, or --xsd');
+  if (request.onDrift !== undefined && request.unmapped !== 'capture')
+    fault(
+      '--unmapped',
+      `--unmapped ${request.unmapped} and --on-drift ${request.onDrift} say two things of the same content: only one of them can be given`,
+    );
+  if (request.onDrift === 'evolve' && namesLogical)
+    fault(
+      '-l',
+      '--on-drift evolve makes the next version of an origin, and -l names one logical schema: name the origin with -x',
+    );
   if (request.saveMode !== 'merge')
     for (const [flag, isGiven] of [
       ['--key', request.key !== undefined],

@@ -295,6 +295,15 @@ export const toolOptions: readonly OptionSpec[] = [
     }),
   ),
   withValue(
+    [null, '--on-drift'],
+    loaders,
+    [
+      'keep|evolve|fail',
+      'documents hold content that the schema has no place for: keep it in _unmapped (default), make the next version of a schema that was made of documents and load by it, or stop and list the paths',
+    ],
+    oneOf(['keep', 'evolve', 'fail'], (draft, onDrift) => (draft.onDrift = onDrift)),
+  ),
+  withValue(
     [null, '--on-error'],
     writers,
     ['fail|skip', 'what a bad document does (default fail)'],

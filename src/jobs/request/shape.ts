@@ -49,8 +49,6 @@ const watchedFiles = z
       .readonly(),
     /** names of files that are gone, whose documents are removed (`--delete-missing`) */
     gone: z.array(z.string().min(1)).readonly().optional(),
-    /** their content makes the next version of `parent`, beside all that documents of that one held */
-    evolves: z.boolean(),
     /** of rows (`--from`): the watch whose mark they go on from */
     watch: id.optional(),
   })
@@ -147,6 +145,8 @@ const storedRequest = z
     unmapped: z.enum(['capture', 'report', 'fail']),
     /** `--unmapped capture` was given: documents of an unknown root are kept whole, too */
     keepsOtherRoots: z.boolean(),
+    /** content that the schema has no place for; absent: keep */
+    onDrift: z.enum(['keep', 'evolve', 'fail']).optional(),
     onError: z.enum(['fail', 'skip']),
     prune: z.boolean(),
     tables: z.enum(['used', 'all']),

@@ -29,6 +29,13 @@ export interface CurrentDocument {
   readonly sha256: string;
 }
 
+/** Content of a document of the target that lies in `_unmapped`. */
+export interface UnmappedContent {
+  /** in `_documents`, decimal digits */
+  readonly documentKey: string;
+  readonly xpath: string;
+}
+
 export interface MergeCounts {
   /** keys whose documents were replaced */
   readonly replaced: number;

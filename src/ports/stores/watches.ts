@@ -5,7 +5,7 @@ export const watchFileStatuses = ['waiting', 'loading', 'loaded', 'rejected', 'i
 export type WatchFileStatus = (typeof watchFileStatuses)[number];
 
 export type ObjectOrder = 'name' | 'modified';
-export type OnDrift = 'evolve' | 'stop';
+export type OnDrift = 'keep' | 'evolve' | 'fail';
 
 /** What a person says of a watch, in the form that it is stored in. */
 export interface WatchDefinition {
@@ -145,7 +145,6 @@ export interface MetObject {
 /** A file that may be loaded. */
 export interface CandidateFile extends MetObject {
   readonly idFile: number;
-  readonly evolves: number | null;
   /** it is gone, and what it brought is to be removed */
   readonly removes: boolean;
   /** SHA-256 of the version of that name that was loaded last; null: none was */
@@ -186,7 +185,6 @@ export interface FileOutcome {
   readonly reason: string | null;
   /** of a waiting file: those that are loaded together with it, and with no others */
   readonly batch?: string;
-  readonly evolves?: number;
   /** its content, where it has been read */
   readonly sha256?: string;
   /** of a waiting file: it was met with this version, and has to settle again */

@@ -122,7 +122,8 @@ async function runSession(
     terminal.endProgress();
     if (interruption?.signal.aborted === true)
       session.log(`${interruption.why} when its rows had been published: the job is complete`);
-    for (const line of printSummary(summary, conversion.does, session.request.out ?? null)) session.log(line);
+    for (const line of printSummary(summary, conversion.does, session.request.out ?? null, conversion.advice))
+      session.log(line);
     await session.finish('completed', null);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.completed;

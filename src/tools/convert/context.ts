@@ -34,7 +34,9 @@ export class TargetOnDemand {
     return this.#session.request.out === undefined ? [] : (await this.open()).loads();
   }
 
+  /** Closes the sink, so that the target is opened anew. */
   async close(): Promise<void> {
     await this.#sink?.close();
+    this.#sink = null;
   }
 }

@@ -74,7 +74,9 @@ export async function continueTarget(
 /** An attempt before this one stored an origin of its own. */
 async function hasOwnOrigin({ originOfEarlierAttempt, home, idOrg, idJob }: ToolSession): Promise<boolean> {
   if (originOfEarlierAttempt === null) return false;
-  return (await home.adapters.catalog.findOrigin(idOrg, originOfEarlierAttempt))?.id_job === idJob;
+  const origin = await home.adapters.catalog.findOrigin(idOrg, originOfEarlierAttempt);
+  // the next version of another one is made once the documents have been read by that
+  return origin?.id_job === idJob && origin.id_parent_sch === null;
 }
 
 function fitsName(name: string | undefined, origin: OriginRecord): boolean {
@@ -119,6 +121,10 @@ async function rootTest(
   const roots = others.length > 0 ? others : all;
   return {
     names: roots.map(({ localName }) => `<${localName}>`).join(', '),
-    knows: (model) => roots.every((name) => startsWith(model, name)),
+    // what such a schema does not know of is added to it
+    knows: (model) =>
+      request.onDrift === 'evolve' && model.inferred === true
+        ? roots.some((name) => startsWith(model, name))
+        : roots.every((name) => startsWith(model, name)),
   };
 }

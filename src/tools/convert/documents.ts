@@ -2,15 +2,18 @@
 import { InputError } from '../../engine/diagnostics.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import { nothingToLoad, type Conversion } from '../reports/conversion-result.ts';
-import type { ToolSession } from '../session/tool-session.ts';
+import { settledSession, type ToolSession } from '../session/tool-session.ts';
 import { checkBeforeCollecting } from './check.ts';
 import { chooseSchema } from './choose-schema.ts';
 import { collectStatistics } from './collect.ts';
 import { TargetOnDemand, type ConversionContext } from './context.ts';
 import { fillTarget, printTables } from './fill-target.ts';
 import { makeSchema } from './make-schema.ts';
-import { planConversion } from './plan.ts';
+import { addsRoots, planAfterDrift, planConversion } from './plan.ts';
 import { settleSchema } from './settle-schema.ts';
+import type { ChosenSchema } from '../schemas/logical-schema.ts';
+import type { CollectedStatistics } from '../load/collect-statistics.ts';
+import type { LoadResult, RowsOrSchema } from './load-rows.ts';
 import { outcomeOf, recordCollected, recordLoaded } from './record.ts';
 
 export async function convertXml(given: ToolSession): Promise<Conversion> {
@@ -36,7 +39,13 @@ async function convertInputs(given: ToolSession, rows: readonly string[] | null)
     const settled = await settleSchema(session, target, rows);
     try {
       const plan = await planConversion(settled.session);
-      return await convertDocuments({ ...settled, plan, target });
+      const { request } = settled.session;
+      // a document of another root is content that the schema does not know, too
+      const session =
+        plan.evolves && addsRoots(request)
+          ? settledSession(settled.session, { ...request, keepsOtherRoots: true })
+          : settled.session;
+      return await convertDocuments({ ...settled, session, plan, target });
     } catch (error) {
       hasOthers = error instanceof InputError && (await holdsSeveral(settled.inputs));
       throw error;
@@ -82,6 +91,29 @@ async function convertDocuments(context: ConversionContext): Promise<Conversion>
   const prints = context.session.request.saveMode === 'print-schema';
   if (prints) await printTables(context, chosen);
   if (prints || !loads) return outcomeOf(context, chosen, collected, null);
-  const loaded = await fillTarget(context, chosen, (result) => recordLoaded(context, result));
-  return outcomeOf(context, chosen, collected, loaded);
+  const load = (by: ConversionContext, schema: ChosenSchema): Promise<RowsOrSchema> =>
+    fillTarget(by, schema, collected, (result) => recordLoaded(by, result));
+  const first = await load(context, chosen);
+  if ('loaded' in first) return outcomeOfLoad(context, chosen, collected, first.loaded);
+  // the next version of the schema has a place for all that was read
+  const { instead } = first;
+  await context.target.close();
+  const again = { ...context, plan: planAfterDrift(context.plan, instead) };
+  const second = await load(again, instead);
+  if (!('loaded' in second)) throw new Error('documents drift from the schema that was made of them');
+  return outcomeOfLoad(again, instead, collected, second.loaded);
+}
+
+async function outcomeOfLoad(
+  context: ConversionContext,
+  chosen: ChosenSchema,
+  collected: CollectedStatistics | null,
+  loaded: LoadResult,
+): Promise<Conversion> {
+  const outcome = outcomeOf(context, chosen, collected, loaded);
+  if (loaded.kept.values + loaded.kept.documents === 0) return outcome;
+  const { adviceOnDrift } = await import('./drift.ts');
+  const merges = (await context.target.open()).currentDocuments !== undefined;
+  const advice = adviceOnDrift(context, chosen, merges);
+  return advice === null ? outcome : { ...outcome, advice };
 }

@@ -1,9 +1,10 @@
 /** The end of a conversion that loads: rows in the target, or what would make its tables. */
 import { ddlDialectOf } from '../session/open-sink.ts';
+import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import { validateDocuments } from './check.ts';
 import type { ConversionContext } from './context.ts';
-import { enumerationsOfOrigin, loadRows, type LoadResult } from './load-rows.ts';
+import { enumerationsOfOrigin, loadRows, type LoadResult, type RowsOrSchema } from './load-rows.ts';
 
 /** `-S p`: the statements that would make the tables, in the log. */
 export async function printTables({ session }: ConversionContext, { stored }: ChosenSchema): Promise<void> {
@@ -20,12 +21,14 @@ export async function printTables({ session }: ConversionContext, { stored }: Ch
   for (const line of viewScript(views).join('').split('\n')) session.print(line);
 }
 
-/** Loads and publishes the rows; `record` is called with the outcome, and where it fails, the load is undone. */
+/** Loads and publishes the rows; `record` is called with the outcome. If that fails, or the documents are to be read by another schema, the load is undone. */
 export async function fillTarget(
   context: ConversionContext,
-  { stored, why }: ChosenSchema,
+  chosen: ChosenSchema,
+  collected: CollectedStatistics | null,
   record: (result: LoadResult) => Promise<void>,
-): Promise<LoadResult> {
+): Promise<RowsOrSchema> {
+  const { stored, why } = chosen;
   const { session, inputs, takesXsd, plan, target } = context;
   const sink = await target.open();
   await session.report({ outputPath: sink.label });
@@ -41,8 +44,17 @@ export async function fillTarget(
         if (!plan.collects) await validateDocuments(context, stored.idSch);
       },
       chosen: { logical: stored.idLschma, why },
+      evolves: plan.evolves,
+      settleDrift: async (read) =>
+        read.findings.unmapped.length === 0
+          ? null
+          : (await import('./drift.ts')).settleDrift(context, chosen, {
+              ...read,
+              statistics: read.statistics ?? collected?.statistics ?? null,
+            }),
     });
-    await record(result);
+    if ('loaded' in result) await record(result.loaded);
+    else await sink.abort();
     return result;
   } catch (error) {
     await sink.abort();

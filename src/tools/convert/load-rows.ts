@@ -14,6 +14,8 @@ import type {
   WrittenSoFar,
 } from '../reports/conversion-result.ts';
 import type { InputSet } from '../inputs/list-files.ts';
+import type { ChosenSchema } from '../schemas/logical-schema.ts';
+import type { ReadDocuments } from './drift.ts';
 import type { DocumentHashes } from '../load/document-hashes.ts';
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
@@ -34,9 +36,14 @@ export interface LoadResult {
   readonly statistics: DocumentStatistics | null;
 }
 
+/** The outcome of reading documents by a schema: their rows are published, or they are to be read by another one. */
+export type RowsOrSchema = { readonly loaded: LoadResult } | { readonly instead: ChosenSchema };
+
 export interface RowLoad extends LoadOptions {
   /** called before the first document is read; not at all where none is to be */
   readonly check: () => Promise<void>;
+  /** called before rows are published: the schema that the documents are to be read by instead; null: these rows are right */
+  readonly settleDrift: (read: ReadDocuments) => Promise<ChosenSchema | null>;
   /** for the record, which is to be there before the rows are */
   readonly chosen: SchemaChosen;
 }
@@ -47,7 +54,7 @@ export async function loadRows(
   stored: StoredLogicalSchema,
   sink: RowSink,
   options: RowLoad,
-): Promise<LoadResult> {
+): Promise<RowsOrSchema> {
   const { request, steps } = session;
   if (request.saveMode === 'merge') requireMerge(request, sink);
   steps.begin('target');
@@ -73,6 +80,8 @@ export async function loadRows(
     enumerations: () => enumerationsOfOrigin(session, logical),
   });
   const loaded = await loadAll(session, { inputs, logical, sink, options }, opened);
+  const instead = await options.settleDrift(loaded);
+  if (instead !== null) return { instead };
   steps.begin('publish');
   const { documents, bytes } = loaded.findings;
   session.progress(1, { pass: 'publishing', documents, bytes, rows: loaded.rows });
@@ -104,7 +113,7 @@ export async function loadRows(
   const { findings } = loaded;
   for (const line of [...linesOf(findings), ...(await unknownTypes(session, logical, findings))])
     session.log(line);
-  return {
+  const result: LoadResult = {
     documents: findings.documents,
     skipped: loaded.skipped,
     details: {
@@ -119,6 +128,7 @@ export async function loadRows(
     bytes: findings.bytes,
     statistics: loaded.statistics,
   };
+  return { loaded: result };
 }
 
 /** What was loaded, of which nothing is published yet. */

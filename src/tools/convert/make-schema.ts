@@ -1,6 +1,5 @@
 /** A schema that the documents themselves make: inferred, drawn as tables, and stored with what it was inferred from. */
 import { mergeStatistics } from '../../engine/infer/merge-statistics.ts';
-import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { storesNothing } from '../../jobs/request/tool-request.ts';
 import { choicesAfterParent, storeModel, type ChosenSchema } from '../schemas/logical-schema.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -18,7 +17,7 @@ export async function makeSchema(
   steps.begin('infer');
   const earlier = await earlierOrigin(session);
   const before = await storedStatistics(session, null);
-  const all = [...before, ...(await statisticsOfParent(session))].reduce(mergeStatistics, statistics);
+  const all = before.reduce(mergeStatistics, statistics);
   const { inferSourceModel } = await import('../../engine/infer/source-model.ts');
   const source = earlier?.source ?? inferSourceModel(all);
   steps.begin('map');
@@ -44,17 +43,6 @@ export async function makeSchema(
   await session.report({ idLschma: stored.idLschma });
   session.choose({ logical: stored.idLschma, why }, model);
   return { stored, why };
-}
-
-/** The job of a watch whose files hold more than the schema knows: the next version knows what both held. */
-async function statisticsOfParent({
-  request,
-  home,
-  idOrg,
-}: ToolSession): Promise<readonly DocumentStatistics[]> {
-  if (request.watched?.evolves !== true || request.parent === undefined) return [];
-  const parent = await home.adapters.catalog.loadOrigin(idOrg, request.parent);
-  return parent?.statistics == null ? [] : [parent.statistics as DocumentStatistics];
 }
 
 /** The origin that an earlier attempt of this job stored. */

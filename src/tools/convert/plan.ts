@@ -39,6 +39,8 @@ export interface ConversionPlan {
   readonly loads: boolean;
   /** statistics of documents are gathered while their rows are loaded */
   readonly gathersOnLoad: boolean;
+  /** content that the schema has no place for makes the next version of the origin */
+  readonly evolves: boolean;
 }
 
 /** Reports the origin, where one is known. */
@@ -63,6 +65,7 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
       prunes: false,
       loads,
       gathersOnLoad: false,
+      evolves: false,
     };
   }
   const origin = await findOrigin(session);
@@ -70,18 +73,40 @@ export async function planConversion(session: ToolSession): Promise<ConversionPl
   if (pinned !== null && rowTag !== undefined) requireRowsAsRoots(pinned, rowTag, origin);
   const prunes = request.prune && pinned === null;
   const collects = !loads || prunes;
+  const evolves = request.onDrift === 'evolve' && loads && pinned === null && isOfDocuments(origin);
   return {
     origin,
     rowTag: rowTag === undefined ? null : rowElement(rowTag, model),
     roots: {
       known: pinned?.stored.model.roots.map(({ name }) => name) ?? documentRoots(request, model),
-      keepsOthers,
+      keepsOthers: keepsOthers || (evolves && addsRoots(request)),
     },
     collects,
     prunes,
     loads,
-    gathersOnLoad: mode === 'all' && !collects,
+    gathersOnLoad: (mode === 'all' || evolves) && !collects,
+    evolves,
   };
+}
+
+/** The plan of the load by the next version of the origin, whose statistics are stored with it. */
+export function planAfterDrift(plan: ConversionPlan, { stored }: ChosenSchema): ConversionPlan {
+  return {
+    ...plan,
+    roots: { ...plan.roots, known: stored.model.roots.map(({ name }) => name) },
+    gathersOnLoad: false,
+    evolves: false,
+  };
+}
+
+/** Whether the origin was inferred from documents, and what these held is known. A schema that was made of an XSD is changed by people. */
+function isOfDocuments({ model, statistics }: KnownOrigin): boolean {
+  return model.inferred === true && statistics !== null;
+}
+
+/** Whether a schema that evolves gets root elements, too. A watch has files of one kind: what starts otherwise is a stray. */
+export function addsRoots({ watched, root }: ToolSession['request']): boolean {
+  return watched === undefined && root === undefined;
 }
 
 /** AppError `invalid_option`: the documents of the logical schema that `-l` names do not start with the row element. */

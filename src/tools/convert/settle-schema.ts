@@ -61,7 +61,10 @@ export async function settleSchema(
     return continueTarget(named, inputs, target, declared);
   };
   try {
-    return { session: await withoutPrefixes(await settled(), declared), inputs, takesXsd };
+    const known = await withoutPrefixes(await settled(), declared);
+    if (known.request.onDrift !== 'evolve') return { session: known, inputs, takesXsd };
+    const { withNewestVersion } = await import('./drift.ts');
+    return { session: await withNewestVersion(known, target), inputs, takesXsd };
   } catch (error) {
     await inputs.dispose();
     throw error;

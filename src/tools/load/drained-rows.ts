@@ -10,6 +10,7 @@ export interface LoaderSink extends Pick<
   /** absent in a thread: whoever gives it documents has asked the target already */
   readonly loadedDocuments?: RowSink['loadedDocuments'];
   readonly currentDocuments?: RowSink['currentDocuments'];
+  readonly unmappedContent?: RowSink['unmappedContent'];
 }
 
 export interface DrainedRows {

@@ -3,6 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { InputError } from '../../engine/diagnostics.ts';
 import { parseKeyPaths, type KeyPath } from '../../engine/merge/key-paths.ts';
 import { createKeyReader } from '../../engine/merge/key-reader.ts';
+import { pathSteps } from '../../engine/model/name-labels.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
@@ -23,8 +24,11 @@ export interface MergeInputs {
   readonly rejects: Rejects;
   readonly model: RelationalModel;
   readonly rowTag: RowElementName | null;
+  /** the schema gets a place for what it does not know */
+  readonly evolves: boolean;
   /** of the target; absent where it knows no such save mode */
   readonly currentDocuments?: RowSink['currentDocuments'] | undefined;
+  readonly unmappedContent?: RowSink['unmappedContent'] | undefined;
 }
 
 type MergeSession = Pick<ToolSession, 'request' | 'log' | 'limits' | 'kernels' | 'progress'>;
@@ -37,8 +41,9 @@ interface KeyedDocument extends MergedDocument {
 }
 
 /**
- * Documents that are new or changed are to be loaded; one that is there as it is, by its SHA-256, is left out. A document without a key, and one
- * whose key another one has, is rejected, or ends the job by an InputError.
+ * Documents that are new or changed are to be loaded; one that is there as it is, by its SHA-256, is left out, unless some of its content lies in
+ * `_unmapped` that the schema has a place for. A document without a key, and one whose key another one has, is rejected, or ends the job by an
+ * InputError.
  */
 export async function chooseMerged(session: MergeSession, merge: MergeInputs): Promise<DocumentHashes> {
   const { request, log } = session;
@@ -48,6 +53,8 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   const documents = await keyedDocuments(session, merge, files);
   const there = new Map<string, readonly string[]>();
   const missing: string[] = [];
+  const incomplete = await incompleteDocuments(merge);
+  let loadedAgain = 0;
   const isMissing = missingDocuments(request);
   const asked = isMissing === null ? new Set(documents.keys()) : null;
   for await (const { documentKey, key, name, sha256 } of merge.currentDocuments?.(asked) ?? []) {
@@ -57,8 +64,10 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
       continue;
     }
     // of a watch that removes what is gone, a document that came in another file is of that one from now on
-    const isOf = removesGone && name !== own.name ? '' : sha256;
-    there.set(key, [...(there.get(key) ?? []), isOf]);
+    const isOther = removesGone && name !== own.name;
+    const isIncomplete = !isOther && sha256 === own.sha256 && incomplete.has(documentKey);
+    if (isIncomplete) loadedAgain += 1;
+    there.set(key, [...(there.get(key) ?? []), isOther || isIncomplete ? '' : sha256]);
   }
   const changed: KeyedDocument[] = [];
   const leftOut = new Map<number, number[]>();
@@ -75,6 +84,10 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
       else numbers.push(number);
     }
   }
+  if (loadedAgain > 0)
+    log(
+      `${loadedAgain} ${loadedAgain === 1 ? 'document is' : 'documents are'} loaded again: content lies in _unmapped that the schema has a place for`,
+    );
   const skipped = documents.size - changed.length;
   if (skipped > 0) log(`${skipped} ${skipped === 1 ? 'document is' : 'documents are'} there unchanged`);
   // which files of a watch are gone is known, whatever else there is
@@ -89,6 +102,42 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     keepsHistory: request.history === true,
   };
   return { hashes, skipped, leftOut, merge: order };
+}
+
+/** Keys of documents with content in `_unmapped` that the model has a place for, or that gets one. */
+async function incompleteDocuments({
+  model,
+  evolves,
+  unmappedContent,
+}: MergeInputs): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  let known: ReadonlySet<string> | null = null;
+  for await (const { documentKey, xpath } of unmappedContent?.(evolves ? 'all' : 'others') ?? []) {
+    if (found.has(documentKey)) continue;
+    known ??= placesOf(model);
+    if (evolves || known.has(localPath(pathSteps(xpath)))) found.add(documentKey);
+  }
+  return found;
+}
+
+/** The paths that a model has a table or column for, and those of the elements around them, in local names. */
+function placesOf({ mappings }: RelationalModel): ReadonlySet<string> {
+  const places = new Set<string>();
+  for (const { xpath, active } of mappings) {
+    if (xpath === null || active === false) continue;
+    const steps = pathSteps(xpath);
+    for (let count = steps.length; count > 0; count -= 1) {
+      const path = localPath(steps.slice(0, count));
+      if (places.has(path)) break;
+      places.add(path);
+    }
+  }
+  return places;
+}
+
+/** A path without namespaces: versions of a schema may have other prefixes for them. */
+function localPath(steps: readonly string[]): string {
+  return steps.map((step) => step.replace(/^(@?)(?:\{[^}]*\}|[^:]*:)/, '$1')).join('/');
 }
 
 /** By the name of a document whose key no input has: whether it is to be removed. Null: none is. */

@@ -38,6 +38,8 @@ export interface LoadOptions {
   readonly takesXsd: boolean;
   /** documents that are not to be loaded; what else is found is added */
   readonly rejects: Rejects;
+  /** the schema gets a place for what it does not know: documents that lack one are loaded again (`-S m`) */
+  readonly evolves: boolean;
 }
 
 /** Figures of the documents that other processes or threads loaded. */
@@ -64,6 +66,7 @@ interface LoadContext {
   readonly rejects: Rejects;
   readonly rowTag: RowElementName | null;
   readonly withStatistics: boolean;
+  readonly evolves: boolean;
   /** of all inputs, for progress */
   readonly totalBytes: number;
 }
@@ -122,11 +125,16 @@ export class Loader {
     session: LoaderSession,
     logical: StoredLogicalSchema,
     sink: LoaderSink,
-    { withStatistics, rowTag, rejects }: Pick<LoadOptions, 'withStatistics' | 'rowTag' | 'rejects'>,
+    {
+      withStatistics,
+      rowTag,
+      rejects,
+      evolves = false,
+    }: Pick<LoadOptions, 'withStatistics' | 'rowTag' | 'rejects'> & Partial<Pick<LoadOptions, 'evolves'>>,
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
-    this.#context = { session, logical, sink, rejects, rowTag, withStatistics, totalBytes };
+    this.#context = { session, logical, sink, rejects, rowTag, withStatistics, evolves, totalBytes };
     const { request } = session;
     const shredding = shreddingOf({ session, logical, sink, keyOffsets }, this.#names, this.#present);
     this.#shredder = createShredder(shredding);
@@ -217,7 +225,7 @@ export class Loader {
    * threads or executors load the rest.
    */
   async leaveOutLoaded(inputs: InputSet, byOthers: boolean, hash: HashInputs = hashHere): Promise<void> {
-    const { session, rejects, sink, logical, rowTag } = this.#context;
+    const { session, rejects, sink, logical, rowTag, evolves } = this.#context;
     const { model } = logical;
     if (session.request.saveMode !== 'merge') {
       this.#selection.known = await hashesToLoad(session, inputs, rejects, sink, byOthers, hash);
@@ -225,7 +233,16 @@ export class Loader {
     }
     const { chooseMerged } = await import('./merged-documents.ts');
     const currentDocuments = sink.currentDocuments?.bind(sink);
-    this.#selection.known = await chooseMerged(session, { inputs, rejects, model, rowTag, currentDocuments });
+    const unmappedContent = sink.unmappedContent?.bind(sink);
+    this.#selection.known = await chooseMerged(session, {
+      inputs,
+      rejects,
+      model,
+      rowTag,
+      evolves,
+      currentDocuments,
+      unmappedContent,
+    });
   }
 
   /** Which documents are to be loaded, once that is known. */

@@ -38,7 +38,7 @@ export const optionValues: Readonly<Record<OptionName, string>> = {
   order: 'name|modified',
   settle: '30s',
   'on-error': 'fail|skip',
-  'on-drift': 'evolve|stop',
+  'on-drift': 'keep|evolve|fail',
   'max-files': 'N',
   'max-bytes': 'N',
   credential: 'NAME',

@@ -165,7 +165,7 @@ function givenMembers(options: Options): Readonly<Record<string, unknown>> {
     id_sch: schema === undefined ? undefined : number('--schema', schema, 1),
     options: options.options === undefined ? undefined : flagsIn(options.options),
     on_error: onError === undefined ? undefined : oneOf('--on-error', onError, ['fail', 'skip']),
-    on_drift: onDrift === undefined ? undefined : oneOf('--on-drift', onDrift, ['evolve', 'stop']),
+    on_drift: onDrift === undefined ? undefined : oneOf('--on-drift', onDrift, ['keep', 'evolve', 'fail']),
     max_files: files === undefined ? undefined : number('--max-files', files, 1),
     max_bytes: bytes === undefined ? undefined : number('--max-bytes', bytes, 1),
   };

@@ -55,6 +55,8 @@ export interface Conversion {
   readonly rejected: number;
   readonly unknownRoots: number;
   readonly kept: KeptContent;
+  /** what gives the content that went to `_unmapped` a place; absent: nothing does, or nothing went there */
+  readonly advice?: string;
   /** rows by table name; tables without rows are left out */
   readonly tables: Readonly<Record<string, number>>;
   /** distinct paths of the mapping, and paths met that it does not know */
@@ -88,7 +90,7 @@ export interface SchemaChosen {
 }
 
 /** What a job will have added to its target. */
-export type WrittenSoFar = Omit<Conversion, 'does' | 'mapped'>;
+export type WrittenSoFar = Omit<Conversion, 'does' | 'mapped' | 'advice'>;
 
 /** What the summary tells of. */
-export type SummarisedWork = Omit<Conversion, 'does'>;
+export type SummarisedWork = Omit<Conversion, 'does' | 'advice'>;

@@ -128,11 +128,15 @@ export function summaryOfFailure(run: RunSoFar, status: 'failed' | 'killed', rej
   };
 }
 
-/** `target`: where rows were loaded, as it is called in the log; null: nowhere. */
+/**
+ * `target`: where rows were loaded, as it is called in the log; null: nowhere. `advice`: the last line, which says what gives the content of
+ * `_unmapped` a place.
+ */
 export function printSummary(
   summary: ToolSummary,
   does: Conversion['does'],
   target: string | null,
+  advice?: string,
 ): string[] {
   const lines: string[] = [];
   const tables = Object.entries(summary.tables);
@@ -152,6 +156,7 @@ export function printSummary(
     `origin ${summary.origin ?? '-'}, logical ${summary.logical ?? '-'}, job ${summary.job ?? '-'}: ${summary.status}`,
   );
   if (does !== null) lines.push(wordsOf(summary, does, target), documentLine(summary, does));
+  if (advice !== undefined) lines.push(advice);
   return lines;
 }
 

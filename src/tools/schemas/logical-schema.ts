@@ -110,6 +110,22 @@ export async function chooseLogicalSchema(
   return { stored: result, why: `${reason}; ${from}: ${basis.why}` };
 }
 
+/** The tables of the next version of an origin, `source`, whose names and choices go on from a logical schema of the version before. */
+export async function drawNextVersion(
+  session: ToolSession,
+  source: SourceModel,
+  stored: StoredLogicalSchema,
+): Promise<RelationalModel> {
+  const { catalog } = session.home.adapters;
+  const inactive = inactiveLines(await catalog.listMappings(session.idOrg, stored.idLschma, 'inactive'));
+  const basis = { stored, why: '', isDefault: true, isOfTarget: true };
+  const wanted = { idSch: unstoredVersion, source, basis, missing: [], met: undefined, isVariant: false };
+  return makeModel(session, wanted, inactive);
+}
+
+/** The id of a version that is not stored yet: none that a store gives. */
+const unstoredVersion = -1;
+
 interface WantedModel {
   readonly idSch: number;
   readonly source: SourceModel;

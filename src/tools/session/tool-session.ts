@@ -161,7 +161,8 @@ async function sessionOfJob(
     claim,
     jobUuid: stored.uuid,
     byHand: false,
-    originOfEarlierAttempt: request.originId === undefined ? stored.record.id_sch : null,
+    originOfEarlierAttempt:
+      request.originId === undefined || request.onDrift === 'evolve' ? stored.record.id_sch : null,
     repeats: repeated === null || idLschma === null ? null : { idJob: repeated, idLschma },
     resolvePath: async (path, mustExist) => {
       const location = await files.resolve(idOrg, path, mustExist);

@@ -105,16 +105,14 @@ async function jobOf(
 ): Promise<ReturnType<typeof newJob>> {
   const { watch, idOrg } = claim;
   const { rows, kept } = await openPlace(adapters.secrets, claim);
-  const evolves = files[0]!.evolves;
   const there = files.filter(({ removes }) => !removes);
   const gone = files.filter(({ removes }) => removes).map(({ name }) => name);
   const request = watchRequest(
     { ...kept, onError: watch.on_error, credential: watch.credential },
-    await schemaItems(adapters, claim, evolves, kept.options),
+    schemaItems(claim, kept.options),
     {
       files: there.map(({ name, version, bytes }) => ({ name, version, bytes })),
       ...(gone.length === 0 ? {} : { gone: [...new Set(gone)] }),
-      evolves: evolves !== null,
       ...(rows === null ? {} : { watch: watch.id_watch }),
     },
   );
@@ -126,23 +124,18 @@ async function jobOf(
 }
 
 /** The origin that documents are read by, and what becomes of content that it does not know. */
-async function schemaItems(
-  { catalog }: Pick<TurnOptions['adapters'], 'catalog'>,
-  { watch, idOrg, usedSch }: WatchClaim,
-  evolves: number | null,
+function schemaItems(
+  { watch, usedSch }: WatchClaim,
   options: Readonly<Record<string, unknown>>,
-): Promise<readonly RequestItem[]> {
-  if (evolves !== null) return [item('--parent', evolves)];
+): readonly RequestItem[] {
   const byXsd = hasFlag(options, '--xsd');
   const namesLogical = hasFlag(options, '-l', '--logical');
   const uses = byXsd || namesLogical ? null : usedSch;
-  // an XSD is changed by people: what documents hold beyond it is kept beside the rows
-  const origin = uses === null ? null : await catalog.findOrigin(idOrg, uses);
-  const isMade = !byXsd && !namesLogical && (origin === null || origin.source_type === 'xml');
-  const keeps = watch.on_drift === 'evolve' && !isMade;
+  // a logical schema that is named stays as it is
+  const onDrift = namesLogical && watch.on_drift === 'evolve' ? 'keep' : watch.on_drift;
   return [
     ...(uses === null ? [] : [item('-x', uses)]),
-    ...(keeps ? [] : [{ pointer: '/on_drift', flag: '--unmapped', value: 'fail' }]),
+    { pointer: '/on_drift', flag: '--on-drift', value: onDrift },
   ];
 }
 

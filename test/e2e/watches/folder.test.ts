@@ -233,8 +233,8 @@ describe('a watched folder', { timeout: 180_000 }, () => {
     expect(await sql`select count(*)::int as n from slow."order"`).toEqual([{ n: 4 }]);
   });
 
-  it('content that the schema does not know evolves the target, or stops the watch', async () => {
-    for (const onDrift of ['evolve', 'stop']) {
+  it('content that the schema does not know evolves the target, is kept beside it, or pauses the watch', async () => {
+    for (const onDrift of ['evolve', 'keep', 'fail']) {
       const inbox = await folder(`drift-${onDrift}`);
       await put(inbox, '1.xml', order(1));
       const sqlSchema = `drift_${onDrift}`;
@@ -249,7 +249,7 @@ describe('a watched folder', { timeout: 180_000 }, () => {
       await watches.settled(id, 1);
       await put(inbox, '2.xml', order(2, '<express>yes</express>'));
       await put(inbox, '3.xml', '<order><id>3</id></order>');
-      if (onDrift === 'stop') {
+      if (onDrift === 'fail') {
         const stopped = await eventually('the stop', async () => {
           const watch = await watches.get(id);
           return watch.stalled === null ? null : watch;
@@ -261,6 +261,12 @@ describe('a watched folder', { timeout: 180_000 }, () => {
       }
       await watches.settled(id, 3);
       expect((await watches.get(id)).stalled).toBeNull();
+      if (onDrift === 'keep') {
+        expect(await sql`select xpath, content from ${sql(sqlSchema)}._unmapped`).toEqual([
+          { xpath: '/order/express', content: '<express>yes</express>' },
+        ]);
+        continue;
+      }
       expect(
         await sql`select id::int as id, city, express from ${sql(sqlSchema)}."order" order by id`,
       ).toEqual([

@@ -169,6 +169,10 @@ describe('command line', () => {
     expect(usage('xml2er', 'a.xml', '-l', '3', '-g', '1')).toContain('only one of them');
     expect(usage('xml2er', 'a.xml', '-x', '3', '--name', 'n')).toContain('--name is for a new origin');
     expect(usage('xml2er', 'a.xml', '-e', 'a')).toContain('needs -o');
+    expect(usage('xml2er', 'a.xml', '-l', '3', '--on-drift', 'evolve')).toContain('name the origin with -x');
+    expect(usage('xml2er', 'a.xml', '--unmapped', 'fail', '--on-drift', 'keep')).toContain(
+      'only one of them',
+    );
     expect(usage('xml2er', 'a.xml', '-e', 'd', '-o', 'out')).toContain('needs -x or -l');
     const loaded = ['a.xml', '-o', 'out', '--parquet-version'];
     expect(usage('xml2er', ...loaded, '3', '-f', 'parquet')).toContain('must be one of 1, 2');

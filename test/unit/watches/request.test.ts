@@ -28,6 +28,7 @@ describe('the request of a job of a watch', () => {
     ['-x', 'is what id_sch says'],
     ['--parent', 'is what on_drift says'],
     ['--unmapped', 'is what on_drift says'],
+    ['--on-drift', 'is what on_drift says'],
     ['--on-error', 'is what on_error says'],
     ['--credential', 'is what credential says'],
     ['-s', 'saves nothing'],

@@ -8,6 +8,8 @@ import {
   currentDocumentsQuery,
   documentColumns,
   loadedDocumentsQuery,
+  unmappedContentQuery,
+  type Loading,
 } from '../../../engine/sql/loaded-documents.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
@@ -15,7 +17,7 @@ import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../../ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
@@ -25,8 +27,13 @@ import { foldedName, lacksMemory, memoryFor, mostMemory, openDuckDb, type DuckDb
 import { temporaryName, type DuckDbPublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { readTables, type KnownTables } from '../tables.ts';
-import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
 import { publishedQuery } from '../../row-sinks/ledger.ts';
+import {
+  currentDocumentOf,
+  unmappedContentOf,
+  type CurrentDocumentRow,
+  type UnmappedContentRow,
+} from '../../row-sinks/current-documents.ts';
 
 export type DuckDbRowSinkOptions = DatabaseFileOptions;
 
@@ -96,6 +103,15 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
       currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged),
     );
     return rows.map(currentDocumentOf);
+  }
+
+  protected override async readUnmapped(
+    database: DuckDb,
+    loading: Loading | null,
+  ): Promise<readonly UnmappedContent[]> {
+    if (!(await readTables(database)).has(sideTableNames.unmapped)) return [];
+    const rows = await database.read<UnmappedContentRow>(unmappedContentQuery(loading, doubleQuoted));
+    return rows.map(unmappedContentOf);
   }
 
   /** Null: no documents were loaded there. */

@@ -6,12 +6,18 @@ import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import {
   currentDocumentsQuery,
   documentColumns,
+  unmappedContentQuery,
   type Loading,
 } from '../../../engine/sql/loaded-documents.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
-import type { CurrentDocument } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, UnmappedContent } from '../../../ports/rows/merge.ts';
 import { isByLogicalSchema } from '../../folder/contents/next-manifest.ts';
-import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
+import {
+  currentDocumentOf,
+  unmappedContentOf,
+  type CurrentDocumentRow,
+  type UnmappedContentRow,
+} from '../../row-sinks/current-documents.ts';
 import type { LakeJob } from '../manifest.ts';
 import type { TablesThere } from '../tables-there.ts';
 import { filesOf } from './files-of-documents.ts';
@@ -97,4 +103,18 @@ function jobsApart(
   const isNear = (job: LakeJob): boolean =>
     isByLogicalSchema(job, loading) || job.tables.some((name) => wanted.has(name));
   return new Set(jobs.filter((job) => !isNear(job)).map((job) => job.job_uuid));
+}
+
+/** Content of documents that lies in `_unmapped`: of those that another logical schema loaded, or (null) of all. */
+export async function unmappedLakeContent(
+  known: TablesThere,
+  loading: Loading | null,
+): Promise<readonly UnmappedContent[]> {
+  const { documents, unmapped, loads } = sideTableNames;
+  const there = await known.relations([documents, loads, unmapped]);
+  if (!there.has(unmapped)) return [];
+  const rows = await known.read<UnmappedContentRow>(
+    unmappedContentQuery(loading, (table) => there.get(table)!),
+  );
+  return rows.map(unmappedContentOf);
 }

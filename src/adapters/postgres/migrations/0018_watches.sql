@@ -18,7 +18,7 @@ create table svc.watch (
   settle text not null,
   settle_ms bigint not null check (settle_ms >= 0),
   on_error text not null check (on_error in ('fail', 'skip')),
-  on_drift text not null check (on_drift in ('evolve', 'stop')),
+  on_drift text not null check (on_drift in ('keep', 'evolve', 'fail')),
   max_files int not null check (max_files >= 1),
   max_bytes bigint not null check (max_bytes >= 1),
   credential text,
@@ -72,8 +72,6 @@ create table svc.watch_file (
   checked_at timestamptz not null default clock_timestamp(),
   -- files that are loaded together and with no others, after a job that failed
   batch text,
-  -- the origin whose next version the file's content makes; null: it needs none
-  evolves bigint,
   constraint watch_file_version unique (id_watch, name, version),
   constraint watch_file_gone check (not gone or status = 'ignored')
 );

@@ -1,11 +1,12 @@
 /** What a target of PostgreSQL says of its loads: the logical schemas that made it, and the documents that are there. */
 import {
   currentDocumentsQuery,
+  unmappedContentQuery,
   documentColumns,
   loadedDocumentsQuery,
 } from '../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import type { CurrentDocument } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, UnmappedContent } from '../../../ports/rows/merge.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import { readTarget } from './connection/existing-tables.ts';
 import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
@@ -16,7 +17,12 @@ import type { Sql, TransactionSql } from '../client/connect.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from './connection/open.ts';
 import { sessionSettings } from './connection/session.ts';
 import { publishedQuery } from '../../row-sinks/ledger.ts';
-import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
+import {
+  currentDocumentOf,
+  unmappedContentOf,
+  type CurrentDocumentRow,
+  type UnmappedContentRow,
+} from '../../row-sinks/current-documents.ts';
 
 /** Newest first; none where nothing was loaded there yet. */
 export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<readonly TargetLoad[]> {
@@ -81,6 +87,26 @@ export async function* currentDocuments(
       `SELECT document_key::text AS document_key, merge_key, name, sha256 FROM (${query}) d`,
     );
     for await (const rows of pages.cursor(10_000)) for (const row of rows) yield currentDocumentOf(row);
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+/** Content of documents there that lies in `_unmapped`. */
+export async function* unmappedContent(
+  sql: Sql,
+  asked: AskedTarget,
+  of: 'others' | 'all',
+  faultOf: (error: unknown) => unknown,
+): AsyncIterable<UnmappedContent> {
+  try {
+    const target = await readTarget(sql, asked.sqlSchema, asked.names);
+    if (!target.tables.has(sideTableNames.unmapped)) return;
+    const query = unmappedContentQuery(of === 'all' ? null : asked.plan, relationIn(asked.sqlSchema));
+    const pages = sql.unsafe<UnmappedContentRow[]>(
+      `SELECT document_key::text AS document_key, xpath FROM (${query}) u`,
+    );
+    for await (const rows of pages.cursor(10_000)) for (const row of rows) yield unmappedContentOf(row);
   } catch (error) {
     throw faultOf(error);
   }

@@ -9,7 +9,7 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../../ports/rows/merge.ts';
 import type {
   Fence,
   UnconvertedValue,
@@ -34,7 +34,14 @@ import { extensionNotes } from './connection/family.ts';
 import { backendAfter, beginSession, quickCompression, sessionSettings } from './connection/session.ts';
 import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './staging/orphaned-staging.ts';
 import { stagingMark } from './staging/mark.ts';
-import { currentDocuments, holdsJob, loadedAmong, readTargetLoads, type AskedTarget } from './ledger.ts';
+import {
+  currentDocuments,
+  holdsJob,
+  loadedAmong,
+  readTargetLoads,
+  unmappedContent,
+  type AskedTarget,
+} from './ledger.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
 import { nothingDone, reportOf, type Publication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
@@ -135,6 +142,10 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
 
   currentDocuments(): AsyncIterable<CurrentDocument> {
     return currentDocuments(this.#control!, this.#asked(), (error) => this.faultOf(error));
+  }
+
+  unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+    return unmappedContent(this.#control!, this.#asked(), of, (error) => this.faultOf(error));
   }
 
   #asked(): AskedTarget {

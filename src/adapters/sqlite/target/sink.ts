@@ -8,13 +8,15 @@ import {
   currentDocumentsQuery,
   documentColumns,
   loadedDocumentsQuery,
+  unmappedContentQuery,
+  type Loading,
 } from '../../../engine/sql/loaded-documents.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../../ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
@@ -24,8 +26,13 @@ import { looksStaged } from '../staged-text.ts';
 import { readTables, type FoundTables } from '../tables.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
-import { currentDocumentOf, type CurrentDocumentRow } from '../../row-sinks/current-documents.ts';
 import { publishedQuery } from '../../row-sinks/ledger.ts';
+import {
+  currentDocumentOf,
+  unmappedContentOf,
+  type CurrentDocumentRow,
+  type UnmappedContentRow,
+} from '../../row-sinks/current-documents.ts';
 
 export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
   return new SqliteRowSink(options);
@@ -82,6 +89,16 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
     return database
       .read<CurrentDocumentRow>(currentDocumentsQuery(roots, this.plan, doubleQuoted, isMerged))
       .map(currentDocumentOf);
+  }
+
+  protected override async readUnmapped(
+    database: SqliteDb,
+    loading: Loading | null,
+  ): Promise<readonly UnmappedContent[]> {
+    if (!readTables(database).has(sideTableNames.unmapped)) return [];
+    return database
+      .read<UnmappedContentRow>(unmappedContentQuery(loading, doubleQuoted))
+      .map(unmappedContentOf);
   }
 
   /** Null: no documents were loaded there. */

@@ -35,7 +35,7 @@ export class UnmappedContent {
       this.#add(kind, position, xpath, content, row);
       return;
     }
-    deviations.unmapped(xpath, kind, content);
+    deviations.unmapped(xpath, kind, content, this.#context.documentName);
     this.keep(kind, position, xpath, content, row);
   }
 

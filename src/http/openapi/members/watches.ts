@@ -16,7 +16,7 @@ const settings = {
   settle: 'How long a file must not have changed before it is loaded, as a duration.',
   on_error: 'fail: a bad document keeps its file out; skip: the other documents of the file are loaded.',
   on_drift:
-    'evolve: content that the schema does not know makes its next version, and the target gets it; stop: the watch is paused. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`.',
+    'What documents do that hold content unknown to the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`.',
   max_files: 'Files that one job loads at most.',
   max_bytes: 'Bytes of them; a larger file is a job by itself.',
   credential: 'Name of the credential that the location is read with; null: that of the operator’s source.',

@@ -49,7 +49,7 @@ export async function endLook(
       update svc.watch set file_system = ${fileSystem}
        where id_watch = ${watch.id_watch} and file_system is distinct from ${fileSystem}`;
   await tx`
-    update svc.watch_file set status = 'ignored', gone = true, batch = null, evolves = null,
+    update svc.watch_file set status = 'ignored', gone = true, batch = null,
            reason = 'it was gone, or had been replaced, before it was loaded'
      where id_watch = ${watch.id_watch} and status = 'waiting' and not removes and checked_at < to_timestamp(${sinceMs}::float8 / 1000)`;
   await findGone(tx, watch.id_watch, met);
@@ -69,7 +69,7 @@ async function findGone(tx: TransactionSql, idWatch: number, met: readonly strin
     update svc.watch_file set checked_at = clock_timestamp()
      where id_watch = ${idWatch} and status = 'waiting' and removes`;
   await tx`
-    update svc.watch_file set status = 'waiting', removes = true, batch = null, evolves = null,
+    update svc.watch_file set status = 'waiting', removes = true, batch = null,
            reason = 'it is gone, and what it brought is to be removed', changed_at = clock_timestamp(), checked_at = clock_timestamp()
      where id_watch = ${idWatch} and status = 'loaded' and not gone and ${unpacked('name')} not in (${there})`;
 }
@@ -87,9 +87,9 @@ export async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<r
        where f.id_watch = ${watch.id_watch} and f.status = 'waiting'
          and f.checked_at >= f.changed_at + w.settle_ms * interval '1 millisecond'
     ), first as (select * from settled first order by ${order('first')} limit 1)
-    select f.id_file as "idFile", f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.evolves, f.removes,
+    select f.id_file as "idFile", f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.removes,
            l.sha256 as "loadedSha256", l.id_job as "loadedBy"
-      from settled f join first on first.batch is not distinct from f.batch and first.evolves is not distinct from f.evolves
+      from settled f join first on first.batch is not distinct from f.batch
       left join lateral (
         select o.sha256, o.id_job from svc.watch_file o
          where o.id_watch = f.id_watch and o.name = f.name and o.status = 'loaded' and not o.gone order by o.id_file desc limit 1) l on true

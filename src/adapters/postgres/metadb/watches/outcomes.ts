@@ -10,12 +10,11 @@ export async function setFiles(
 ): Promise<void> {
   if (files.length === 0) return;
   const rows = JSON.stringify(
-    files.map(({ idFile, status, reason, batch, evolves, sha256, met, removed }) => ({
+    files.map(({ idFile, status, reason, batch, sha256, met, removed }) => ({
       id: idFile,
       status,
       reason: reason === null ? null : storable(reason),
       batch: batch ?? null,
-      evolves: evolves ?? null,
       sha256: sha256 ?? null,
       removed: removed === true,
       version: met?.version ?? null,
@@ -29,7 +28,6 @@ export async function setFiles(
        set status = case when r.status = 'waiting' and newer.there and not f.removes then 'ignored' else r.status end,
            reason = case when r.status = 'waiting' and newer.there and not f.removes then 'it was replaced before it could be loaded' else r.reason end,
            batch = case when r.status = 'waiting' then r.batch end,
-           evolves = case when r.status = 'waiting' then r.evolves end,
            sha256 = coalesce(r.sha256, f.sha256),
            gone = r.removed or (f.gone and r.status in ('loaded', 'ignored')),
            removes = f.removes and r.status in ('waiting', 'rejected'),
@@ -39,7 +37,7 @@ export async function setFiles(
            changed_at = case when r.version is null then f.changed_at else clock_timestamp() end,
            checked_at = case when r.version is null then f.checked_at else clock_timestamp() end
       from json_to_recordset(${rows}::text::json)
-             as r(id bigint, status text, reason text, batch text, evolves bigint, sha256 text, removed boolean, version text, bytes bigint, modified float8)
+             as r(id bigint, status text, reason text, batch text, sha256 text, removed boolean, version text, bytes bigint, modified float8)
      cross join lateral (
        select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
                        where n.id_watch = me.id_watch and n.name = me.name and n.id_file > me.id_file) as there) newer

@@ -206,7 +206,7 @@ async function runNow(tx: Sql, idOrg: number, idWatch: number, retry: Retry): Pr
     // of each name the newest that was rejected: the older ones are not there any more
     await tx`
       update svc.watch_file f
-         set status = 'waiting', reason = null, batch = null, evolves = null, seen_at = clock_timestamp()
+         set status = 'waiting', reason = null, batch = null, seen_at = clock_timestamp()
        where f.id_watch = ${idWatch} and f.status = 'rejected'
          and (${retry === 'all'} or f.name in (select json_array_elements_text(${names}::text::json)))
          and not exists (select from svc.watch_file n where n.id_watch = f.id_watch and n.name = f.name and n.id_file > f.id_file)`;
