@@ -71,6 +71,13 @@ describe('files of a job that has ended', () => {
     expect(files[2]!.reason).toMatch(/^without 1 of its documents: line 3/);
   });
 
+  it('are loaded without documents of theirs that were skipped, and kept aside for one of them that ends the job', () => {
+    const { files } = settled(job({ end: 'completed', rejects: [reject('a.xml#2'), reject('a.xml#3')] }));
+    expect(files.map(({ status }) => status)).toEqual(['loaded', 'loaded', 'loaded']);
+    expect(files[0]!.reason).toMatch(/^without 2 of its documents: line 3/);
+    expect(states(job({ rejects: [reject('a.xml#2')] }))).toEqual(['rejected', 'waiting', 'waiting']);
+  });
+
   it('are tried in halves where nothing tells which is to blame, down to one', () => {
     const failed = job({ failure: 'out of memory' });
     const { files } = settled(failed);
