@@ -127,16 +127,7 @@ async function readExecution(
   const ownNames = new Set(earlier.flatMap((one) => one?.name ?? []));
   const outputs = await earlierOutputs(adapters.files, idOrg, earlier);
   faults.push(
-    ...(await checkAccess(
-      adapters,
-      settings,
-      idOrg,
-      request,
-      inputPointers,
-      pointer,
-      ownNames,
-      outputs,
-    )),
+    ...(await checkAccess(adapters, settings, idOrg, request, inputPointers, pointer, ownNames, outputs)),
   );
   return request;
 }

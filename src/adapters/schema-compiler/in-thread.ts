@@ -135,9 +135,7 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
           return { ...compiled, ...(models === null ? known! : modelsOf(models)) };
         },
         async (question) =>
-          'path' in question
-            ? follow(question.path)
-            : (known = await find(question.fingerprint)) !== null,
+          'path' in question ? follow(question.path) : (known = await find(question.fingerprint)) !== null,
       );
     },
 

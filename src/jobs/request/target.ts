@@ -117,7 +117,8 @@ export function fileNameFault(text: string, tool: string, isWritten: boolean): s
 
 function spellingOf(text: string, suffix: string, folder: string, kind: 'folder' | 'bucket'): string {
   const lower = suffix.toLowerCase();
-  if (lower === 'parquet') return `${folder} with -f parquet, which makes a file of Parquet for each table in it`;
+  if (lower === 'parquet')
+    return `${folder} with -f parquet, which makes a file of Parquet for each table in it`;
   if (lower === 'xlsx')
     return `${folder} with -f csv, tsv, jsonl or parquet, which make a file for each table in it`;
   if (kind === 'bucket') return `${folder}: a file of a database is not written into a bucket`;

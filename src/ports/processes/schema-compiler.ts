@@ -71,11 +71,7 @@ export interface SchemaCompiler {
    * `runtime_unsupported` where nothing can be compiled; `too_many_requests` where too many of the organisation wait for their turn,
    * `service_unavailable` where it does not come.
    */
-  compile(
-    sources: SchemaSources,
-    find?: FindCompiled,
-    follow?: FollowReference,
-  ): Promise<CompiledSchema>;
+  compile(sources: SchemaSources, find?: FindCompiled, follow?: FollowReference): Promise<CompiledSchema>;
   /** The same errors, but that it works everywhere. */
   generate(sources: NextSchemaSources): Promise<NextSchema>;
 }

@@ -56,8 +56,7 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
     }
   };
   return {
-    compile: (sources, find, follow) =>
-      inTurn(sources.idOrg, () => compiler.compile(sources, find, follow)),
+    compile: (sources, find, follow) => inTurn(sources.idOrg, () => compiler.compile(sources, find, follow)),
     generate: (sources) => inTurn(sources.idOrg, () => compiler.generate(sources)),
   };
 }

@@ -20,37 +20,29 @@ import {
 } from '../../files/remote-location.ts';
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
-import { archiveKind, headBytes } from '../../tools/inputs/archives/kinds.ts';
-import { documentTest } from '../../tools/inputs/document-names.ts';
-import type { FileSpool } from '../../tools/inputs/file-spool.ts';
+import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
 import { addressedSchemas, followSchemas, keyedSchemas, type SchemaPlace } from './followed-schemas.ts';
 import { openDescribed } from './read-place.ts';
+import { accessElsewhere, folderOf, noSource, openSftpLocation, sftpLabel } from './sftp.ts';
 import {
-  accessElsewhere,
-  folderOf,
-  noSource,
-  openSftpLocation,
-  sftpLabel,
-  type PlaceOptions,
-} from './sftp.ts';
+  isPartName,
+  wantedNames,
+  withoutOthers,
+  type BringingOptions,
+  type FoundObject,
+} from './wanted-files.ts';
 
 /** files of one place that are brought at the same time, and small ones: of these, most time is that of the way there and back */
 const atOnce = 16;
 const smallAtOnce = 64;
 
-export interface FetchOptions extends PlaceOptions {
-  /** made where it is not there */
-  readonly directory: string;
+export interface FetchOptions extends BringingOptions {
   /** told of bytes as they come; what it throws ends all of it */
   readonly onBytes: (count: number) => void;
   /** those files below the location, as they were when they had that version; null: what it leads to */
   readonly wanted: WatchedFiles['files'] | null;
-  /** takes small files of a place without schemas; null: each is a file by itself */
-  readonly spool: FileSpool | null;
-  /** schema documents that are named by themselves bring what they refer to */
-  readonly follows?: boolean;
   /** the location, where documents of it stay where they lie, and the spool says where; absent: all are fetched */
   readonly leaves?: string;
 }
@@ -115,7 +107,8 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
   const { bucket } = location;
   const requests = createRemoteRequests({ ...options, http }, access, bucket);
   const store = openRemoteStore(requests.get, access.access as StoreAccess, bucket);
-  const found = wanted === null
+  const found =
+    wanted === null
       ? await objectsAt(store, location, wantedNames(options))
       : named(keyPrefix(location), wanted);
   return bring(options, location, keyedSchemas, found, (one, to) =>
@@ -234,19 +227,6 @@ function isSmall({ bytes = Infinity }: FoundObject): boolean {
   return bytes <= smallBytes;
 }
 
-interface FoundObject {
-  readonly key: string;
-  /** below the folder that the location names */
-  readonly name: string;
-  /** the part of the name that the location leads to: all of it, a folder, or '' for what lies below a prefix */
-  readonly matched: string;
-  /** the only one that is wanted; absent: any */
-  readonly version?: string;
-  /** the version and the bytes that it was listed with; absent: it was not */
-  readonly listed?: string;
-  readonly bytes?: number;
-}
-
 /** The object itself, whatever its name; else what lies below the prefix, or matches the pattern, and has a name of documents, schemas or archives. */
 async function objectsAt(
   store: RemoteStore,
@@ -342,65 +322,6 @@ function orderKey(path: string): string {
   const at = path.lastIndexOf('/') + 1;
   const folders = at === 0 ? '' : `\u0001${path.slice(0, at - 1).replaceAll('/', '\0\u0001')}\0`;
   return `${folders}\0${path.slice(at)}`;
-}
-
-/** Of a folder: for documents all files, as their content decides; else those of an XSD set. Never what is hidden. */
-function wantedNames({ spool, follows }: FetchOptions): (name: string) => boolean {
-  if (spool !== null || follows === undefined) {
-    const test = documentTest(false);
-    return (name) => test.byName(name.replace(/\.gz$/i, '')) !== 'hide';
-  }
-  return (name) =>
-    /\.(?:xml|cat|wsdl)$|(?:^|\/)catalog$/i.test(name) || isXsdName(name) || archiveKind(name) !== null;
-}
-
-/** Names of DTDs and of their parts, and of catalogues, which documents are read with. */
-function isPartName(name: string): boolean {
-  return /\.(?:dtd|ent|mod|pen|elt|cat)$|(?:^|\/)[^/]*catalog[^/]*(?:\.xml)?$/i.test(name);
-}
-
-/** Files of other names that are large are brought only if they begin as documents do; the spool hears of the rest. */
-async function withoutOthers(
-  { access: given, directory, ...reading }: FetchOptions,
-  location: RemoteLocation,
-  spool: FileSpool,
-  found: readonly FoundObject[],
-): Promise<readonly FoundObject[]> {
-  const test = documentTest(false);
-  const isOther = ({ name, matched, bytes = 0, listed = '' }: FoundObject): boolean =>
-    matched !== name &&
-    bytes > smallBytes &&
-    listed !== '' &&
-    archiveKind(name) === null &&
-    !isXsdName(name) &&
-    test.byName(name) === 'look';
-  if (location.kind === 'http' || !found.some(isOther)) return found;
-  const access = location.kind === 'sftp' ? await accessElsewhere(given) : given;
-  if (access === null) return found;
-  const place = openDescribed({ location: location.text, access }, reading);
-  const kept: FoundObject[] = [];
-  try {
-    for (const one of found) {
-      const why = isOther(one)
-        ? test.byContent(
-            one.name,
-            Buffer.concat(
-              await Array.fromAsync(
-                place.bytes(
-                  { place: 0, key: one.key, version: one.listed!, bytes: one.bytes! },
-                  { from: 0, to: headBytes },
-                ),
-              ),
-            ),
-          )
-        : null;
-      if (why === null) kept.push(one);
-      else spool.passOver(directory + sep + one.name, why);
-    }
-  } finally {
-    place.close();
-  }
-  return kept;
 }
 
 /** Keys of a store may hold what names of files cannot. */

@@ -24,7 +24,8 @@ export function createAddressCompiler(options: AddressedSources, compiler: Schem
   return {
     generate: (sources) => compiler.generate(sources),
     async compile(sources, find, follow) {
-      if (![...sources.xsd, ...sources.xml].some(isRemoteLocation)) return compiler.compile(sources, find, follow);
+      if (![...sources.xsd, ...sources.xml].some(isRemoteLocation))
+        return compiler.compile(sources, find, follow);
       const directory = join(options.directory, `addresses-${randomBytes(8).toString('hex')}`);
       try {
         const here = await fetchAll(options, sources, directory);

@@ -90,8 +90,7 @@ async function xsdSetOf(session: ToolSession, paths: readonly string[]): Promise
   const { followOf, readXsdSet, holdingXsds } = await import('../inputs/xsd-files.ts');
   const links = byHand ? 'follow' : 'refuse';
   const reading = { follow: followOf(session), links, limits: archiveLimits, entry: request.entry } as const;
-  if (request.xsd !== undefined)
-    return readXsdSet(await inputPaths(session, request.xsd, 'xsd'), reading);
+  if (request.xsd !== undefined) return readXsdSet(await inputPaths(session, request.xsd, 'xsd'), reading);
   const files = paths.filter((path) => spool.get(path) === undefined);
   const holding = await holdingXsds(files, archiveLimits, links);
   if (holding.length === 0 && request.entry !== undefined)

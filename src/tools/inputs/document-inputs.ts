@@ -5,7 +5,14 @@ import { AppError } from '../../errors.ts';
 import { isXsdName, xsdIsNoDocument } from '../../jobs/options/xsd-inputs.ts';
 import { counted } from '../reports/counted.ts';
 import { documentTest } from './document-names.ts';
-import { namedExamples, openFiles, openInputs, type InputOptions, type InputSet, type InputsSeen } from './list-files.ts';
+import {
+  namedExamples,
+  openFiles,
+  openInputs,
+  type InputOptions,
+  type InputSet,
+  type InputsSeen,
+} from './list-files.ts';
 import type { XsdSetFiles } from './xsd-files.ts';
 import type { NamedFile } from '../watched/files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -63,7 +70,9 @@ export function refusedNotice(log: ToolSession['log']): NonNullable<InputOptions
   return (document, name, why) => {
     if (told.size >= namedParts || told.has(name)) return;
     told.add(name);
-    log(`${document}: ${name} is not read: ${why}; what it declares, such as defaults of attributes, is missing`);
+    log(
+      `${document}: ${name} is not read: ${why}; what it declares, such as defaults of attributes, is missing`,
+    );
   };
 }
 

@@ -10,7 +10,8 @@ import { AppError } from '../../errors.ts';
 import { parsePathPattern } from '../../files/path-pattern.ts';
 import { archiveKind, type ArchiveKind } from './archives/kinds.ts';
 import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
-import { ExternalFiles, rootOf, type OnRefused } from './external-files.ts';
+import { ExternalFiles, rootOf } from './external/files.ts';
+import type { OnRefused } from './external/references.ts';
 import type { FileSpool } from './file-spool.ts';
 import { matchingFiles } from './matching-files.ts';
 import { inputFault, type Links } from './open-file.ts';
@@ -135,8 +136,7 @@ export async function openFiles(
       const trust = trustOf(test.byName(name.replace(/\.gz$/i, '')), name);
       const root = rootOf(path, name);
       files.push({ ...listedFile(path, basename(path), statSync(path).size, trust, root), name });
-    }
-    else files.push(fileElsewhere(path, name, held));
+    } else files.push(fileElsewhere(path, name, held));
   }
   const external = new ExternalFiles('refuse', limits, refused);
   const walk: Walk = { test, limits, links: 'refuse', except, external, places: spool.places };
@@ -217,8 +217,7 @@ function setOf(
   async function* members(): AsyncIterable<InputMember> {
     const passedOver = new PassedOverFiles(before, most);
     let read = 0;
-    const onPassedOver = (name: string, why: string, key: string): void =>
-      passedOver.add({ name, why }, key);
+    const onPassedOver = (name: string, why: string, key: string): void => passedOver.add({ name, why }, key);
     const note = (): void => void (last = { read, passedOver });
     try {
       for await (const member of walkFiles(files, { ...walk, external, onPassedOver })) {
@@ -324,7 +323,8 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
       const file = above + name;
       const called = name.replaceAll('\\', '/');
       const held = spool?.get(file);
-      if (held === undefined) files.push(listedFile(file, called, statSync(file).size, found.get(name), path));
+      if (held === undefined)
+        files.push(listedFile(file, called, statSync(file).size, found.get(name), path));
       else files.push(fileElsewhere(file, called, held));
     }
     return files;

@@ -16,7 +16,6 @@ import type { Links } from './open-file.ts';
 import { findCatalogs, foldersOf, mappedFile, mayBeCatalog, readCatalog } from './xsd-catalogs.ts';
 import { createReferenceReader, isRelativeLocation, type SetReference } from './schema-references.ts';
 import { keyOfSource, sourceKey, type InputMember } from './members.ts';
-import type { ToolSession } from '../session/tool-session.ts';
 import { describesOthers, documentStart } from '../../engine/xsd/read/document-start.ts';
 import { includingSchema, isWsdl, wsdlParts } from '../../engine/xsd/read/wsdl.ts';
 
@@ -77,8 +76,14 @@ export type Follow = (path: string) => Promise<string | null>;
 /** By hand, references lead anywhere. */
 export const followAnywhere: Follow = (path) => Promise.resolve(path);
 
+/** As a session has them. */
+interface PathsOfRequests {
+  readonly byHand: boolean;
+  resolvePath(path: string, mustExist: boolean): Promise<string>;
+}
+
 /** Under a worker, references lead as far as the paths of requests do. */
-export function followOf({ byHand, resolvePath }: Pick<ToolSession, 'byHand' | 'resolvePath'>): Follow {
+export function followOf({ byHand, resolvePath }: PathsOfRequests): Follow {
   if (byHand) return followAnywhere;
   return async (path) => {
     try {
@@ -183,7 +188,10 @@ function isCatalogFile(bytes: Uint8Array): boolean {
 function requireSchemas(schemas: number, members: readonly SetMember[]): void {
   if (schemas > 0 || members.length === 0) return;
   const [{ name }] = members as readonly [SetMember];
-  throw new AppError('unprocessable_input', `${name}: this WSDL has no xs:schema in its types, and leads to none`);
+  throw new AppError(
+    'unprocessable_input',
+    `${name}: this WSDL has no xs:schema in its types, and leads to none`,
+  );
 }
 
 /** WSDLs stand for the schemas in them. */
@@ -198,22 +206,26 @@ function unpackedWsdls(members: readonly SetMember[]): SetMember[] {
   });
 }
 
+/** What the name of a WSDL is followed by for the schemas in it, by their places. */
+function endOf(at: number): string {
+  return `-${at + 1}.xsd`;
+}
+
 /** Each with a name of its own beside the WSDL, so that relative references hold. */
 function schemasOf({ name, path, bytes }: SetMember): {
   readonly schemas: readonly Omit<SetMember, 'name'>[];
   readonly locations: readonly string[];
 } {
   const { schemas, together, locations } = wsdlParts(bytes, name);
-  const nameOf = (at: number): string => `-${at + 1}.xsd`;
   const base = path.slice(path.lastIndexOf('/') + 1);
   return {
     schemas: [
-      ...schemas.map((content, at) => ({ path: `${path}${nameOf(at)}`, bytes: content })),
+      ...schemas.map((content, at) => ({ path: `${path}${endOf(at)}`, bytes: content })),
       ...together.map(({ namespace, members }, at) => ({
         path: `${path}-all-${at + 1}.xsd`,
         bytes: includingSchema(
           namespace,
-          members.map((member) => `${base}${nameOf(member)}`),
+          members.map((member) => `${base}${endOf(member)}`),
         ),
       })),
     ],
@@ -345,7 +357,11 @@ async function followReferences(
     if (unmapped.size === 0) break;
     // what is found by a catalog has references of its own
     const folders = foldersOf([...all.keys(), ...given.map(({ path }) => path)]);
-    const found = await findCatalogs(folders, given.map(({ path }) => path), follow);
+    const found = await findCatalogs(
+      folders,
+      given.map(({ path }) => path),
+      follow,
+    );
     for (const one of unmapped) {
       const target = mappedFile(found, one.reference);
       if (target === null || !(await reach(target, one.isWsdl))) continue;

@@ -71,7 +71,10 @@ function generate(packed: PackedNextSources): PackedNextSchema {
 }
 
 async function compile(wanted: PackedSources, limits: CompilerLimits): Promise<CompiledApart> {
-  const set = wanted.xsd.length === 0 ? null : await readXsdSet(wanted.xsd, {
+  const set =
+    wanted.xsd.length === 0
+      ? null
+      : await readXsdSet(wanted.xsd, {
           follow: async (path) => (await ask({ path })) as string | null,
           links: 'refuse',
           limits: archiveLimitsOf(limits),
@@ -141,6 +144,10 @@ async function readDocuments(
     collector.endDocument(bytes);
     files.push({ name: member.name, bytes, sha256 });
   }
-  if (files.length === 0) throw new AppError('unprocessable_input', 'the input holds no document, which is a file whose content begins as XML does');
+  if (files.length === 0)
+    throw new AppError(
+      'unprocessable_input',
+      'the input holds no document, which is a file whose content begins as XML does',
+    );
   return { statistics: collector.statistics, files };
 }

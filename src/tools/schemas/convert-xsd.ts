@@ -112,7 +112,8 @@ async function compile(
     if (!(error instanceof XsdSetError)) throw error;
     printDiagnostics(session, error.diagnostics);
     if (!missingCodes.has(error.diagnostic.code)) throw error;
-    const next = 'give the file that holds it too, or the OASIS XML Catalog that says where it lies, or allow anything in its place with --missing wildcard';
+    const next =
+      'give the file that holds it too, or the OASIS XML Catalog that says where it lies, or allow anything in its place with --missing wildcard';
     throw new AppError('unprocessable_input', `${error.message}; ${next}`, { cause: error });
   }
 }

@@ -108,11 +108,14 @@ async function originOfFiles(
 
 /** Names of the same files, wherever the folder of all of them lies. */
 function areSame(some: readonly string[], others: readonly string[]): boolean {
-  const isOne = (name: string, other: string): boolean =>
-    name === other || name.endsWith(`/${other}`) || other.endsWith(`/${name}`);
   return (
-    some.length === others.length && some.every((name) => others.some((other) => isOne(name, other)))
+    some.length === others.length &&
+    some.every((name) => others.some((other) => isEndOf(name, other) || isEndOf(other, name)))
   );
+}
+
+function isEndOf(name: string, end: string): boolean {
+  return name === end || name.endsWith(`/${end}`);
 }
 
 /** Names and checksums, wherever the folder of all of them lies. */

@@ -38,7 +38,7 @@ async function expectLoad(target: string, ...options: readonly string[]): Promis
   expect(compareXml(document, await readFile(join(back, 'a.xml'), 'utf8'))).toEqual([]);
 }
 
-const targets: readonly (readonly [string, ...string[]])[] = [
+const targets: [string, ...string[]][] = [
   ['metadb:boxes'],
   ['sqlite:$/boxes.sqlite'],
   ['duckdb:$/boxes.duckdb'],

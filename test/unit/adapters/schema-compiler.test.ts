@@ -96,7 +96,11 @@ describe('a compiler thread', () => {
     expect(again.id_sch).not.toBe(first.id_sch);
     // `xsd2er` without options comes to the same
     const request = parseToolArguments('xsd2er', xsd);
-    const fingerprint = await setFingerprint(await readXsdSet(xsd, { follow: null, links: 'refuse' }), request, defaultLimits.engine);
+    const fingerprint = await setFingerprint(
+      await readXsdSet(xsd, { follow: null, links: 'refuse' }),
+      request,
+      defaultLimits.engine,
+    );
     expect(await catalog.findCompiledSet(1, fingerprint)).not.toBeNull();
     // what shapes the tables, or names them, is part of it
     await createSchema(adapters, settings, 1, { name: 'flat', xsd, xml: [], mapLevel: 0 });

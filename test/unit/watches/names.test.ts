@@ -29,8 +29,15 @@ describe('a watch without a pattern', () => {
     expect(takes(name)).toBe(true),
   );
 
-  it.each(['.a.xml', 'in/.git/x', 'a.xml.part', 'a.xml~', 'a.xml.md5', 's.xsd', 's.xsd.gz', 'd.dtd', 'notes.txt'])(
-    'leaves out %s',
-    (name) => expect(takes(name)).toBe(false),
-  );
+  it.each([
+    '.a.xml',
+    'in/.git/x',
+    'a.xml.part',
+    'a.xml~',
+    'a.xml.md5',
+    's.xsd',
+    's.xsd.gz',
+    'd.dtd',
+    'notes.txt',
+  ])('leaves out %s', (name) => expect(takes(name)).toBe(false));
 });

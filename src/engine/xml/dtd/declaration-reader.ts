@@ -1,6 +1,6 @@
 /** A reader of characters for the declarations of a DTD and of XML, with their common parts: names, white space, literals. */
 import { APOSTROPHE, CR, GREATER, LF, QUOTE, isPublicIdCharacter, isSpace } from '../characters.ts';
-import type { ExternalReference } from './external-parts.ts';
+import type { ExternalReference } from './external/reference.ts';
 import { longNameLength } from '../names/byte-interner.ts';
 import { checkNameCount } from '../names/count-limits.ts';
 import { scanNameEnd } from '../scan/qualified-name.ts';
@@ -204,7 +204,9 @@ export class DeclarationReader {
           i,
         );
     }
-    return this.text(from, to).trim().replaceAll(/[ \t\r\n]+/g, ' ');
+    return this.text(from, to)
+      .trim()
+      .replaceAll(/[ \t\r\n]+/g, ' ');
   }
 
   /** `ExternalID`, and `PublicID` where `systemOptional`; null when there is none. */

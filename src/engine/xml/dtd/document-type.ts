@@ -1,4 +1,5 @@
-import type { ExternalReference } from './external-parts.ts';
+/** What is kept of a document type declaration: entities and attribute lists. */
+import type { ExternalReference } from './external/reference.ts';
 
 /** An entity declared in a DTD. */
 export interface Entity {

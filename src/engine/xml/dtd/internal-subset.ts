@@ -1,27 +1,13 @@
 /** The subsets of a DTD: entities, attribute lists, parameter entities, and conditional sections of what lies outside of the document. */
 import { collapseSpaces } from './attribute-defaults.ts';
 import { decodeAttributeValue } from '../scan/attribute-value.ts';
-import {
-  AMPERSAND,
-  APOSTROPHE,
-  CLOSE_BRACKET,
-  GREATER,
-  HASH,
-  LESS,
-  PERCENT,
-  QUOTE,
-  SEMICOLON,
-  SPACE,
-  isSpace,
-} from '../characters.ts';
+import { AMPERSAND, CLOSE_BRACKET, LESS, PERCENT } from '../characters.ts';
 import { ByteList } from './byte-list.ts';
 import { readContentSpecification } from './content-specification.ts';
 import { DeclarationReader } from './declaration-reader.ts';
 import type { AttributeDefinition, DocumentType, Entity } from './document-type.ts';
-import { readExternal } from './external-parts.ts';
-import { REFERENCE_CUT, replacementText, scanCharacterReference } from '../scan/references.ts';
-import { scanNameEnd } from '../scan/qualified-name.ts';
-import { utf8Text, writeCodePoint } from '../utf8.ts';
+import { addValue, expanded, parameterText, reference, referencedText } from './parameter-entities.ts';
+import { utf8Text } from '../utf8.ts';
 
 /** Declarations up to `]`, or up to the end of an external part or of a parameter entity's replacement text. */
 export function readSubset(reader: DeclarationReader, documentType: DocumentType, nesting: number): void {
@@ -87,59 +73,6 @@ function readParameterReference(
   entity.open = false;
 }
 
-/** The parameter entity that the reference at `pos` names; null: it is not declared. */
-function reference(reader: DeclarationReader, documentType: DocumentType): Entity | null {
-  const at = reader.pos++;
-  const name = reader.plainName();
-  reader.expect(';');
-  const entity = documentType.parameterEntities.get(name);
-  if (entity !== undefined) return entity;
-  if (reader.state.standalone && !reader.origin.isExternal)
-    reader.fail('xml_undeclared_entity', `the parameter entity "${name}" is not declared`, at);
-  lacks(reader, documentType);
-  return null;
-}
-
-/** Of the reference at `pos`, as of `parameterText`. */
-function referencedText(
-  reader: DeclarationReader,
-  documentType: DocumentType,
-  nesting: number,
-): Uint8Array | null {
-  const at = reader.pos;
-  const entity = reference(reader, documentType);
-  return entity === null ? null : parameterText(reader, documentType, entity, nesting, at);
-}
-
-/** The replacement text and a 0 byte, counted; null: it lies outside, and is not read. */
-function parameterText(
-  reader: DeclarationReader,
-  documentType: DocumentType,
-  entity: Entity,
-  nesting: number,
-  at: number,
-): Uint8Array | null {
-  const { state } = reader;
-  const faultOffset = reader.faultOffsetOf(at);
-  if (entity.text === null) {
-    const found = readExternal(state, documentType, entity.external!, faultOffset);
-    if (found === null) {
-      lacks(reader, documentType);
-      return null;
-    }
-    entity.text = found.text;
-    entity.base = found.part.base;
-    entity.line = 1 + found.linesBefore;
-  }
-  return replacementText(state, entity, nesting, faultOffset);
-}
-
-/** Declarations may be missing, and what comes after them may be declared otherwise (XML 1.0, 5.1). */
-function lacks({ state }: DeclarationReader, documentType: DocumentType): void {
-  documentType.incomplete = true;
-  documentType.ignoresDeclarations ||= !state.standalone;
-}
-
 /** Keywords of declarations that parameter entities may be a part of. */
 const declarations = ['<!ENTITY', '<!ELEMENT', '<!ATTLIST', '<!NOTATION'];
 
@@ -151,99 +84,6 @@ function readDeclaration(given: DeclarationReader, documentType: DocumentType, n
   if (reader === given) return;
   reader.skipSpace();
   if (!reader.atEnd) reader.failExpected('the end of the declaration');
-}
-
-/**
- * A reader of the declaration that begins here, in which references to parameter entities have been replaced, each with a space around it
- * (XML 1.0, 4.4.8); `reader` where it has none. null: a part of it is not known, so all of it was passed over.
- */
-function expanded(
-  reader: DeclarationReader,
-  documentType: DocumentType,
-  nesting: number,
-): DeclarationReader | null {
-  const { pos, origin } = reader;
-  if (!hasReference(reader)) return reader;
-  const out = new ByteList();
-  const isKnown = expandInto(out, reader, documentType, nesting, true);
-  if (!isKnown) return null;
-  const bytes = out.withNul();
-  // lines of the expansion are none of the part
-  return new DeclarationReader(
-    reader.state,
-    bytes,
-    0,
-    bytes.length - 1,
-    reader.faultOffsetOf(pos),
-    { ...origin, line: null },
-  );
-}
-
-/** Whether a parameter entity is referred to in the declaration at `pos`, outside of literals. */
-function hasReference({ bytes, pos, end }: DeclarationReader): boolean {
-  for (let i = pos; i < end; i++) {
-    const byte = bytes[i]!;
-    if (byte === GREATER) return false;
-    if (byte === PERCENT && !isSpace(bytes[i + 1]!)) return true;
-    if (byte !== QUOTE && byte !== APOSTROPHE) continue;
-    const close = bytes.indexOf(byte, i + 1);
-    if (close < 0 || close >= end) return false;
-    i = close;
-  }
-  return false;
-}
-
-/** Takes a declaration, or all of a parameter entity's text within one; false: a part of it is not known. */
-function expandInto(
-  out: ByteList,
-  reader: DeclarationReader,
-  documentType: DocumentType,
-  nesting: number,
-  isDeclaration: boolean,
-): boolean {
-  const { bytes, end, state } = reader;
-  let isKnown = true;
-  let from = reader.pos;
-  while (reader.pos < end) {
-    const byte = bytes[reader.pos]!;
-    if (byte === QUOTE || byte === APOSTROPHE) {
-      const close = bytes.indexOf(byte, reader.pos + 1);
-      reader.pos = close < 0 || close >= end ? end : close + 1;
-    } else if (byte === PERCENT && !isSpace(bytes[reader.pos + 1]!) && reader.pos + 1 < end) {
-      const at = reader.pos;
-      out.add(bytes, from, at);
-      const entity = reference(reader, documentType);
-      const text = entity === null ? null : parameterText(reader, documentType, entity, nesting, at);
-      from = reader.pos;
-      if (entity === null || text === null) {
-        isKnown = false;
-        continue;
-      }
-      entity.open = true;
-      out.addByte(SPACE);
-      const origin = { base: entity.base, isExternal: true, line: null };
-      const inner = new DeclarationReader(
-        state,
-        text,
-        0,
-        text.length - 1,
-        reader.faultOffsetOf(at),
-        origin,
-      );
-      isKnown = expandInto(out, inner, documentType, nesting + 1, false) && isKnown;
-      out.addByte(SPACE);
-      entity.open = false;
-    } else {
-      reader.pos += 1;
-      if (byte === GREATER && isDeclaration) {
-        out.add(bytes, from, reader.pos);
-        return isKnown;
-      }
-    }
-  }
-  if (isDeclaration) reader.failExpected('">"');
-  out.add(bytes, from, reader.pos);
-  return isKnown;
 }
 
 function readOne(reader: DeclarationReader, documentType: DocumentType, nesting: number): void {
@@ -359,72 +199,6 @@ function readEntityValue(
   const out = new ByteList();
   const value = reader.normalised(from, to);
   return addValue(out, reader, value, { documentType, nesting, at: from }) ? out.withNul() : null;
-}
-
-interface ValueContext {
-  readonly documentType: DocumentType;
-  readonly nesting: number;
-  /** where faults are reported */
-  readonly at: number;
-}
-
-/** false: a part of it is not known. */
-function addValue(
-  out: ByteList,
-  reader: DeclarationReader,
-  value: Uint8Array,
-  { documentType, nesting, at }: ValueContext,
-): boolean {
-  const { state } = reader;
-  const faultOffset = reader.faultOffsetOf(at);
-  const character = new Uint8Array(4);
-  let isKnown = true;
-  let copied = 0;
-  let i = 0;
-  while (i < value.length) {
-    const byte = value[i]!;
-    if (byte === PERCENT) {
-      if (!reader.origin.isExternal)
-        reader.fail(
-          'xml_syntax',
-          'a parameter entity reference may not stand within a declaration of the internal subset',
-          at,
-        );
-      out.add(value, copied, i);
-      const nul = new ByteList();
-      nul.add(value, 0, value.length);
-      const inner = new DeclarationReader(state, nul.withNul(), i, value.length, faultOffset, reader.origin);
-      const entity = reference(inner, documentType);
-      const text = entity === null ? null : parameterText(inner, documentType, entity, nesting, i);
-      copied = i = inner.pos;
-      if (entity === null || text === null) {
-        isKnown = false;
-        continue;
-      }
-      entity.open = true;
-      const within = { documentType, nesting: nesting + 1, at };
-      isKnown = addValue(out, reader, text.subarray(0, -1), within) && isKnown;
-      entity.open = false;
-      continue;
-    }
-    if (byte === AMPERSAND && value[i + 1] === HASH) {
-      const codePoint = scanCharacterReference(state, value, i, value.length, faultOffset);
-      if (codePoint === REFERENCE_CUT)
-        reader.fail('xml_syntax', 'expected ";" at the end of a character reference', at);
-      out.add(value, copied, i);
-      out.add(character, 0, writeCodePoint(codePoint, character, 0));
-      copied = i = state.scanEnd;
-      continue;
-    }
-    if (byte === AMPERSAND) {
-      const nameEnd = scanNameEnd(state, value, i + 1, value.length, faultOffset);
-      if (nameEnd >= value.length || value[nameEnd] !== SEMICOLON)
-        reader.fail('xml_syntax', 'expected ";" at the end of a reference', at);
-    }
-    i++;
-  }
-  out.add(value, copied, value.length);
-  return isKnown;
 }
 
 function readAttributeList(reader: DeclarationReader, documentType: DocumentType): void {

@@ -1,7 +1,7 @@
 /** The document type declaration. */
 import { DeclarationReader, IncompleteDeclaration } from '../dtd/declaration-reader.ts';
-import { readExternalSubset } from '../dtd/external-subset.ts';
-import type { ExternalReference } from '../dtd/external-parts.ts';
+import { readExternalSubset } from '../dtd/external/subset.ts';
+import type { ExternalReference } from '../dtd/external/reference.ts';
 import { readSubset } from '../dtd/internal-subset.ts';
 import { createDocumentType } from '../dtd/document-type.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';

@@ -1,7 +1,7 @@
 /** Character and entity references. */
 import { HASH, SEMICOLON, SPACE, isXmlCharacter } from '../characters.ts';
 import type { Entity } from '../dtd/document-type.ts';
-import { readExternal } from '../dtd/external-parts.ts';
+import { readExternal } from '../dtd/external/parts.ts';
 import { scanNameEnd } from './qualified-name.ts';
 import type { TokenizerState } from '../tokenizer/state.ts';
 import { utf8Text } from '../utf8.ts';
@@ -184,7 +184,10 @@ function countExpansion(s: TokenizerState, bytes: number, faultOffset: number): 
   s.expandedBytes += bytes;
   if (s.expandedBytes > maxBytes)
     s.fail(faultOffset, 'xml_entity_expansion_limit', `entities expand to more than ${maxBytes} bytes`);
-  if (s.expandedBytes > FREE_EXPANSION_BYTES && s.expandedBytes > maxRatio * (s.receivedBytes + s.externalBytes))
+  if (
+    s.expandedBytes > FREE_EXPANSION_BYTES &&
+    s.expandedBytes > maxRatio * (s.receivedBytes + s.externalBytes)
+  )
     s.fail(
       faultOffset,
       'xml_entity_amplification_limit',

@@ -1,7 +1,7 @@
 /** The tokenizer in TypeScript alone: bytes of a document, in any pieces, to batches of tokens. */
 import { defaultEngineLimits } from '../../limits.ts';
 import type { EngineLimits } from '../../limits.ts';
-import type { ExternalParts } from '../dtd/external-parts.ts';
+import type { ExternalParts } from '../dtd/external/reference.ts';
 import { createEncodingReader, type EncodingReader } from '../encoding/reader.ts';
 import type { Utf8Sink } from '../encoding/transcoders.ts';
 import { createNameTable } from '../names/expanded-names.ts';

@@ -3,7 +3,7 @@ import { codePointLabel, InputError, withVisibleCharacters } from '../../diagnos
 import type { EngineLimits } from '../../limits.ts';
 import { grown, hashBytes } from '../names/byte-interner.ts';
 import type { DocumentType, Entity } from '../dtd/document-type.ts';
-import type { ExternalParts } from '../dtd/external-parts.ts';
+import type { ExternalParts } from '../dtd/external/reference.ts';
 import { NamespaceContexts, ROOT_CONTEXT, XML_NAMESPACE } from '../names/namespace-contexts.ts';
 import { RawNames } from '../names/raw-names.ts';
 import { LocationCounter } from '../text-location.ts';

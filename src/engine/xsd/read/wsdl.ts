@@ -53,9 +53,7 @@ export function includingSchema(namespace: string, locations: readonly string[])
 }
 
 function attributeOf(node: XmlElement, localName: string): string | null {
-  const found = node.attributes.find(
-    ({ name }) => name.localName === localName && name.namespaceUri === '',
-  );
+  const found = node.attributes.find(({ name }) => name.localName === localName && name.namespaceUri === '');
   return found?.value ?? null;
 }
 
@@ -68,7 +66,9 @@ function schemaDocument(
   const text = own.slice(unitsOf(own, column - 1)) + lines.slice(line).join('');
   const end = endOfElement(text, 0);
   const tag = /^<(?:[^<>"']|"[^"]*"|'[^']*')*>/u.exec(text)?.[0] ?? '';
-  const declared = new Set([...tag.matchAll(/\sxmlns(?::([^\s=]+))?\s*=/gu)].map(([, prefix = '']) => prefix));
+  const declared = new Set(
+    [...tag.matchAll(/\sxmlns(?::([^\s=]+))?\s*=/gu)].map(([, prefix = '']) => prefix),
+  );
   const inherited = [...namespaces]
     .filter(([prefix]) => prefix !== 'xml' && !declared.has(prefix))
     .map(([prefix, uri]) => ` xmlns${prefix === '' ? '' : `:${prefix}`}="${escaped(uri)}"`);

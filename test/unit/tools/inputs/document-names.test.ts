@@ -20,7 +20,7 @@ const utf16 = (text: string, order: 'le' | 'be'): Uint8Array => {
 const documents: Readonly<Record<string, Uint8Array | string>> = {
   'a.xml': '<a/>',
   'b.gml': '\ufeff<?xml version="1.0"?>\n<b/>',
-  'noext': ' \r\n<!-- c --><c/>',
+  noext: ' \r\n<!-- c --><c/>',
   'd.16': utf16('<?xml version="1.0" encoding="UTF-16"?><d/>', 'le'),
   'e.be': utf16('<e/>', 'be'),
   'f.xbrl.gz': gzipSync('<f/>'),
@@ -37,10 +37,13 @@ const others: Readonly<Record<string, readonly [Uint8Array | string, string]>> =
   's.xsd': [xsd, 'is an XSD, and no document'],
   's.schema': [xsd, 'is an XML Schema'],
   's.xml': [xsd, 'is an XML Schema'],
-  'sub/catalog.xml': ['<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog"/>', 'is an OASIS XML catalogue'],
+  'sub/catalog.xml': [
+    '<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog"/>',
+    'is an OASIS XML catalogue',
+  ],
   'w.wsdl': ['<wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/"/>', 'is a WSDL'],
   'index.html': ['<!DOCTYPE html><html><body/></html>', 'is an HTML page'],
-  'none': ['', 'is empty'],
+  none: ['', 'is empty'],
   'picture.png': [Uint8Array.of(0x89, 0x50, 0x4e, 0x47), 'does not begin as XML does'],
   'notes.gz': [gzipSync('plain'), 'does not begin as XML does'],
   'late.txt': [`<!--${'x'.repeat(20_000)}--><!ELEMENT a ANY>`, 'is a DTD, or a part of one'],
@@ -56,7 +59,10 @@ beforeAll(async () => {
   for (const [name, bytes] of Object.entries(documents)) await writeFile(join(folder, 'in', name), bytes);
   for (const [name, [bytes]] of Object.entries(others)) await writeFile(join(folder, 'in', name), bytes);
   await symlink(join(folder, 'in/a.xml'), join(folder, 'in/link.dat'));
-  const all = [...Object.entries(documents), ...Object.entries(others).map(([name, [bytes]]) => [name, bytes] as const)];
+  const all = [
+    ...Object.entries(documents),
+    ...Object.entries(others).map(([name, [bytes]]) => [name, bytes] as const),
+  ];
   const members = all
     .filter(([name]) => name !== 's.xml')
     .map(([name, bytes]) => ({ name, bytes: typeof bytes === 'string' ? utf8.encode(bytes) : bytes }));

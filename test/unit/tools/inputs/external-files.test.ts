@@ -48,7 +48,10 @@ const refused: Readonly<Record<string, readonly [string, string]>> = {
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'external-files-'));
-  for (const [name, text] of [...Object.entries(files), ...Object.entries(refused).map(([name, [text]]) => [name, text] as const)]) {
+  for (const [name, text] of [
+    ...Object.entries(files),
+    ...Object.entries(refused).map(([name, [text]]) => [name, text] as const),
+  ]) {
     await mkdir(join(folder, name, '..'), { recursive: true });
     await writeFile(join(folder, name), text);
   }
@@ -67,7 +70,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Tokens of each document by its name, or what is wrong with it. */
-async function read(inputs: readonly string[], links: 'follow' | 'refuse' = 'follow'): Promise<Record<string, string>> {
+async function read(
+  inputs: readonly string[],
+  links: 'follow' | 'refuse' = 'follow',
+): Promise<Record<string, string>> {
   const told: string[] = [];
   const set = await openInputs(inputs, documentTest(false), undefined, links, {
     refused: (document, name, why) => told.push(`${document} ${name}: ${why}`),
@@ -114,11 +120,14 @@ describe('a DTD', () => {
     }
   });
 
-  it.each(['0.zip', '1.zip', '0.tar', '1.tar', '0.tgz', '1.tgz'])('in an archive is read: %s', async (name) => {
-    const found = await read([join(folder, name)]);
-    expect(found).toMatchObject(expected);
-    expect(found['sub/up.xml']).toContain('leads out');
-  });
+  it.each(['0.zip', '1.zip', '0.tar', '1.tar', '0.tgz', '1.tgz'])(
+    'in an archive is read: %s',
+    async (name) => {
+      const found = await read([join(folder, name)]);
+      expect(found).toMatchObject(expected);
+      expect(found['sub/up.xml']).toContain('leads out');
+    },
+  );
 
   it('beside a file that is named by itself is read, and nothing above that folder', async () => {
     const found = await read([join(folder, 'in/rewritten.xml'), join(folder, 'in/sub/relative.xml')]);

@@ -152,7 +152,9 @@ describe('inputs', () => {
   });
 
   it('refuse archives whose members leave them', async () => {
-    await expect(read([join(folder, 'evil.tar')])).rejects.toThrow(/evil.tar\/..\/evil.xml: has a name that leaves the archive/);
+    await expect(read([join(folder, 'evil.tar')])).rejects.toThrow(
+      /evil.tar\/..\/evil.xml: has a name that leaves the archive/,
+    );
   });
 
   it('say which archive is cut short', async () => {

@@ -94,7 +94,9 @@ describe('an input that leads nowhere', () => {
     try {
       const missing = join(folder, 'none.xml');
       await expect(openInputs([missing], () => true)).rejects.toThrow(`it was looked for as ${missing}`);
-      await expect(openInputs([folder], () => true)).rejects.toThrow('the folder is there: documents are files');
+      await expect(openInputs([folder], () => true)).rejects.toThrow(
+        'the folder is there: documents are files',
+      );
       await expect(openInputs([join(folder, '*.xml')], () => true)).rejects.toThrow('matches the pattern');
     } finally {
       await rm(folder, { recursive: true });

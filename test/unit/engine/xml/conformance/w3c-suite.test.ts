@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { InputError } from '../../../../../src/engine/diagnostics.ts';
 import { parseXmlTree } from '../../../../../src/engine/xml/tree.ts';
-import type { ExternalParts } from '../../../../../src/engine/xml/dtd/external-parts.ts';
+import type { ExternalParts } from '../../../../../src/engine/xml/dtd/external/reference.ts';
 import type { XmlElement } from '../../../../../src/engine/xml/tree.ts';
 import { skippedCases, skippedWithParts } from './exceptions.ts';
 import { readTokens } from '../read-tokens.ts';
@@ -149,7 +149,9 @@ describe.each([...groups])('%s', (_, group) => {
   });
 
   test('needs its skipped cases to be skipped', () => {
-    const passing = group.filter((one) => reasons.has(one.id) && problemOf(one, false) === null).map(({ id }) => id);
+    const passing = group
+      .filter((one) => reasons.has(one.id) && problemOf(one, false) === null)
+      .map(({ id }) => id);
     expect(passing).toEqual([]);
   });
 });

@@ -4,173 +4,27 @@
  */
 import { closeSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
-import { InputError } from '../../engine/diagnostics.ts';
-import type { ExternalPart, ExternalParts, ExternalReference } from '../../engine/xml/dtd/external-parts.ts';
-import { createXmlTokenizer } from '../../engine/xml/tokenizer/portable.ts';
-import { parseXmlTree } from '../../engine/xml/tree.ts';
-import {
-  createXmlCatalogs,
-  isCatalog,
-  type XmlCatalogFile,
-  type XmlCatalogs,
-} from '../../engine/xsd/read/oasis-catalog.ts';
-import { AppError } from '../../errors.ts';
-import type { ArchiveKind } from './archives/kinds.ts';
-import { defaultArchiveLimits, type ArchiveLimits } from './archives/limits.ts';
-import { archiveMembers } from './archives/members.ts';
-import { namedFiles } from './document-names.ts';
-import { keyOfSource, oneByOne, type DocumentBytes } from './members.ts';
-import { openSmallFile, type Links } from './open-file.ts';
+import { InputError } from '../../../engine/diagnostics.ts';
+import type { ExternalParts } from '../../../engine/xml/dtd/external/reference.ts';
+import { createXmlTokenizer } from '../../../engine/xml/tokenizer/portable.ts';
+import { AppError } from '../../../errors.ts';
+import type { ArchiveKind } from '../archives/kinds.ts';
+import { defaultArchiveLimits, type ArchiveLimits } from '../archives/limits.ts';
+import { archiveMembers } from '../archives/members.ts';
+import { namedFiles } from '../document-names.ts';
+import { folderOf, isAbsent, leadsOut, PartResolver, type OnRefused, type PartPlace } from './references.ts';
+import { keyOfSource, oneByOne, type DocumentBytes } from '../members.ts';
+import { openSmallFile, type Links } from '../open-file.ts';
 
-/** Told of what a document names, and is not read. */
-export type OnRefused = (document: string, name: string, why: string) => void;
-
-const isElsewhere = 'it lies elsewhere: only what lies in the folder or archive of the input is read';
-const leadsOut = 'it leads out of the folder or archive of the input, beyond which nothing is read';
-const isAbsent = 'there is no such file in the folder or archive of the input';
 /** of one part; the tokenizer limits all of them together */
 const mostBytes = 64 * 1024 * 1024;
-
-/** Whether a file of that name may be a catalogue: its root element tells. */
-export function mayBeCatalog(name: string): boolean {
-  return /\.(?:xml|cat)$|(?:^|[\\/])catalog$/i.test(name);
-}
-
-type Found = Uint8Array | { readonly refused: string };
-
-/** Files of a folder or an archive, by paths within it, which have '/' between their parts. */
-interface PartPlace {
-  bytes(path: string): Found;
-  /** names of the files in a folder, which is '' or a path */
-  files(folder: string): readonly string[];
-}
-
-/** Paths of references, the same for every place. */
-class Resolver {
-  readonly #place: PartPlace;
-  readonly #onRead: (path: string) => void;
-  readonly #onRefused: OnRefused;
-  readonly #found = new Map<string, ExternalPart | { readonly refused: string }>();
-  readonly #parts = new Map<string, ExternalPart | { readonly refused: string }>();
-  readonly #catalogs = new Map<string, XmlCatalogs>();
-
-  constructor(place: PartPlace, onRead: (path: string) => void, onRefused: OnRefused) {
-    this.#place = place;
-    this.#onRead = onRead;
-    this.#onRefused = onRefused;
-  }
-
-  /** `document`: its path in the place. */
-  read(document: string, reference: ExternalReference): ExternalPart | { readonly refused: string } {
-    const { publicId, systemId, base } = reference;
-    const folder = folderOf(base ?? document);
-    const key = JSON.stringify([folderOf(document), folder, systemId, publicId]);
-    let found = this.#found.get(key);
-    if (found === undefined) {
-      found = this.#resolve(folderOf(document), folder, reference);
-      this.#found.set(key, found);
-      if ('refused' in found) this.#onRefused(document, systemId ?? publicId ?? '', found.refused);
-    }
-    return found;
-  }
-
-  /** Forgets what was not there: more of the place is known now. */
-  forget(): void {
-    for (const known of [this.#found, this.#parts])
-      for (const [key, one] of known) if ('refused' in one) known.delete(key);
-    this.#catalogs.clear();
-  }
-
-  #resolve(
-    documentFolder: string,
-    folder: string,
-    { publicId, systemId }: ExternalReference,
-  ): ExternalPart | { readonly refused: string } {
-    const catalogs = this.#catalogsFor(documentFolder);
-    const mapped =
-      (systemId === null ? null : catalogs.location(systemId)) ??
-      (publicId === null ? null : catalogs.location(publicId));
-    if (mapped !== null)
-      return mapped.path === null
-        ? { refused: `the catalogue ${mapped.catalog} leads to ${mapped.uri}; ${isElsewhere}` }
-        : this.#part(mapped.path);
-    if (systemId === null) return { refused: 'no catalogue beside the document knows its public identifier' };
-    const location = systemId.trim().replace(/#.*$/s, '').replaceAll('\\', '/');
-    if (/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(location)) return { refused: isElsewhere };
-    const path = posix.normalize(posix.join(folder, decoded(location)));
-    return path === '..' || path.startsWith('../') ? { refused: leadsOut } : this.#part(path);
-  }
-
-  #part(path: string): ExternalPart | { readonly refused: string } {
-    let part = this.#parts.get(path);
-    if (part === undefined) {
-      const found = this.#place.bytes(path);
-      if (!('refused' in found)) this.#onRead(path);
-      part = 'refused' in found ? found : { bytes: found, base: path };
-      this.#parts.set(path, part);
-    }
-    return part;
-  }
-
-  /** Those in the folder of a document and in those above it, as far as the input goes, and those that they name. */
-  #catalogsFor(folder: string): XmlCatalogs {
-    let catalogs = this.#catalogs.get(folder);
-    if (catalogs !== undefined) return catalogs;
-    const parsed = new Map<string, XmlCatalogFile>();
-    const add = (path: string): void => {
-      if (parsed.has(path)) return;
-      const bytes = this.#place.bytes(path);
-      const root = 'refused' in bytes ? null : catalogRoot(bytes);
-      if (root !== null) parsed.set(path, { name: path, root });
-    };
-    for (let at = folder; ; at = folderOf(at)) {
-      for (const name of this.#place.files(at)) if (mayBeCatalog(name)) add(posix.join(at, name));
-      if (at === '') break;
-    }
-    for (let known = -1; known < parsed.size;) {
-      known = parsed.size;
-      for (const path of createXmlCatalogs([...parsed.values()]).further) add(path);
-    }
-    catalogs = createXmlCatalogs([...parsed.values()]);
-    this.#catalogs.set(folder, catalogs);
-    return catalogs;
-  }
-}
-
-const catalogMark = Buffer.from('urn:oasis:names:tc:entity:xmlns:xml:catalog');
-
-function catalogRoot(bytes: Uint8Array): XmlCatalogFile['root'] | null {
-  // of documents beside it, none is read as a tree
-  if (!Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 8192)).includes(catalogMark))
-    return null;
-  try {
-    const root = parseXmlTree(bytes);
-    return isCatalog(root) ? root : null;
-  } catch (error) {
-    if (error instanceof InputError) return null;
-    throw error;
-  }
-}
-
-function folderOf(path: string): string {
-  const at = path.lastIndexOf('/');
-  return at < 0 ? '' : path.slice(0, at);
-}
-
-function decoded(uri: string): string {
-  try {
-    return decodeURIComponent(uri);
-  } catch {
-    return uri;
-  }
-}
 
 /** Of the documents of one set of inputs. What was read for one document is at hand for the next. */
 export class ExternalFiles {
   readonly #links: Links;
   readonly #limits: ArchiveLimits;
   readonly #onRefused: OnRefused;
-  readonly #folders = new Map<string, Resolver>();
+  readonly #folders = new Map<string, PartResolver>();
   readonly #archives = new Map<string, ArchiveParts>();
   readonly #read = new Set<string>();
 
@@ -197,7 +51,7 @@ export class ExternalFiles {
         let resolver = this.#folders.get(root);
         if (resolver === undefined) {
           const onRead = (at: string): void => void this.#read.add(keyOfSource(join(root, at), null));
-          resolver = new Resolver(folderPlace(root, this.#links), onRead, this.#onRefused);
+          resolver = new PartResolver(folderPlace(root, this.#links), onRead, this.#onRefused);
           this.#folders.set(root, resolver);
         }
         return resolver.read(document, reference);
@@ -209,7 +63,10 @@ export class ExternalFiles {
     let archive = this.#archives.get(path);
     if (archive === undefined) {
       const onRead = (at: string): void => void this.#read.add(keyOfSource(path, at));
-      archive = new ArchiveParts(path, kind, this.#links, this.#limits, { onRead, onRefused: this.#onRefused });
+      archive = new ArchiveParts(path, kind, this.#links, this.#limits, {
+        onRead,
+        onRefused: this.#onRefused,
+      });
       this.#archives.set(path, archive);
     }
     return archive;
@@ -274,7 +131,7 @@ export class ArchiveParts {
   readonly #kind: Exclude<ArchiveKind, 'gz'>;
   readonly #links: Links;
   readonly #limits: ArchiveLimits;
-  readonly #resolver: Resolver;
+  readonly #resolver: PartResolver;
   readonly #bytes = new Map<string, Uint8Array>();
   #names: readonly string[] | null = null;
   #wanted = new Set<string>();
@@ -301,7 +158,7 @@ export class ArchiveParts {
         (this.#names ?? []).filter((name) => folderOf(name) === folder).map((name) => posix.basename(name)),
     };
     // what is told of one that is not complete is no fault
-    this.#resolver = new Resolver(place, onRead, (document, name, why) => {
+    this.#resolver = new PartResolver(place, onRead, (document, name, why) => {
       if (this.#wanted.size === 0 && this.#names !== null) onRefused(document, name, why);
     });
   }
@@ -351,15 +208,16 @@ export class ArchiveParts {
 
   /** Reads as far as the root element, to see what is missing. */
   #look(member: string, head: Uint8Array): void {
-    let hasRoot = false;
+    const seen = { root: false };
     const tokenizer = createXmlTokenizer({
       external: this.of(member),
-      onBatch: ({ count }) => (hasRoot ||= count > 0),
+      onBatch: ({ count }) => (seen.root ||= count > 0),
     });
     try {
       const most = Math.min(head.length, prologBytes);
-      for (let at = 0; at < most && !hasRoot; at += 4096) tokenizer.write(head.subarray(at, Math.min(at + 4096, most)));
-      if (!hasRoot) tokenizer.end();
+      for (let at = 0; at < most && !seen.root; at += 4096)
+        tokenizer.write(head.subarray(at, Math.min(at + 4096, most)));
+      if (!seen.root) tokenizer.end();
     } catch (error) {
       // it is told when the document is read
       if (!(error instanceof InputError)) throw error;

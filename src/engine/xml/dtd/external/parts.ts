@@ -1,31 +1,10 @@
 /** Parts of a document that lie outside of it: the external subset of its DTD, and external entities. Whoever makes the tokenizer gives them. */
-import { CR, LF } from '../characters.ts';
-import { utf8Text } from '../utf8.ts';
-import { createEncodingReader } from '../encoding/reader.ts';
-import type { TokenizerState } from '../tokenizer/state.ts';
-import type { DocumentType } from './document-type.ts';
-
-export interface ExternalReference {
-  readonly publicId: string | null;
-  readonly systemId: string | null;
-  /** what has the reference, as `ExternalPart.base`; null: the document */
-  readonly base: string | null;
-}
-
-export interface ExternalPart {
-  readonly bytes: Uint8Array;
-  /** where it lies: references in it are relative to that; also its name in messages */
-  readonly base: string;
-  /** what it declares, when it was read before as the only part of a DTD: the reader's own */
-  parsed?: unknown;
-}
-
-export interface ExternalParts {
-  /** The part, or why it is not read. The same part each time. */
-  read(reference: ExternalReference): ExternalPart | { readonly refused: string };
-  /** Told of external entities that are declared: they may be read later. */
-  declared?(reference: ExternalReference): void;
-}
+import { CR, LF } from '../../characters.ts';
+import { utf8Text } from '../../utf8.ts';
+import { createEncodingReader } from '../../encoding/reader.ts';
+import type { TokenizerState } from '../../tokenizer/state.ts';
+import type { DocumentType } from '../document-type.ts';
+import type { ExternalPart, ExternalReference } from './reference.ts';
 
 /** The text of a part, in UTF-8 with LF as line ends, followed by one 0 byte; without its text declaration. */
 export interface ExternalText {

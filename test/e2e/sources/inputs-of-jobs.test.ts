@@ -22,15 +22,22 @@ const files: Readonly<Record<string, string>> = {
   'out/a.xml': '<!DOCTYPE d SYSTEM "../secret.dtd"><d><p>&s;</p></d>',
   'secret.dtd': '<!ENTITY s "secret">',
   'set/main.xsd': `<xs:schema ${xs}><xs:include schemaLocation="parts/part.xsd"/><xs:include schemaLocation="linked.xsd"/><xs:element name="order" type="Order"/></xs:schema>`,
-  'set/parts/part.xsd': `<xs:schema ${xs}><xs:complexType name="Order"><xs:sequence><xs:element name="n" type="N"/></xs:sequence></xs:complexType><xs:include schemaLocation="n.xsd"/></xs:schema>`.replace(
-    /(<xs:complexType.*<\/xs:complexType>)(<xs:include[^>]*>)/,
-    '$2$1',
-  ),
+  'set/parts/part.xsd':
+    `<xs:schema ${xs}><xs:complexType name="Order"><xs:sequence><xs:element name="n" type="N"/></xs:sequence></xs:complexType><xs:include schemaLocation="n.xsd"/></xs:schema>`.replace(
+      /(<xs:complexType.*<\/xs:complexType>)(<xs:include[^>]*>)/,
+      '$2$1',
+    ),
   'set/parts/n.xsd': `<xs:schema ${xs}><xs:simpleType name="N"><xs:restriction base="xs:decimal"><xs:totalDigits value="7"/><xs:fractionDigits value="2"/></xs:restriction></xs:simpleType></xs:schema>`,
   'set/s.wsdl': `<w:definitions xmlns:w="http://schemas.xmlsoap.org/wsdl/" xmlns:n="urn:n" ${xs}><w:types><xs:schema targetNamespace="urn:n"><xs:element name="c" type="n:C"/><xs:simpleType name="C"><xs:restriction base="xs:string"><xs:maxLength value="5"/></xs:restriction></xs:simpleType></xs:schema></w:types></w:definitions>`,
   'order.xml': '<order><n>12.50</n></order>',
   'c.xml': '<c xmlns="urn:n">abc</c>',
 };
+
+/** An execution without inputs. */
+const target = (tool: string, options: Options): unknown => ({
+  app_name: tool,
+  target: { generation: options.map(([command, value]) => ({ command, enabled: 'true', value })) },
+});
 
 describe('inputs of jobs', { timeout: 180_000 }, () => {
   const trial = useTrial();
@@ -88,7 +95,10 @@ describe('inputs of jobs', { timeout: 180_000 }, () => {
     const rows = await sql<{ p: string; p_lang: string }[]>`SELECT p, p_lang FROM dtd.d`;
     expect([...rows]).toEqual([{ p: 'anarĥi', p_lang: 'eo' }]);
     const refused = await load('out/a.xml', [['-o', 'metadb:never']]);
-    expect(refused).toMatchObject({ status: 'F', failure: expect.stringContaining('leads out of the folder') as string });
+    expect(refused).toMatchObject({
+      status: 'F',
+      failure: expect.stringContaining('leads out of the folder') as string,
+    });
     expect(refused.log).not.toContain('secret"');
   });
 
@@ -147,7 +157,10 @@ describe('inputs of jobs', { timeout: 180_000 }, () => {
 
   it('of an archive are loaded without a bad member, where it is to be skipped', async () => {
     const failed = await load('bad.zip', [['-o', 'metadb:bad']]);
-    expect(failed).toMatchObject({ status: 'F', failure: expect.stringContaining('bad.zip/2.xml: is encrypted') as string });
+    expect(failed).toMatchObject({
+      status: 'F',
+      failure: expect.stringContaining('bad.zip/2.xml: is encrypted') as string,
+    });
     const done = await load('bad.zip', [
       ['--on-error', 'skip'],
       ['-o', 'metadb:bad'],
@@ -160,10 +173,6 @@ describe('inputs of jobs', { timeout: 180_000 }, () => {
 
   it('may be written by an earlier execution of the request', async () => {
     const [file, back, again] = ['round.sqlite', 'back', 'again.sqlite'].map((name) => join(root, name));
-    const target = (tool: string, options: Options): unknown => ({
-      app_name: tool,
-      target: { generation: options.map(([command, value]) => ({ command, enabled: 'true', value })) },
-    });
     const { jobs } = await service.client.run([
       execution('xml2er', join(root, 'order.xml'), [['-o', `sqlite:${file}`]]),
       target('er2xml', [
@@ -176,7 +185,8 @@ describe('inputs of jobs', { timeout: 180_000 }, () => {
         ['-D', 'order.xml'],
       ]),
     ]);
-    for (const id of jobs) expect(await service.client.ended(id)).toMatchObject({ status: 'C', failure: null });
+    for (const id of jobs)
+      expect(await service.client.ended(id)).toMatchObject({ status: 'C', failure: null });
     expect(await readdir(back!)).toContain('order.xml');
     expect(await readFile(join(back!, 'order.xml'), 'utf8')).toContain('<n>12.5');
     for (const name of ['rounds.sqlite', 'round.duckdb'])
@@ -197,7 +207,9 @@ describe('inputs of jobs', { timeout: 180_000 }, () => {
       ['sales.SQLite', 'sqlite:'],
       ['sales.parquet', '-f parquet'],
     ] as const) {
-      const run = service.client.run([execution('xml2er', join(root, 'order.xml'), [['-o', join(root, text)]])]);
+      const run = service.client.run([
+        execution('xml2er', join(root, 'order.xml'), [['-o', join(root, text)]]),
+      ]);
       await expect(run).rejects.toThrow(meant);
       expect(await readdir(root)).not.toContain(text);
     }

@@ -1,9 +1,10 @@
 /** The external subset of a DTD. Documents that have no other share what it declares. */
-import type { TokenizerState } from '../tokenizer/state.ts';
-import { DeclarationReader } from './declaration-reader.ts';
-import type { AttributeDefinition, DocumentType, Entity } from './document-type.ts';
-import { readExternal, type ExternalPart, type ExternalReference } from './external-parts.ts';
-import { readSubset } from './internal-subset.ts';
+import type { TokenizerState } from '../../tokenizer/state.ts';
+import { DeclarationReader } from '../declaration-reader.ts';
+import type { AttributeDefinition, DocumentType, Entity } from '../document-type.ts';
+import type { ExternalPart, ExternalReference } from './reference.ts';
+import { readExternal } from './parts.ts';
+import { readSubset } from '../internal-subset.ts';
 
 /** What a part declares, by names instead of the ids that a document gives them. */
 interface ParsedSubset {
@@ -90,7 +91,10 @@ function adopt(s: TokenizerState, documentType: DocumentType, parsed: ParsedSubs
       open: false,
     });
   for (const { element, definitions } of parsed.lists) {
-    const list = { definitions: new Map<number, AttributeDefinition>(), defaults: [] as AttributeDefinition[] };
+    const list = {
+      definitions: new Map<number, AttributeDefinition>(),
+      defaults: [] as AttributeDefinition[],
+    };
     for (const { name, ...rest } of definitions) {
       const definition = { name: s.internName(name), ...rest };
       list.definitions.set(definition.name, definition);

@@ -1,0 +1,92 @@
+/** Which files of a bucket or a server are brought: of documents all whose content may be one, of an XSD set those of its names. */
+import { sep } from 'node:path';
+import { smallBytes } from '../../adapters/remote-inputs/download.ts';
+import type { RemoteLocation } from '../../files/remote-location.ts';
+import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
+import { archiveKind, headBytes } from '../../tools/inputs/archives/kinds.ts';
+import { documentTest } from '../../tools/inputs/document-names.ts';
+import type { FileSpool } from '../../tools/inputs/file-spool.ts';
+import { openDescribed } from './read-place.ts';
+import { accessElsewhere, type PlaceOptions } from './sftp.ts';
+
+/** Where files are brought to, and what they are for. */
+export interface BringingOptions extends PlaceOptions {
+  /** made where it is not there */
+  readonly directory: string;
+  /** takes small files of a place without schemas; null: each is a file by itself */
+  readonly spool: FileSpool | null;
+  /** schema documents that are named by themselves bring what they refer to; absent: documents are brought */
+  readonly follows?: boolean;
+}
+
+export interface FoundObject {
+  readonly key: string;
+  /** below the folder that the location names */
+  readonly name: string;
+  /** the part of the name that the location leads to: all of it, a folder, or '' for what lies below a prefix */
+  readonly matched: string;
+  /** the only one that is wanted; absent: any */
+  readonly version?: string;
+  /** the version and the bytes that it was listed with; absent: it was not */
+  readonly listed?: string;
+  readonly bytes?: number;
+}
+
+/** Of a folder: for documents all files, as their content decides; else those of an XSD set. Never what is hidden. */
+export function wantedNames({ spool, follows }: BringingOptions): (name: string) => boolean {
+  if (spool !== null || follows === undefined) {
+    const test = documentTest(false);
+    return (name) => test.byName(name.replace(/\.gz$/i, '')) !== 'hide';
+  }
+  return (name) =>
+    /\.(?:xml|cat|wsdl)$|(?:^|\/)catalog$/i.test(name) || isXsdName(name) || archiveKind(name) !== null;
+}
+
+/** Names of DTDs and of their parts, and of catalogues, which documents are read with. */
+export function isPartName(name: string): boolean {
+  return /\.(?:dtd|ent|mod|pen|elt|cat)$|(?:^|\/)[^/]*catalog[^/]*(?:\.xml)?$/i.test(name);
+}
+
+/** Files of other names that are large are brought only if they begin as documents do; the spool hears of the rest. */
+export async function withoutOthers(
+  { access: given, directory, ...reading }: BringingOptions,
+  location: RemoteLocation,
+  spool: FileSpool,
+  found: readonly FoundObject[],
+): Promise<readonly FoundObject[]> {
+  const test = documentTest(false);
+  const isOther = ({ name, matched, bytes = 0, listed = '' }: FoundObject): boolean =>
+    matched !== name &&
+    bytes > smallBytes &&
+    listed !== '' &&
+    archiveKind(name) === null &&
+    !isXsdName(name) &&
+    test.byName(name) === 'look';
+  if (location.kind === 'http' || !found.some(isOther)) return found;
+  const access = location.kind === 'sftp' ? await accessElsewhere(given) : given;
+  if (access === null) return found;
+  const place = openDescribed({ location: location.text, access }, reading);
+  const kept: FoundObject[] = [];
+  try {
+    for (const one of found) {
+      const why = isOther(one)
+        ? test.byContent(
+            one.name,
+            Buffer.concat(
+              await Array.fromAsync(
+                place.bytes(
+                  { place: 0, key: one.key, version: one.listed!, bytes: one.bytes! },
+                  { from: 0, to: headBytes },
+                ),
+              ),
+            ),
+          )
+        : null;
+      if (why === null) kept.push(one);
+      else spool.passOver(directory + sep + one.name, why);
+    }
+  } finally {
+    place.close();
+  }
+  return kept;
+}
