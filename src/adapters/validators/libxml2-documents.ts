@@ -68,7 +68,8 @@ export function openSet(set: StandaloneXsdSet): OpenedSet {
   return {
     check(bytes) {
       list = emptyValidity();
-      const document = parse(bytes, option);
+      // defaults of attributes that the document itself declares are attributes of it
+      const document = parse(bytes, option | ParseOption.XML_PARSE_DTDATTR);
       if (!(document instanceof XmlDocument)) return document;
       const context = libxml2.xmlSchemaNewValidCtxt((validator as unknown as Held)._ptr);
       libxml2.xmlSchemaSetValidStructuredErrors(context, collect, 0);

@@ -13,7 +13,10 @@ import type { Rejects } from '../load/rejects.ts';
 import { createFaultFinder, type FaultLead } from './fault-locations.ts';
 import { createStreamMarker, createTagMarker, isUtf8 } from '../convert/tag-lines.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import { oneByOne, type InputMember } from '../inputs/members.ts';
+import type { EngineLimits } from '../../engine/limits.ts';
+import { withInternalSubset } from '../../engine/xml/dtd/external/as-internal.ts';
+import { namesParts } from '../inputs/external/files.ts';
+import type { InputMember } from '../inputs/members.ts';
 
 /** A document of more bytes goes to the validator as it comes; of smaller ones many are checked at a time. */
 const smallBytes = 8 * 1024 * 1024;
@@ -138,7 +141,7 @@ class DocumentCheck {
   }
 
   async #validate(member: InputMember, inputIndex: number, validator: DocumentValidator): Promise<void> {
-    const chunks = oneByOne(member.chunks());
+    const chunks = selfContained(member, this.#session.limits);
     try {
       await this.#validateChunks(member, inputIndex, validator, chunks);
     } finally {
@@ -284,6 +287,28 @@ class DocumentCheck {
     const finder = createFaultFinder(lead, marked, this.#names);
     await this.#read(member, (batch, locate) => finder.take(batch, locate));
     return finder.location;
+  }
+}
+
+/** of a document with a DTD, so much is looked at for its root element */
+const prologBytes = 256 * 1024;
+
+/** The document by itself: what its DTD beside it declares stands in it, as the validator reads no other file. */
+async function* selfContained(
+  { chunks, external }: InputMember,
+  limits: EngineLimits,
+): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const chunk of chunks()) {
+    const isNamed =
+      isFirst && external !== undefined && namesParts(chunk) && isUtf8(chunk.subarray(0, prologBytes));
+    isFirst = false;
+    const own = isNamed ? withInternalSubset(chunk.subarray(0, prologBytes), external, limits) : null;
+    if (own === null) yield chunk;
+    else {
+      yield own;
+      if (chunk.length > prologBytes) yield chunk.subarray(prologBytes);
+    }
   }
 }
 

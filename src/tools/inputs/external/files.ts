@@ -254,7 +254,7 @@ function mayBeCatalogName(name: string): boolean {
 }
 
 /** Whether a document may refer to parts outside of it, by its first bytes. */
-function namesParts(head: Uint8Array): boolean {
+export function namesParts(head: Uint8Array): boolean {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, prologBytes));
   const wide = head[0] === 0 || head[1] === 0 || head[0] === 0xfe || head[0] === 0xff;
   const of = (word: string): boolean => text.includes(word, 0, wide ? 'utf16le' : 'latin1');
