@@ -15,8 +15,8 @@ export interface EarlierTables {
   ofPlace(place: string): readonly string[];
   /** By the identity of a shared table in the drawing: the path of the earlier table that it goes on with. */
   readonly continued: ReadonlyMap<string, string>;
-  /** paths of tables that places of the drawing keep */
-  readonly kept: ReadonlySet<string>;
+  /** Returns the path of the table that had the rows of all places of a type, of the paths that are its. */
+  ofType(paths: readonly string[]): string | undefined;
 }
 
 export const noEarlierTables: EarlierTables = {
@@ -25,7 +25,7 @@ export const noEarlierTables: EarlierTables = {
   hadTextTable: () => false,
   ofPlace: () => [],
   continued: new Map(),
-  kept: new Set(),
+  ofType: () => undefined,
 };
 
 /** The place that rows stand at; the paths of the tables above it are settled. */
@@ -57,9 +57,7 @@ export class TablePaths {
     const free = paths.filter((path) => !this.#settled.has(path));
     const isKnown = (path: string): boolean => !this.#settled.has(path) && this.#earlier.hasPath(path);
     const ofType = (): string | undefined =>
-      this.#earlier === noEarlierTables
-        ? undefined
-        : origin.ofType?.().find((path) => isKnown(path) && !this.#earlier.kept.has(path));
+      this.#earlier === noEarlierTables ? undefined : origin.ofType?.().find((path) => isKnown(path));
     const path = free.find(isKnown) ?? ofType() ?? free[0];
     if (path !== undefined) return path;
     // a type that is redefined has the name of the one that it is made from

@@ -67,7 +67,9 @@ export function earlierTables(
     const tables = [...(history.hadRows(place) ? [place] : []), ...(places.get(place) ?? [])];
     return tables.length > 0 || !above.has(place) ? tables : [place];
   };
-  return { hasPath, hadTable, hadTextTable, ofPlace, ...continuedTables(plain, ofPlace) };
+  const ofType = (paths: readonly string[]): string | undefined =>
+    paths.find((path) => history.hadRows(path));
+  return { hasPath, hadTable, hadTextTable, ofPlace, ofType, continued: continuedTables(plain, ofPlace) };
 }
 
 function stepsAbove(path: string): string[] {
@@ -84,7 +86,7 @@ function stepsAbove(path: string): string[] {
 function continuedTables(
   { tables }: Drawing,
   ofPlace: EarlierTables['ofPlace'],
-): Pick<EarlierTables, 'continued' | 'kept'> {
+): ReadonlyMap<string, string> {
   const continued = new Map<string, string>();
   const taken = new Set<string>();
   const paths = new Map<TableDraft, string>();
@@ -127,13 +129,7 @@ function continuedTables(
     return path;
   };
   for (const table of tables) pathOf(table);
-  const kept = new Set(continued.values());
-  for (const { origin, places } of tables)
-    for (const place of [origin, ...places]) {
-      const path = 'under' in place ? placeUnder(place) : (place.declared[0] ?? null);
-      if (path !== null) for (const table of ofPlace(path)) kept.add(table);
-    }
-  return { continued, kept };
+  return continued;
 }
 
 function isContent(table: string): boolean {

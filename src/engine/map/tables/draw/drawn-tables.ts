@@ -83,8 +83,10 @@ export class DrawnTables {
     at: TableIdentity & Repeating,
     documentation?: string,
   ): TableDraft {
-    const own = { ...at, origin: { ...at.origin, ofType: () => this.#declared.ofType(type) } };
-    const shared = this.#choices.isShared(type) ? this.#unlessApart(this.#ofType(type), at) : null;
+    const isShared = this.#choices.isShared(type);
+    const ofType = (): readonly string[] => this.#declared.ofType(type);
+    const own = isShared ? at : { ...at, origin: { ...at.origin, ofType } };
+    const shared = isShared ? this.#unlessApart(this.#ofType(type), at) : null;
     return this.#namedTable({ own, shared }, element, type, path, xpath, documentation);
   }
 
@@ -155,11 +157,17 @@ export class DrawnTables {
     const continued = shared === null ? undefined : this.#earlier.continued.get(shared.identity);
     const tables = place === undefined ? [] : this.#earlier.ofPlace(place);
     const isKnown = continued === undefined || tables.length === 0 || tables.includes(continued);
-    const kept = isKnown ? (continued ?? tables[0]) : tables[0];
+    const kept = (isKnown ? continued : undefined) ?? tables[0] ?? this.#ofEarlierType(own);
     if (kept === undefined) return { ...(shared ?? own!), isShared: shared !== null };
     const isShared = shared !== null && kept === continued;
     const { origin } = isShared ? shared : own!;
     return { identity: `kept/${kept}`, origin, kept, isShared, hasOthers: !isShared && kept !== place };
+  }
+
+  /** Of a place that shares no table now: the one that its type had for all of its places. */
+  #ofEarlierType(own: TableIdentity | null): string | undefined {
+    const paths = own?.origin.ofType?.();
+    return paths === undefined ? undefined : this.#earlier.ofType(paths);
   }
 
   #namedTable(
