@@ -38,7 +38,7 @@ async function expectLoad(target: string, ...options: readonly string[]): Promis
   expect(compareXml(document, await readFile(join(back, 'a.xml'), 'utf8'))).toEqual([]);
 }
 
-const targets: [string, ...string[]][] = [
+const targets = [
   ['metadb:boxes'],
   ['sqlite:$/boxes.sqlite'],
   ['duckdb:$/boxes.duckdb'],
@@ -61,7 +61,7 @@ it.each(some(['l', 'u', 'c'], 3))(
   },
 );
 
-it('MariaDB loads them', needs(...mariadbParts), async () => {
+it('MariaDB loads them', needs(mariadbParts), async () => {
   const server = trial.keep(await startMariadb({ port: 33_917 }), (started) => started.stop());
   await server.run('CREATE DATABASE boxes');
   await expectLoad('mysql://root@127.0.0.1:33917/boxes', '-g', '0', '--namemode', 'c');
