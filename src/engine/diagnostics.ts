@@ -35,6 +35,8 @@ const invisible = /(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Writes each character that a reader cannot see as its number, such as U+FEFF. */
 export function withVisibleCharacters(text: string): string {
+  // most messages; their errors may be thrown where little is left of the stack, which the long expression needs
+  if (/^[ -~\n]*$/.test(text)) return text;
   return text.replaceAll(invisible, (character) => codePointLabel(character.codePointAt(0)!));
 }
 
