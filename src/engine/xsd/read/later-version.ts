@@ -23,8 +23,18 @@ const laterAttributes: ReadonlySet<string> = new Set([
 ]);
 
 /** True where it has an element or attribute that XSD 1.0 has not, or says that processors of 1.0 are to leave something out. */
-export function usesLaterVersion({ name, attributes, children }: XmlElement): boolean {
-  if (name.namespaceUri !== xsdNamespace || name.localName === 'annotation') return false;
+export function usesLaterVersion(root: XmlElement): boolean {
+  // elements may nest deeper than calls
+  const open = [root];
+  for (let element = open.pop(); element !== undefined; element = open.pop()) {
+    if (element.name.namespaceUri !== xsdNamespace || element.name.localName === 'annotation') continue;
+    if (isLater(element)) return true;
+    for (const child of element.children) if (typeof child !== 'string') open.push(child);
+  }
+  return false;
+}
+
+function isLater({ name, attributes }: XmlElement): boolean {
   if (laterElements.has(name.localName)) return true;
   const isLocal = name.localName === 'element' || name.localName === 'attribute';
   for (const { name: attribute, value } of attributes) {
@@ -35,5 +45,5 @@ export function usesLaterVersion({ name, attributes, children }: XmlElement): bo
       if (isLocal && attribute.localName === 'targetNamespace') return true;
     }
   }
-  return children.some((child) => typeof child !== 'string' && usesLaterVersion(child));
+  return false;
 }
