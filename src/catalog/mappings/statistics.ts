@@ -2,21 +2,15 @@
 import { mapInSlices } from '../../engine/in-slices.ts';
 import { bareTypeName } from '../../engine/sql/dialects/postgresql.ts';
 import { inferValue } from '../../engine/infer/source-model.ts';
-import { uniteNestedElements } from '../../engine/infer/nested-elements.ts';
 import { distinctEstimate } from '../../engine/infer/statistics.ts';
-import type {
-  DocumentStatistics,
-  ElementStatistics,
-  ValueStatistics,
-} from '../../engine/infer/statistics.ts';
+import type { DocumentStatistics, ValueStatistics } from '../../engine/infer/statistics.ts';
 import { chooseRoots } from '../../engine/map/chosen-roots.ts';
 import { columnTypeOf } from '../../engine/map/tables/column-types.ts';
 import { createPathPrinter } from '../../engine/map/names/paths.ts';
-import type { PathPrinter } from '../../engine/map/names/paths.ts';
-import { clarkName, type SourceModel } from '../../engine/model/source-model.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { findOrigin } from '../schemas/origin.ts';
+import { figuresOfLines, type LineFigures } from './figures.ts';
 
 /** In wire form. A path that no document had stands with zeros. */
 export interface MappingStatistics {
@@ -25,6 +19,7 @@ export interface MappingStatistics {
   readonly table_name: string;
   readonly column_name: string | null;
   readonly documents: number;
+  /** rows of a table; of a column, its values that are not NULL, as far as statistics tell */
   readonly occurrences: number;
   /** per parent element */
   readonly min_occurs: number;
@@ -80,111 +75,34 @@ export async function mappingStatistics(
   ]);
   const roots = chooseRoots(origin.model, logical?.model.roots.map((root) => root.name) ?? []);
   const figures =
-    statistics === null || statistics === undefined
+    statistics === null || statistics === undefined || logical === null
       ? null
-      : figuresByPath(statistics as DocumentStatistics, origin.model, createPathPrinter(origin.model, roots));
+      : figuresOfLines(
+          statistics as DocumentStatistics,
+          logical.model,
+          mappings,
+          createPathPrinter(origin.model, roots),
+        );
   const found: MappingStatistics[] = [];
-  await mapInSlices(mappings, (mapping) => {
-    const { id_map, xpath, table_name, column_name } = mapping;
+  await mapInSlices(mappings, ({ id_map, xpath, table_name, column_name, node_type }) => {
     if (xpath === null) return;
-    const own = figures === null ? unseen : figuresOf(mapping, figures);
-    found.push({ id_map, xpath, table_name, column_name, ...own });
+    const own = figures?.get(id_map);
+    found.push({
+      id_map,
+      xpath,
+      table_name,
+      column_name,
+      ...(own === undefined ? unseen : wireFigures(own, node_type)),
+    });
   });
   return found;
 }
 
-/** An element on one path, and how often its parents have it. */
-interface ElementOnPath {
-  readonly element: ElementStatistics;
-  readonly minOccurs: number;
-  readonly maxOccurs: number;
-}
-
-interface FiguresByPath {
-  readonly elements: ReadonlyMap<string, ElementOnPath>;
-  /** by the path of the attribute */
-  readonly attributes: ReadonlyMap<
-    string,
-    ElementStatistics['attributes'][number] & { readonly required: boolean }
-  >;
-}
-
-/**
- * Recursion is written out once, as in the map; its figures are those of all depths together. Names that the source model has not
- * are on no path of the map: without a prefix of the model they would be written as others that it has.
- */
-function figuresByPath(
-  collected: DocumentStatistics,
-  { elements: declared, types }: SourceModel,
-  paths: PathPrinter,
-): FiguresByPath {
-  const elementNames = new Set(declared.map(({ name }) => clarkName(name)));
-  const attributeNames = new Set(types.flatMap((type) => type.attributes.map(({ name }) => clarkName(name))));
-  const statistics = uniteNestedElements(collected);
-  const elements = new Map<string, ElementOnPath>();
-  const attributes = new Map<
-    string,
-    ElementStatistics['attributes'][number] & { readonly required: boolean }
-  >();
-  const visit = (
-    index: number,
-    xpath: string,
-    occurs: Omit<ElementOnPath, 'element'>,
-    ancestors: readonly number[],
-  ): void => {
-    const element = statistics.elements[index]!;
-    elements.set(xpath, { element, ...occurs });
-    for (const attribute of element.attributes) {
-      if (!attributeNames.has(clarkName(attribute))) continue;
-      attributes.set(paths.attribute(xpath, attribute), {
-        ...attribute,
-        required: attribute.count === element.count,
-      });
-    }
-    if (ancestors.includes(index)) return;
-    for (const child of element.children) {
-      if (!elementNames.has(clarkName(statistics.elements[child.element]!))) continue;
-      const minOccurs = Number.isFinite(child.minOccurs) ? child.minOccurs : 0;
-      const name = statistics.elements[child.element]!;
-      visit(child.element, paths.child(xpath, name), { minOccurs, maxOccurs: child.maxOccurs }, [
-        ...ancestors,
-        index,
-      ]);
-    }
-  };
-  for (const root of statistics.roots) {
-    if (!elementNames.has(clarkName(statistics.elements[root]!))) continue;
-    visit(root, paths.child('', statistics.elements[root]!), { minOccurs: 1, maxOccurs: 1 }, []);
-  }
-  return { elements, attributes };
-}
-
-function figuresOf(mapping: MappingRecord, figures: FiguresByPath): Figures {
-  if (mapping.node_type === 'attribute') {
-    const attribute = figures.attributes.get(mapping.xpath!);
-    if (attribute === undefined) return unseen;
-    return {
-      documents: attribute.documents,
-      occurrences: attribute.count,
-      min_occurs: attribute.required ? 1 : 0,
-      max_occurs: 1,
-      ...valueFigures(attribute.value),
-    };
-  }
-  const onPath = figures.elements.get(mapping.xpath!);
-  // wildcards take what has no path of its own
-  if (onPath === undefined || mapping.node_type === 'any') return unseen;
-  const { element, minOccurs, maxOccurs } = onPath;
-  const seen = {
-    documents: element.documents,
-    occurrences: element.count,
-    min_occurs: minOccurs,
-    max_occurs: maxOccurs,
-  };
-  const holdsValue = mapping.column_name !== null || mapping.node_type !== 'element';
-  return holdsValue
-    ? { ...seen, ...valueFigures(element.text) }
-    : { ...seen, ...noValue(contentOf(element)) };
+function wireFigures(line: LineFigures, kind: MappingRecord['node_type']): Figures {
+  const { documents, occurrences, minOccurs, maxOccurs, values } = line;
+  const seen = { documents, occurrences, min_occurs: minOccurs, max_occurs: maxOccurs };
+  if (values !== null) return { ...seen, ...valueFigures(values) };
+  return { ...seen, ...noValue(kind === 'any' ? 'none' : contentOf(line)) };
 }
 
 function valueFigures(
@@ -212,7 +130,7 @@ function noValue(type: string): Omit<Figures, 'documents' | 'occurrences' | 'min
   };
 }
 
-function contentOf(element: ElementStatistics): string {
-  if (element.withChildren > 0) return element.withText > 0 ? 'mixed' : 'elements';
-  return element.text.count > element.text.empty ? 'simple' : 'empty';
+function contentOf({ withChildren, withText }: LineFigures): string {
+  if (withChildren > 0) return withText > 0 ? 'mixed' : 'elements';
+  return withText > 0 ? 'simple' : 'empty';
 }

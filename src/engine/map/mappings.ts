@@ -104,7 +104,7 @@ class MappingListing {
   /** Its own line, then for each of its types what stands in it. */
   #sectionsOf({ edge, xpath, above }: Occurrence): Section[] {
     const node = this.#plan.nodes[edge.node]!;
-    const recursive = isAbove(above, edge.node);
+    const recursive = timesAbove(above, edge.node) > 0;
     const repeated = this.#visited.has(edge.node) && this.#count > manyMappings;
     if (repeated && this.#count > mostMappings) return [];
     const own: Section = { lines: [], below: [] };
@@ -131,7 +131,7 @@ class MappingListing {
     }
     if (repeated) return [own];
     this.#visited.add(edge.node);
-    const types = node.typeEdges.filter((typeEdge) => !isAbove(above, typeEdge.node));
+    const types = node.typeEdges.filter((typeEdge) => timesAbove(above, typeEdge.node) < 2);
     const contents = [[edge.node], ...types.map((typeEdge) => [edge.node, typeEdge.node])];
     return [own, ...contents.map((nodes) => this.#contentSection({ edge, xpath, above, nodes, recursive }))];
   }
@@ -193,12 +193,13 @@ class MappingListing {
         column: node.anyAttributeColumn,
       });
     }
-    if (!recursive) return node.edges;
+    const inside: Above = { nodes, above };
     return node.edges.filter((child) => {
-      const inner = this.#plan.nodes[child.node]!;
+      const times = timesAbove(inside, child.node);
+      if (!recursive) return times < 2;
       // what stands below the second round of a recursion is listed there too, but for further rounds
-      if (inner.opensRow) return this.#cyclic[child.node] === 0;
-      return !isAbove(above, child.node) && !nodes.includes(child.node);
+      if (this.#cyclic[child.node] === 0) return true;
+      return times === 0 && this.#count <= manyMappings;
     });
   }
 
@@ -272,9 +273,10 @@ class MappingListing {
   }
 }
 
-function isAbove(above: Above | null, node: number): boolean {
-  for (let next = above; next !== null; next = next.above) if (next.nodes.includes(node)) return true;
-  return false;
+function timesAbove(above: Above | null, node: number): number {
+  let times = 0;
+  for (let next = above; next !== null; next = next.above) if (next.nodes.includes(node)) times += 1;
+  return times;
 }
 
 function inDocumentOrder(roots: readonly ListedElement[]): MappingEntry[] {

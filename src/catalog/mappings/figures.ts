@@ -1,0 +1,360 @@
+/**
+ * Which values of documents lie at which line of the source-to-target map: the paths that documents had are walked beside the plan that loads
+ * them. A recursion is written out once in the map, and in the statistics: what stands deeper counts at the line where it is.
+ */
+import { addValues } from '../../engine/infer/merge-statistics.ts';
+import {
+  emptyValueStatistics,
+  type DocumentStatistics,
+  type ElementStatistics,
+  type ValueStatistics,
+} from '../../engine/infer/statistics.ts';
+import type { PathPrinter } from '../../engine/map/names/paths.ts';
+import { xsiNamespace } from '../../engine/model/name-labels.ts';
+import type { PlanEdge, PlanNode, RelationalModel } from '../../engine/model/relational-model.ts';
+import { clarkName } from '../../engine/model/source-model.ts';
+import { rowColumnsOf } from '../../engine/model/wide-rows.ts';
+import type { MappingRecord } from '../../ports/stores/catalog.ts';
+
+/** What documents held at one line. */
+export interface LineFigures {
+  documents: number;
+  /** rows, or values of the column that are not NULL */
+  occurrences: number;
+  /** per parent element */
+  minOccurs: number;
+  maxOccurs: number;
+  /** null: the line has no value */
+  values: ValueStatistics | null;
+  /** of elements: what they held */
+  withChildren: number;
+  withText: number;
+}
+
+/** How often an element stands in the ones above it. */
+interface Occurs {
+  readonly minOccurs: number;
+  readonly maxOccurs: number;
+}
+
+interface Place extends Occurs {
+  readonly element: number;
+  readonly xpath: string;
+  /** the plan of the declared type, and those of types that xsi:type may name; none: the schema has no place for it */
+  readonly nodes: readonly PlanNode[];
+}
+
+type Lines = readonly MappingRecord[];
+
+/** By `id_map` of the line. Lines that documents had nothing for are left out. */
+export function figuresOfLines(
+  statistics: DocumentStatistics,
+  model: RelationalModel,
+  lines: Lines,
+  paths: PathPrinter,
+): ReadonlyMap<number, LineFigures> {
+  const walk = new FigureWalk(statistics, model, lines, paths);
+  walk.visit();
+  return walk.figures;
+}
+
+class FigureWalk {
+  readonly figures = new Map<number, LineFigures>();
+  readonly #statistics: DocumentStatistics;
+  readonly #model: RelationalModel;
+  readonly #paths: PathPrinter;
+  readonly #lines: LinesOfColumns;
+  readonly #rowColumns: ReturnType<typeof rowColumnsOf>;
+  readonly #isVisited: Uint8Array;
+
+  constructor(statistics: DocumentStatistics, model: RelationalModel, lines: Lines, paths: PathPrinter) {
+    this.#statistics = statistics;
+    this.#model = model;
+    this.#paths = paths;
+    this.#lines = new LinesOfColumns(lines);
+    this.#rowColumns = rowColumnsOf(model);
+    this.#isVisited = new Uint8Array(statistics.elements.length);
+  }
+
+  visit(): void {
+    const roots = new Map(this.#model.roots.map((edge) => [clarkName(edge.name), edge]));
+    const open: Place[] = [];
+    for (const element of this.#statistics.roots) {
+      const name = this.#statistics.elements[element]!;
+      const edge = roots.get(clarkName(name));
+      if (edge === undefined || this.#isVisited[element] === 1) continue;
+      this.#isVisited[element] = 1;
+      const xpath = this.#paths.child('', name);
+      open.push({ element, xpath, nodes: this.#nodesOf(edge, element), minOccurs: 1, maxOccurs: 1 });
+    }
+    // the paths near the root before those that come back to the same elements
+    for (const place of open) {
+      this.#note(place);
+      for (const { element, minOccurs, maxOccurs } of this.#statistics.elements[place.element]!.children) {
+        if (this.#isVisited[element] === 1) continue;
+        this.#isVisited[element] = 1;
+        const name = this.#statistics.elements[element]!;
+        const edge = edgeTo(place.nodes, clarkName(name));
+        const xpath = this.#paths.child(place.xpath, name);
+        if (edge === undefined) this.#noteOther(place, element, xpath);
+        const nodes = edge === undefined ? [] : this.#nodesOf(edge, element);
+        open.push({
+          element,
+          xpath,
+          nodes,
+          minOccurs: Number.isFinite(minOccurs) ? minOccurs : 0,
+          maxOccurs,
+        });
+      }
+    }
+  }
+
+  /** The plans that an element may be read by; where all have the same xsi:type, that of this type alone. */
+  #nodesOf({ node }: PlanEdge, element: number): readonly PlanNode[] {
+    const declared = this.#model.nodes[node]!;
+    const { attributes, count } = this.#statistics.elements[element]!;
+    const named = attributes.find(
+      ({ localName, namespaceUri }) => localName === 'type' && namespaceUri === xsiNamespace,
+    );
+    if (named === undefined) return [declared];
+    const types = declared.typeEdges.map((edge) => this.#model.nodes[edge.node]!);
+    const { min, max } = named.value;
+    if (named.count < count || min === null || min !== max) return [declared, ...types];
+    const local = min.slice(min.indexOf(':') + 1);
+    const only = declared.typeEdges.filter(({ name }) => name.localName === local);
+    return only.length === 1 ? [this.#model.nodes[only[0]!.node]!, declared] : [declared, ...types];
+  }
+
+  #note(place: Place): void {
+    const { nodes, xpath } = place;
+    const element = this.#statistics.elements[place.element]!;
+    const [node] = nodes;
+    const seen = {
+      documents: element.documents,
+      withChildren: element.withChildren,
+      withText: element.withText,
+    };
+    const occurs = { minOccurs: place.minOccurs, maxOccurs: place.maxOccurs };
+    if (node === undefined) return this.#noteInactive(place);
+    if (node.opensRow)
+      this.#add(xpath, node.table, null, { ...seen, ...occurs, occurrences: element.count, values: null });
+    else if (node.presenceColumn >= 0)
+      this.#addTo(xpath, node, node.presenceColumn, 'element', {
+        ...seen,
+        ...occurs,
+        occurrences: element.count,
+        values: null,
+      });
+    const withText = nodes.find(({ textColumn }) => textColumn >= 0);
+    if (withText !== undefined)
+      this.#addTo(xpath, withText, withText.textColumn, 'text', {
+        ...seen,
+        ...occurs,
+        occurrences: this.#filled(withText, withText.textColumn, element.text, element.nil),
+        values: element.text,
+      });
+    const withRuns = nodes.find(({ textTable }) => textTable >= 0);
+    if (withRuns !== undefined && element.withText > 0)
+      this.#addContent(xpath, withRuns.textTable, 'mixed', {
+        ...seen,
+        ...occurs,
+        occurrences: element.withText,
+        values: element.text,
+      });
+    this.#noteAttributes(place, element);
+  }
+
+  #noteAttributes({ nodes, xpath }: Place, element: ElementStatistics): void {
+    let others: LineFigures | null = null;
+    for (const attribute of element.attributes) {
+      if (attribute.namespaceUri === xsiNamespace) continue;
+      const { documents, count, value } = attribute;
+      const key = clarkName(attribute);
+      const isRequired = count === element.count;
+      const figures = {
+        documents,
+        minOccurs: isRequired ? 1 : 0,
+        maxOccurs: 1,
+        withChildren: 0,
+        withText: 0,
+      };
+      const path = this.#paths.attribute(xpath, attribute);
+      const node = nodes.find(({ attributes }) => attributes.some(({ name }) => clarkName(name) === key));
+      const column = node?.attributes.find(({ name }) => clarkName(name) === key)?.column;
+      if (node !== undefined && column !== undefined) {
+        const occurrences = this.#filled(node, column, value, 0);
+        this.#addTo(path, node, column, 'attribute', { ...figures, occurrences, values: value });
+        continue;
+      }
+      for (const line of this.#lines.inactive(path))
+        this.#put(line, { ...figures, occurrences: count, values: value });
+      // elements that have several of them have one value
+      if (others === null || count > others.occurrences)
+        others = { ...figures, occurrences: count, values: null };
+    }
+    const withAny = nodes.find(({ anyAttributeColumn }) => anyAttributeColumn >= 0);
+    if (withAny !== undefined && others !== null)
+      this.#addTo(xpath, withAny, withAny.anyAttributeColumn, 'any', others);
+  }
+
+  /** An element that only a wildcard lets in, or that is left out. */
+  #noteOther({ nodes, xpath }: Place, element: number, ownPath: string): void {
+    const { documents, count, withChildren, withText } = this.#statistics.elements[element]!;
+    if (this.#lines.inactive(ownPath).length > 0) return;
+    const node = nodes.find(({ wildcardTable }) => wildcardTable >= 0);
+    if (node === undefined) return;
+    const figures = {
+      documents,
+      occurrences: count,
+      minOccurs: 0,
+      maxOccurs: 1,
+      withChildren,
+      withText,
+      values: null,
+    };
+    this.#addContent(xpath, node.wildcardTable, 'any', figures);
+  }
+
+  #noteInactive({ xpath, element, minOccurs, maxOccurs }: Place): void {
+    const { documents, count, text, withChildren, withText } = this.#statistics.elements[element]!;
+    for (const line of this.#lines.inactive(xpath))
+      this.#put(line, {
+        documents,
+        occurrences: count,
+        minOccurs,
+        maxOccurs,
+        withChildren,
+        withText,
+        values: text,
+      });
+  }
+
+  /** Values that are not NULL in the column: empty ones are, unless it is text. */
+  #filled(node: PlanNode, column: number, values: ValueStatistics, nil: number): number {
+    const { type } = this.#rowColumns(node.table)[column]!.column;
+    const isText = type.kind === 'text' && type.list !== true;
+    return Math.max(0, isText ? values.count - nil : values.count - Math.max(values.empty, nil));
+  }
+
+  #addContent(xpath: string, table: number, kind: MappingRecord['node_type'], figures: LineFigures): void {
+    const { columns } = this.#model.tables[table]!;
+    this.#add(xpath, table, columns.find(({ role }) => role === 'content')!.name, figures, kind);
+  }
+
+  /** `column`: as the plan counts it. */
+  #addTo(
+    xpath: string,
+    node: PlanNode,
+    column: number,
+    kind: MappingRecord['node_type'],
+    figures: LineFigures,
+  ): void {
+    const { table, column: drawn } = this.#rowColumns(node.table)[column]!;
+    this.#add(xpath, table, drawn.name, figures, kind);
+  }
+
+  #add(
+    xpath: string,
+    table: number,
+    column: string | null,
+    figures: LineFigures,
+    kind: MappingRecord['node_type'] = 'element',
+  ): void {
+    const line = this.#lines.of(this.#model.tables[table]!.name, column, xpath, kind);
+    if (line !== undefined) this.#put(line, figures);
+  }
+
+  #put({ id_map: id }: MappingRecord, more: LineFigures): void {
+    const known = this.figures.get(id);
+    if (known === undefined) {
+      this.figures.set(id, { ...more });
+      return;
+    }
+    // how many have both is not known
+    known.documents = Math.max(known.documents, more.documents);
+    known.occurrences += more.occurrences;
+    known.minOccurs = Math.min(known.minOccurs, more.minOccurs);
+    known.maxOccurs = Math.max(known.maxOccurs, more.maxOccurs);
+    known.withChildren += more.withChildren;
+    known.withText += more.withText;
+    known.values = together(known.values, more.values);
+  }
+}
+
+function together(a: ValueStatistics | null, b: ValueStatistics | null): ValueStatistics | null {
+  if (a === null || b === null) return a ?? b;
+  const both = emptyValueStatistics();
+  addValues(both, a);
+  addValues(both, b);
+  return both;
+}
+
+function edgeTo(nodes: readonly PlanNode[], name: string): PlanEdge | undefined {
+  for (const { edges } of nodes) {
+    const found = edges.find((edge) => clarkName(edge.name) === name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** lines of one column that are looked at for the one that a deeper place counts at */
+const mostCandidates = 1_000;
+
+/** The lines of each column, those of tables among them. */
+class LinesOfColumns {
+  readonly #byColumn = new Map<string, MappingRecord[]>();
+  readonly #byPath = new Map<string, MappingRecord>();
+  readonly #inactive = new Map<string, MappingRecord[]>();
+
+  constructor(lines: Lines) {
+    for (const line of lines) {
+      const { xpath, table_name: table, column_name: column, active, source_type: type } = line;
+      if (xpath === null || type === 'offset') continue;
+      if (!active) {
+        this.#inactive.set(xpath, [...(this.#inactive.get(xpath) ?? []), line]);
+        continue;
+      }
+      const key = `${table}\n${column ?? ''}`;
+      const known = this.#byColumn.get(key);
+      if (known === undefined) this.#byColumn.set(key, [line]);
+      else known.push(line);
+      this.#byPath.set(`${key}\n${xpath}\n${kindOf(line.node_type)}`, line);
+    }
+  }
+
+  inactive(xpath: string): readonly MappingRecord[] {
+    return this.#inactive.get(xpath) ?? [];
+  }
+
+  /** The line of the path; else, as that stands deeper in a recursion, the one that ends alike and has most of its way. */
+  of(
+    table: string,
+    column: string | null,
+    xpath: string,
+    kind: MappingRecord['node_type'],
+  ): MappingRecord | undefined {
+    const key = `${table}\n${column ?? ''}`;
+    const own = this.#byPath.get(`${key}\n${xpath}\n${kindOf(kind)}`);
+    if (own !== undefined) return own;
+    let best: MappingRecord | undefined;
+    let most = -1;
+    for (const line of (this.#byColumn.get(key) ?? []).slice(0, mostCandidates)) {
+      const alike = sharedSteps(line.xpath!, xpath);
+      if (alike > most) [best, most] = [line, alike];
+    }
+    return best;
+  }
+}
+
+/** Text of an element is told as the element where it is simple. */
+function kindOf(kind: MappingRecord['node_type']): string {
+  return kind === 'text' || kind === 'element' ? 'value' : (kind ?? '');
+}
+
+/** Steps that both begin with, and as many again where they end alike. */
+function sharedSteps(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')];
+  let at = 0;
+  while (at < left.length && left[at] === right[at]) at += 1;
+  return left.at(-1) === right.at(-1) ? at + left.length + right.length : at;
+}
