@@ -4,7 +4,7 @@
  */
 import { failureReason } from '../jobs/failure-reason.ts';
 import type { JobStatus } from '../jobs/record.ts';
-import type { FileOutcome, OnDrift, OpenJob, WatchOutcome } from '../ports/stores/watches.ts';
+import type { FileOutcome, OnDrift, OpenJob, ReplacedFile, WatchOutcome } from '../ports/stores/watches.ts';
 import { unpacked } from './names.ts';
 
 /** Code of a reject: the file was another one when the job read it. */
@@ -13,6 +13,8 @@ const driftCode = 'unmapped_content';
 
 export interface Settled {
   readonly files: readonly FileOutcome[];
+  /** files of earlier jobs whose documents are not in the target any more */
+  readonly replaced?: readonly ReplacedFile[];
   readonly watch: WatchOutcome;
   /** nothing is tried before so many milliseconds have passed; 0: at once */
   readonly pauseMs: number;
@@ -59,9 +61,12 @@ type Reject = OpenJob['rejects'][number];
 
 /** `--on-error skip`: a job completes without the documents that it has rejected. */
 function completed(job: OpenJob): Settled {
+  const { replaced: allReplaced = [] } = job;
   return {
     files: job.files.map((file) => {
       if (file.removes) return removed(job, file.idFile);
+      const replaced = allReplaced.find(({ name, ofJob }) => ofJob && name === file.name);
+      if (replaced !== undefined) return replacedFile(file.idFile, replaced.by);
       const own = rejectsOf(job, file.name);
       const whole = own.filter(({ document }) => document === file.name || document === unpacked(file.name));
       if (own.length === 0) return { idFile: file.idFile, status: 'loaded', reason: null };
@@ -72,6 +77,7 @@ function completed(job: OpenJob): Settled {
         reason: `without ${own.length} of its documents: ${worded(own[0]!)}`,
       };
     }),
+    replaced: allReplaced.filter(({ ofJob }) => !ofJob),
     watch: { ...healthy, ...(job.idSch === null ? {} : { usedSch: job.idSch }) },
     pauseMs: 0,
   };
@@ -83,6 +89,11 @@ function drifted(job: OpenJob, onDrift: OnDrift, blamed: readonly Reject[]): Set
   const others = blamed.filter(({ code }) => code !== driftCode);
   // a person may have said otherwise since the job began
   return { files: outcomes(job, others), watch: onDrift === 'fail' ? stopped(drift) : healthy, pauseMs: 0 };
+}
+
+function replacedFile(idFile: number, by: string): FileOutcome {
+  const reason = `a later file, ${by}, has the keys of its documents`;
+  return { idFile, status: 'replaced', replacedBy: by, reason };
 }
 
 function removed({ idJob }: OpenJob, idFile: number): FileOutcome {

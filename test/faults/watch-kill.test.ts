@@ -100,6 +100,7 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
       loaded: files,
       rejected: 0,
       ignored: 0,
+      replaced: 0,
     });
     const sql = await trial.metadb(home);
     const [rows] =

@@ -67,10 +67,10 @@ export const WatchRun = z
   });
 
 const FileCounts = z
-  .object({ waiting: int, loading: int, loaded: int, rejected: int, ignored: int })
+  .object({ waiting: int, loading: int, loaded: int, rejected: int, ignored: int, replaced: int })
   .openapi('WatchFileCounts', {
     description: 'Files of a watch, by state.',
-    example: { waiting: 2, loading: 0, loaded: 118, rejected: 1, ignored: 0 },
+    example: { waiting: 2, loading: 0, loaded: 118, rejected: 1, ignored: 0, replaced: 3 },
   });
 
 export const exampleWatch = {
@@ -92,7 +92,7 @@ export const exampleWatch = {
   id_job: null,
   stalled: null,
   stalled_at: null,
-  files: { waiting: 2, loading: 0, loaded: 118, rejected: 1, ignored: 0 },
+  files: { waiting: 2, loading: 0, loaded: 118, rejected: 1, ignored: 0, replaced: 3 },
   waiting_bytes: 18211,
   waiting_since: 1790000300412,
 };
@@ -143,6 +143,7 @@ export const fileStatus = z.enum([
   'loaded',
   'rejected',
   'ignored',
+  'replaced',
 ]) satisfies z.ZodType<WatchFileStatus>;
 
 export const exampleFile = {
@@ -154,6 +155,7 @@ export const exampleFile = {
   status: 'loaded' as const,
   id_job: 7,
   reason: null,
+  replaced_by: null,
   seen_at: 1790000300412,
 };
 
@@ -167,6 +169,7 @@ export const WatchFile = z
     status: fileStatus,
     id_job: int.nullable(),
     reason: z.string().nullable(),
+    replaced_by: z.string().nullable(),
     seen_at: int,
   })
   .openapi('WatchFile', {

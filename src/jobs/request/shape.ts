@@ -44,12 +44,20 @@ const watchedFiles = z
   .object({
     files: z
       .array(
-        z.object({ name: z.string().min(1), version: z.string(), bytes: position.optional() }).readonly(),
+        z
+          .object({
+            name: z.string().min(1),
+            version: z.string(),
+            bytes: position.optional(),
+            /** when it was changed, epoch milliseconds: of files with documents of one key the later counts */
+            modified: z.number().optional(),
+          })
+          .readonly(),
       )
       .readonly(),
     /** names of files that are gone, whose documents are removed (`--delete-missing`) */
     gone: z.array(z.string().min(1)).readonly().optional(),
-    /** of rows (`--from`): the watch whose mark they go on from */
+    /** the watch: of rows (`--from`) its mark is gone on from, of files it knows the earlier ones */
     watch: id.optional(),
   })
   .readonly();

@@ -1,7 +1,7 @@
 /** Watches and the files that they met: what people ask of them, and what schedulers do. All times come from the database's clock. */
 import type { NewJob, Page } from './jobs.ts';
 
-export const watchFileStatuses = ['waiting', 'loading', 'loaded', 'rejected', 'ignored'] as const;
+export const watchFileStatuses = ['waiting', 'loading', 'loaded', 'rejected', 'ignored', 'replaced'] as const;
 export type WatchFileStatus = (typeof watchFileStatuses)[number];
 
 export type ObjectOrder = 'name' | 'modified';
@@ -61,6 +61,8 @@ export interface WatchFileRecord {
   readonly status: WatchFileStatus;
   readonly id_job: number | null;
   readonly reason: string | null;
+  /** the file whose documents took the place of its own; null: it is not replaced */
+  readonly replaced_by: string | null;
   readonly seen_at: number;
 }
 
@@ -96,6 +98,12 @@ export interface WatchStore {
     page: number,
     size: number,
   ): Promise<Page<WatchFileRecord> | null>;
+  /** Of these names, the files that were loaded: when what they brought was changed last, epoch milliseconds. */
+  listBroughtFiles(
+    idOrg: number,
+    idWatch: number,
+    names: readonly string[],
+  ): Promise<readonly { readonly name: string; readonly modified: number }[]>;
   /** Due at once; rejected files wait again as `retry` says. AppError `conflict` while paused; null: no such watch. */
   runNow(idOrg: number, idWatch: number, retry: Retry): Promise<WatchRecord | null>;
   /** Over all organisations. */
@@ -151,6 +159,8 @@ export interface CandidateFile extends MetObject {
   readonly loadedSha256: string | null;
   /** the job that loaded it */
   readonly loadedBy: number | null;
+  /** when it was changed, or, if that is not told, when it was first met; epoch milliseconds */
+  readonly changedMs: number;
 }
 
 /** The job of a watch, as far as its files follow from it. */
@@ -169,6 +179,8 @@ export interface OpenJob {
     readonly code: string | null;
     readonly message: string;
   }[];
+  /** files without any document in the target since it completed, as those of another file took their place; absent: none */
+  readonly replaced?: readonly ReplacedFile[];
   /** those of the job, by name */
   readonly files: readonly {
     readonly idFile: number;
@@ -178,11 +190,20 @@ export interface OpenJob {
   }[];
 }
 
+/** `ofJob`: a file of the job itself; else one of an earlier job. */
+export interface ReplacedFile {
+  readonly name: string;
+  readonly by: string;
+  readonly ofJob: boolean;
+}
+
 /** What becomes of files. */
 export interface FileOutcome {
   readonly idFile: number;
   readonly status: WatchFileStatus;
   readonly reason: string | null;
+  /** of a replaced file: the name of the file that took its place */
+  readonly replacedBy?: string;
   /** of a waiting file: those that are loaded together with it, and with no others */
   readonly batch?: string;
   /** its content, where it has been read */
@@ -231,12 +252,13 @@ export interface WatchSchedule {
   keepClaim(claim: WatchClaim, leaseMs: number): Promise<boolean>;
   /** Null: no job of the watch is open. */
   findOpenJob(claim: WatchClaim): Promise<OpenJob | null>;
-  /** The end of the open job has been taken note of. */
+  /** Writes what became of the files of the open job, which has ended, and of the files of earlier jobs (`replaced`). */
   settleJob(
     claim: WatchClaim,
     idJob: number,
     files: readonly FileOutcome[],
     watch: WatchOutcome,
+    replaced?: readonly Pick<ReplacedFile, 'name' | 'by'>[],
   ): Promise<boolean>;
   /** The database's time, before the first object of a look is recorded. Null, as false below: the watch is another's claim, or looks elsewhere or for other files by now. */
   beginLook(claim: WatchClaim): Promise<number | null>;

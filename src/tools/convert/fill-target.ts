@@ -4,6 +4,7 @@ import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import { validateDocuments } from './check.ts';
 import type { ConversionContext } from './context.ts';
+import type { FilesOfDocuments } from '../watched/later-files.ts';
 import { enumerationsOfOrigin, loadRows, type LoadResult, type RowsOrSchema } from './load-rows.ts';
 
 /** `-S p`: the statements that would make the tables, in the log. */
@@ -45,6 +46,7 @@ export async function fillTarget(
       },
       chosen: { logical: stored.idLschma, why },
       evolves: plan.evolves,
+      filesOf: await filesOfWatchOf(session),
       settleDrift: async (read) =>
         read.findings.unmapped.length === 0
           ? null
@@ -60,4 +62,11 @@ export async function fillTarget(
     await sink.abort();
     throw error;
   }
+}
+
+/** Undefined: the job is of no watch, or of one that looks at rows. */
+async function filesOfWatchOf(session: ConversionContext['session']): Promise<FilesOfDocuments | undefined> {
+  const { watched, from, saveMode } = session.request;
+  if (watched?.watch === undefined || from !== undefined || saveMode !== 'merge') return undefined;
+  return (await import('../watched/later-files.ts')).filesOfWatch(session, watched.watch);
 }

@@ -16,7 +16,7 @@ import type {
 import type { InputSet } from '../inputs/list-files.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import type { ReadDocuments } from './drift.ts';
-import type { DocumentHashes } from '../load/document-hashes.ts';
+import { replacedFilesOf, type DocumentHashes } from '../load/document-hashes.ts';
 import { detailsOf, linesOf, unknownTypeLines, type LoadFindings } from '../load/findings.ts';
 import { Loader, type LoadOptions } from '../load/row-loader.ts';
 import { withZonesMet } from '../load/zones-met.ts';
@@ -118,6 +118,7 @@ export async function loadRows(
     skipped: loaded.skipped,
     details: {
       ...detailsOf(findings, options.rejects.details),
+      ...loaded.replacedFiles,
       ...(merged === undefined ? {} : { merged }),
       ...(published.brokenKeys?.length ? { broken_keys: published.brokenKeys } : {}),
       ...(published.keys === undefined ? {} : { keys: published.keys }),
@@ -139,6 +140,7 @@ interface Loaded {
   readonly rows: number;
   readonly lastKeys: ReadonlyMap<string, number>;
   readonly merge: DocumentHashes['merge'];
+  readonly replacedFiles: ReturnType<typeof replacedFilesOf>;
   readonly skipped: number;
   readonly statistics: DocumentStatistics | null;
 }
@@ -166,6 +168,7 @@ async function loadAll(
     rows: loader.writtenRows,
     lastKeys: loader.lastKeys(),
     merge: loader.known.merge,
+    replacedFiles: replacedFilesOf(loader.known),
     skipped: loader.skipped,
     statistics: loader.statistics,
   };

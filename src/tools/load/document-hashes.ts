@@ -7,7 +7,9 @@ import type { InputMember } from '../inputs/members.ts';
 import { smallFileBytes } from '../inputs/open-file.ts';
 import { hashDocument } from '../inputs/read-document.ts';
 import { sha256Of } from '../../adapters/file-staging/sha256.ts';
+import type { ConversionDetails } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import type { ReplacedFile } from '../watched/later-files.ts';
 import type { Rejects } from './rejects.ts';
 
 /** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */
@@ -26,6 +28,16 @@ export interface DocumentHashes {
   readonly leftOut?: ReadonlyMap<number, readonly number[]>;
   /** `-S m` */
   readonly merge?: MergeOrder;
+  /** of a watch, documents that are left out as a later file has their key, and files that are replaced as a whole */
+  readonly superseded?: number;
+  readonly replacedFiles?: readonly ReplacedFile[];
+}
+
+/** The part of it that the job record keeps. */
+export function replacedFilesOf({
+  replacedFiles = [],
+}: DocumentHashes): Pick<ConversionDetails, 'replaced_files'> {
+  return replacedFiles.length === 0 ? {} : { replaced_files: replacedFiles };
 }
 
 /** SHA-256 of files and members, by input index. */

@@ -8,12 +8,20 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createNameTable } from '../../engine/xml/names/expanded-names.ts';
 import { AppError } from '../../errors.ts';
-import type { MergedDocument, MergeOrder } from '../../ports/rows/merge.ts';
+import type { WatchedFiles } from '../../jobs/request/shape.ts';
+import type { CurrentDocument, MergedDocument, MergeOrder } from '../../ports/rows/merge.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { InputMember } from '../inputs/members.ts';
 import { hashDocument, readDocument } from '../inputs/read-document.ts';
-import { documentsOf } from '../../watches/names.ts';
+import { documentsOf, unpacked } from '../../watches/names.ts';
+import {
+  filesOfJob,
+  isLater,
+  type FileOfWatch,
+  type FilesOfDocuments,
+  type ReplacedFile,
+} from '../watched/later-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
 import { partHash, type DocumentHashes } from './document-hashes.ts';
@@ -29,6 +37,8 @@ export interface MergeInputs {
   /** of the target; absent where it knows no such save mode */
   readonly currentDocuments?: RowSink['currentDocuments'] | undefined;
   readonly unmappedContent?: RowSink['unmappedContent'] | undefined;
+  /** of a watch: what its files brought before; absent: it has no files */
+  readonly filesOf?: FilesOfDocuments | undefined;
 }
 
 type MergeSession = Pick<ToolSession, 'request' | 'log' | 'limits' | 'kernels' | 'progress'>;
@@ -42,46 +52,49 @@ interface KeyedDocument extends MergedDocument {
 
 /**
  * Documents that are new or changed are to be loaded; one that is there as it is, by its SHA-256, is left out, unless some of its content lies in
- * `_unmapped` that the schema has a place for. A document without a key, and one whose key another one has, is rejected, or ends the job by an
- * InputError.
+ * `_unmapped` that the schema has a place for. A document without a key is rejected, or ends the job by an InputError. So is one whose key another
+ * one has, unless they are of a watch: then the later one counts.
  */
 export async function chooseMerged(session: MergeSession, merge: MergeInputs): Promise<DocumentHashes> {
   const { request, log } = session;
   const { rejects } = merge;
   const removesGone = request.deleteMissing === true && request.watched !== undefined;
   const files: (string | null)[] = [];
-  const documents = await keyedDocuments(session, merge, files);
-  const there = new Map<string, readonly string[]>();
+  const watched = watchedDocuments(request, merge);
+  const documents = await keyedDocuments(session, merge, files, watched);
+  const there = new Map<string, CurrentDocument[]>();
   const missing: string[] = [];
   const incomplete = await incompleteDocuments(merge);
-  let loadedAgain = 0;
   const isMissing = missingDocuments(request);
   const asked = isMissing === null ? new Set(documents.keys()) : null;
-  for await (const { documentKey, key, name, sha256 } of merge.currentDocuments?.(asked) ?? []) {
-    const own = documents.get(key);
-    if (own === undefined) {
-      if (isMissing?.(name) === true) missing.push(documentKey);
-      continue;
-    }
-    // of a watch that removes what is gone, a document that came in another file is of that one from now on
-    const isOther = removesGone && name !== own.name;
-    const isIncomplete = !isOther && sha256 === own.sha256 && incomplete.has(documentKey);
-    if (isIncomplete) loadedAgain += 1;
-    there.set(key, [...(there.get(key) ?? []), isOther || isIncomplete ? '' : sha256]);
+  for await (const current of merge.currentDocuments?.(asked) ?? []) {
+    const { key, documentKey, name } = current;
+    if (documents.has(key)) there.set(key, [...(there.get(key) ?? []), current]);
+    else if (isMissing?.(name) === true) missing.push(documentKey);
   }
+  await watched?.settle(documents, there);
   const changed: KeyedDocument[] = [];
   const leftOut = new Map<number, number[]>();
+  const leaveOut = ({ inputIndex, number }: KeyedDocument): void => {
+    if (number !== null) leftOut.set(inputIndex, [...(leftOut.get(inputIndex) ?? []), number]);
+  };
+  for (const document of watched?.superseded ?? []) leaveOut(document);
   const hashes: (string | null)[] = files.map(() => null);
+  let loadedAgain = 0;
   for (const document of documents.values()) {
-    const { key, sha256, inputIndex, number } = document;
+    const { key, sha256, inputIndex } = document;
     const known = there.get(key) ?? [];
-    if (known.length !== 1 || known[0] !== sha256) {
+    const [only] = known;
+    const isSame = known.length === 1 && only!.sha256 === sha256;
+    // of a watch, a document that came in another file is of that one from now on
+    const isOther =
+      isSame && (removesGone ? only!.name !== document.name : watched?.isOther(only!, document));
+    const isIncomplete = isSame && incomplete.has(only!.documentKey);
+    if (isIncomplete) loadedAgain += 1;
+    if (isSame && isOther !== true && !isIncomplete) leaveOut(document);
+    else {
       changed.push(document);
       hashes[inputIndex] = files[inputIndex]!;
-    } else if (number !== null) {
-      const numbers = leftOut.get(inputIndex);
-      if (numbers === undefined) leftOut.set(inputIndex, [number]);
-      else numbers.push(number);
     }
   }
   if (loadedAgain > 0)
@@ -90,6 +103,11 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     );
   const skipped = documents.size - changed.length;
   if (skipped > 0) log(`${skipped} ${skipped === 1 ? 'document is' : 'documents are'} there unchanged`);
+  const superseded = watched?.superseded.length ?? 0;
+  if (superseded > 0)
+    log(
+      `${superseded} ${superseded === 1 ? 'document is' : 'documents are'} left out: a later file has the same key`,
+    );
   // which files of a watch are gone is known, whatever else there is
   const isSure = rejects.messages.length === 0 || removesGone;
   if (missing.length > 0 && !isSure)
@@ -101,7 +119,134 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
     missing: isSure ? missing : [],
     keepsHistory: request.history === true,
   };
-  return { hashes, skipped, leftOut, merge: order };
+  const replacedFiles = await watched?.replacedFiles(changed, documents, there);
+  return {
+    hashes,
+    skipped,
+    leftOut,
+    merge: order,
+    ...(watched === null ? {} : { superseded, replacedFiles: replacedFiles ?? [] }),
+  };
+}
+
+function watchedDocuments({ watched, from }: ToolSession['request'], merge: MergeInputs) {
+  return watched === undefined ? null : new WatchedDocuments(watched, from !== undefined, merge);
+}
+
+/** Documents of a watch, of which several may have one key: the later file counts, and behind that, what comes later in a file. */
+class WatchedDocuments {
+  readonly superseded: KeyedDocument[] = [];
+  readonly #fileOf: (document: string) => FileOfWatch | null;
+  readonly #merge: MergeInputs;
+  /** rows of a database come in their order */
+  readonly #areRows: boolean;
+  /** by the name of a document of the target: the file that brought it */
+  #brought: ReadonlyMap<string, FileOfWatch> = new Map();
+  /** by key: the file of the target that is later than those of this job */
+  readonly #laterInTarget = new Map<string, string>();
+  /** by file: its documents among the inputs */
+  readonly #counts = new Map<string, number>();
+
+  constructor(watched: WatchedFiles, areRows: boolean, merge: MergeInputs) {
+    this.#fileOf = filesOfJob(watched);
+    this.#areRows = areRows;
+    this.#merge = merge;
+  }
+
+  /** Adds a document; of two of one key, one is left out. */
+  add(documents: Map<string, KeyedDocument>, document: KeyedDocument): void {
+    const file = this.#fileOf(document.name)?.name;
+    if (file !== undefined) this.#counts.set(file, (this.#counts.get(file) ?? 0) + 1);
+    const before = documents.get(document.key);
+    if (before !== undefined && this.#isBefore(document, before)) {
+      this.superseded.push(document);
+      return;
+    }
+    if (before !== undefined) this.superseded.push(before);
+    documents.set(document.key, document);
+  }
+
+  /** Of two documents that were read one after the other. */
+  #isBefore(second: KeyedDocument, first: KeyedDocument): boolean {
+    const [firstFile, secondFile] = [this.#fileOf(first.name), this.#fileOf(second.name)];
+    if (this.#areRows || firstFile === null || secondFile === null || firstFile.name === secondFile.name)
+      return false;
+    return isLater(secondFile, firstFile);
+  }
+
+  /** Takes out documents that the target has from a later file. */
+  async settle(
+    documents: Map<string, KeyedDocument>,
+    there: ReadonlyMap<string, readonly CurrentDocument[]>,
+  ): Promise<void> {
+    const { filesOf } = this.#merge;
+    if (this.#areRows || filesOf === undefined) return;
+    this.#brought = await filesOf([...there.values()].flatMap((all) => all.map(({ name }) => name)));
+    for (const document of [...documents.values()]) {
+      const own = this.#fileOf(document.name);
+      const others = (there.get(document.key) ?? []).flatMap(({ name }) => this.#brought.get(name) ?? []);
+      const later = others.find((other) => own !== null && other.name !== own.name && isLater(own, other));
+      if (later === undefined) continue;
+      this.#laterInTarget.set(document.key, later.name);
+      this.superseded.push(document);
+      documents.delete(document.key);
+    }
+  }
+
+  /** Whether another file brought the document that is in the target. */
+  isOther(current: CurrentDocument, document: KeyedDocument): boolean {
+    const file = this.#brought.get(current.name);
+    return file !== undefined && file.name !== this.#fileOf(document.name)?.name;
+  }
+
+  /** Files without any document in the target once this job has published; `changed`: the documents that it loads. */
+  async replacedFiles(
+    changed: readonly KeyedDocument[],
+    documents: ReadonlyMap<string, KeyedDocument>,
+    there: ReadonlyMap<string, readonly CurrentDocument[]>,
+  ): Promise<readonly ReplacedFile[]> {
+    if (this.#areRows) return [];
+    const left = new Map<string, number>();
+    const byOwn = new Map<string, string>();
+    for (const { key, name } of this.superseded) {
+      const file = this.#fileOf(name)?.name;
+      const winner = documents.get(key);
+      const by =
+        this.#laterInTarget.get(key) ?? (winner === undefined ? undefined : this.#fileOf(winner.name)?.name);
+      if (file === undefined || by === undefined) continue;
+      left.set(file, (left.get(file) ?? 0) + 1);
+      byOwn.set(file, by);
+    }
+    const own = [...byOwn].filter(([file]) => left.get(file) === this.#counts.get(file));
+    const replaced = new Set<string>();
+    const byOther = new Map<string, string>();
+    let hasParts = false;
+    for (const { key, name } of changed) {
+      const by = this.#fileOf(name)?.name;
+      for (const { documentKey, name: old } of there.get(key) ?? []) {
+        replaced.add(documentKey);
+        const file = this.#brought.get(old)?.name;
+        if (file === undefined || by === undefined) continue;
+        byOther.set(file, by);
+        hasParts ||= old !== file && old !== unpacked(file);
+      }
+    }
+    if (hasParts) await this.#keepOthers(byOther, replaced);
+    return [
+      ...own.map(([name, by]) => ({ name, by, ofJob: true })),
+      ...[...byOther].map(([name, by]) => ({ name, by, ofJob: false })),
+    ];
+  }
+
+  /** Takes out files with documents that stay. */
+  async #keepOthers(files: Map<string, string>, replaced: ReadonlySet<string>): Promise<void> {
+    const { filesOf, currentDocuments } = this.#merge;
+    const isOfThem = documentsOf(files.keys());
+    const staying: string[] = [];
+    for await (const { documentKey, name } of currentDocuments?.(null) ?? [])
+      if (!replaced.has(documentKey) && isOfThem(name)) staying.push(name);
+    for (const { name } of (await filesOf!(staying)).values()) files.delete(name);
+  }
 }
 
 /** Keys of documents with content in `_unmapped` that the model has a place for, or that gets one. */
@@ -155,7 +300,8 @@ async function keyedDocuments(
   session: MergeSession,
   { inputs, rejects, model, rowTag }: MergeInputs,
   files: (string | null)[],
-): Promise<ReadonlyMap<string, KeyedDocument>> {
+  watched: WatchedDocuments | null,
+): Promise<Map<string, KeyedDocument>> {
   const { request } = session;
   const reader = request.key === undefined ? null : new Keys(session, keyPaths(request.key, model), rowTag);
   const byKey = new Map<string, KeyedDocument>();
@@ -170,12 +316,13 @@ async function keyedDocuments(
         reader === null ? await namedDocument(member, inputIndex) : await reader.read(member, inputIndex);
       const own = new Set<string>();
       for (const { key, name } of documents) {
-        if (byKey.has(key) || own.has(key))
+        if (watched === null && (byKey.has(key) || own.has(key)))
           throw sameKey(key, name, member.path, byKey.get(key), paths.get(key), request.key);
         own.add(key);
       }
       for (const document of documents) {
-        byKey.set(document.key, document);
+        if (watched === null) byKey.set(document.key, document);
+        else watched.add(byKey, document);
         paths.set(document.key, member.path);
       }
       files[inputIndex] = sha256;

@@ -17,7 +17,14 @@ import {
   type DocumentCut,
 } from './document-cut.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import { hashesToLoad, hashHere, partHash, type DocumentHashes, type HashInputs } from './document-hashes.ts';
+import {
+  hashesToLoad,
+  hashHere,
+  partHash,
+  replacedFilesOf,
+  type DocumentHashes,
+  type HashInputs,
+} from './document-hashes.ts';
 import { detailsOf, findingsOf, type LoadFindings } from './findings.ts';
 import { createDrainedRows, type DrainedRows, type LoaderSink } from './drained-rows.ts';
 import { knownMember } from '../inputs/readable-ranges.ts';
@@ -27,6 +34,7 @@ import { DocumentProbe } from './probe.ts';
 import type { Rejects } from './rejects.ts';
 import { shreddingOf, type FileOfRows } from './shredding.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import type { FilesOfDocuments } from '../watched/later-files.ts';
 import type { InputMember, PlaceInDocument } from '../inputs/members.ts';
 import type { WrittenSoFar } from '../reports/conversion-result.ts';
 
@@ -40,6 +48,8 @@ export interface LoadOptions {
   readonly rejects: Rejects;
   /** the schema gets a place for what it does not know: documents that lack one are loaded again (`-S m`) */
   readonly evolves: boolean;
+  /** of a watch: what its files brought before */
+  readonly filesOf?: FilesOfDocuments | undefined;
 }
 
 /** Figures of the documents that other processes or threads loaded. */
@@ -67,6 +77,7 @@ interface LoadContext {
   readonly rowTag: RowElementName | null;
   readonly withStatistics: boolean;
   readonly evolves: boolean;
+  readonly filesOf: FilesOfDocuments | undefined;
   /** of all inputs, for progress */
   readonly totalBytes: number;
 }
@@ -130,11 +141,13 @@ export class Loader {
       rowTag,
       rejects,
       evolves = false,
-    }: Pick<LoadOptions, 'withStatistics' | 'rowTag' | 'rejects'> & Partial<Pick<LoadOptions, 'evolves'>>,
+      filesOf,
+    }: Pick<LoadOptions, 'withStatistics' | 'rowTag' | 'rejects'> &
+      Partial<Pick<LoadOptions, 'evolves' | 'filesOf'>>,
     keyOffsets: ReadonlyMap<string, number>,
     totalBytes: number,
   ) {
-    this.#context = { session, logical, sink, rejects, rowTag, withStatistics, evolves, totalBytes };
+    this.#context = { session, logical, sink, rejects, rowTag, withStatistics, evolves, filesOf, totalBytes };
     const { request } = session;
     const shredding = shreddingOf({ session, logical, sink, keyOffsets }, this.#names, this.#present);
     this.#shredder = createShredder(shredding);
@@ -225,7 +238,7 @@ export class Loader {
    * threads or executors load the rest.
    */
   async leaveOutLoaded(inputs: InputSet, byOthers: boolean, hash: HashInputs = hashHere): Promise<void> {
-    const { session, rejects, sink, logical, rowTag, evolves } = this.#context;
+    const { session, rejects, sink, logical, rowTag, evolves, filesOf } = this.#context;
     const { model } = logical;
     if (session.request.saveMode !== 'merge') {
       this.#selection.known = await hashesToLoad(session, inputs, rejects, sink, byOthers, hash);
@@ -242,6 +255,7 @@ export class Loader {
       evolves,
       currentDocuments,
       unmappedContent,
+      filesOf,
     });
   }
 
@@ -345,7 +359,8 @@ export class Loader {
   /** A job without a document must not be published: to overwrite with nothing is to delete. One of a watch may have files alone that are gone. */
   requireDocuments(): void {
     const { rowTag, watched } = this.#context.session.request;
-    if (this.findings().documents > 0 || this.skipped > 0 || watched?.files.length === 0) return;
+    const { superseded = 0 } = this.#selection.known;
+    if (this.findings().documents > 0 || this.skipped + superseded > 0 || watched?.files.length === 0) return;
     throw noDocumentsLeft(this.#context.rejects, rowTag);
   }
 
@@ -366,7 +381,10 @@ export class Loader {
       tables: Object.fromEntries(named.filter(([, rows]) => rows > 0)),
       unknown: findings.unmapped.length,
       bytes: findings.bytes,
-      details: detailsOf(findings, rejects.details),
+      details: {
+        ...detailsOf(findings, rejects.details),
+        ...replacedFilesOf(this.#selection.known),
+      },
     };
   }
 

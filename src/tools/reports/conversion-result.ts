@@ -1,5 +1,6 @@
 /** The result of a conversion: its summary, and the details that the job record keeps. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
+import type { ReplacedFile } from '../watched/later-files.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 
 /** Details in the job record beside the printed summary: unmapped content, ignored values, rejects. */
@@ -26,6 +27,8 @@ export interface ConversionDetails {
     readonly unchanged: number;
     readonly deleted: number;
   };
+  /** of a watch (`-S m`): files whose documents are not in the target, as later files have their keys; absent for none */
+  readonly replaced_files?: readonly ReplacedFile[];
   /** the highest row keys given out, by table; absent where they follow from the documents, or nothing was loaded */
   readonly keys?: Readonly<Record<string, number>>;
 }

@@ -111,9 +111,14 @@ async function jobOf(
     { ...kept, onError: watch.on_error, credential: watch.credential },
     schemaItems(claim, kept.options),
     {
-      files: there.map(({ name, version, bytes }) => ({ name, version, bytes })),
+      files: there.map(({ name, version, bytes, changedMs: modified }) => ({
+        name,
+        version,
+        bytes,
+        modified,
+      })),
       ...(gone.length === 0 ? {} : { gone: [...new Set(gone)] }),
-      ...(rows === null ? {} : { watch: watch.id_watch }),
+      watch: watch.id_watch,
     },
   );
   const all = await checkAccess(adapters, settings, idOrg, request, ['/location'], () => '', new Set());

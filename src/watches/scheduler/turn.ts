@@ -105,6 +105,7 @@ async function takeNote(
   const { watch, failures } = claim;
   const {
     files,
+    replaced = [],
     watch: outcome,
     pauseMs,
   } = settle(open, {
@@ -113,7 +114,7 @@ async function takeNote(
     inOrder: rowServerOf(watch.location) !== null,
   });
   const heldUntilMs = pauseMs > 0 ? claim.nowMs + pauseMs : (outcome.heldUntilMs ?? claim.heldUntilMs);
-  if (!(await schedule.settleJob(claim, open.idJob, files, { ...outcome, heldUntilMs })))
+  if (!(await schedule.settleJob(claim, open.idJob, files, { ...outcome, heldUntilMs }, replaced)))
     throw new ClaimLost();
   logger.info('job of a watch ended', { watch: watch.id_watch, job: open.idJob, end: open.end });
   return {

@@ -52,6 +52,19 @@ beforeAll(async () => {
   sql = await trial.metadb(home);
 }, 120_000);
 
+/** Values of `id` by table. */
+async function idsIn(schema: string): Promise<Record<string, number[]>> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables where table_schema = ${schema} and table_name like 'row%' order by 1`;
+  const ids = await Promise.all(
+    tables.map(async ({ name }) => {
+      const found = await sql<{ id: number }[]>`select id from ${sql(schema)}.${sql(name)} order by id`;
+      return [name, found.map(({ id }) => id)] as const;
+    }),
+  );
+  return Object.fromEntries(ids);
+}
+
 describe('--row-tag', { timeout: 120_000 }, () => {
   it(
     'loads every order as a document, with an XSD that begins with the orders',
@@ -172,18 +185,6 @@ describe('--row-tag', { timeout: 120_000 }, () => {
       await writeFile(several, rows);
       await convert(home, 'xml2er', several, '--name', 'several', '-e', 's');
     });
-    const idsIn = async (schema: string): Promise<Record<string, number[]>> => {
-      const tables = await sql<{ name: string }[]>`
-        select table_name as name from information_schema.tables where table_schema = ${schema} and table_name like 'row%' order by 1`;
-      const ids = await Promise.all(
-        tables.map(async ({ name }) => {
-          const found = await sql<{ id: number }[]>`select id from ${sql(schema)}.${sql(name)} order by id`;
-          return [name, found.map(({ id }) => id)] as const;
-        }),
-      );
-      return Object.fromEntries(ids);
-    };
-
     it('means each element of that local name', async () => {
       const load = [several, '--row-tag', 'row', '-o', 'metadb:each_row'];
       expect(await convert(home, 'xml2er', ...load)).toMatchObject({ documents: 4, rejected: 0 });

@@ -82,7 +82,7 @@ describe('a watched folder', { timeout: 180_000 }, () => {
       (await sql`select name from inbox_orders._documents order by 1`).map((row) => row['name']),
     ).toEqual(['1.xml', '2.xml', '3.xml', 'late/4.xml']);
     const record = await watches.get(watch.id_watch);
-    expect(record.files).toEqual({ waiting: 0, loading: 0, loaded: 4, rejected: 0, ignored: 0 });
+    expect(record.files).toEqual({ waiting: 0, loading: 0, loaded: 4, rejected: 0, ignored: 0, replaced: 0 });
     expect(record.last_run).toBeGreaterThan(record.created);
     expect(record.next_run).toBeGreaterThan(record.last_run!);
   });

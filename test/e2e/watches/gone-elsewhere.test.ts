@@ -233,7 +233,7 @@ describe('a watch that removes what is gone', { timeout: 240_000 }, () => {
     for (const [at, { id_watch: id }] of all.entries()) {
       await stalls(id, lists[names[at]!]![1]);
       const { files: counts } = await watches.get(id);
-      expect(counts).toEqual({ waiting: 0, loading: 0, loaded: 3, rejected: 0, ignored: 0 });
+      expect(counts).toEqual({ waiting: 0, loading: 0, loaded: 3, rejected: 0, ignored: 0, replaced: 0 });
     }
     store.setFaults(() => null);
     for (const [at, { id_watch: id }] of all.entries()) {

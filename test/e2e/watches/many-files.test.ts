@@ -110,6 +110,7 @@ describe('thousands of files', { timeout: 600_000 }, () => {
       loaded: files - bad.length,
       rejected: bad.length,
       ignored: 0,
+      replaced: 0,
     });
     const [rows] =
       await sql`select count(*)::int as rows, count(distinct id)::int as ids from thousands."order"`;

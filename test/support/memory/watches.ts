@@ -113,6 +113,12 @@ export function createMemoryWatchStore(clock: Clock): MemoryWatchStore {
       row.nextRun = clock.nowMs();
       return recordOf(row);
     },
+    async listBroughtFiles(idOrg, idWatch, names) {
+      const files = own(idOrg, idWatch)?.files ?? [];
+      return files
+        .filter(({ name, status }) => status === 'loaded' && names.includes(name))
+        .map(({ name, modified, seen_at: seenAt }) => ({ name, modified: modified ?? seenAt }));
+    },
     async watchFigures() {
       return {
         active: rows.filter(({ definition }) => !definition.paused).length,
@@ -124,7 +130,7 @@ export function createMemoryWatchStore(clock: Clock): MemoryWatchStore {
     },
     addFile(idWatch, file) {
       const defaults = { version: '1', bytes: 1, modified: null, sha256: null, status: 'waiting' } as const;
-      const more = { id_job: null, reason: null, seen_at: clock.nowMs() };
+      const more = { id_job: null, reason: null, replaced_by: null, seen_at: clock.nowMs() };
       rows.find((row) => row.idWatch === idWatch)!.files.push({ ...defaults, ...more, ...file });
     },
   };

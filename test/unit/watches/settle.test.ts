@@ -50,6 +50,20 @@ describe('files of a job that has ended', () => {
     );
   });
 
+  it('are replaced by later files, those of earlier jobs, too', () => {
+    const replaced = [
+      { name: 'a.xml', by: 'c.zip', ofJob: true },
+      { name: 'c.zip', by: 'b.xml.gz', ofJob: false },
+    ];
+    const { files, replaced: earlier } = settled(job({ end: 'completed', replaced }));
+    expect(files).toMatchObject([
+      { idFile: 1, status: 'replaced', replacedBy: 'c.zip' },
+      { idFile: 2, status: 'loaded' },
+      { idFile: 3, status: 'loaded' },
+    ]);
+    expect(earlier).toEqual([replaced[1]]);
+  });
+
   it('are kept aside where they are to blame; the others wait', () => {
     const { files } = settled(job({ rejects: [reject('b.xml')] }));
     expect(files).toMatchObject([

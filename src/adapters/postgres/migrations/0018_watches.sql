@@ -61,9 +61,11 @@ create table svc.watch_file (
   bytes bigint not null,
   modified timestamptz,
   sha256 text,
-  status text not null default 'waiting' check (status in ('waiting', 'loading', 'loaded', 'rejected', 'ignored')),
+  status text not null default 'waiting' check (status in ('waiting', 'loading', 'loaded', 'rejected', 'ignored', 'replaced')),
   id_job bigint,
   reason text,
+  -- name of the file whose documents took the place of its own
+  replaced_by text,
   -- ignored because it was gone: it counts again when it is back
   gone boolean not null default false,
   seen_at timestamptz not null default clock_timestamp(),

@@ -48,7 +48,8 @@ export const watchMembers: MemberTexts = {
     loading: 'In a job that has not ended.',
     loaded: 'Their rows are in the target.',
     rejected: 'Kept aside, with a reason.',
-    ignored: 'Gone or replaced before they were loaded, or met again with the same content.',
+    ignored: 'Gone or changed before they were loaded, or met again with the same content.',
+    replaced: 'Their documents are not in the target, as those of later files took their place.',
   },
   WatchFile: {
     name: 'Its name below the location.',
@@ -59,6 +60,7 @@ export const watchMembers: MemberTexts = {
     status: 'Where it stands.',
     id_job: 'The job that loads, has loaded or has rejected it.',
     reason: 'Why it was rejected or ignored; of a loaded file, what of it was not loaded.',
+    replaced_by: 'The file whose documents took the place of its own; null: it is not replaced.',
     seen_at: 'When this version was first met, or was last tried again, epoch milliseconds.',
   },
 };

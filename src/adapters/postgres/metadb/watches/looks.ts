@@ -88,6 +88,7 @@ export async function findCandidates(sql: Sql, { watch }: WatchClaim): Promise<r
          and f.checked_at >= f.changed_at + w.settle_ms * interval '1 millisecond'
     ), first as (select * from settled first order by ${order('first')} limit 1)
     select f.id_file as "idFile", f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.removes,
+           svc.epoch_ms(coalesce(f.modified, f.seen_at)) as "changedMs",
            l.sha256 as "loadedSha256", l.id_job as "loadedBy"
       from settled f join first on first.batch is not distinct from f.batch
       left join lateral (

@@ -1,5 +1,5 @@
 /** What becomes of files of a watch, and who is told of it. */
-import type { FileOutcome, WatchClaim } from '../../../../ports/stores/watches.ts';
+import type { FileOutcome, ReplacedFile, WatchClaim } from '../../../../ports/stores/watches.ts';
 import { storable, type TransactionSql } from '../../client/connect.ts';
 import { fileColumns, watchColumns, watchRecord, type FileRow, type WatchRow } from './records.ts';
 
@@ -10,10 +10,11 @@ export async function setFiles(
 ): Promise<void> {
   if (files.length === 0) return;
   const rows = JSON.stringify(
-    files.map(({ idFile, status, reason, batch, sha256, met, removed }) => ({
+    files.map(({ idFile, status, reason, replacedBy, batch, sha256, met, removed }) => ({
       id: idFile,
       status,
       reason: reason === null ? null : storable(reason),
+      replaced_by: replacedBy === undefined ? null : storable(replacedBy),
       batch: batch ?? null,
       sha256: sha256 ?? null,
       removed: removed === true,
@@ -27,6 +28,7 @@ export async function setFiles(
     update svc.watch_file f
        set status = case when r.status = 'waiting' and newer.there and not f.removes then 'ignored' else r.status end,
            reason = case when r.status = 'waiting' and newer.there and not f.removes then 'it was replaced before it could be loaded' else r.reason end,
+           replaced_by = r.replaced_by,
            batch = case when r.status = 'waiting' then r.batch end,
            sha256 = coalesce(r.sha256, f.sha256),
            gone = r.removed or (f.gone and r.status in ('loaded', 'ignored')),
@@ -37,7 +39,7 @@ export async function setFiles(
            changed_at = case when r.version is null then f.changed_at else clock_timestamp() end,
            checked_at = case when r.version is null then f.checked_at else clock_timestamp() end
       from json_to_recordset(${rows}::text::json)
-             as r(id bigint, status text, reason text, batch text, sha256 text, removed boolean, version text, bytes bigint, modified float8)
+             as r(id bigint, status text, reason text, replaced_by text, batch text, sha256 text, removed boolean, version text, bytes bigint, modified float8)
      cross join lateral (
        select exists (select from svc.watch_file n join svc.watch_file me on me.id_file = r.id
                        where n.id_watch = me.id_watch and n.name = me.name and n.id_file > me.id_file) as there) newer
@@ -53,6 +55,23 @@ export async function setFiles(
       from svc.watch_file f
      where f.id_file in (select json_array_elements_text(${removed}::text::json)::bigint)
        and o.id_watch = ${watch.id_watch} and f.id_watch = o.id_watch and o.name = f.name and o.status = 'ignored'`;
+}
+
+/** Files of earlier jobs whose documents a job has replaced. */
+export async function setReplaced(
+  tx: TransactionSql,
+  { watch }: WatchClaim,
+  idJob: number,
+  replaced: readonly Pick<ReplacedFile, 'name' | 'by'>[],
+): Promise<void> {
+  if (replaced.length === 0) return;
+  const rows = JSON.stringify(replaced.map(({ name, by }) => ({ name: storable(name), by: storable(by) })));
+  await tx`
+    update svc.watch_file f
+       set status = 'replaced', replaced_by = r.by, removes = false,
+           reason = case when r.by = f.name then 'a later version of it was loaded by job ' else 'a later file, ' || r.by || ', has the keys of its documents: job ' end || ${idJob}::text
+      from json_to_recordset(${rows}::text::json) as r(name text, by text)
+     where f.id_watch = ${watch.id_watch} and f.name = r.name and f.status = 'loaded' and not f.gone and f.id_job is distinct from ${idJob}`;
 }
 
 export async function tellRejected(

@@ -44,7 +44,7 @@ export function watchColumns(sql: Sql | TransactionSql) {
 /** The select list of a `WatchFileRecord`; the table must be called `f`. */
 export function fileColumns(sql: Sql | TransactionSql) {
   return sql`
-    f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.sha256, f.status, f.id_job, f.reason,
+    f.name, f.version, f.bytes, svc.epoch_ms(f.modified) as modified, f.sha256, f.status, f.id_job, f.reason, f.replaced_by,
     svc.epoch_ms(f.seen_at) as seen_at`;
 }
 

@@ -5,6 +5,7 @@
 import type { NewJob } from '../../../../ports/stores/jobs.ts';
 import type {
   OpenJob,
+  ReplacedFile,
   ClaimRelease,
   StartedFile,
   WatchClaim,
@@ -17,7 +18,7 @@ import type { JobNotifications } from '../jobs/notifications.ts';
 import type { JobStoreSettings } from '../jobs/settings.ts';
 import { insertWorkflowOfWatch } from '../jobs/submission.ts';
 import { beginLook, endLook, findCandidates, recordObjects, settlesAt } from './looks.ts';
-import { setFiles, tellRejected, tellStalled } from './outcomes.ts';
+import { setFiles, setReplaced, tellRejected, tellStalled } from './outcomes.ts';
 import { watchColumns, watchRecord, type WatchRow } from './records.ts';
 
 /** `sql` goes across organisations. */
@@ -71,9 +72,10 @@ export function createPostgresWatchSchedule(
       return done.count === 1;
     },
     findOpenJob: (claim) => findOpenJob(sql, claim),
-    settleJob: (claim, idJob, files, outcome) =>
+    settleJob: (claim, idJob, files, outcome, replaced = []) =>
       changed(claim, async (tx) => {
         await setFiles(tx, claim, files);
+        await setReplaced(tx, claim, idJob, replaced);
         await tellRejected(tx, claim, files);
         await setWatch(tx, claim, outcome);
         await tx`update svc.watch set id_job = null where id_watch = ${claim.watch.id_watch} and id_job = ${idJob}`;
@@ -146,7 +148,8 @@ async function claimWatch(sql: Sql, leaseMs: number): Promise<WatchClaim | null>
 async function findOpenJob(sql: Sql, { watch }: WatchClaim): Promise<OpenJob | null> {
   const [row] = await sql<OpenJobRow[]>`
     select w.id_job, j.status, j.failure, j.id_sch, j.start_date is null as never_ran,
-           case when j.end_date is not null then j.summary::json -> 'details' -> 'rejects' end::text as rejects
+           case when j.end_date is not null then j.summary::json -> 'details' -> 'rejects' end::text as rejects,
+           case when j.status = 'C' then j.summary::json -> 'details' -> 'replaced_files' end::text as replaced
       from svc.watch w left join svc.job j on j.id_job = w.id_job
      where w.id_watch = ${watch.id_watch} and w.id_job is not null`;
   if (row === undefined) return null;
@@ -159,7 +162,8 @@ async function findOpenJob(sql: Sql, { watch }: WatchClaim): Promise<OpenJob | n
           select id_file as "idFile", name, removes from svc.watch_file
            where id_watch = ${watch.id_watch} and status = 'loading' and id_job = ${idJob} order by name`;
   const rejects = row.rejects === null ? [] : (JSON.parse(row.rejects) as OpenJob['rejects']);
-  return { idJob, end, failure, idSch, neverRan, rejects, files };
+  const replaced = row.replaced === null ? [] : (JSON.parse(row.replaced) as ReplacedFile[]);
+  return { idJob, end, failure, idSch, neverRan, rejects, replaced, files };
 }
 
 interface OpenJobRow {
@@ -169,6 +173,7 @@ interface OpenJobRow {
   readonly id_sch: number | null;
   readonly never_ran: boolean;
   readonly rejects: string | null;
+  readonly replaced: string | null;
 }
 
 function endOf(letter: StatusLetter | null): OpenJob['end'] {

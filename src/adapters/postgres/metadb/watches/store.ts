@@ -58,6 +58,8 @@ export function createPostgresWatchStore(
       }),
     listWatchFiles: (idOrg, idWatch, status, page, size) =>
       read(idOrg, (tx) => listFiles(tx, idOrg, idWatch, status, page, size)),
+    listBroughtFiles: (idOrg, idWatch, names) =>
+      read(idOrg, (tx) => listBroughtFiles(tx, idOrg, idWatch, names)),
     runNow: (idOrg, idWatch, retry) => within(idOrg, (tx) => runNow(tx, idOrg, idWatch, retry)),
     watchFigures: () => watchFigures(sql),
   };
@@ -192,6 +194,27 @@ async function listFiles(
     tx<{ n: number }[]>`select count(*) as n from svc.watch_file f where ${chosen}`,
   ]);
   return { content: rows, page, size, totalElements: total?.n ?? 0 };
+}
+
+/** A version that was ignored, as its content was that of the loaded one, says when that content was changed last. */
+async function listBroughtFiles(
+  tx: Sql,
+  idOrg: number,
+  idWatch: number,
+  names: readonly string[],
+): Promise<readonly { readonly name: string; readonly modified: number }[]> {
+  if (names.length === 0) return [];
+  const asked = JSON.stringify(names.map(storable));
+  return tx<{ name: string; modified: number }[]>`
+    with loaded as (
+      select distinct on (f.name) f.name, f.sha256 from svc.watch_file f join svc.watch w on w.id_watch = f.id_watch
+       where f.id_watch = ${idWatch} and w.id_org = ${idOrg} and f.status in ('loaded', 'replaced')
+         and f.name in (select json_array_elements_text(${asked}::text::json))
+       order by f.name, f.id_file desc)
+    select o.name, svc.epoch_ms(max(coalesce(o.modified, o.seen_at))) as modified
+      from svc.watch_file o join loaded l on l.name = o.name and l.sha256 = o.sha256
+     where o.id_watch = ${idWatch} and o.status in ('loaded', 'replaced', 'ignored')
+     group by o.name`;
 }
 
 async function runNow(tx: Sql, idOrg: number, idWatch: number, retry: Retry): Promise<WatchRecord | null> {
