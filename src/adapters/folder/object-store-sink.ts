@@ -98,6 +98,7 @@ class ObjectFolderRowSink implements RowSink {
       format: options.format,
       fileNameOf,
       location: options.address.replace(/\/+$/, ''),
+      fetch: async (name) => void (await fetchFiles(options.files, this.#at(name), options.staging)),
       deltas: options.deltas ?? false,
       ...(options.columnsThread === undefined ? {} : { columnsThread: options.columnsThread }),
     });

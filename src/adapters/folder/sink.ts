@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { membersOf } from '../../engine/model/packed/lazy-array.ts';
 import { tableIndexes } from '../../engine/model/packed/table-names.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
@@ -46,6 +47,7 @@ import { keptCodes, type KeptCodes } from './contents/code-rows.ts';
 import { encodedRows } from './contents/encoded-rows.ts';
 import { fileNamePart, freeFileName } from './contents/file-names.ts';
 import { columnsIn, inWords, typesIn, widenedInWords } from './contents/noted-columns.ts';
+import { textColumnsOf, withWrittenTexts } from './written/text-columns.ts';
 import { ColumnsBeside, type ColumnsThreadOptions } from './columns/beside.ts';
 import type { ColumnTyping, ParquetSettings } from './parquet.ts';
 import { TableRows } from './table-rows.ts';
@@ -61,6 +63,8 @@ export interface FolderRowSinkOptions extends Partial<ParquetSettings> {
   readonly fileNameOf?: (table: string) => string;
   /** the path was checked and its links resolved: one that stands in it by now is refused (false) */
   readonly refuseLinks?: boolean;
+  /** Makes a file that the manifest lists readable in the folder; absent: it is. */
+  readonly fetch?: (name: string) => Promise<void>;
   /** where the files will lie in a bucket, `s3://BUCKET/PREFIX` */
   readonly location?: string;
   /** of a thread that makes Parquet files beside the load (src/adapters/folder/columns/thread.ts); absent: all is done in this one */
@@ -86,6 +90,8 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   readonly #names = new Map<string, string>();
   /** names of files that stay, by table */
   readonly #taken = new Map<string, ReadonlySet<string>>();
+  /** names of new files that take the places of files of earlier jobs */
+  #rewritten: ReadonlySet<string> = new Set();
   /** files that executors have written, by table */
   readonly #adopted = new Map<string, FileOfJob[]>();
   #units: UnitTarget | null = null;
@@ -171,7 +177,7 @@ class FolderRowSink extends StagedRowSink implements RowSink {
         if (!filled.has(name)) await this.#write(name, new Uint8Array(0), 0);
     }
     const codes = await this.#writeCodes();
-    const added = await this.#added();
+    const added = await this.#withWrittenTexts(await this.#added());
     const manifest = await this.#nextManifest(lastKeys, codes.rows, added);
     const names = new Set(manifest.tables.flatMap(({ files }) => files.map(({ name }) => name)));
     const before = this.#manifest.tables.flatMap((table) => table.files);
@@ -183,7 +189,10 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     await passFence(fence);
     await commitJournal(this.#directory, {
       staging: this.#staging,
-      files: [...[...names].filter((name) => this.#files!.has(name)), ...scripts],
+      files: [
+        ...[...names].filter((name) => this.#files!.has(name) || this.#rewritten.has(name)),
+        ...scripts,
+      ],
       remove: [
         ...before.map((file) => file.name).filter((name) => !names.has(name)),
         ...this.#ownScripts().filter((name) => !scriptNames(manifest).includes(name)),
@@ -299,14 +308,14 @@ class FolderRowSink extends StagedRowSink implements RowSink {
     return name;
   }
 
-  #nameFor(table: string, extension: string): string {
+  #nameFor(table: string, extension: string, others: ReadonlySet<string> = new Set()): string {
     const part = (this.#options.fileNameOf ?? fileNamePart)(table);
     let taken = this.#taken.get(table);
     if (taken === undefined) {
       const files = this.#kept.find(({ name }) => name === table)?.files ?? [];
       this.#taken.set(table, (taken = new Set(files.map(({ name }) => name))));
     }
-    return freeFileName(part, this.plan.idJob, extension, taken);
+    return freeFileName(part, this.plan.idJob, extension, taken.union(others));
   }
 
   async #write(table: string, ...rows: HandedRows): Promise<void> {
@@ -324,6 +333,32 @@ class FolderRowSink extends StagedRowSink implements RowSink {
 
   #isWritten(table: string): boolean {
     return this.#names.has(table) || this.#adopted.has(table);
+  }
+
+  /** Files of columns that are text by now have values as documents write them. */
+  async #withWrittenTexts(added: ManifestStep['added']): Promise<ManifestStep['added']> {
+    const { model } = this.plan;
+    const { format, fetch = () => Promise.resolve() } = this.#options;
+    const names = new Set<string>();
+    const written = await withWrittenTexts({
+      model,
+      rewriting: { format, directory: this.#directory },
+      staging: join(this.#directory, this.#staging),
+      kept: this.#kept,
+      added,
+      columnsOf: (table) => tableColumns(model, table).map((column) => column.name),
+      widened: typesIn(model, this.widened),
+      fetch,
+      nameFor: (table) => {
+        const taken = new Set([...names, ...(added.get(table) ?? []).map(({ name }) => name)]);
+        const name = this.#nameFor(table, format, taken);
+        names.add(name);
+        return name;
+      },
+    });
+    this.#kept = written.kept;
+    this.#rewritten = names;
+    return written.added;
   }
 
   /** By table; those that executors wrote first. */
@@ -368,9 +403,14 @@ class FolderRowSink extends StagedRowSink implements RowSink {
   /** By the name of the staged file, as values are by now. */
   #typings(): Map<string, ColumnTyping> {
     const widened = typesIn(this.plan.model, this.widened);
+    const texts = textColumnsOf(this.plan.model, this.#kept, widened);
+    const text: ColumnType = { kind: 'text' };
     const typing = (table: string): ColumnTyping => ({
       columns: tableColumns(this.plan.model, table),
-      widened: widened.get(table) ?? new Map(),
+      widened: new Map([
+        ...(widened.get(table) ?? []),
+        ...[...(texts.get(table)?.all ?? [])].map((column) => [column, text] as const),
+      ]),
     });
     return new Map([...this.#names].map(([table, name]) => [name, typing(table)]));
   }

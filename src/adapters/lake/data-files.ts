@@ -57,6 +57,10 @@ export type LocalRows = string | { readonly path: string; readonly told: readonl
 export interface TypeChange {
   readonly from: string;
   readonly to: string;
+  /** of an instant that becomes text: the column with its offset */
+  readonly offset?: string | undefined;
+  /** an expression of the value as its document writes it, over the table `t`; NULL: as the column gives it */
+  readonly written?: string;
 }
 
 export interface Rewriting {
@@ -138,17 +142,24 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       const values = described.map(({ column_name: name }) => {
         const column = doubleQuoted(name);
         if (settled.has(name)) return `${settled.get(name)} AS ${column}`;
-        const { from, to } = conversions.get(name) ?? {};
-        return from === undefined || to === undefined
-          ? column
-          : `${converted(`${column}::${from}`, from, to)} AS ${column}`;
+        const change = conversions.get(name);
+        if (change === undefined) return column;
+        const { from, to, offset, written } = change;
+        const isTold = offset !== undefined && present.has(offset);
+        const value = converted(
+          `t.${column}::${from}`,
+          from,
+          to,
+          isTold ? `t.${doubleQuoted(offset)}` : null,
+        );
+        return `${written === undefined ? value : `coalesce(${written}, ${value})`} AS ${column}`;
       });
       const name = dataFileName(mark);
       const ids = fieldIds === null ? null : picked(fieldIds, present);
       const draft = join(scratch, name);
       await makeFolder(scratch);
       const rows = await run(
-        `COPY (SELECT ${values.join(', ')} FROM ${from}${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(ids)})`,
+        `COPY (SELECT ${values.join(', ')} FROM ${from} AS t${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(ids)})`,
       );
       if (rows === 0) {
         await rm(draft, { force: true });
@@ -212,6 +223,15 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       if (opened !== null) (await opened).close();
     },
   };
+}
+
+/** `TypeChange.written` by files of `_lexical`; `key`: the column with the keys of the rows. */
+export function writtenText(
+  lexical: readonly LocalRows[],
+  { table, column, key }: { readonly table: string; readonly column: string; readonly key: string },
+): string {
+  return `(SELECT any_value(l.content) FROM ${parquet(lexical)} AS l WHERE l.table_name = ${standardLiteral(table)}
+    AND l.column_name = ${standardLiteral(column)} AND trim(l.content) <> '' AND l.row_key = t.${doubleQuoted(key)})`;
 }
 
 /** One statement after the other: tables are committed several at a time, and a statement that waits would keep a thread. */

@@ -1,4 +1,9 @@
 /** What a job will do to the tables of a folder, of the rows that it staged. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tableIndexes } from '../../engine/model/packed/table-names.ts';
+import { hasOffsetBehind } from '../../engine/model/zones.ts';
+import { syncPath } from '../folder/contents/manifest.ts';
 import { duckdb } from '../../engine/sql/dialects/duckdb.ts';
 import { physicalTables } from '../../engine/sql/physical-model.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
@@ -6,6 +11,7 @@ import type { ColumnType } from '../../engine/model/relational-model.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 import type { UnitFile } from '../../ports/rows/units.ts';
 import { columnSqlType } from '../duckdb/types.ts';
+import { isTypedValue } from '../row-sinks/written-texts.ts';
 import { columnId, widenedWords, type WidenedTypes } from '../row-sinks/unfit-columns.ts';
 import { typesIn } from '../folder/contents/noted-columns.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
@@ -13,7 +19,7 @@ import { jobMark } from '../folder/contents/file-names.ts';
 import type { CodeRow } from '../folder/contents/manifest.ts';
 import { tableColumns, type NamedColumn } from '../folder/contents/formats.ts';
 import { writeParquet } from '../folder/parquet.ts';
-import { openDataFiles, type DataFiles } from './data-files.ts';
+import { openDataFiles, writtenText, type DataFiles, type TypeChange } from './data-files.ts';
 import { fileStatistics } from './file-statistics.ts';
 import type { TablesThere } from './tables-there.ts';
 import { loadsStep, sideColumns } from './loads-table.ts';
@@ -82,7 +88,8 @@ export async function nextStep(job: StagedJob): Promise<PlannedStep> {
   const overwritten = saveMode === 'overwrite' ? await overwrittenBy(plan, job.known, before) : null;
   const files = openDataFiles(staging, staging);
   try {
-    const written = await withMergedDocuments(job, files, await writeFiles(job));
+    const made = await withWrittenTexts(job, files, await writeFiles(job));
+    const written = await withMergedDocuments(job, files, made);
     const gone = await rowsOfDocuments(job.known, before, merge?.gone ?? []);
     const isMade = plan.allTables || saveMode === 'write-schema';
     const steps: TableStep[] = [];
@@ -193,6 +200,9 @@ function describeTable(
         nullable: nullable || isNullAllowed(index, at),
         comment,
         isKey: plan.model.tables[index]!.columns[at]!.role === 'row_key',
+        ...(hasOffsetBehind(plan.model.tables[index]!.columns, at)
+          ? { offset: plan.model.tables[index]!.columns[at + 1]!.name }
+          : {}),
       };
     }),
   };
@@ -236,6 +246,50 @@ async function writeFiles(job: StagedJob): Promise<WrittenFiles> {
     written.set(table, [...(written.get(table) ?? []), own]);
   }
   return written;
+}
+
+/** Columns that are text in the tables, and not in the model, say what documents say. */
+async function withWrittenTexts(
+  { plan, staging, before, widened }: StagedJob,
+  files: DataFiles,
+  written: WrittenFiles,
+): Promise<WrittenFiles> {
+  const lexical = (written.get(sideTableNames.lexical) ?? []).filter(({ rows }) => rows > 0);
+  if (lexical.length === 0) return written;
+  const paths = lexical.map(({ name }) => join(staging, name));
+  const tables = new Map(written);
+  for (const [table, own] of written) {
+    const index = tableIndexes(plan.model).get(table);
+    if (index === undefined) continue;
+    const columns = plan.model.tables[index]!.columns;
+    const key = columns.find(({ role }) => role === 'row_key')!.name;
+    const replaced: UnitFile[] = [];
+    for (const file of own) {
+      const typed = columns.map(({ name }, at) => ({ name, sqlType: file.types![at]! }));
+      const texts = columns.filter(({ type }, at) => {
+        if (typed[at]!.sqlType !== 'VARCHAR' || !isTypedValue(columns[at]!)) return false;
+        // times are text in each table, without a zone
+        const isAlwaysText = storedTypeIn(before.format, columnSqlType(type)) === 'VARCHAR';
+        return !isAlwaysText || widened.get(columnId(index, at))?.kind === 'text';
+      });
+      const conversions = new Map(
+        texts.map(({ name: column }): [string, TypeChange] => [
+          column,
+          { from: 'VARCHAR', to: 'VARCHAR', written: writtenText(paths, { table, column, key }) },
+        ]),
+      );
+      const rewriting = { conversions, columns: typed, where: null, fieldIds: file.fieldIds ?? null };
+      const path = join(staging, file.name);
+      const made =
+        texts.length === 0 || file.rows === 0 ? null : await files.rewrite(path, plan.idJob, rewriting);
+      replaced.push(made === null ? file : { ...file, ...made });
+      if (made === null) continue;
+      await syncPath(join(staging, made.name));
+      await rm(path);
+    }
+    tables.set(table, replaced);
+  }
+  return tables;
 }
 
 /** The job's documents with what tells them from all others. */

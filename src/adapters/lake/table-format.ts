@@ -12,6 +12,8 @@ export interface LakeColumn {
   readonly comment: string;
   /** the key of the rows (false) */
   readonly isKey?: boolean;
+  /** of an instant: the column with the minutes that it is written ahead of UTC */
+  readonly offset?: string;
 }
 
 /** A column as a version of a table tells it, or as the next version is to tell it. */

@@ -3,9 +3,14 @@
  * back, as for dates and times with an offset, `_lexical` has it, and it is written into the column.
  */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
-import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { Column, RelationalModel } from '../../engine/model/relational-model.ts';
 import { doubleQuoted, standardLiteral } from '../../engine/sql/dialect.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+
+/** A column whose values may be text in a target that could not hold one of them otherwise. */
+export function isTypedValue({ role, type }: Pick<Column, 'role' | 'type'>): boolean {
+  return role === 'value' && type.kind !== 'text' && type.list !== true;
+}
 
 export interface TextColumn {
   /** names of the model, by which `_lexical` tells of values */
@@ -28,8 +33,8 @@ export function textColumns(
   textOf: (table: number, column: number) => 'turned' | 'text' | null,
 ): TextColumn[] {
   const found = tables.flatMap(({ name, columns }, table) =>
-    columns.flatMap(({ name: column, role, type }, at) => {
-      if (role !== 'value' || type.kind === 'text' || type.list === true) return [];
+    columns.flatMap(({ name: column, ...rest }, at) => {
+      if (!isTypedValue(rest)) return [];
       const text = textOf(table, at);
       const { name: there, primaryKey, columns: thereColumns } = physical[table]!;
       if (text === null || primaryKey[0] === undefined) return [];

@@ -57,6 +57,8 @@ export interface EveryTarget {
   readonly model: RelationalModel;
   /** Rows by what they are, not by where they stand: keys count, the times and numbers of the loads do not. Null: no such table. */
   rows(target: string, table: string): Promise<CanonicalRow[] | null>;
+  /** As `rows`, each value as the target prints it, in the order of the rows' keys. */
+  texts(target: string, table: string): Promise<readonly TextRow[]>;
   /** options of er2xml, by name of those targets that are loaded straight from documents */
   readonly sources: ReadonlyMap<string, readonly string[]>;
   drop(): Promise<void>;
@@ -150,6 +152,11 @@ async function load(
   return {
     model,
     sources,
+    texts: async (target, table) => {
+      const rows = (await readers.get(target)!.read(table)) ?? [];
+      const key = Object.keys(rows[0] ?? {})[0]!;
+      return rows.toSorted((a, b) => Number(a[key]) - Number(b[key]));
+    },
     rows: async (target, table) => rowsByValue(model, table, await readers.get(target)!.read(table)),
   };
 }

@@ -1,9 +1,10 @@
 /** From a version of a table to what a step makes of it: which files go and come, and what becomes of the columns. */
 import { AppError } from '../../../errors.ts';
-import { dataFolder } from '../data-files.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { dataFolder, writtenText, type TypeChange } from '../data-files.ts';
 import { closedValues } from '../documents/merged-documents.ts';
 import { keptRows, localFiles, touchedFiles, without } from '../documents/touched-files.ts';
-import { numberingFormat } from '../formats.ts';
+import { mainFormat, numberingFormat } from '../formats.ts';
 import type { TableStep } from '../manifest.ts';
 import type { PartitionValues } from '../partitions/fields.ts';
 import { rowFiles } from '../store/row-files.ts';
@@ -37,10 +38,11 @@ export function changeAfter(
 }
 
 async function changeOf(
-  { place, step, files, newest }: StepPlace,
+  inStep: StepPlace,
   inFormat: FormatPlace,
   state: TableVersion | null,
 ): Promise<FormatChange> {
+  const { place, step, files, newest } = inStep;
   const { table, format, rewritten } = inFormat;
   const { directory } = table;
   const present = [...(state?.files ?? [])].map(([name, of]) => ({
@@ -72,10 +74,11 @@ async function changeOf(
       `${place.label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
     );
   const where = table.replace ? await keptRows(place, newest, table, step) : without(table.without);
+  const conversions = await withWrittenTexts(inStep, table, next.there);
   const added: NewFile[] = [];
   for (const file of next.clears ? [] : going) {
     const kept = await rewritten.of((await rowFiles(place, [file]))[0]!, {
-      conversions: next.there,
+      conversions,
       columns,
       where,
       fieldIds,
@@ -102,6 +105,29 @@ async function changeOf(
     added,
     changes: next.changes,
   };
+}
+
+/** Columns that become text have values as documents write them, where the typed ones did not give those back. */
+async function withWrittenTexts(
+  { place, step, newest }: StepPlace,
+  { name: table, columns }: TableStep,
+  changes: ReadonlyMap<string, TypeChange>,
+): Promise<ReadonlyMap<string, TypeChange>> {
+  const key = columns.find(({ isKey }) => isKey === true)?.name;
+  const name = sideTableNames.lexical;
+  const directory = step.manifest.tables.find((one) => one.name === name)?.directory;
+  if (key === undefined || directory === undefined) return changes;
+  if (![...changes.values()].some(({ to }) => to === 'VARCHAR')) return changes;
+  const state = await newest.of(mainFormat(step.format), { name, directory });
+  const files = [...(state?.files ?? [])].map(([path, of]) => ({ path: `${directory}/${path}`, of }));
+  if (files.length === 0) return changes;
+  const lexical = await rowFiles(place, files);
+  return new Map(
+    [...changes].map(([column, change]) => [
+      column,
+      change.to === 'VARCHAR' ? { ...change, written: writtenText(lexical, { table, column, key }) } : change,
+    ]),
+  );
 }
 
 /** Other files with the same rows: of each list of files that the table still has, one. */

@@ -65,7 +65,8 @@ export async function nextVersion(
         ? column.sqlType
         : await settledType(type, column.sqlType, () => digitsOf(field.name));
     if (settled !== type) {
-      if (!format.promotes(type, settled)) there.set(field.name, { from: type, to: settled });
+      if (!format.promotes(type, settled))
+        there.set(field.name, { from: type, to: settled, offset: column.offset });
       changes.push(`${step.name}.${field.name}: ${type} widened to ${settled}`);
     }
     if (settled !== column.sqlType) own.set(field.name, { from: column.sqlType, to: settled });
