@@ -2,7 +2,6 @@
  * Publishing in MySQL, where every change of a table commits. Tables that are new or overwritten appear by one RENAME TABLE, those beside the
  * data and the ledger among them. Rows for tables that are there go in by one transaction with the ledger's row, once these can take them.
  */
-import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import {
   fileKeyName,

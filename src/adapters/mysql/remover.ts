@@ -1,7 +1,6 @@
 /** Documents out of a MySQL target, in one transaction: each row names its document. */
 import { everyRowNamesDocument } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
-import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { withListTables } from '../../engine/sql/list-tables.ts';
 import { doubleForReal } from '../../engine/sql/mysql-values.ts';

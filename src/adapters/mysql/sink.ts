@@ -7,7 +7,6 @@ import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.t
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { hasOffsetBehind } from '../../engine/model/zones.ts';
 import { sideTableDefinitions, sideTableNames, type SideTableName } from '../../engine/model/side-tables.ts';
-import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
 import {

@@ -6,7 +6,6 @@ import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../eng
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { versionCondition, type DocumentVersions } from '../../engine/sql/document-versions.ts';
-import { standardLiteral } from '../../engine/sql/dialect.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
 import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';

@@ -29,17 +29,20 @@ export function ledgerStatement(
     quote,
   }: { readonly into: string; readonly now: string; readonly quote: (name: string) => string },
 ): string {
-  const text = (value: string | null): string => (value === null ? 'NULL' : standardLiteral(value));
   const values: Readonly<Record<string, string | number>> = {
-    job_uuid: text(job.jobUuid),
+    job_uuid: textOrNull(job.jobUuid),
     job: job.idJob,
-    installation: text(job.installation ?? ''),
+    installation: textOrNull(job.installation ?? ''),
     id_sch: job.idSch ?? 'NULL',
     id_lschma: job.idLschma ?? 'NULL',
-    model_sha256: text(job.modelHash),
+    model_sha256: textOrNull(job.modelHash),
     published_at: now,
     documents,
     rows,
   };
   return `INSERT INTO ${into} (${Object.keys(values).map(quote).join(', ')}) VALUES (${Object.values(values).join(', ')})`;
+}
+
+function textOrNull(value: string | null): string {
+  return value === null ? 'NULL' : standardLiteral(value);
 }

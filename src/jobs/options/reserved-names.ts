@@ -1,5 +1,5 @@
 /** Names that options may not give to tables and columns: a target could not tell them from its own. */
-import { isReservedColumn } from '../../engine/map/names/reserved-columns.ts';
+import { isReservedColumn } from '../../engine/model/reserved-columns.ts';
 import { fileKeyName, hasOwnPrefix, ownPrefix } from '../../engine/model/side-tables.ts';
 
 /** What is wrong with a name of a table or column; null: nothing. */

@@ -10,7 +10,7 @@ import type { Tool } from '../../jobs/request/tools.ts';
 import { noDetails, type Conversion } from '../reports/conversion-result.ts';
 import { Interrupted, watchSignals, type Interruption } from './interruption.ts';
 import { settlesWithin } from './settles-within.ts';
-import { printSummary, summaryOfFailure, summaryOfWork } from '../reports/summary.ts';
+import { printSummary, summaryOfFailure, summaryOfWork, type RunSoFar } from '../reports/summary.ts';
 import type { ProcessTime } from '../reports/step-times.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
@@ -142,13 +142,21 @@ async function runSession(
       await session.report({ failure }).catch(() => undefined);
       return exitCodes.tryAgain;
     }
-    const summary = summaryOfFailure(session.soFar, 'failed', session.rejects);
+    const summary = summaryOfFailure(await withoutOwnSchema(session), 'failed', session.rejects);
     const details = { ...noDetails, rejects: session.rejects.details };
     await session.report({ failure, summary: { ...summary, details } });
     await session.finish('failed', failure);
     if (session.request.json) terminal.log(JSON.stringify(summary));
     return exitCodes.failed;
   }
+}
+
+/** What is known of a run that published nothing: a schema that it has made goes with its end (migration 0027). */
+async function withoutOwnSchema({ soFar, committing, idOrg, idJob, home }: ToolSession): Promise<RunSoFar> {
+  if (soFar.origin === null || committing) return soFar;
+  // the failure is the one to tell, whatever becomes of the question
+  const origin = await home.adapters.catalog.findOrigin(idOrg, soFar.origin).catch(() => null);
+  return origin?.id_job === idJob ? { ...soFar, origin: null, chosen: null } : soFar;
 }
 
 /** How long clearing away what was begun may take. */
@@ -171,7 +179,7 @@ async function endInterrupted(
   const { why, exitCode } = interruption;
   const failure = `${why}; ${leftBehind[tool]}`;
   session.log(failure);
-  const summary = summaryOfFailure(session.soFar, 'killed', session.rejects);
+  const summary = summaryOfFailure(await withoutOwnSchema(session), 'killed', session.rejects);
   await session.report({ summary: { ...summary, details: noDetails } });
   await session.finish('killed', failure).catch((error: unknown) => session.log(describe(error).text));
   if (session.request.json) terminal.log(JSON.stringify(summary));

@@ -10,6 +10,7 @@ import type { Enumerations, RowSink } from '../../ports/rows/sink.ts';
 import type {
   ConversionDetails,
   KeptContent,
+  LeftOut,
   SchemaChosen,
   WrittenSoFar,
 } from '../reports/conversion-result.ts';
@@ -87,7 +88,11 @@ export async function loadRows(
   session.progress(1, { pass: 'publishing', documents, bytes, rows: loaded.rows });
   const published = await sink.publish(
     (merged) => {
-      const details = { ...loaded.written.details, ...mergedOf(loaded, merged) };
+      const details = {
+        ...loaded.written.details,
+        ...(loaded.leftOut === null ? {} : { left_out: loaded.leftOut }),
+        ...mergedOf(loaded, merged),
+      };
       return session.beginCommit({ ...loaded.written, details, chosen: options.chosen });
     },
     loaded.lastKeys,
@@ -119,6 +124,7 @@ export async function loadRows(
     details: {
       ...detailsOf(findings, options.rejects.details),
       ...loaded.replacedFiles,
+      ...(loaded.leftOut === null ? {} : { left_out: loaded.leftOut }),
       ...(merged === undefined ? {} : { merged }),
       ...(published.brokenKeys?.length ? { broken_keys: published.brokenKeys } : {}),
       ...(published.keys === undefined ? {} : { keys: published.keys }),
@@ -142,6 +148,7 @@ interface Loaded {
   readonly merge: DocumentHashes['merge'];
   readonly replacedFiles: ReturnType<typeof replacedFilesOf>;
   readonly skipped: number;
+  readonly leftOut: LeftOut | null;
   readonly statistics: DocumentStatistics | null;
 }
 
@@ -170,8 +177,14 @@ async function loadAll(
     merge: loader.known.merge,
     replacedFiles: replacedFilesOf(loader.known),
     skipped: loader.skipped,
+    leftOut: leftOutOf(loader.known),
     statistics: loader.statistics,
   };
+}
+
+/** Null: nobody looked for documents that are the same. */
+function leftOutOf({ skipped, repeated }: DocumentHashes): LeftOut | null {
+  return repeated === undefined ? null : { loaded: skipped - repeated, repeated };
 }
 
 /** In this process, in threads or on Spark. */

@@ -22,8 +22,10 @@ export interface DocumentHashes {
   readonly hashes: readonly (string | null)[] | null;
   /** by input index, of large files: when they had last been changed before they were hashed, in ms */
   readonly modified?: readonly (number | null)[];
-  /** documents that are left out as they are there already */
+  /** documents that are left out as they are there already, or stood among the inputs before */
   readonly skipped: number;
+  /** of `skipped`, those that stood among the inputs before; absent where nobody looks */
+  readonly repeated?: number;
   /** `--row-tag`, by input index: numbers of the documents in that file that are left out */
   readonly leftOut?: ReadonlyMap<number, readonly number[]>;
   /** `-S m` */
@@ -95,21 +97,32 @@ export async function hashesToLoad(
   );
   const loaded = await sink.loadedDocuments!([...parts.keys()]);
   const known = new Set([...loaded].map((sha256) => parts.get(sha256)!));
+  const taken = new Set<string>();
   let skipped = 0;
+  let repeated = 0;
   const toLoad = hashes.map((sha256, inputIndex) => {
     if (rejects.has(inputIndex)) return null;
     if (known.has(sha256)) {
       skipped += 1;
+      if (taken.has(sha256)) repeated += 1;
       return null;
     }
     known.add(sha256);
+    taken.add(sha256);
     return sha256;
   });
-  if (skipped > 0)
+  const there = skipped - repeated;
+  if (there > 0)
     log(
-      skipped === 1
+      there === 1
         ? '1 document is there already and was left out'
-        : `${skipped} documents are there already and were left out`,
+        : `${there} documents are there already and were left out`,
     );
-  return { hashes: toLoad, modified, skipped };
+  if (repeated > 0)
+    log(
+      repeated === 1
+        ? '1 document is the same, byte for byte, as one before it in this load and was left out'
+        : `${repeated} documents are the same, byte for byte, as ones before them in this load and were left out`,
+    );
+  return { hashes: toLoad, modified, skipped, repeated };
 }

@@ -67,11 +67,14 @@ export async function chooseMerged(session: MergeSession, merge: MergeInputs): P
   const incomplete = await incompleteDocuments(merge);
   const isMissing = missingDocuments(request);
   const asked = isMissing === null ? new Set(documents.keys()) : null;
+  let withoutKey = 0;
   for await (const current of merge.currentDocuments?.(asked) ?? []) {
     const { key, documentKey, name } = current;
     if (documents.has(key)) there.set(key, [...(there.get(key) ?? []), current]);
     else if (isMissing?.(name) === true) missing.push(documentKey);
+    else if (request.key !== undefined && key === name) withoutKey += 1;
   }
+  if (withoutKey > 0) log(withoutKeyMessage(withoutKey));
   await watched?.settle(documents, there);
   const changed: KeyedDocument[] = [];
   const leftOut = new Map<number, number[]>();
@@ -283,6 +286,12 @@ function placesOf({ mappings }: RelationalModel): ReadonlySet<string> {
 /** A path without namespaces: versions of a schema may have other prefixes for them. */
 function localPath(steps: readonly string[]): string {
   return steps.map((step) => step.replace(/^(@?)(?:\{[^}]*\}|[^:]*:)/, '$1')).join('/');
+}
+
+/** Documents that came by other loads are called by their names, which no value of `--key` meets. */
+function withoutKeyMessage(documents: number): string {
+  const [are, they] = documents === 1 ? ['document has', 'it was'] : ['documents have', 'they were'];
+  return `warning: ${documents} ${are} no key in the target, as ${they} loaded without --key: -S m does not replace such documents, and the same document may now be there twice. Remove them (unload -D NAME), or load all documents with -S m --key and --delete-missing, which removes the others`;
 }
 
 /** By the name of a document whose key no input has: whether it is to be removed. Null: none is. */

@@ -29,8 +29,18 @@ export interface ConversionDetails {
   };
   /** of a watch (`-S m`): files whose documents are not in the target, as later files have their keys; absent for none */
   readonly replaced_files?: readonly ReplacedFile[];
+  /** `--skip-loaded`, `--keys hash`: documents that were not loaded; absent without */
+  readonly left_out?: LeftOut;
   /** the highest row keys given out, by table; absent where they follow from the documents, or nothing was loaded */
   readonly keys?: Readonly<Record<string, number>>;
+}
+
+/** Files that hold the same, byte for byte, as others. */
+export interface LeftOut {
+  /** the target holds them already */
+  readonly loaded: number;
+  /** the same file stood among the inputs before */
+  readonly repeated: number;
 }
 
 export const noDetails: ConversionDetails = { unmapped: [], ignored: 0, rejects: [] };

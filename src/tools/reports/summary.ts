@@ -41,6 +41,8 @@ export interface ToolSummary {
   readonly broken_keys?: readonly BrokenKey[];
   /** `--from`: rows that were read, and where the next load goes on; absent without */
   readonly from?: RowsRead;
+  /** `--skip-loaded`, `--keys hash`: documents that were not loaded, as the target or the load has the same ones; absent without */
+  readonly left_out?: ConversionDetails['left_out'];
   /** `-S m`: documents by what became of them; absent in other modes */
   readonly merged?: ConversionDetails['merged'];
   readonly steps: readonly StepTime[];
@@ -73,7 +75,7 @@ export interface RunSoFar {
 export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary {
   const { origin, logical, chosen, documents, rejected, unknownRoots, kept, tables, mapped, unknown, bytes } =
     work;
-  const { broken_keys: broken, merged } = work.details;
+  const { broken_keys: broken, left_out: leftOut, merged } = work.details;
   const { seconds } = run.steps;
   return {
     job: run.idJob,
@@ -94,6 +96,7 @@ export function summaryOfWork(run: RunSoFar, work: SummarisedWork): ToolSummary 
     mb_per_s: seconds > 0 ? Math.round(bytes / 1e4 / seconds) / 100 : 0,
     ...(run.from === null ? {} : { from: run.from }),
     ...(broken === undefined ? {} : { broken_keys: broken }),
+    ...(leftOut === undefined ? {} : { left_out: leftOut }),
     ...(merged === undefined ? {} : { merged }),
     steps: run.steps.all,
   };

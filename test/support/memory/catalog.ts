@@ -228,7 +228,12 @@ export function createMemoryCatalogStore(
       logicals
         .filter(({ stored }) => modelHashes.includes(stored.modelHash))
         .filter(({ stored }) => own(idOrg, stored.idSch) !== undefined)
-        .map(({ stored: { model: _, ...known } }) => known),
+        .map(({ stored: { idSch, idLschma, modelHash, variant } }) => ({
+          idSch,
+          idLschma,
+          modelHash,
+          variant,
+        })),
     listLogicalSchemas: async (idOrg, idSch) =>
       own(idOrg, idSch) === undefined
         ? []

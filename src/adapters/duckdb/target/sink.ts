@@ -2,7 +2,7 @@
  * Rows into a DuckDB file: CSV beside it while documents are read, then one transaction that takes it in
  * (src/adapters/database-files/sink.ts).
  */
-import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import {
   currentDocumentsQuery,

@@ -46,14 +46,16 @@ export async function currentLakeDocuments(
   const isMerged = (await known.columns(documents))!.has('valid_to');
   const listed = await currentRows(known, there.get(documents)!, isMerged);
   const roots = documentColumns(model, physicalTables(model, duckdb));
-  const own = keys === null ? ownJobs(jobs, loading) : new Set<string>();
+  const own = ownJobs(jobs, loading);
   const rootNames = roots.map(({ table }) => table);
   const apart = jobsApart(jobs, loading, rootNames);
   const told: CurrentDocument[] = [];
   const unsure: string[] = [];
   for (const row of listed) {
     const job = row.job_uuid;
-    if (own.has(job)) told.push(currentDocumentOf(row));
+    // those without a key of their own are told, whatever is asked for
+    const isTold = keys === null || (row.merge_key === row.name && !keys.has(row.merge_key ?? ''));
+    if (own.has(job) && isTold) told.push(currentDocumentOf(row));
     else if (keys === null ? !apart.has(job) : keys.has(row.merge_key ?? ''))
       unsure.push(String(row.document_key));
   }

@@ -385,19 +385,19 @@ describe('names that mean something else', () => {
   });
 });
 
-describe('names that targets keep for columns of their own', () => {
-  const columnsOf = (elements: readonly string[], options: Partial<NamingOptions> = {}) =>
-    buildRelationalModel(
-      compiled(
-        `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r"><xs:complexType><xs:sequence>${elements
-          .map((name) => `<xs:element name="${name}" type="xs:string"/>`)
-          .join('')}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
-      ),
-      { mapLevel: 3, naming: { ...defaultNaming, ...options } },
-    )
-      .tables[0]!.columns.filter(({ role }) => role === 'value')
-      .map(({ name }) => name);
+const columnsOf = (elements: readonly string[], options: Partial<NamingOptions> = {}) =>
+  buildRelationalModel(
+    compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="r"><xs:complexType><xs:sequence>${elements
+        .map((name) => `<xs:element name="${name}" type="xs:string"/>`)
+        .join('')}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
+    ),
+    { mapLevel: 3, naming: { ...defaultNaming, ...options } },
+  )
+    .tables[0]!.columns.filter(({ role }) => role === 'value')
+    .map(({ name }) => name);
 
+describe('names that targets keep for columns of their own', () => {
   it('are given to no column', () => {
     expect(
       columnsOf(['ctid', 'xmin', 'xmax', 'ymin', 'tableoid', 'oid', 'rowid', 'DB_ROW_ID', 'level']),
