@@ -281,7 +281,9 @@ async function withWrittenTexts(
       const rewriting = { conversions, columns: typed, where: null, fieldIds: file.fieldIds ?? null };
       const path = join(staging, file.name);
       const made =
-        texts.length === 0 || file.rows === 0 ? null : await files.rewrite(path, plan.idJob, rewriting);
+        texts.length === 0 || file.rows === 0
+          ? null
+          : await files.rewrite(path, jobMark(plan.idJob, plan.jobUuid), rewriting);
       replaced.push(made === null ? file : { ...file, ...made });
       if (made === null) continue;
       await syncPath(join(staging, made.name));

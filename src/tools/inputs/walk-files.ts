@@ -263,7 +263,7 @@ class SmallFiles {
       kind === 'gz'
         ? unpackedHead(head.subarray(0, headBytes))
         : isFound
-          ? head
+          ? head.subarray(0, headBytes)
           : this.#head(file, lookedBytes);
     // what cannot be unpacked is told when it is read
     if (kind === 'gz' && content.length === 0 && head.length > emptyGzipBytes) return;

@@ -1,5 +1,7 @@
 /** Columns of a folder that become text: files of earlier jobs are replaced, on this machine and in a store that is elsewhere. */
 import { expect, test } from 'vitest';
+import { jobMark } from '../../../src/adapters/folder/contents/file-names.ts';
+import { uuidOfJob } from '../../support/models/job-names.ts';
 import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-store-sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { folderFormats, type FolderFormat } from '../../../src/adapters/folder/contents/formats.ts';
@@ -58,7 +60,7 @@ test.each(['csv', 'parquet'] as const)('of %s that are elsewhere', async (format
       location: '/memory/1/out',
       label: 'out',
       format,
-      idJob,
+      jobMark: jobMark(idJob, uuidOfJob(idJob)),
       staging,
       lock: async () => ({ isHeld: async () => true, release: async () => undefined }),
     }),

@@ -9,7 +9,7 @@ import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { ManifestFile, ManifestTable } from '../contents/manifest.ts';
-import { jobOf, type FileOfJob } from '../contents/next-manifest.ts';
+import type { FileOfJob } from '../contents/next-manifest.ts';
 import type { NotedTypes } from '../contents/noted-columns.ts';
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import { isTypedValue } from '../../row-sinks/written-texts.ts';
@@ -117,7 +117,7 @@ export async function withWrittenTexts(step: TextColumnsStep): Promise<WrittenTe
     file: ManifestFile,
   ): Promise<ManifestFile> {
     const { table, columns } = text;
-    const beside = lexicalBefore.filter((other) => jobOf(other) === jobOf(file));
+    const beside = lexicalBefore.filter((other) => other.job_uuid === file.job_uuid);
     const isTyped = file.types?.some((type, at) => columns.has(file.columns[at]!) && type !== 'VARCHAR');
     if (file.rows === 0 || (beside.length === 0 && isTyped !== true)) return file;
     for (const { name } of [file, ...beside]) await fetch(name);
