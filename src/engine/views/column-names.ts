@@ -60,7 +60,7 @@ export function columnNames(
     let chooser = choosers.get(table);
     if (chooser === undefined) {
       const alike = content.columns.map(wordsOf).filter((other) => other.table === table);
-      chooser = createStepChooser(() => alike.map((other) => other.words));
+      chooser = createStepChooser({ paths: () => alike.map((other) => other.words) });
       choosers.set(table, chooser);
     }
     const told = chooser.tellApart(words, bytes, { fewest: 2, last: 1 });

@@ -30,6 +30,8 @@ export interface ReadableNames {
   readonly prunedOf: SourceModel | null;
   isKeyOfTable(name: string): boolean;
   readonly roles: Roles;
+  /** steps that rows of some table have several of */
+  readonly isRepeated: (step: string) => boolean;
 }
 
 /** Longer names say less of the way to a value, as far as what is left tells it from all others. */
@@ -53,7 +55,7 @@ export function nameColumns(
   identifiers: Identifiers,
   previous: PreviousNames,
   unsaid: ReadonlyMap<TableDraft, number>,
-  { prunedOf, isKeyOfTable, roles }: ReadableNames,
+  { prunedOf, isKeyOfTable, roles, isRepeated }: ReadableNames,
 ): void {
   const scope = new NameScope(naming.maxBytes, previous.columnMeanings(table.usePath), undefined, (name) =>
     unreservedColumn(name, naming),
@@ -107,18 +109,23 @@ export function nameColumns(
     const isNested = steps.length > 1 && steps.at(-1) === steps.at(-2) && !isAttribute(column);
     return column.parent !== null || isNested ? steps.join('_') : saidOnce(steps);
   };
-  const choose = createStepChooser(() => [...drawnSteps, ...(unmet() ?? [])], roles.roleOf);
+  const choose = createStepChooser({
+    paths: () => [...drawnSteps, ...(unmet() ?? [])],
+    isRepeated,
+    roleOf: roles.roleOf,
+  });
   const isReadable = (name: string, parent: TableDraft | null): boolean => {
     const bytes = byteLength(name);
     if (bytes <= mostReadable || bytes > naming.maxBytes) return bytes <= mostReadable;
     return prunedOf !== null && (parent !== null || unmet() === null);
   };
-  const chooseOfKey = createStepChooser(() =>
-    ordered.filter(({ via }) => via.length > 0).map((column) => keySteps(column)),
-  );
-  const chooseOfWholeKey = createStepChooser(() =>
-    ordered.flatMap((column) => (column.parent === null ? [] : [[column.parent.name, ...keySteps(column)]])),
-  );
+  const chooseOfKey = createStepChooser({
+    paths: () => ordered.filter(({ via }) => via.length > 0).map((column) => keySteps(column)),
+  });
+  const chooseOfWholeKey = createStepChooser({
+    paths: () =>
+      ordered.flatMap((column) => (column.parent === null ? [] : [[column.parent.name, ...keySteps(column)]])),
+  });
   // long names are given when the others have theirs
   const later: (() => void)[] = [];
   const values: ValueName[] = [];
@@ -248,6 +255,8 @@ function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers):
 /** Which steps stay, in the order in which names are tried. */
 function waysToStay(column: ColumnDraft, steps: readonly string[]): readonly StayingSteps[] {
   if (isAttribute(column)) return waysOfAttribute(steps);
+  // what it is of is what an id or code says, and what is said of an element beside what it holds
+  if (isIdentifying(steps.at(-1)) || (column.role !== 'value' && column.role !== 'child_key')) return [attributeSteps];
   const [holder, own] = steps.slice(-2);
   return own !== undefined && saysHolder(own, holder!) ? [valueSteps, valueAlone] : [valueSteps];
 }
@@ -273,21 +282,24 @@ function saysHolder(own: string, holder: string): boolean {
   return words.length > 2 && words.includes(holder.split('_')[0]!);
 }
 
-/** What the steps come to with those left out that tell nothing: the readable ones first. */
+/** What the steps come to with those left out that tell nothing: the readable ones first, and those whose words could be taken for others last. */
 function shortNames(
   steps: readonly string[],
   choose: StepChooser,
   { maxBytes, rename }: NamingOptions,
   ways: readonly StayingSteps[],
 ): string[] {
-  const names = ways
-    .map((staying) => joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying)))
-    // what is no way to a value has no steps: the position of a row
-    .filter((name) => name !== '' && byteLength(name) <= maxBytes);
-  const [readable, long] = [true, false].map((is) =>
-    names.filter((name) => byteLength(name) <= mostReadable === is),
-  );
-  return [...readable!, ...long!].map((name) => rename.get(name) ?? name);
+  const bySteps = ways.map((staying) => ({ ...staying, bySteps: true as const }));
+  return [ways, bySteps].flatMap((some) => {
+    const names = some
+      .map((staying) => joinedSteps(choose.tellApart(steps, Math.min(maxBytes, mostReadable), staying)))
+      // what is no way to a value has no steps: the position of a row
+      .filter((name) => name !== '' && byteLength(name) <= maxBytes);
+    const [readable, long] = [true, false].map((is) =>
+      names.filter((name) => byteLength(name) <= mostReadable === is),
+    );
+    return [...readable!, ...long!].map((name) => rename.get(name) ?? name);
+  });
 }
 
 /** Whether a name of such steps may leave out some or say less of them. */

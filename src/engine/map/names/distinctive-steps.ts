@@ -1,278 +1,320 @@
 /**
- * Which steps of a path that is too long for a name are to stay in it: the distinctive ones, which tell a reader which of the table's columns it is.
- * `supply_chain_trade_transaction_…` before everything says little, though it comes first.
+ * Chooses the steps that stay in the name of a column whose path is too long for it: those that tell a reader which of the table's columns it is, and
+ * whose value. The outermost steps are left out first, so that a name says what is nearest to its value (`supply_chain_trade_transaction_…` before
+ * everything says little); no step is left out without which a reader could take the name for that of another column.
  */
+import { hasInOrder, repeatedSteps } from './repeated-steps.ts';
 import { byteLength, firstWords, joinedSteps, type StayingSteps, type StepChooser } from './identifiers.ts';
 
-/** more columns of one last step than these are told apart by how common their steps are alone */
-const mostCompared = 4000;
-/** In a longer path, the steps that most names go through are left out at once: a name has room for few. */
-const mostSteps = 32;
+type Steps = readonly string[];
 
-interface Kept {
-  readonly step: string;
-  /** what a name has of it */
+/** more columns of one last step than these are not compared: their names say all steps */
+const mostCompared = 4000;
+/** In a longer path, the outermost steps are left out at once: a name has room for few. */
+const mostSteps = 32;
+/** bytes that a name may have beyond what it should, so that it says whose a value is */
+const roomForOwner = 8;
+
+/** A step of a name, or a part of one: what may be left out. */
+interface Unit {
   readonly said: string;
-  /** whether it is a word of a role, which may go before what it is the role of */
+  /** index of the step */
+  readonly at: number;
+  /** a word of a role, which may go before what it is the role of */
   readonly isRole: boolean;
-  /** the share of names that go through the step, among those as long: 1 is all of them, and says nothing */
-  readonly share: number;
-  readonly bytes: number;
+  /** says whose the value is: the innermost step that no row has several of */
+  readonly isOwner: boolean;
 }
 
-/**
- * `pathsOf`: the steps of all names of the table; asked for once, and only when a name is too long. `roleOf`: the words of a step that say a
- * role (`src/engine/map/names/type-names.ts`): what is still too long may lose them, the first words first.
- */
-export function createStepChooser(
-  pathsOf: () => readonly (readonly string[])[],
-  roleOf: (step: string) => string | undefined = () => undefined,
-): StepChooser {
-  let known: KnownPaths | null = null;
-  let inWords: KnownPaths | null = null;
-  const split = (path: readonly string[]): readonly string[] =>
-    path.flatMap((step, at) => (at === path.length - 1 ? [step] : roleWords(step, roleOf(step))));
+/** Counts the others that a name of such units could be taken for, and one of all steps could not. */
+type Confused = (kept: readonly Unit[]) => number;
+
+export interface StepChooserOptions {
+  /** the steps of all names of the table; asked for once, and only when a name is too long */
+  readonly paths: () => readonly Steps[];
+  /** whether rows of some other table have several elements that are called so */
+  readonly isRepeated?: (step: string) => boolean;
+  /** the words of a step that say a role (`src/engine/map/names/type-names.ts`): what is still too long may lose them, the first words first */
+  readonly roleOf?: (step: string) => string | undefined;
+}
+
+export function createStepChooser({
+  paths,
+  isRepeated = () => false,
+  roleOf = () => undefined,
+}: StepChooserOptions): StepChooser {
+  let read: KnownPaths | null = null;
+  const known = (): KnownPaths => (read ??= readPaths(paths(), isRepeated));
+  const counters = new Map<string, Confused | null>();
+  const confusedBy = (path: Steps, byWords: boolean): Confused | null =>
+    remembered(counters, `${path.join('/')} ${byWords}`, () => {
+      if (path.length > mostSteps || known().areTooMany(path)) return null;
+      return byWords ? known().confusedByWords(path) : known().confusedBySteps(path);
+    });
   /** Steps, or their words where steps are too long. */
-  const distinct = (path: readonly string[], maxBytes: number, staying: StayingSteps): readonly string[] => {
-    const kept = distinctSteps((known ??= readPaths(pathsOf())), path, maxBytes, staying);
-    const words = split(kept);
-    if (words.length === kept.length || byteLength(joinedSteps(kept)) <= maxBytes) return kept;
-    inWords ??= readPaths(pathsOf().map(split));
+  const distinct = (path: Steps, maxBytes: number, staying: StayingSteps): readonly Unit[] => {
+    const confused = confusedBy(path, staying.bySteps !== true);
+    const kept = distinctUnits(confused, known().units(path), maxBytes, staying);
+    const words = kept.flatMap((unit, at) =>
+      at === kept.length - 1 ? [unit] : roleWords(unit, roleOf(unit.said)),
+    );
+    if (words.length === kept.length || bytesOf(kept) <= maxBytes) return kept;
     const { withoutOwner: _, ...rest } = staying;
-    return distinctSteps(inWords, words, maxBytes, rest);
+    return distinctUnits(confused, words, maxBytes, rest);
   };
   return {
-    shorten: (path, maxBytes) => fittingSteps((known ??= readPaths(pathsOf())), path, maxBytes),
-    tellApart: (path, maxBytes, staying) => distinct(path, maxBytes, staying).map(saidOf),
+    shorten: (path, maxBytes) => fittingSteps(known(), path, maxBytes),
+    tellApart: (path, maxBytes, staying) => saidOf(distinct(path, maxBytes, staying)),
     tellAlike: (siblings, maxBytes, staying) => {
-      const starts = siblings.map((path) => split(distinct(path, maxBytes, staying)).slice(0, -1));
-      const paths = (inWords ??= readPaths(pathsOf().map(split)));
-      const told = starts
+      const family = siblings.map((path) => ({
+        start: distinct(path, maxBytes, staying).slice(0, -1),
+        last: known().units(path).at(-1)!,
+        confused: confusedBy(path, true),
+      }));
+      const told = family
+        .map(({ start }) => start)
         .filter(({ length }) => length > 0)
-        .toSorted((a, b) => byteLength(joinedSteps(b.map(saidOf))) - byteLength(joinedSteps(a.map(saidOf))))
+        .toSorted((a, b) => bytesOf(b) - bytesOf(a))
         .find((start) =>
-          siblings.every((path) => {
-            const kept = [...start, path.at(-1)!];
-            return byteLength(joinedSteps(kept.map(saidOf))) <= maxBytes && isTold(paths, split(path), kept);
+          family.every(({ last, confused }) => {
+            const kept = [...start, last];
+            return bytesOf(kept) <= maxBytes && confused !== null && confused(kept) === 0;
           }),
         );
-      return told === undefined ? null : siblings.map((path) => [...told.map(saidOf), path.at(-1)!]);
+      return told === undefined ? null : family.map(({ last }) => saidOf([...told, last]));
     },
   };
 }
 
-/** Whether no more names have the steps that are kept than have all of the path's. */
-function isTold(known: KnownPaths, path: readonly string[], kept: readonly string[]): boolean {
-  const rivals = known.rivals(path);
-  const whole = known.shares(path);
-  const others = withKeptSteps(rivals, whole);
-  const steps = kept.map((step) => ({ step }));
-  return rivals.length > 0 && holdersOf(steps, others) === holdersOf(whole, others);
+function saidOf(units: readonly Unit[]): Steps {
+  return units.map(({ said }) => said);
 }
 
-/** Behind a word of a role: the step from there on. No name has it. */
-const roleMark = '|';
-
-/** `original_departure_country` is `original|departure_country`, `departure|country`, `country`: without its first words it is what others without theirs are. */
-function roleWords(step: string, role: string | undefined): readonly string[] {
-  const words = role?.split('_') ?? [];
-  let rest = step;
-  const marked = words.map((word) => {
-    rest = rest.slice(word.length + 1);
-    return `${word}${roleMark}${rest}`;
-  });
-  return [...marked, rest];
+function bytesOf(units: readonly Unit[]): number {
+  return byteLength(joinedSteps(saidOf(units)));
 }
 
-function saidOf(step: string): string {
-  const at = step.indexOf(roleMark);
-  return at < 0 ? step : step.slice(0, at);
+/** `original_departure_country` is `original`, `departure`, `country`: the first two say a role. */
+function roleWords(unit: Unit, role: string | undefined): readonly Unit[] {
+  if (role === undefined) return [unit];
+  const words = role.split('_').map((said) => ({ ...unit, said, isRole: true, isOwner: false }));
+  return [...words, { ...unit, said: unit.said.slice(role.length + 1) }];
 }
 
-function fittingSteps(known: KnownPaths, path: readonly string[], maxBytes: number): readonly string[] {
-  let kept = withoutCommonest(known.shares(path));
-  const rivals = known.rivals(path);
-  // what has no step but the path's cannot say that it is not meant: this name has to
-  const weight = rivals.length + 1;
-  const within = rivals.filter(
-    (rival) => rival.length < path.length && rival.every((step) => path.includes(step)),
-  );
-  const others = [
-    ...withKeptSteps(rivals, kept),
-    ...withKeptSteps(within, kept).map(({ steps, count }) => ({ steps, count: count * weight })),
-  ];
-  let last: Kept | null = null;
-  const bytes = (): number => kept.reduce((sum, step) => sum + step.bytes + 1, -1);
+function fittingSteps(known: KnownPaths, path: Steps, maxBytes: number): Steps {
+  let kept = known.units(path).slice(-mostSteps);
+  const confused = known.confusedBySteps(path);
+  let last: Unit | null = null;
+  const bytes = (): number => kept.reduce((sum, { said }) => sum + byteLength(said) + 1, -1);
   while (kept.length > 1 && bytes() > maxBytes) {
-    const dropped = leastDistinctive(kept, others).at;
-    last = kept[dropped]!;
-    kept = kept.toSpliced(dropped, 1);
-  }
-  if (kept.length > 1 || last === null) return kept.map(({ step }) => step);
-  // what a value is says too little alone: as many words of the step that was left out at last as fit
-  const words = firstWords(last.step, maxBytes - bytes() - 1);
-  return words === '' ? [kept[0]!.step] : [words, kept[0]!.step];
-}
-
-function distinctSteps(
-  known: KnownPaths,
-  path: readonly string[],
-  maxBytes: number,
-  { fewest, last, withoutOwner }: StayingSteps,
-): readonly string[] {
-  const rivals = known.rivals(path);
-  if (path.length > mostSteps || rivals.length === 0) return path;
-  let kept = known.shares(path);
-  const others = withKeptSteps(rivals, kept);
-  // the path itself, and those that hold all of its steps
-  const same = holdersOf(kept, others);
-  const isTooLong = (): boolean => byteLength(joinedSteps(kept.map(({ said }) => said))) > maxBytes;
-  if (withoutOwner === true) {
-    kept = kept.toSpliced(-2, 1);
-    if (kept.length < fewest || holdersOf(kept, others) > same) return [];
-  }
-  while (kept.length > fewest && isTooLong()) {
-    const { at, confused } = leastDistinctive(kept, others, last);
-    if (confused > same) break;
+    const { at } = leastDistinctive(kept, confused, { last: 1, keepsOwner: false });
+    last = kept[at]!;
     kept = kept.toSpliced(at, 1);
   }
-  return kept.map(({ step }) => step);
+  if (kept.length > 1 || last === null) return saidOf(kept);
+  // what a value is says too little alone: as many words of the step that was left out at last as fit
+  const words = firstWords(last.said, maxBytes - bytes() - 1);
+  return words === '' ? saidOf(kept) : [words, ...saidOf(kept)];
 }
 
-/** How many names have all of these steps, in their order. */
-function holdersOf(kept: readonly Pick<Kept, 'step'>[], others: readonly Rival[]): number {
-  return others.reduce(
-    (sum, { steps, count }) => (indexesFromStart(kept, steps).at(-1)! < Infinity ? sum + count : sum),
-    0,
-  );
-}
-
-interface Rival {
-  readonly steps: readonly string[];
-  /** names that have them */
-  readonly count: number;
-}
-
-/** Rivals without the steps that the path does not have, which tell nothing: few are left that differ. */
-function withKeptSteps(rivals: readonly (readonly string[])[], kept: readonly Kept[]): readonly Rival[] {
-  const indexes = new Map(kept.map(({ step }, at) => [step, at]));
-  const found = new Map<string, { readonly steps: readonly string[]; count: number }>();
-  for (const rival of rivals) {
-    const steps = rival.filter((step) => indexes.has(step));
-    const key = steps.map((step) => indexes.get(step)).join();
-    const known = found.get(key);
-    if (known === undefined) found.set(key, { steps, count: 1 });
-    else known.count += 1;
-  }
-  return [...found.values()];
-}
-
-function withoutCommonest(path: readonly Kept[]): readonly Kept[] {
-  if (path.length <= mostSteps) return path;
-  const rarest = path.slice(0, -1).toSorted((a, b) => a.share - b.share);
-  const chosen = new Set([...rarest.slice(0, mostSteps - 1), path.at(-1)!]);
-  return path.filter((step) => chosen.has(step));
+/** `confused`: null where the others are too many to be compared. */
+function distinctUnits(
+  confused: Confused | null,
+  units: readonly Unit[],
+  maxBytes: number,
+  { fewest, last, withoutOwner }: StayingSteps,
+): readonly Unit[] {
+  if (confused === null) return units;
+  const all = withoutOwner === true ? units.toSpliced(-2, 1) : units;
+  if (withoutOwner === true && (all.length < fewest || confused(all) > 0)) return [];
+  const leftOut = (keepsOwner: boolean): readonly Unit[] => {
+    let kept = all;
+    while (kept.length > fewest && bytesOf(kept) > maxBytes) {
+      const found = leastDistinctive(kept, confused, { last, keepsOwner });
+      if (found.confused > 0) break;
+      kept = kept.toSpliced(found.at, 1);
+    }
+    return kept;
+  };
+  const owned = leftOut(fewest > 1);
+  if (bytesOf(owned) <= maxBytes + roomForOwner) return owned;
+  const short = leftOut(false);
+  return bytesOf(short) <= maxBytes ? short : owned;
 }
 
 /**
- * The step without which the fewest names could be meant, and how many; of several a word of a role, and that or the one that most go through, the
- * first of those.
+ * The unit without which the fewest others could be meant, and how many; of several the first word of a role, or the outermost step. `last`: so many
+ * stay at the end.
  */
 function leastDistinctive(
-  kept: readonly Kept[],
-  others: readonly Rival[],
-  last = 1,
+  kept: readonly Unit[],
+  confusedBy: Confused,
+  { last, keepsOwner }: { readonly last: number; readonly keepsOwner: boolean },
 ): { readonly at: number; readonly confused: number } {
-  const confused = new Uint32Array(kept.length);
-  for (const { steps, count } of others) {
-    const before = indexesFromStart(kept, steps);
-    const after = indexesFromEnd(kept, steps);
-    for (let at = 0; at < kept.length; at += 1) if (before[at]! <= after[at + 1]!) confused[at]! += count;
+  let found = { at: 0, confused: Infinity };
+  for (let at = 0; at < kept.length - last; at += 1) {
+    const isInRole = at > 0 && kept[at - 1]!.isRole;
+    if (isInRole || (keepsOwner && kept[at]!.isOwner)) continue;
+    const confused = confusedBy(kept.toSpliced(at, 1));
+    const more = confused - found.confused;
+    if (more < 0 || (more === 0 && kept[at]!.isRole && !kept[found.at]!.isRole)) found = { at, confused };
   }
-  let found = 0;
-  for (let at = 1; at < kept.length - last; at += 1) {
-    if (kept[at - 1]!.isRole) continue;
-    const more = confused[at]! - confused[found]!;
-    if (more < 0 || (more === 0 && saysLess(kept[at]!, kept[found]!))) found = at;
-  }
-  return { at: found, confused: confused[found]! };
-}
-
-function saysLess(one: Kept, other: Kept): boolean {
-  return one.isRole === other.isRole ? one.share > other.share : one.isRole;
-}
-
-/** By index: how many steps of the other path it takes to find all before it, in their order; Infinity where they are not in it. */
-function indexesFromStart(kept: readonly Pick<Kept, 'step'>[], other: readonly string[]): Float64Array {
-  const indexes = new Float64Array(kept.length + 1).fill(Infinity);
-  let next = 0;
-  indexes[0] = next;
-  for (let at = 0; at < kept.length; at += 1) {
-    while (next < other.length && other[next] !== kept[at]!.step) next += 1;
-    if (next === other.length) break;
-    next += 1;
-    indexes[at + 1] = next;
-  }
-  return indexes;
-}
-
-/** By index: the last place in the other path from which it and all behind it are found; -1 where they are not in it. */
-function indexesFromEnd(kept: readonly Kept[], other: readonly string[]): Int32Array {
-  const indexes = new Int32Array(kept.length + 1).fill(-1);
-  let next = other.length;
-  indexes[kept.length] = next;
-  for (let at = kept.length - 1; at >= 0; at -= 1) {
-    next -= 1;
-    while (next >= 0 && other[next] !== kept[at]!.step) next -= 1;
-    if (next < 0) break;
-    indexes[at] = next;
-  }
-  return indexes;
+  return found;
 }
 
 interface KnownPaths {
-  shares(path: readonly string[]): readonly Kept[];
-  /** Names that end alike. */
-  rivals(path: readonly string[]): readonly (readonly string[])[];
+  units(path: Steps): readonly Unit[];
+  /** so many names end alike that they are not compared, or there is none that ends so */
+  areTooMany(path: Steps): boolean;
+  /**
+   * As readers compare, who see words alone: the values that end alike, and the elements that end as what the value is said to be in, whose paths have
+   * all the words that are kept.
+   */
+  confusedByWords(path: Steps): Confused;
+  /** The values that end alike whose paths have all the steps that are kept; those that have no others count more. */
+  confusedBySteps(path: Steps): Confused;
 }
 
-/** What paths have in common, step by step from their start. */
-interface Branch {
-  count: number;
-  readonly next: Map<string, Branch>;
-}
-
-function readPaths(paths: readonly (readonly string[])[]): KnownPaths {
-  const root: Branch = { count: 0, next: new Map() };
-  for (const path of paths) {
-    let branch = root;
-    for (const step of path) {
-      branch.count += 1;
-      let next = branch.next.get(step);
-      if (next === undefined) branch.next.set(step, (next = { count: 0, next: new Map() }));
-      branch = next;
-    }
-  }
-  const byLast = Map.groupBy(paths, (path) => path.at(-1)!);
+function readPaths(paths: readonly Steps[], isRepeated: (step: string) => boolean): KnownPaths {
+  const words = new Map<string, Steps>();
+  const inWords = (steps: Steps): WordedPath => steps.map((step) => remembered(words, step, wordsOf));
+  const values = Map.groupBy(paths, (path) => path.at(-1)!);
+  const valuesInWords = new Map<string, readonly WordedPath[]>();
+  const elements = Map.groupBy(elementsOf(paths), (path) => lastWord(path.at(-1)!));
+  const elementsInWords = new Map<string, readonly WordedPath[]>();
+  const isRepeatedHere = repeatedSteps(() => [paths]);
+  const valuesLike = (path: Steps): readonly Steps[] => values.get(path.at(-1)!) ?? [];
+  const wordsOfValues = (path: Steps): readonly WordedPath[] =>
+    remembered(valuesInWords, path.at(-1)!, () => valuesLike(path).map(inWords));
+  const wordsOfElements = (last: string): readonly WordedPath[] =>
+    remembered(elementsInWords, last, () => (elements.get(last) ?? []).map(inWords));
+  const units = (path: Steps): readonly Unit[] => {
+    const owner = path
+      .slice(0, -1)
+      .findLastIndex((step) => !isRepeatedHere(step) && !isRepeated(step));
+    return path.map((said, at) => ({ said, at, isRole: false, isOwner: at === owner }));
+  };
   return {
-    shares: (path) => {
-      let branch: Branch | undefined = root;
-      return path.map((step) => {
-        const reached: number = branch?.count ?? 0;
-        branch = branch?.next.get(step);
-        const said = saidOf(step);
-        return {
-          step,
-          said,
-          isRole: said !== step,
-          share: (branch?.count ?? 0) / Math.max(1, reached),
-          bytes: byteLength(said),
-        };
-      });
+    units,
+    areTooMany: (path) => valuesLike(path).length === 0 || valuesLike(path).length > mostCompared,
+    confusedByWords: (path) => {
+      const countValues = countMeant(wordsOfValues(path), path, path.length, true);
+      const counters = new Map<string, Confused>();
+      return (kept) => {
+        const inValues = countValues(kept);
+        const owner = kept.at(-2);
+        if (owner === undefined || inValues > 0) return inValues;
+        const last = lastWord(owner.said);
+        const count = remembered(counters, `${owner.at} ${last}`, () =>
+          countMeant(wordsOfElements(last), path, owner.at + 1, true),
+        );
+        return count(kept.slice(0, -1));
+      };
     },
-    rivals: (path) => {
-      const rivals = byLast.get(path.at(-1)!) ?? [];
-      return rivals.length > mostCompared ? [] : rivals;
+    confusedBySteps: (path) => {
+      const others = valuesLike(path);
+      // what has no step but the path's cannot say that it is not meant: this name has to
+      const within = others.filter(
+        (other) => other.length < path.length && other.every((step) => path.includes(step)),
+      );
+      const count = countMeant(wordsOfValues(path), path, path.length, false);
+      const countWithin = countMeant(within.map(inWords), path, path.length, false);
+      return (kept) => count(kept) + countWithin(kept) * others.length;
     },
   };
+}
+
+/** By step: its words. */
+type WordedPath = readonly Steps[];
+
+function remembered<Value>(known: Map<string, Value>, key: string, make: (key: string) => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) known.set(key, (value = make(key)));
+  return value;
+}
+
+/** The paths to all elements, each once: those of values as well. */
+function elementsOf(paths: readonly Steps[]): readonly Steps[] {
+  const found = new Map<string, Steps>();
+  for (const path of paths)
+    for (let { length } = path; length > 0; length -= 1) {
+      const element = path.slice(0, length);
+      const key = element.join('/');
+      if (found.has(key)) break;
+      found.set(key, element);
+    }
+  return [...found.values()];
+}
+
+/**
+ * Counts the paths that could be meant by what is kept of the path's first steps, so many, and not by all of these: that have all steps, or, `byWords`,
+ * all words of it. Of an element (not all steps of the path are asked for), the last unit is to be at their end.
+ */
+function countMeant(
+  paths: readonly WordedPath[],
+  path: Steps,
+  length: number,
+  byWords: boolean,
+): Confused {
+  const whole = path.slice(0, length);
+  const wholeWords = whole.flatMap(wordsOf);
+  const own = new Set(path.flatMap(wordsOf));
+  // without the words that tell nothing, few are left that differ
+  const counts = new Map<string, number>();
+  for (const steps of paths) {
+    let key = '';
+    for (const words of steps) {
+      if (!words.some((word) => own.has(word))) continue;
+      for (const [at, word] of words.entries()) key += `${at === 0 ? '/' : '_'}${own.has(word) ? word : ''}`;
+    }
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const others = [...counts].flatMap(([key, count]) => {
+    const steps = key.slice(1).split('/');
+    const words = steps.flatMap(wordsOf);
+    const isBySteps = !hasSteps(steps, whole);
+    const isByWords = byWords && !hasInOrder(words, wholeWords);
+    return isBySteps || isByWords ? [{ steps, words, count, isBySteps, isByWords }] : [];
+  });
+  if (others.length === 0) return () => 0;
+  return (kept) => {
+    const words = saidOf(kept).flatMap(wordsOf);
+    const steps = stepsOf(kept, path);
+    const end = `_${kept.at(-1)!.said}`;
+    let sum = 0;
+    for (const other of others) {
+      if (length < path.length && !`_${other.steps.at(-1)!}`.endsWith(end)) continue;
+      const isMeant =
+        (other.isByWords && hasInOrder(other.words, words)) || (other.isBySteps && hasSteps(other.steps, steps));
+      if (isMeant) sum += other.count;
+    }
+    return sum;
+  };
+}
+
+/** The steps that units are of; of one without its first words, an underscore and what stands from the first word on that is kept. */
+function stepsOf(units: readonly Unit[], path: Steps): Steps {
+  const kept = new Map<number, string>();
+  for (const { at, said } of units) {
+    const step = path[at]!;
+    if (!kept.has(at)) kept.set(at, step.startsWith(said) ? step : step.slice(step.indexOf(`_${said}`)));
+  }
+  return [...kept.values()];
+}
+
+function hasSteps(steps: Steps, wanted: Steps): boolean {
+  let at = 0;
+  for (const step of steps) {
+    const next = wanted[at];
+    if (next !== undefined && (next.startsWith('_') ? `_${step}`.endsWith(next) : step === next)) at += 1;
+  }
+  return at === wanted.length;
+}
+
+function wordsOf(step: string): Steps {
+  return step.split('_');
+}
+
+function lastWord(step: string): string {
+  return step.slice(step.lastIndexOf('_') + 1);
 }

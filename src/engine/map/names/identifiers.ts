@@ -286,6 +286,8 @@ export interface StayingSteps {
   readonly last: number;
   /** the step before the last goes before all others; where it cannot, no steps are told */
   readonly withoutOwner?: true;
+  /** steps are compared, not their words: where words leave no short name, steps may */
+  readonly bySteps?: true;
 }
 
 /** Joined by underscores; words that one step ends and the next begins with are said once: `sub_type`, `sub_type_code` is `sub_type_code`. */

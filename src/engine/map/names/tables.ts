@@ -86,7 +86,9 @@ export function nameTables(
   };
   for (const [table, name] of kept)
     table.name = scope.keep(name, `${table.xpath}#${table.kind}`, { meaning: table.usePath });
-  const choose = createStepChooser(() => elements.map((table) => stepsOf(table, table.path.length - 1)));
+  const choose = createStepChooser({
+    paths: () => elements.map((table) => stepsOf(table, table.path.length - 1)),
+  });
   const called = new Set(elements.map((table) => candidate(table, steps.get(table)!).toLowerCase()));
   for (const table of elements.filter((one) => !kept.has(one))) {
     const said = stepsOf(table, steps.get(table)!);

@@ -14,6 +14,7 @@ import {
 import { constraintName } from '../names/constraint-name.ts';
 import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
 import { createNamespaceTeller } from '../names/namespaces/table-words.ts';
+import { repeatedSteps } from '../names/repeated-steps.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
 import { noPreviousNames, type PreviousNames } from '../names/history/previous.ts';
@@ -60,6 +61,9 @@ export function finishTables(
     prunedOf: drawing.prunedOf,
     isKeyOfTable: (name) => keys.has(name.toLowerCase()),
     roles,
+    isRepeated: repeatedSteps(() =>
+      drawing.tables.map(({ columns }) => columns.map(({ nameParts }) => nameParts.map(identifiers))),
+    ),
   };
   for (const table of drawing.tables) {
     nameColumns(table, naming, identifiers, previous, unsaid, readable);

@@ -77,7 +77,7 @@ describe('names of tables and columns', () => {
       ['exchanged_document', 'code'],
       [invoice, 'header_trade_settlement', 'monetary_summation', 'total'],
     );
-    const choose = createStepChooser(() => columns);
+    const choose = createStepChooser({ paths: () => columns });
     const chosen = (path: readonly string[], maxBytes: number): string =>
       choose.shorten(path, maxBytes).join('_');
     expect(columns.map((path) => chosen(path, 54))).toEqual([

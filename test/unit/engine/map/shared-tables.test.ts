@@ -142,14 +142,20 @@ describe('roles in a schema with a namespace', () => {
     `<x:invoice xmlns:x="urn:x" xmlns:p="urn:p">${more}<general><orderRef><id>1</id></orderRef><p:ref><id>2</id></p:ref><contractRef><id>3</id></contractRef></general></x:invoice>`;
   const withTwin = document('<x:general><orderRef><id>4</id></orderRef></x:general>');
   const rolesOf = (model: RelationalModel, text: string): unknown =>
-    shred(model, [text]).rows['ref']!.map(({ id, role }) => `${id} ${role}`).toSorted();
+    shred(model, [text])
+      .rows['ref']!.map(({ id, role }) => `${id} ${role}`)
+      .toSorted();
 
   it('are steps as XPaths have them', async () => {
     const source = compiled(invoice());
     for (const level of [2, 3] as const) {
       const model = modelOf(source, level);
       const way = level === 3 ? 'general/' : '';
-      expect(rolesOf(model, document())).toEqual([`1 ${way}orderRef`, `2 ${way}p:ref`, `3 ${way}contractRef`]);
+      expect(rolesOf(model, document())).toEqual([
+        `1 ${way}orderRef`,
+        `2 ${way}p:ref`,
+        `3 ${way}contractRef`,
+      ]);
       const [written] = await roundTrip(model, [document()]);
       expect(compareXml(document(), written!, { source })).toEqual([]);
     }
