@@ -9,7 +9,7 @@ import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import type { Loading } from '../../engine/sql/loaded-documents.ts';
-import type { CurrentDocument, MergeCounts, MergeOrder, UnmappedContent } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeCounts, MergeOrder, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 import type {
   Fence,
   Published,
@@ -116,7 +116,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   protected abstract readUnmapped(
     database: Database,
     loading: Loading | null,
-  ): Promise<readonly UnmappedContent[]>;
+  ): Promise<readonly UnmappedOfDocument[]>;
   /** Within the transaction; `nothing`: it is rolled back. */
   protected abstract publishWithin(
     database: Database,
@@ -191,7 +191,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     yield* (await this.readOnce((database) => this.readCurrent(database))) ?? [];
   }
 
-  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
     const loading = of === 'all' ? null : this.plan;
     yield* (await this.readOnce((database) => this.readUnmapped(database, loading))) ?? [];
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 import type { Fence, Published, RowSink, SideTable, ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { UnitFile, UnitTarget } from '../../ports/rows/units.ts';
@@ -149,7 +149,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     yield* await this.guarded(() => currentLakeDocuments(this.#known, this.#manifest.jobs, this.plan, keys));
   }
 
-  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
     yield* await this.guarded(() => unmappedLakeContent(this.#known, of === 'all' ? null : this.plan));
   }
 

@@ -19,7 +19,7 @@ import { doubleForReal } from '../../engine/sql/mysql-values.ts';
 import { physicalSideTable, physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { physicalName } from '../../engine/sql/physical-names.ts';
 import { AppError } from '../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 import type {
   Fence,
   Published,
@@ -184,7 +184,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
       yield { documentKey: documentKey!, key: key ?? '', name: name ?? '', sha256: sha256 ?? '' };
   }
 
-  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
     const loading = of === 'all' ? null : this.plan;
     const rows = await this.#askDocuments((_, known) =>
       known.has(sideTableNames.unmapped) ? unmappedContentQuery(loading, quote) : null,

@@ -1,5 +1,5 @@
 /** Documents that a target holds, as rows of `currentDocumentsQuery` tell them. */
-import type { CurrentDocument, UnmappedContent } from '../../ports/rows/merge.ts';
+import type { CurrentDocument, UnmappedOfDocument } from '../../ports/rows/merge.ts';
 
 export interface CurrentDocumentRow {
   /** as text where a driver has no whole numbers of 64 bits */
@@ -24,6 +24,9 @@ export interface UnmappedContentRow {
   readonly xpath: string | null;
 }
 
-export function unmappedContentOf({ document_key: documentKey, xpath }: UnmappedContentRow): UnmappedContent {
+export function unmappedContentOf({
+  document_key: documentKey,
+  xpath,
+}: UnmappedContentRow): UnmappedOfDocument {
   return { documentKey: String(documentKey), xpath: xpath ?? '' };
 }

@@ -30,7 +30,7 @@ export interface CurrentDocument {
 }
 
 /** Content of a document of the target that lies in `_unmapped`. */
-export interface UnmappedContent {
+export interface UnmappedOfDocument {
   /** in `_documents`, decimal digits */
   readonly documentKey: string;
   readonly xpath: string;

@@ -4,7 +4,7 @@ import type { IndexChoice } from '../../engine/sql/key-indexes.ts';
 import type { PartitionWish } from '../../engine/sql/partition-wish.ts';
 import type { EncodingName } from '../../engine/shred/rows/encoding.ts';
 import type { EnumeratedValues } from '../../engine/metadata/enumerations.ts';
-import type { CurrentDocument, MergeCounts, MergeOrder, UnmappedContent } from './merge.ts';
+import type { CurrentDocument, MergeCounts, MergeOrder, UnmappedOfDocument } from './merge.ts';
 import type { TargetLoad } from './target-load.ts';
 import type { UnitTarget } from './units.ts';
 
@@ -148,7 +148,7 @@ export interface RowSink {
    * After `open`: elements, attributes and texts in `_unmapped`, once for each document and path: of documents that another logical schema loaded, or
    * of all. Absent: as `currentDocuments`.
    */
-  unmappedContent?(of: 'others' | 'all'): AsyncIterable<UnmappedContent>;
+  unmappedContent?(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument>;
   /** Rows of one table, encoded, ending at a row's end; the buffer belongs to the sink from now on. Awaiting is back-pressure.
    *  `release` may be told when it is needed no more. */
   write(table: number, rows: Uint8Array, rowCount: number, release?: ReleaseRows): Promise<void>;

@@ -190,7 +190,7 @@ export interface OpenJob {
   }[];
 }
 
-/** `ofJob`: a file of the job itself; else one of an earlier job. */
+/** A file without any document in the target once a job has published, and the file that brought what took their place. `ofJob`: it is a file of the job, and not one of an earlier job. */
 export interface ReplacedFile {
   readonly name: string;
   readonly by: string;

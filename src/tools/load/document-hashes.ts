@@ -9,7 +9,7 @@ import { hashDocument } from '../inputs/read-document.ts';
 import { sha256Of } from '../../adapters/file-staging/sha256.ts';
 import type { ConversionDetails } from '../reports/conversion-result.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import type { ReplacedFile } from '../watched/later-files.ts';
+import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { Rejects } from './rejects.ts';
 
 /** SHA-256 that stands for a document: a file's own, or one that follows from the file's and the place in it. */

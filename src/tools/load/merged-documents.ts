@@ -11,17 +11,12 @@ import { AppError } from '../../errors.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import type { CurrentDocument, MergedDocument, MergeOrder } from '../../ports/rows/merge.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
+import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { InputSet } from '../inputs/list-files.ts';
 import type { InputMember } from '../inputs/members.ts';
 import { hashDocument, readDocument } from '../inputs/read-document.ts';
 import { documentsOf, unpacked } from '../../watches/names.ts';
-import {
-  filesOfJob,
-  isLater,
-  type FileOfWatch,
-  type FilesOfDocuments,
-  type ReplacedFile,
-} from '../watched/later-files.ts';
+import { filesOfJob, isLater, type FileOfWatch, type FilesOfDocuments } from '../watched/later-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import { createDocumentCut, documentName } from './document-cut.ts';
 import { partHash, type DocumentHashes } from './document-hashes.ts';
@@ -185,7 +180,7 @@ class WatchedDocuments {
     const { filesOf } = this.#merge;
     if (this.#areRows || filesOf === undefined) return;
     this.#brought = await filesOf([...there.values()].flatMap((all) => all.map(({ name }) => name)));
-    for (const document of [...documents.values()]) {
+    for (const document of documents.values()) {
       const own = this.#fileOf(document.name);
       const others = (there.get(document.key) ?? []).flatMap(({ name }) => this.#brought.get(name) ?? []);
       const later = others.find((other) => own !== null && other.name !== own.name && isLater(own, other));

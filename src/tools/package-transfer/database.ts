@@ -16,7 +16,7 @@ import { readAddress } from '../../runtime/transfers.ts';
 import { openInstallation } from '../../runtime/open/installation.ts';
 import type { OpenedInstallation } from '../../runtime/open/installation.ts';
 import { readWorkerIdentity } from '../../runtime/worker-identity.ts';
-import { keepLeaseByHand } from '../session/lease-keeper.ts';
+import { keepLeaseByHand } from '../lease/by-hand.ts';
 import { secretsOfTransfer } from './request.ts';
 import type { ToolTransfer } from './request.ts';
 

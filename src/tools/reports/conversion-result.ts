@@ -1,6 +1,6 @@
 /** The result of a conversion: its summary, and the details that the job record keeps. */
 import type { BrokenRule } from '../../engine/identity/broken-rules.ts';
-import type { ReplacedFile } from '../watched/later-files.ts';
+import type { ReplacedFile } from '../../ports/stores/watches.ts';
 import type { BrokenKey } from '../../ports/rows/sink.ts';
 
 /** Details in the job record beside the printed summary: unmapped content, ignored values, rejects. */

@@ -21,7 +21,7 @@ import { newJob } from '../../jobs/new-job.ts';
 import { archiveLimitsOf, type ArchiveLimits } from '../inputs/archives/limits.ts';
 import { FileSpool } from '../inputs/file-spool.ts';
 import { watchClaim } from './claim-watch.ts';
-import { keepLeaseByHand, type WorkSize } from './lease-keeper.ts';
+import { keepLeaseByHand, type WorkSize } from '../lease/by-hand.ts';
 import { watchDisk, type DiskWatch } from './disk-watch.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';

@@ -59,11 +59,3 @@ function possibleFiles(document: string): string[] {
     names.push(document.slice(0, at));
   return names;
 }
-
-/** A file without any document in the target once a job has published, and the file that brought what took their place. */
-export interface ReplacedFile {
-  readonly name: string;
-  readonly by: string;
-  /** it is a file of the job, and not one of an earlier job */
-  readonly ofJob: boolean;
-}

@@ -104,7 +104,7 @@ async function jobOf(
   files: readonly ReadFile[],
 ): Promise<ReturnType<typeof newJob>> {
   const { watch, idOrg } = claim;
-  const { rows, kept } = await openPlace(adapters.secrets, claim);
+  const { kept } = await openPlace(adapters.secrets, claim);
   const there = files.filter(({ removes }) => !removes);
   const gone = files.filter(({ removes }) => removes).map(({ name }) => name);
   const request = watchRequest(

@@ -12,6 +12,8 @@ import { watchClient, type WatchClient } from '../../support/service/watches.ts'
 const order = (id: number, price: number, more = ''): string =>
   `<order id="${id}"${more}><price>${price}</price></order>`;
 
+const rows = (...all: readonly string[]): string => `<orders>${all.join('')}</orders>`;
+
 describe('files of one key', { timeout: 180_000 }, () => {
   const trial = useTrial();
   let home: ServiceHome;
@@ -178,7 +180,6 @@ describe('files of one key', { timeout: 180_000 }, () => {
   });
 
   it('parts of files count as their files do', async () => {
-    const rows = (...all: readonly string[]): string => `<orders>${all.join('')}</orders>`;
     await put('parts', 'a.xml', rows(order(1, 10), order(2, 20), order(2, 21)), 2000);
     await put('parts', 'b.xml', rows(order(1, 11), order(3, 30)), 1000);
     await put('parts', 'c.xml', rows(order(2, 22), order(3, 33)), 1000);

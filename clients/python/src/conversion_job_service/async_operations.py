@@ -85,6 +85,7 @@ class AsyncOperations(AsyncTransport):
         - `--keys sequence|hash`: how row keys are made (default sequence); with --engine spark hash, but for -S m
         - `--validate`: check each document against the XSD first
         - `--unmapped capture|report|fail`: content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too
+        - `--on-drift keep|evolve|fail`: documents hold content that the schema has no place for: keep it in _unmapped (default), make the next version of a schema that was made of documents and load by it, or stop and list the paths
         - `--on-error fail|skip`: what a bad document does (default fail)
         - `--prune`: leave paths that never occur out of the target
         - `--tables used|all`: create tables when first needed (default), or all
@@ -455,7 +456,7 @@ class AsyncOperations(AsyncTransport):
         *,
         size: int | None = None,
         page: int | None = None,
-        status: Literal["waiting", "loading", "loaded", "rejected", "ignored"] | None = None,
+        status: Literal["waiting", "loading", "loaded", "rejected", "ignored", "replaced"] | None = None,
     ) -> models.WatchFilePage:
         """List the files of a watch, the last met first.
 

@@ -298,8 +298,8 @@ class Watch(TypedDict):
     """How long a file must not have changed before it is loaded, as a duration."""
     on_error: Literal["fail", "skip"]
     """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
-    on_drift: Literal["evolve", "stop"]
-    """evolve: content that the schema does not know makes its next version, and the target gets it; stop: the watch is paused. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    on_drift: Literal["keep", "evolve", "fail"]
+    """What documents do that hold content unknown to the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
     max_files: int
     """Files that one job loads at most."""
     max_bytes: int
@@ -339,7 +339,9 @@ class WatchFileCounts(TypedDict):
     rejected: int
     """Kept aside, with a reason."""
     ignored: int
-    """Gone or replaced before they were loaded, or met again with the same content."""
+    """Gone or changed before they were loaded, or met again with the same content."""
+    replaced: int
+    """Their documents are not in the target, as those of later files took their place."""
 
 
 class NewWatch(TypedDict):
@@ -365,8 +367,8 @@ class NewWatch(TypedDict):
     """How long a file must not have changed before it is loaded, as a duration."""
     on_error: NotRequired[Literal["fail", "skip"]]
     """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
-    on_drift: NotRequired[Literal["evolve", "stop"]]
-    """evolve: content that the schema does not know makes its next version, and the target gets it; stop: the watch is paused. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    on_drift: NotRequired[Literal["keep", "evolve", "fail"]]
+    """What documents do that hold content unknown to the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
     max_files: NotRequired[int]
     """Files that one job loads at most."""
     max_bytes: NotRequired[int]
@@ -415,8 +417,8 @@ class WatchChange(TypedDict):
     """How long a file must not have changed before it is loaded, as a duration."""
     on_error: NotRequired[Literal["fail", "skip"]]
     """fail: a bad document keeps its file out; skip: the other documents of the file are loaded."""
-    on_drift: NotRequired[Literal["evolve", "stop"]]
-    """evolve: content that the schema does not know makes its next version, and the target gets it; stop: the watch is paused. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
+    on_drift: NotRequired[Literal["keep", "evolve", "fail"]]
+    """What documents do that hold content unknown to the schema: evolve makes its next version, and the target gets it; keep leaves it in `_unmapped`; fail loads nothing and pauses the watch. Schemas of XSDs do not evolve: what they do not know is kept in `_unmapped`."""
     max_files: NotRequired[int]
     """Files that one job loads at most."""
     max_bytes: NotRequired[int]
@@ -464,12 +466,14 @@ class WatchFile(TypedDict):
     """When it was changed, epoch milliseconds; null where that is not told."""
     sha256: str | None
     """Of its content, once it has been read."""
-    status: Literal["waiting", "loading", "loaded", "rejected", "ignored"]
+    status: Literal["waiting", "loading", "loaded", "rejected", "ignored", "replaced"]
     """Where it stands."""
     id_job: int | None
     """The job that loads, has loaded or has rejected it."""
     reason: str | None
     """Why it was rejected or ignored; of a loaded file, what of it was not loaded."""
+    replaced_by: str | None
+    """The file whose documents took the place of its own; null: it is not replaced."""
     seen_at: int
     """When this version was first met, or was last tried again, epoch milliseconds."""
 

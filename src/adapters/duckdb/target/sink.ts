@@ -17,7 +17,7 @@ import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
@@ -108,7 +108,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
   protected override async readUnmapped(
     database: DuckDb,
     loading: Loading | null,
-  ): Promise<readonly UnmappedContent[]> {
+  ): Promise<readonly UnmappedOfDocument[]> {
     if (!(await readTables(database)).has(sideTableNames.unmapped)) return [];
     const rows = await database.read<UnmappedContentRow>(unmappedContentQuery(loading, doubleQuoted));
     return rows.map(unmappedContentOf);

@@ -10,7 +10,7 @@ import {
   type Loading,
 } from '../../../engine/sql/loaded-documents.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
-import type { CurrentDocument, UnmappedContent } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
 import { isByLogicalSchema } from '../../folder/contents/next-manifest.ts';
 import {
   currentDocumentOf,
@@ -111,7 +111,7 @@ function jobsApart(
 export async function unmappedLakeContent(
   known: TablesThere,
   loading: Loading | null,
-): Promise<readonly UnmappedContent[]> {
+): Promise<readonly UnmappedOfDocument[]> {
   const { documents, unmapped, loads } = sideTableNames;
   const there = await known.relations([documents, loads, unmapped]);
   if (!there.has(unmapped)) return [];

@@ -6,7 +6,7 @@ import {
   loadedDocumentsQuery,
 } from '../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import type { CurrentDocument, UnmappedContent } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import { readTarget } from './connection/existing-tables.ts';
 import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
@@ -98,7 +98,7 @@ export async function* unmappedContent(
   asked: AskedTarget,
   of: 'others' | 'all',
   faultOf: (error: unknown) => unknown,
-): AsyncIterable<UnmappedContent> {
+): AsyncIterable<UnmappedOfDocument> {
   try {
     const target = await readTarget(sql, asked.sqlSchema, asked.names);
     if (!target.tables.has(sideTableNames.unmapped)) return;

@@ -9,7 +9,7 @@ import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical
 import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
 import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
 import type {
   Fence,
   UnconvertedValue,
@@ -144,7 +144,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     return currentDocuments(this.#control!, this.#asked(), (error) => this.faultOf(error));
   }
 
-  unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedContent> {
+  unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
     return unmappedContent(this.#control!, this.#asked(), of, (error) => this.faultOf(error));
   }
 

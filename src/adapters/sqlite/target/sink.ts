@@ -16,7 +16,7 @@ import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedContent } from '../../../ports/rows/merge.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
 import type { Published, RowSink, SinkPlan, ZonesThere } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type StagedTables } from '../../database-files/sink.ts';
@@ -94,7 +94,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
   protected override async readUnmapped(
     database: SqliteDb,
     loading: Loading | null,
-  ): Promise<readonly UnmappedContent[]> {
+  ): Promise<readonly UnmappedOfDocument[]> {
     if (!readTables(database).has(sideTableNames.unmapped)) return [];
     return database
       .read<UnmappedContentRow>(unmappedContentQuery(loading, doubleQuoted))

@@ -2,6 +2,6 @@
 import { fileURLToPath } from 'node:url';
 import { launch } from './launch.mjs';
 
-const keep = await launch(fileURLToPath(new URL('../session/lease-thread.ts', import.meta.url)), []);
+const keep = await launch(fileURLToPath(new URL('../lease/heartbeat-thread.ts', import.meta.url)), []);
 // it is ended from outside
 keep?.();

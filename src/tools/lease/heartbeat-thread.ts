@@ -1,7 +1,18 @@
-/** The thread of src/tools/session/lease-keeper.ts: it sends the heartbeat of a job while the main thread sends none. */
+/** The thread of src/tools/lease/by-hand.ts: it sends the heartbeat of a job while the main thread sends none. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
-import type { LeaseThreadOrder } from './lease-keeper.ts';
+import type { Claim } from '../../ports/stores/jobs.ts';
+
+/** How the thread reaches the job table. */
+export interface HeartbeatOrder {
+  readonly databaseUrl: string;
+  /** whether connections take on the role of the service */
+  readonly hasServiceRole: boolean;
+  readonly claim: Claim;
+  readonly leaseMs: number;
+  /** an Int32Array of one element: grows with each heartbeat of the timer */
+  readonly beats: SharedArrayBuffer;
+}
 
 /** Opens one connection and returns what sends a heartbeat over it. The modules are loaded when they are needed: most threads send none. */
 async function connect({
@@ -9,7 +20,7 @@ async function connect({
   hasServiceRole,
   claim,
   leaseMs,
-}: LeaseThreadOrder): Promise<() => Promise<'ok' | 'kill' | 'lost'>> {
+}: HeartbeatOrder): Promise<() => Promise<'ok' | 'kill' | 'lost'>> {
   const { connectPostgres } = await import('../../adapters/postgres/client/connect.ts');
   const { everyOrganisation } = await import('../../adapters/postgres/client/organisation-scope.ts');
   const { createSocketOpener } = await import('../../adapters/postgres/client/watched-socket.ts');
@@ -27,7 +38,7 @@ async function connect({
 }
 
 /** Until the main thread ends this one, or the job must not go on: its lease passes then. */
-async function keepLease(order: LeaseThreadOrder): Promise<void> {
+async function keepLease(order: HeartbeatOrder): Promise<void> {
   const count = new Int32Array(order.beats);
   let beat: Awaited<ReturnType<typeof connect>> | null = null;
   let known = Atomics.load(count, 0);
@@ -43,4 +54,4 @@ async function keepLease(order: LeaseThreadOrder): Promise<void> {
   }
 }
 
-void keepLease(workerData as LeaseThreadOrder);
+void keepLease(workerData as HeartbeatOrder);

@@ -5,17 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Claim, JobStore } from '../../ports/stores/jobs.ts';
 import type { OpenedInstallation } from '../../runtime/open/installation.ts';
-
-/** How the thread reaches the job table. */
-export interface LeaseThreadOrder {
-  readonly databaseUrl: string;
-  /** whether connections take on the role of the service */
-  readonly hasServiceRole: boolean;
-  readonly claim: Claim;
-  readonly leaseMs: number;
-  /** an Int32Array of one element: grows with each heartbeat of the timer */
-  readonly beats: SharedArrayBuffer;
-}
+import type { HeartbeatOrder } from './heartbeat-thread.ts';
 
 /** The size of the work ahead: elements of a source model that is drawn, or bytes of documents. */
 export interface WorkSize {
@@ -66,14 +56,14 @@ export function keepLeaseByHand(
   timer.unref();
   const startThread = (): void => {
     if (thread !== null) return;
-    const order: LeaseThreadOrder = {
+    const order: HeartbeatOrder = {
       databaseUrl,
       hasServiceRole: roles.service,
       claim,
       leaseMs,
       beats,
     };
-    thread = new Worker(new URL('../bin/lease-thread.mjs', import.meta.url), {
+    thread = new Worker(new URL('../bin/heartbeat-thread.mjs', import.meta.url), {
       workerData: order,
       env: {},
       resourceLimits: { maxYoungGenerationSizeMb: 4 },
