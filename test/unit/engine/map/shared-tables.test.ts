@@ -121,6 +121,14 @@ describe('several elements of one row in a table that rows of others share', () 
   });
 });
 
+const document = (more = ''): string =>
+  `<x:invoice xmlns:x="urn:x" xmlns:p="urn:p">${more}<general><orderRef><id>1</id></orderRef><p:ref><id>2</id></p:ref><contractRef><id>3</id></contractRef></general></x:invoice>`;
+
+const rolesOf = (model: RelationalModel, text: string): unknown =>
+  shred(model, [text])
+    .rows['ref']!.map(({ id, role }) => `${id} ${role}`)
+    .toSorted();
+
 describe('roles in a schema with a namespace', () => {
   const several = 'minOccurs="0" maxOccurs="9"';
   /** `more`: further content of the invoice, of which `general` in no namespace is a part. */
@@ -138,13 +146,7 @@ describe('roles in a schema with a namespace', () => {
       '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:p" xmlns:x="urn:x"><xs:import namespace="urn:x" schemaLocation="a.xsd"/><xs:element name="ref" type="x:Ref"/></xs:schema>',
   });
   const twin = '<xs:element ref="general" minOccurs="0"/>';
-  const document = (more = ''): string =>
-    `<x:invoice xmlns:x="urn:x" xmlns:p="urn:p">${more}<general><orderRef><id>1</id></orderRef><p:ref><id>2</id></p:ref><contractRef><id>3</id></contractRef></general></x:invoice>`;
   const withTwin = document('<x:general><orderRef><id>4</id></orderRef></x:general>');
-  const rolesOf = (model: RelationalModel, text: string): unknown =>
-    shred(model, [text])
-      .rows['ref']!.map(({ id, role }) => `${id} ${role}`)
-      .toSorted();
 
   it('are steps as XPaths have them', async () => {
     const source = compiled(invoice());

@@ -38,6 +38,13 @@ function versionsOf(xsds: readonly string[], mapLevel: MapLevel): RelationalMode
 const valuesIn = (rows: Readonly<Record<string, readonly Row[]>>, table: string, column = 'id'): unknown[] =>
   (rows[table] ?? []).map((row) => row[column]);
 
+/** The table with the row whose id is 7. */
+function tableOf(model: RelationalModel, document: string): string {
+  return Object.entries(shred(model, [document]).rows).find(([, rows]) =>
+    rows.some((row) => row['id'] === '7'),
+  )![0];
+}
+
 describe.each(levels)('at level %i', (mapLevel) => {
   const once = rootOf(of('item', 'Item', often), type('Item', id));
 
@@ -82,10 +89,6 @@ describe.each(levels)('at level %i', (mapLevel) => {
       ],
       mapLevel,
     );
-    const tableOf = (model: RelationalModel, document: string): string =>
-      Object.entries(shred(model, [document]).rows).find(([, rows]) =>
-        rows.some((row) => row['id'] === '7'),
-      )![0];
     const seven = '<id>7</id>';
     const a = versions.map((model) => tableOf(model, `<r><a>${seven}</a></r>`));
     expect(new Set(a)).toEqual(new Set(['a']));
