@@ -124,7 +124,9 @@ export function nameColumns(
   });
   const chooseOfWholeKey = createStepChooser({
     paths: () =>
-      ordered.flatMap((column) => (column.parent === null ? [] : [[column.parent.name, ...keySteps(column)]])),
+      ordered.flatMap((column) =>
+        column.parent === null ? [] : [[column.parent.name, ...keySteps(column)]],
+      ),
   });
   // long names are given when the others have theirs
   const later: (() => void)[] = [];
@@ -256,7 +258,8 @@ function waysOfHeirs(columns: readonly ColumnDraft[], identifiers: Identifiers):
 function waysToStay(column: ColumnDraft, steps: readonly string[]): readonly StayingSteps[] {
   if (isAttribute(column)) return waysOfAttribute(steps);
   // what it is of is what an id or code says, and what is said of an element beside what it holds
-  if (isIdentifying(steps.at(-1)) || (column.role !== 'value' && column.role !== 'child_key')) return [attributeSteps];
+  if (isIdentifying(steps.at(-1)) || (column.role !== 'value' && column.role !== 'child_key'))
+    return [attributeSteps];
   const [holder, own] = steps.slice(-2);
   return own !== undefined && saysHolder(own, holder!) ? [valueSteps, valueAlone] : [valueSteps];
 }

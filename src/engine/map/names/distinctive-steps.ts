@@ -189,9 +189,7 @@ function readPaths(paths: readonly Steps[], isRepeated: (step: string) => boolea
   const wordsOfElements = (last: string): readonly WordedPath[] =>
     remembered(elementsInWords, last, () => (elements.get(last) ?? []).map(inWords));
   const units = (path: Steps): readonly Unit[] => {
-    const owner = path
-      .slice(0, -1)
-      .findLastIndex((step) => !isRepeatedHere(step) && !isRepeated(step));
+    const owner = path.slice(0, -1).findLastIndex((step) => !isRepeatedHere(step) && !isRepeated(step));
     return path.map((said, at) => ({ said, at, isRole: false, isOwner: at === owner }));
   };
   return {
@@ -250,12 +248,7 @@ function elementsOf(paths: readonly Steps[]): readonly Steps[] {
  * Counts the paths that could be meant by what is kept of the path's first steps, so many, and not by all of these: that have all steps, or, `byWords`,
  * all words of it. Of an element (not all steps of the path are asked for), the last unit is to be at their end.
  */
-function countMeant(
-  paths: readonly WordedPath[],
-  path: Steps,
-  length: number,
-  byWords: boolean,
-): Confused {
+function countMeant(paths: readonly WordedPath[], path: Steps, length: number, byWords: boolean): Confused {
   const whole = path.slice(0, length);
   const wholeWords = whole.flatMap(wordsOf);
   const own = new Set(path.flatMap(wordsOf));
@@ -285,7 +278,8 @@ function countMeant(
     for (const other of others) {
       if (length < path.length && !`_${other.steps.at(-1)!}`.endsWith(end)) continue;
       const isMeant =
-        (other.isByWords && hasInOrder(other.words, words)) || (other.isBySteps && hasSteps(other.steps, steps));
+        (other.isByWords && hasInOrder(other.words, words)) ||
+        (other.isBySteps && hasSteps(other.steps, steps));
       if (isMeant) sum += other.count;
     }
     return sum;
