@@ -71,7 +71,8 @@ async function otherSheets(
   idSch: number,
   idLschma?: number,
 ): Promise<readonly Sheet[]> {
-  const stored = await catalog.loadLogicalSchema(idOrg, idLschma === undefined ? { idSch } : { idLschma });
+  const shown = idLschma ?? (await catalog.findOrigin(idOrg, idSch))?.id_lschma ?? null;
+  const stored = shown === null ? null : await catalog.loadLogicalSchema(idOrg, { idLschma: shown });
   const source = (await catalog.loadOrigin(idOrg, idSch))?.model ?? null;
   const { tables } =
     stored === null ? { tables: [] } : await describeModel({ name: '', version: 1 }, stored.model, source);

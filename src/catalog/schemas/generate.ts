@@ -18,7 +18,11 @@ export async function generateLogicalSchema(
   const origin = await catalog.loadOrigin(idOrg, idSch);
   if (origin === null) throw new AppError('not_found', 'there is no such schema');
   const newest = await catalog.loadLogicalSchema(idOrg, { idSch });
-  const lines = newest === null ? [] : await catalog.listMappings(idOrg, newest.idLschma, 'inactive');
+  // people switch off what they are shown, which may be another one
+  const switched = new Set([newest?.idLschma ?? null, origin.record.id_lschma]);
+  const lines: MappingRecord[] = [];
+  for (const idLschma of switched)
+    if (idLschma !== null) lines.push(...(await catalog.listMappings(idOrg, idLschma, 'inactive')));
   const { source, model } = await compiler.generate({
     idOrg,
     sourceType: origin.record.source_type,

@@ -14,14 +14,15 @@ import type { Adapters } from '../../ports/adapters.ts';
 import { brokenNaturalKeys, withNaturalKeys, withoutBroken } from './natural-keys.ts';
 import { findOrigin, originFamily } from './origin.ts';
 
-/** The origin's newest logical schema, or the selected one; `not_found` when the origin is absent, or has none yet. */
+/** The logical schema that is shown of the origin, or the selected one; `not_found` when the origin is absent, or has none yet. */
 export async function findLogicalSchema(
   catalog: CatalogStore,
   idOrg: number,
   idSch: number,
   idLschma?: number,
 ): Promise<StoredLogicalSchema> {
-  const stored = await catalog.loadLogicalSchema(idOrg, idLschma === undefined ? { idSch } : { idLschma });
+  const shown = idLschma ?? (await catalog.findOrigin(idOrg, idSch))?.id_lschma ?? null;
+  const stored = shown === null ? null : await catalog.loadLogicalSchema(idOrg, { idLschma: shown });
   if (stored === null || stored.idSch !== idSch) throw new AppError('not_found', 'there is no such schema');
   return stored;
 }

@@ -119,9 +119,12 @@ export function integerBetween(min: number, max: number, meaning: string, exampl
     });
 }
 
-/** `?id_lschma=`: which logical schema of the origin; without it, the newest. */
+/** `?id_lschma=`: which logical schema of the origin; without it, the one that the last load used, or that was made since. */
 export const logicalSchemaQuery = z.object({
-  id_lschma: int64('Logical schema of this schema to speak of; without it, the newest.', 4).optional(),
+  id_lschma: int64(
+    'Logical schema of this schema to speak of; without it, the one that the last load used, or that was made since.',
+    4,
+  ).optional(),
 });
 
 export const dialectQuery = logicalSchemaQuery.extend({

@@ -36,7 +36,8 @@ export const XMLSchema = z
     created: id,
   })
   .openapi('XMLSchema', {
-    description: 'An origin (source schema) with its newest, or the selected, logical schema.',
+    description:
+      'An origin (source schema) with the selected logical schema, or the one that the last load used.',
     example: {
       id_sch: 11,
       id_org: 1,

@@ -135,7 +135,8 @@ export interface CatalogStore {
   createOrigin(origin: NewOrigin): Promise<OriginRecord>;
   /**
    * A new logical schema, unless the origin's default has the same hash, or, for a variant, any that the origin has: then that one is
-   * given again. The default is the newest that is no variant, or the newest of all where there are only such.
+   * given again. The default is the newest that is no variant, or the newest of all where there are only such. One that no job makes is
+   * shown of the origin from then on.
    */
   createLogicalSchema(
     idOrg: number,
@@ -144,6 +145,7 @@ export interface CatalogStore {
     idJob: number | null,
     variant?: boolean,
   ): Promise<StoredLogicalSchema>;
+  /** Each with the logical schema that is shown of it: the one that the last load used, else its default. */
   listOrigins(idOrg: number): Promise<readonly OriginRecord[]>;
   findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
   loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;

@@ -581,7 +581,7 @@ class AsyncOperations(AsyncTransport):
     ) -> list[models.XMLSchema]:
         """List schemas.
 
-        Every version of every schema of the organisation, each with its newest logical schema."""
+        Every version of every schema of the organisation, each with the logical schema that the last load used."""
         return cast("list[models.XMLSchema]", await self._json(
             "GET",
             "/v2/schema/all",
@@ -698,7 +698,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Make the next logical schema.
 
-        From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again."""
+        From the source model, the statistics and the activation of mappings, made as its default was. Where nothing differs from it, it is given again."""
         await self._nothing(
             "GET",
             "/v2/schema/generate/{idSch}",
@@ -713,7 +713,7 @@ class AsyncOperations(AsyncTransport):
     ) -> None:
         """Make the next logical schema, with names of limited length.
 
-        From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again."""
+        From the source model, the statistics and the activation of mappings, made as its default was. Where nothing differs from it, it is given again."""
         await self._nothing(
             "GET",
             "/v2/schema/generate/{idSch}/{maxLen}",
@@ -743,7 +743,7 @@ class AsyncOperations(AsyncTransport):
     ) -> models.XMLSchema:
         """Get a schema.
 
-        The source schema by its id, with its newest logical schema, or, with `id_lschma`, that one."""
+        The source schema by its id, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or, with `id_lschma`, that one."""
         return cast("models.XMLSchema", await self._json(
             "GET",
             "/v2/schema/{id}",

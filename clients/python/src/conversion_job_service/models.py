@@ -663,7 +663,7 @@ class CreateSchemaRequest(TypedDict):
 
 
 class XMLSchema(TypedDict):
-    """An origin (source schema) with its newest, or the selected, logical schema."""
+    """An origin (source schema) with the selected logical schema, or the one that the last load used."""
 
     id_sch: int
     """The schema."""
@@ -728,7 +728,7 @@ class ActivateMappingResponse(TypedDict):
 
 
 class ActivateMappingRequest(TypedDict):
-    """Which lines of the newest map to switch on: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
+    """Which lines of the map that is shown to switch on: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
 
     id_sch: int
     """The schema."""
@@ -750,7 +750,7 @@ class DeactivateMappingResponse(TypedDict):
 
 
 class DeactivateMappingRequest(TypedDict):
-    """Which lines of the newest map to switch off: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
+    """Which lines of the map that is shown to switch off: at least one of `ids` and `xpaths` has items. An element takes with it all that lies below it."""
 
     id_sch: int
     """The schema."""

@@ -26,7 +26,7 @@ function selection(name: string, verb: string) {
       error: 'must name ids or xpaths',
     })
     .openapi(name, {
-      description: `Which lines of the newest map to ${verb}: at least one of \`ids\` and \`xpaths\` has items. An element takes with it all that lies below it.`,
+      description: `Which lines of the map that is shown to ${verb}: at least one of \`ids\` and \`xpaths\` has items. An element takes with it all that lies below it.`,
       minProperties: 2,
       example,
     });

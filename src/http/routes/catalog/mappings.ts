@@ -23,8 +23,14 @@ const compareQuery = z.object({
     .enum(['true', 'false'])
     .optional()
     .openapi({ description: 'true: also the lines that are the same.', example: 'false' }),
-  from_lschma: int64('Logical schema of `from`; without it, the newest.', 4).optional(),
-  to_lschma: int64('Logical schema of `to`; without it, the newest.', 5).optional(),
+  from_lschma: int64(
+    'Logical schema of `from`; without it, the one that the last load used, or that was made since.',
+    4,
+  ).optional(),
+  to_lschma: int64(
+    'Logical schema of `to`; without it, the one that the last load used, or that was made since.',
+    5,
+  ).optional(),
 });
 
 const downloadQuery = logicalSchemaQuery.extend({

@@ -75,7 +75,7 @@ function sharedOf(
     method: 'get' as const,
     summary: 'Make the next logical schema',
     description:
-      'From the source model, the statistics and the activation of mappings, made as the newest one was. Where nothing differs from it, it is given again.',
+      'From the source model, the statistics and the activation of mappings, made as its default was. Where nothing differs from it, it is given again.',
     tags,
     ...guards.require('schemas:write'),
     responses: {
@@ -98,7 +98,8 @@ function allOperation({ catalog, guard }: Shared) {
       path: '/v2/schema/all',
       operationId: 'listSchemas',
       summary: 'List schemas',
-      description: 'Every version of every schema of the organisation, each with its newest logical schema.',
+      description:
+        'Every version of every schema of the organisation, each with the logical schema that the last load used.',
       tags,
       ...guard,
       responses: { 200: json(z.array(XMLSchema), 'Every schema of the organisation.'), ...problems() },
@@ -115,7 +116,7 @@ function getOperation({ catalog, guard }: Shared) {
       operationId: 'getSchema',
       summary: 'Get a schema',
       description:
-        'The source schema by its id, with its newest logical schema, or, with `id_lschma`, that one.',
+        'The source schema by its id, with the logical schema that the last load used (before any load, and after `schema/generate`, the newest), or, with `id_lschma`, that one.',
       tags,
       ...guard,
       request: { params: z.object({ id: int64('The schema.', 11) }), query: logicalSchemaQuery },

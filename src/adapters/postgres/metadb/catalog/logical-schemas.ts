@@ -34,6 +34,9 @@ export async function createLogicalSchema(
     const known = await tx<{ id_lschma: number; model_hash: string; variant: boolean }[]>`
       select id_lschma, model_hash, variant from svc.logical_schema where id_sch = ${idSch} order by variant, id_lschma desc`;
     const newest = known.find((each) => !each.variant);
+    // what people make is what they want to see, whatever was loaded last
+    if (!variant && idJob === null)
+      await tx`update svc.origin set loaded_lschma = null where id_sch = ${idSch} and loaded_lschma is not null`;
     const same = (variant ? known : newest === undefined ? [] : [newest]).find(
       (each) => each.model_hash === modelHash,
     );

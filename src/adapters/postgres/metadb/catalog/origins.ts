@@ -100,7 +100,7 @@ async function selectOrigins(
       left join lateral (
         select * from svc.logical_schema x
          where x.id_sch = s.id_sch and (${idLschma}::bigint is null or x.id_lschma = ${idLschma})
-         order by x.variant, x.id_lschma desc limit 1
+         order by x.id_lschma = s.loaded_lschma desc nulls last, x.variant, x.id_lschma desc limit 1
       ) l on true
      where s.id_org = ${idOrg} and (${idSch}::bigint is null or s.id_sch = ${idSch})
        and (${idLschma}::bigint is null or l.id_lschma is not null)

@@ -1,0 +1,143 @@
+/** Where the catalogue says that values lie: at each place whose values a column holds, as often as it has them; and in tables that are there. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { MappingAnswer } from '../../support/service/client.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { convert } from '../../support/service/tools.ts';
+import { useTrial } from '../../support/service/trial.ts';
+
+interface Statistics {
+  readonly xpath: string;
+  readonly table_name: string;
+  readonly column_name: string | null;
+  readonly occurrences: number;
+}
+
+const schema = (body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+
+const below = schema(`<xs:element name="root" type="R"/>
+  <xs:complexType name="R"><xs:sequence><xs:element name="pos" type="P"/><xs:element name="role" type="xs:string" maxOccurs="2"/><xs:element name="user" type="R" minOccurs="0"/></xs:sequence></xs:complexType>
+  <xs:complexType name="P"><xs:sequence><xs:element name="v" type="xs:string"/><xs:element name="item" type="P" minOccurs="0"/></xs:sequence></xs:complexType>`);
+const belowText = `<root><pos><v>1</v><item><v>3</v></item></pos><role>a</role><user><pos><v>2</v><item><v>4</v><item><v>5</v></item></item></pos><role>b</role>
+  <user><pos><v>6</v></pos><role>c</role></user></user></root>`;
+
+const extended =
+  schema(`<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="p" type="T"/><xs:element name="never" type="T" minOccurs="0" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
+  <xs:complexType name="T"><xs:sequence><xs:element name="n" type="xs:string"/></xs:sequence></xs:complexType>
+  <xs:complexType name="T2"><xs:complexContent><xs:extension base="T"><xs:sequence><xs:element name="ext" type="xs:string"/><xs:element name="kid" type="T" minOccurs="0" maxOccurs="2"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
+  <xs:element name="other"><xs:complexType><xs:sequence><xs:element name="row" maxOccurs="9"><xs:complexType><xs:attribute name="x"/></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>`);
+const extendedText = `<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><p xsi:type="T2"><n>1</n><ext>outer</ext><kid xsi:type="T2"><n>2</n><ext>inner</ext></kid></p></r>`;
+
+describe('what the catalogue says', { timeout: 120_000 }, () => {
+  const trial = useTrial();
+  let home: ServiceHome;
+  let service: RunningService;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    home = await trial.home();
+    service = await trial.service(home);
+    sql = await trial.metadb(home);
+  }, 120_000);
+
+  async function load(name: string, xsd: string, text: string, ...more: string[]): Promise<number> {
+    const folder = join(home.directory, name);
+    await mkdir(folder);
+    await writeFile(join(folder, `${name}.xsd`), xsd);
+    await writeFile(join(folder, 'a.xml'), text);
+    const { origin } = await convert(
+      home,
+      'xml2er',
+      join(folder, 'a.xml'),
+      ...['--xsd', join(folder, `${name}.xsd`), '-o', `metadb:${name}`, ...more],
+    );
+    return origin!;
+  }
+
+  const tablesOf = async (name: string): Promise<string[]> =>
+    (
+      await sql<{ name: string }[]>`
+        select table_name as name from information_schema.tables
+         where table_schema = ${name} and table_name not like '\\_%' order by 1`
+    ).map((row) => row.name);
+
+  async function expectCounted(name: string, statistics: readonly Statistics[]): Promise<void> {
+    const sums = new Map<string, number>();
+    for (const { table_name: table, column_name: column, occurrences } of statistics) {
+      const place = `${table} ${column ?? '*'}`;
+      sums.set(place, (sums.get(place) ?? 0) + occurrences);
+    }
+    const there = await tablesOf(name);
+    for (const [place, sum] of sums) {
+      const [table, column] = place.split(' ');
+      if (!there.includes(table!)) {
+        expect([place, sum]).toEqual([place, 0]);
+        continue;
+      }
+      const counted = column === '*' ? sql`count(*)` : sql`count(${sql(column!)})`;
+      const [row] = await sql<{ n: number }[]>`select ${counted}::int as n from ${sql(`${name}.${table}`)}`;
+      expect([place, sum]).toEqual([place, row!.n]);
+    }
+  }
+
+  it.each([
+    ['below', below, belowText, ['/root/user/pos/v', '/root/user/pos/item/v', '/root/pos/item/v']],
+    ['extended', extended, extendedText, ['/r/p/kid/ext', '/r/p/kid/n', '/r/p/ext']],
+  ] as const)('of every place, as often as values are there: %s', async (name, xsd, text, paths) => {
+    for (const [at, more] of [[], ['--prune'], ['-g', '0'], ['-g', '1', '--prune']].entries()) {
+      const target = `${name}_${at}`;
+      const origin = await load(target, xsd, text, ...more);
+      const mappings = await service.client.get<MappingAnswer[]>(`/v2/mapping/get/${origin}`);
+      expect(mappings.map(({ xpath }) => xpath)).toEqual(expect.arrayContaining([...paths]));
+      const statistics = await service.client.get<Statistics[]>(`/v2/mapping/get_stats/${origin}`);
+      for (const path of paths)
+        expect([
+          path,
+          statistics.some(({ xpath, occurrences }) => xpath === path && occurrences > 0),
+        ]).toEqual([path, true]);
+      await expectCounted(target, statistics);
+      const map = await (await service.client.fetch(`/v2/mapping/download/${origin}?format=csv`)).text();
+      for (const path of paths) expect(map).toContain(path);
+      const line = mappings.find(({ xpath, column_name: column }) => xpath === paths[0] && column !== null)!;
+      const lineage = await service.client.get<{ source_xpath: string | null }[]>(
+        `/v2/extensions/cil/lineage/${target}/${line.table_name}`,
+      );
+      expect(lineage.map((one) => one.source_xpath)).toContain(paths[0]);
+    }
+  });
+
+  it('is the logical schema that the last load used', async () => {
+    const origin = await load('shown', extended, extendedText, '--prune');
+    const there = await tablesOf('shown');
+    const made = async (): Promise<string[]> => {
+      const ddl = await (await service.client.fetch(`/v2/schema/ddl/${origin}`)).text();
+      const names = [...ddl.matchAll(/^CREATE TABLE "([^"]+)"/gm)].map(([, name]) => name!);
+      return names.filter((name) => !name.startsWith('_')).toSorted();
+    };
+    expect(await made()).toEqual(there);
+    const schema = await service.client.get<{ table_count: number }>(`/v2/schema/${origin}`);
+    expect(schema.table_count).toBe(there.length);
+    const mapped = await service.client.get<MappingAnswer[]>(`/v2/mapping/get/${origin}`);
+    expect([...new Set(mapped.map((line) => line.table_name))].toSorted()).toEqual(there);
+    const dbml = await (await service.client.fetch(`/v2/schema/export_as/${origin}?format=dbml`)).text();
+    expect(dbml).not.toContain('Table "row"');
+    const { tables } = await service.client.get<{ tables: { name: string }[] }>(`/v2/diagram/get/${origin}`);
+    expect(
+      tables
+        .map(({ name }) => name)
+        .filter((name) => !name.startsWith('_'))
+        .toSorted(),
+    ).toEqual(there);
+    // another load, and what people make
+    const file = join(home.directory, 'shown', 'a.xml');
+    await convert(home, 'xml2er', file, '-x', String(origin), '-o', 'metadb:whole', '--tables', 'all');
+    expect(await made()).toEqual(await tablesOf('whole'));
+    await convert(home, 'xml2er', file, '-x', String(origin), '-o', 'metadb:shown');
+    expect(await made()).toEqual(there);
+    await service.client.fetch(`/v2/schema/generate/${origin}/40`);
+    expect(await made()).toEqual(await tablesOf('whole'));
+  });
+});
