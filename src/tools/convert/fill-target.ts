@@ -55,8 +55,15 @@ export async function fillTarget(
               statistics: read.statistics ?? collected?.statistics ?? null,
             }),
     });
-    if ('loaded' in result) await record(result.loaded);
-    else await sink.abort();
+    if ('loaded' in result) {
+      const { loaded } = result;
+      await record(loaded);
+      if (loaded.statistics !== null && !session.request.prune) {
+        const { adviceOnUntyped } = await import('../reports/untyped-texts.ts');
+        const advice = adviceOnUntyped(stored.model, loaded.statistics);
+        if (advice !== null) session.log(advice);
+      }
+    } else await sink.abort();
     return result;
   } catch (error) {
     await sink.abort();
