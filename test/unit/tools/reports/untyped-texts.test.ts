@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { adviceOnUntyped } from '../../../../src/tools/reports/untyped-texts.ts';
 import { compiled, modelOf, statisticsOf } from '../../../support/models/shredding.ts';
 
-const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="people"><xs:complexType><xs:sequence>
+const source =
+  compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="people"><xs:complexType><xs:sequence>
   <xs:element name="p" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="first"/><xs:element name="last" minOccurs="0"/><xs:element name="age" type="xs:int" minOccurs="0"/></xs:sequence></xs:complexType></xs:element>
   </xs:sequence></xs:complexType></xs:element></xs:schema>`);
 
