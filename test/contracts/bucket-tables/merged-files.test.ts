@@ -108,7 +108,7 @@ test.each(['delta', 'iceberg'] as const)(
           model: orderModel,
           idJob: 30,
           jobUuid: uuidOfJob(30),
-          modelHash: hashOfLogical(2)!,
+          modelHash: hashOfLogical(1)!,
           installation: '',
           idSch: 1,
           idLschma: 1,

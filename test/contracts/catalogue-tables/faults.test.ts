@@ -175,7 +175,9 @@ test('a table that a dead attempt made, and others gave rows, takes those of job
   });
   // they leave no mark of a job
   catalogue.change('book', ({ properties }) => ({
-    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !name.endsWith('/theirs'))),
+    properties: Object.fromEntries(
+      Object.entries(properties).filter(([name]) => !name.endsWith('/last-job')),
+    ),
   }));
   for (const job of [1, 2]) await load(job);
   const files = [...(await look())!.files];

@@ -315,6 +315,7 @@ test('a step that an earlier version has decided has its one file', () => {
     format: 'delta',
     staging: '.svc-staging-1-00000000',
     job: 1,
+    jobUuid: '00000001-0000-4000-8000-000000000001',
     installation: '',
     tables: [
       { ...table, file },

@@ -13,6 +13,7 @@ import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { needs } from '../../support/needs.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { deltaReader, icebergFiles, icebergReader } from '../row-sinks/readers.ts';
+import { uuidOfJob } from '../../support/models/job-names.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 import { pyicebergReader, runPyiceberg } from '../targets/readers/pyiceberg.ts';
 
@@ -99,8 +100,17 @@ test('a table has its schema with numbers, comments and its key, and what the jo
   expect(metadata).toMatchObject({
     'format-version': 2,
     'last-sequence-number': 1,
-    properties: { 'conversion-job-service/here': '7' },
-    snapshots: [{ summary: { operation: 'append', 'added-records': '4', 'svc.job': '7' } }],
+    properties: { 'conversion-job-service/last-job': uuidOfJob(7, 'here') },
+    snapshots: [
+      {
+        summary: {
+          operation: 'append',
+          'added-records': '4',
+          'svc.job': '7',
+          'svc.job-uuid': uuidOfJob(7, 'here'),
+        },
+      },
+    ],
   });
   const { fields } = metadata.schemas[0]!;
   expect(new Set(fields.map(({ id }) => id)).size).toBe(fields.length);
@@ -160,14 +170,14 @@ test('a step that is cut short is finished by the next one, and leaves nothing t
   await rm(metadata);
   await rename(aside, metadata);
   const data = join(directory, 'book', 'data');
-  await writeFile(join(data, '2-0123456789abcdef.parquet'), 'of a dead attempt');
+  await writeFile(join(data, '2-00000001-0123456789abcdef.parquet'), 'of a dead attempt');
   await writeFile(join(data, 'theirs.parquet'), 'of somebody else');
   expect(await load(libraryPlan(2))).toMatchObject({ already: true, rows: {} });
   expect(await keys('book')).toEqual(['1', '2', '3', '4']);
-  expect(await keys('_loads')).toEqual(['1', '2']);
+  expect(await keys('_loads')).toEqual([1, 2].map((job) => uuidOfJob(job)));
   expect(await versions('book')).toBe(2);
   const names = await readdir(data);
-  expect(names).not.toContain('2-0123456789abcdef.parquet');
+  expect(names).not.toContain('2-00000001-0123456789abcdef.parquet');
   expect(names).toContain('theirs.parquet');
   expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([]);
 });

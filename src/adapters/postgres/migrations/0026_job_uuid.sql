@@ -3,5 +3,5 @@
 
 alter table svc.job add column uuid uuid not null default gen_random_uuid();
 -- Marks outlive the records of their jobs.
-alter table svc.query_mark add column job_uuid uuid;
+alter table svc.query_mark add column job_uuid uuid not null default gen_random_uuid();
 create index logical_schema_model_hash on svc.logical_schema (model_hash);

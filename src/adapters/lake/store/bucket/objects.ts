@@ -361,7 +361,7 @@ interface Note {
 }
 
 function isRowsPath(path: unknown): boolean {
-  return typeof path === 'string' && /^[^./][^/]*\/data\/\d+-[0-9a-f]{16}\.parquet$/.test(path);
+  return typeof path === 'string' && /^[^./][^/]*\/data\/\d+-[0-9a-f]{8}-[0-9a-f]{16}\.parquet$/.test(path);
 }
 
 function noteName(staging: string): string {
