@@ -32,7 +32,7 @@ function bare(tool: Tool, ...argv: string[]) {
 describe('params', () => {
   const lines: readonly (readonly [tool: Tool, argv: readonly string[]])[] = [
     ['xml2er', ['-g', '3', 'uploads/7f3c/donut.xml.gz']],
-    ['xml2er', ["a b's.xml", '-S', 'a', '--name', 'x\ny', '--on-error', 'fail']],
+    ['xml2er', ["a b's.xml", '-S', 'a', '--name', 'x y', '--on-error', 'fail']],
     ['xml2er', ['*.ts', '?', '[a-z]', '~', '=ls', '#x', '!x', '$HOME', '`ls`', 'a;b', '{a,b}', 'é 中']],
     ['xml2er', ['--', '-rf', '--json']],
     ['xml2er', ['a', '--name=-g', '--root', '\n', '--row-tag', '%s\\n\t\u0085\u2028\u202e\n\n']],

@@ -268,9 +268,9 @@ function waysOfAttribute(steps: readonly string[]): readonly StayingSteps[] {
   return isIdentifying(steps.at(-2)) ? [withoutIdentifying, attributeSteps] : [attributeSteps];
 }
 
-/** What holds siblings stays, as do its holder where it is an id or code: what they have in common is all that their names say of them. */
+/** What holds siblings stays, as does its holder where it is an id or code: what they have in common is all that their names say of them. */
 function siblingWays({ isAttribute: isOfElement, steps }: ValueName): readonly StayingSteps[] {
-  if (!isOfElement || !isIdentifying(steps.at(-2))) return [attributeSteps];
+  if (!isOfElement || !isIdentifying(steps.at(-2))) return [{ ...attributeSteps, withOwner: true }];
   return [withoutIdentifying, { fewest: 3, last: 3 }];
 }
 

@@ -3,7 +3,7 @@
  * whose value. The outermost steps are left out first, so that a name says what is nearest to its value (`supply_chain_trade_transaction_…` before
  * everything says little); no step is left out without which a reader could take the name for that of another column.
  */
-import { hasInOrder, repeatedSteps } from './repeated-steps.ts';
+import { elementsOf, hasInOrder, repeatedSteps, twinElements } from './alike-elements.ts';
 import { byteLength, firstWords, joinedSteps, type StayingSteps, type StepChooser } from './identifiers.ts';
 
 type Steps = readonly string[];
@@ -13,7 +13,7 @@ const mostCompared = 4000;
 /** In a longer path, the outermost steps are left out at once: a name has room for few. */
 const mostSteps = 32;
 /** bytes that a name may have beyond what it should, so that it says whose a value is */
-const roomForOwner = 8;
+const roomForOwner = 12;
 
 /** A step of a name, or a part of one: what may be left out. */
 interface Unit {
@@ -22,8 +22,8 @@ interface Unit {
   readonly at: number;
   /** a word of a role, which may go before what it is the role of */
   readonly isRole: boolean;
-  /** says whose the value is: the innermost step that no row has several of */
-  readonly isOwner: boolean;
+  /** says whose the value is: `twin`, one that has a twin; `sole`, another one that is the innermost step that no row has several of */
+  readonly owner: 'twin' | 'sole' | null;
 }
 
 /** Counts the others that a name of such units could be taken for, and one of all steps could not. */
@@ -71,16 +71,16 @@ export function createStepChooser({
         last: known().units(path).at(-1)!,
         confused: confusedBy(path, true),
       }));
-      const told = family
+      const starts = family
         .map(({ start }) => start)
         .filter(({ length }) => length > 0)
-        .toSorted((a, b) => bytesOf(b) - bytesOf(a))
-        .find((start) =>
-          family.every(({ last, confused }) => {
-            const kept = [...start, last];
-            return bytesOf(kept) <= maxBytes && confused !== null && confused(kept) === 0;
-          }),
-        );
+        .toSorted((a, b) => bytesOf(b) - bytesOf(a));
+      const told = starts.find((start) =>
+        family.every(({ last, confused }) => {
+          const kept = [...start, last];
+          return bytesOf(kept) <= maxBytes && confused !== null && confused(kept) === 0;
+        }),
+      );
       return told === undefined ? null : family.map(({ last }) => saidOf([...told, last]));
     },
   };
@@ -97,7 +97,7 @@ function bytesOf(units: readonly Unit[]): number {
 /** `original_departure_country` is `original`, `departure`, `country`: the first two say a role. */
 function roleWords(unit: Unit, role: string | undefined): readonly Unit[] {
   if (role === undefined) return [unit];
-  const words = role.split('_').map((said) => ({ ...unit, said, isRole: true, isOwner: false }));
+  const words = role.split('_').map((said) => ({ ...unit, said, isRole: true, owner: null }));
   return [...words, { ...unit, said: unit.said.slice(role.length + 1) }];
 }
 
@@ -107,7 +107,7 @@ function fittingSteps(known: KnownPaths, path: Steps, maxBytes: number): Steps {
   let last: Unit | null = null;
   const bytes = (): number => kept.reduce((sum, { said }) => sum + byteLength(said) + 1, -1);
   while (kept.length > 1 && bytes() > maxBytes) {
-    const { at } = leastDistinctive(kept, confused, { last: 1, keepsOwner: false });
+    const { at } = leastDistinctive(kept, confused, { last: 1, keepsOwners: [] });
     last = kept[at]!;
     kept = kept.toSpliced(at, 1);
   }
@@ -122,23 +122,25 @@ function distinctUnits(
   confused: Confused | null,
   units: readonly Unit[],
   maxBytes: number,
-  { fewest, last, withoutOwner }: StayingSteps,
+  { fewest, last, withoutOwner, withOwner }: StayingSteps,
 ): readonly Unit[] {
   if (confused === null) return units;
   const all = withoutOwner === true ? units.toSpliced(-2, 1) : units;
   if (withoutOwner === true && (all.length < fewest || confused(all) > 0)) return [];
-  const leftOut = (keepsOwner: boolean): readonly Unit[] => {
+  const leftOut = (...keepsOwners: readonly Unit['owner'][]): readonly Unit[] => {
     let kept = all;
     while (kept.length > fewest && bytesOf(kept) > maxBytes) {
-      const found = leastDistinctive(kept, confused, { last, keepsOwner });
+      const found = leastDistinctive(kept, confused, { last, keepsOwners });
       if (found.confused > 0) break;
       kept = kept.toSpliced(found.at, 1);
     }
     return kept;
   };
-  const owned = leftOut(fewest > 1);
+  if (fewest < 2) return leftOut();
+  const owned = leftOut('twin', 'sole');
   if (bytesOf(owned) <= maxBytes + roomForOwner) return owned;
-  const short = leftOut(false);
+  if (withOwner === true) return [];
+  const short = leftOut('twin');
   return bytesOf(short) <= maxBytes ? short : owned;
 }
 
@@ -149,12 +151,12 @@ function distinctUnits(
 function leastDistinctive(
   kept: readonly Unit[],
   confusedBy: Confused,
-  { last, keepsOwner }: { readonly last: number; readonly keepsOwner: boolean },
+  { last, keepsOwners }: { readonly last: number; readonly keepsOwners: readonly Unit['owner'][] },
 ): { readonly at: number; readonly confused: number } {
   let found = { at: 0, confused: Infinity };
   for (let at = 0; at < kept.length - last; at += 1) {
     const isInRole = at > 0 && kept[at - 1]!.isRole;
-    if (isInRole || (keepsOwner && kept[at]!.isOwner)) continue;
+    if (isInRole || keepsOwners.includes(kept[at]!.owner)) continue;
     const confused = confusedBy(kept.toSpliced(at, 1));
     const more = confused - found.confused;
     if (more < 0 || (more === 0 && kept[at]!.isRole && !kept[found.at]!.isRole)) found = { at, confused };
@@ -180,17 +182,27 @@ function readPaths(paths: readonly Steps[], isRepeated: (step: string) => boolea
   const inWords = (steps: Steps): WordedPath => steps.map((step) => remembered(words, step, wordsOf));
   const values = Map.groupBy(paths, (path) => path.at(-1)!);
   const valuesInWords = new Map<string, readonly WordedPath[]>();
-  const elements = Map.groupBy(elementsOf(paths), (path) => lastWord(path.at(-1)!));
+  const elements = Map.groupBy(elementsOf(paths).values(), (path) => lastWord(path.at(-1)!));
   const elementsInWords = new Map<string, readonly WordedPath[]>();
   const isRepeatedHere = repeatedSteps(() => [paths]);
+  let knownTwins: ReadonlySet<string> | undefined;
+  const twins = (): ReadonlySet<string> => (knownTwins ??= twinElements(paths));
   const valuesLike = (path: Steps): readonly Steps[] => values.get(path.at(-1)!) ?? [];
   const wordsOfValues = (path: Steps): readonly WordedPath[] =>
     remembered(valuesInWords, path.at(-1)!, () => valuesLike(path).map(inWords));
   const wordsOfElements = (last: string): readonly WordedPath[] =>
     remembered(elementsInWords, last, () => (elements.get(last) ?? []).map(inWords));
   const units = (path: Steps): readonly Unit[] => {
-    const owner = path.slice(0, -1).findLastIndex((step) => !isRepeatedHere(step) && !isRepeated(step));
-    return path.map((said, at) => ({ said, at, isRole: false, isOwner: at === owner }));
+    const isSole = path.slice(0, -1).map((step) => !isRepeatedHere(step) && !isRepeated(step));
+    const innermost = isSole.lastIndexOf(true);
+    const isTwin = (at: number): boolean =>
+      isSole[at] === true && twins().has(path.slice(0, at + 1).join('/'));
+    return path.map((said, at) => ({
+      said,
+      at,
+      isRole: false,
+      owner: isTwin(at) ? 'twin' : at === innermost ? 'sole' : null,
+    }));
   };
   return {
     units,
@@ -229,19 +241,6 @@ function remembered<Value>(known: Map<string, Value>, key: string, make: (key: s
   let value = known.get(key);
   if (value === undefined) known.set(key, (value = make(key)));
   return value;
-}
-
-/** The paths to all elements, each once: those of values as well. */
-function elementsOf(paths: readonly Steps[]): readonly Steps[] {
-  const found = new Map<string, Steps>();
-  for (const path of paths)
-    for (let { length } = path; length > 0; length -= 1) {
-      const element = path.slice(0, length);
-      const key = element.join('/');
-      if (found.has(key)) break;
-      found.set(key, element);
-    }
-  return [...found.values()];
 }
 
 /**

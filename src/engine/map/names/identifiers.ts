@@ -286,6 +286,8 @@ export interface StayingSteps {
   readonly last: number;
   /** the step before the last goes before all others; where it cannot, no steps are told */
   readonly withoutOwner?: true;
+  /** no steps are told where there is no room for those that say whose the value is */
+  readonly withOwner?: true;
   /** steps are compared, not their words: where words leave no short name, steps may */
   readonly bySteps?: true;
 }

@@ -11,10 +11,10 @@ import {
   type EdgeDraft,
   type TableDraft,
 } from './model-builder.ts';
+import { repeatedSteps } from '../names/alike-elements.ts';
 import { constraintName } from '../names/constraint-name.ts';
 import { nameColumns, unsaidSteps, type ReadableNames } from '../names/columns.ts';
 import { createNamespaceTeller } from '../names/namespaces/table-words.ts';
-import { repeatedSteps } from '../names/repeated-steps.ts';
 import { nameContinuations, nameTables } from '../names/tables.ts';
 import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/identifiers.ts';
 import { noPreviousNames, type PreviousNames } from '../names/history/previous.ts';
