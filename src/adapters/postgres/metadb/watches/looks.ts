@@ -68,6 +68,11 @@ async function findGone(tx: TransactionSql, idWatch: number, met: readonly strin
   await tx`
     update svc.watch_file set checked_at = clock_timestamp()
      where id_watch = ${idWatch} and status = 'waiting' and removes`;
+  // nothing of these is in the target
+  await tx`
+    update svc.watch_file set status = 'ignored', gone = true, replaced_by = null,
+           reason = 'it is gone, and ' || replaced_by || ' had replaced it'
+     where id_watch = ${idWatch} and status = 'replaced' and ${unpacked('name')} not in (${there})`;
   await tx`
     update svc.watch_file set status = 'waiting', removes = true, batch = null,
            reason = 'it is gone, and what it brought is to be removed', changed_at = clock_timestamp(), checked_at = clock_timestamp()
