@@ -23,6 +23,8 @@ interface Reference {
   readonly definition: string;
   /** rows that hold a key are found without a walk over the table */
   readonly indexed: boolean;
+  /** checked at the end of the transaction: a key of tables that refer to each other */
+  readonly deferred: boolean;
 }
 
 export class PostgresRemoval {
@@ -148,7 +150,8 @@ export class PostgresRemoval {
        SELECT k.conname AS name, c.relname AS table, a.attname AS column, p.relname AS parent, ka.attname AS key,
               pg_get_constraintdef(k.oid) AS definition,
               EXISTS (SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam AND m.amname = 'btree'
-                       WHERE i.indrelid = c.oid AND i.indkey[0] = a.attnum AND i.indisvalid) AS indexed
+                       WHERE i.indrelid = c.oid AND i.indkey[0] = a.attnum AND i.indisvalid) AS indexed,
+              k.condeferred AS deferred
          FROM pg_constraint k
          JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class p ON p.oid = k.confrelid
          JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${standardLiteral(this.#sqlSchema)}
@@ -255,6 +258,7 @@ export class PostgresRemoval {
         `WITH ${deletions.join(',\n')}\n${counts.join(' UNION ALL ')}`,
       );
       for (const { at, count } of deleted) if (count > 0) rows[tables[at]![0]] = count;
+      await this.#checkDeferred(references.filter((reference) => !slow.includes(reference)));
     }
     for (const { table, name, definition } of slow) {
       await this.#tx.unsafe(
@@ -262,6 +266,16 @@ export class PostgresRemoval {
       );
     }
     return rows;
+  }
+
+  /** Runs pending checks of foreign keys now: a table with pending checks cannot be altered, and the job may have to widen its columns. */
+  async #checkDeferred(references: readonly Reference[]): Promise<void> {
+    const names = references
+      .filter(({ parent, deferred }) => deferred && this.#gone.has(parent))
+      .map(({ name }) => this.#relation(name))
+      .join(', ');
+    if (names !== '')
+      await this.#tx.unsafe(`SET CONSTRAINTS ${names} IMMEDIATE; SET CONSTRAINTS ${names} DEFERRED`);
   }
 
   /** What lies beside the rows; a document that another schema's rows refer to stays. */
