@@ -105,7 +105,7 @@ export function unmappedContentQuery(by: Loading | null, relation: (table: strin
   const others =
     by === null
       ? ''
-      : ` AND u.document_key NOT IN (SELECT d.document_key FROM ${relation(documents)} d JOIN ${relation(loads)} l ON l.job = d.job WHERE ${isLoadedBy(by)})`;
+      : ` AND u.document_key NOT IN (SELECT d.document_key FROM ${relation(documents)} d JOIN ${relation(loads)} l ON l.job_uuid = d.job_uuid WHERE ${isLoadedBy(by)})`;
   return `SELECT DISTINCT u.document_key, u.xpath FROM ${relation(unmapped)} u
      WHERE (u.kind IN ('element', 'attribute') OR (u.kind = 'text' AND ${text} <> ''))${others}`;
 }

@@ -6,7 +6,8 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `sha256` STRING(64) OPTIONS (description = 'SHA-256 of its bytes, hexadecimal'),
   `bytes` INT64 OPTIONS (description = 'size'),
   `loaded_at` TIMESTAMP OPTIONS (description = 'when it was read'),
-  `job` INT64 OPTIONS (description = 'job that loaded it'),
+  `job` INT64 OPTIONS (description = 'number of the job that loaded it'),
+  `job_uuid` STRING(36) OPTIONS (description = 'UUID of that job'),
   PRIMARY KEY (`document_key`) NOT ENFORCED
 ) OPTIONS (description = 'documents that were loaded');
 
@@ -109,14 +110,16 @@ CREATE TABLE `lib"rary`.`odd _name_ __54ffe19c` (
 ) OPTIONS (description = '/library/odd "name" 😀');
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
-  `job` INT64 NOT NULL OPTIONS (description = 'job'),
-  `installation` STRING(255) NOT NULL OPTIONS (description = 'metadata database that numbers the job'),
-  `id_sch` INT64 OPTIONS (description = 'origin'),
-  `id_lschma` INT64 OPTIONS (description = 'logical schema'),
+  `job_uuid` STRING(36) NOT NULL OPTIONS (description = 'identifies the job'),
+  `job` INT64 NOT NULL OPTIONS (description = 'its number in the metadata database'),
+  `installation` STRING(255) NOT NULL OPTIONS (description = 'metadata database'),
+  `id_sch` INT64 OPTIONS (description = 'number of the origin there'),
+  `id_lschma` INT64 OPTIONS (description = 'number of the logical schema there'),
+  `model_sha256` STRING(64) OPTIONS (description = 'SHA-256 of its model, which identifies the logical schema'),
   `published_at` TIMESTAMP NOT NULL OPTIONS (description = 'when its rows became visible'),
   `documents` INT64 NOT NULL OPTIONS (description = 'documents it added, less those it removed'),
   `rows` INT64 NOT NULL OPTIONS (description = 'rows it added, less those it removed'),
-  PRIMARY KEY (`job`, `installation`) NOT ENFORCED
+  PRIMARY KEY (`job_uuid`) NOT ENFORCED
 ) OPTIONS (description = 'jobs that were published here, each once');
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (

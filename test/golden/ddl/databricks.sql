@@ -6,7 +6,8 @@ CREATE TABLE IF NOT EXISTS `lib"rary`.`_documents` (
   `sha256` STRING COMMENT 'SHA-256 of its bytes, hexadecimal',
   `bytes` BIGINT COMMENT 'size',
   `loaded_at` TIMESTAMP COMMENT 'when it was read',
-  `job` BIGINT COMMENT 'job that loaded it',
+  `job` BIGINT COMMENT 'number of the job that loaded it',
+  `job_uuid` STRING COMMENT 'UUID of that job',
   PRIMARY KEY (`document_key`)
 ) COMMENT 'documents that were loaded';
 
@@ -108,14 +109,16 @@ CREATE TABLE `lib"rary`.`odd_"name"_😀_54ffe19c` (
 ) COMMENT '/library/odd "name" 😀';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_loads` (
-  `job` BIGINT NOT NULL COMMENT 'job',
-  `installation` STRING NOT NULL COMMENT 'metadata database that numbers the job',
-  `id_sch` BIGINT COMMENT 'origin',
-  `id_lschma` BIGINT COMMENT 'logical schema',
+  `job_uuid` STRING NOT NULL COMMENT 'identifies the job',
+  `job` BIGINT NOT NULL COMMENT 'its number in the metadata database',
+  `installation` STRING NOT NULL COMMENT 'metadata database',
+  `id_sch` BIGINT COMMENT 'number of the origin there',
+  `id_lschma` BIGINT COMMENT 'number of the logical schema there',
+  `model_sha256` STRING COMMENT 'SHA-256 of its model, which identifies the logical schema',
   `published_at` TIMESTAMP NOT NULL COMMENT 'when its rows became visible',
   `documents` BIGINT NOT NULL COMMENT 'documents it added, less those it removed',
   `rows` BIGINT NOT NULL COMMENT 'rows it added, less those it removed',
-  PRIMARY KEY (`job`, `installation`)
+  PRIMARY KEY (`job_uuid`)
 ) COMMENT 'jobs that were published here, each once';
 
 CREATE TABLE IF NOT EXISTS `lib"rary`.`_unmapped` (

@@ -7,6 +7,7 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "bytes" BIGINT,
   "loaded_at" TIMESTAMPTZ,
   "job" BIGINT,
+  "job_uuid" VARCHAR(36),
   PRIMARY KEY ("document_key")
 );
 COMMENT ON TABLE "lib""rary"."_documents" IS 'documents that were loaded';
@@ -15,7 +16,8 @@ COMMENT ON COLUMN "lib""rary"."_documents"."name" IS 'name of the file, or of th
 COMMENT ON COLUMN "lib""rary"."_documents"."sha256" IS 'SHA-256 of its bytes, hexadecimal';
 COMMENT ON COLUMN "lib""rary"."_documents"."bytes" IS 'size';
 COMMENT ON COLUMN "lib""rary"."_documents"."loaded_at" IS 'when it was read';
-COMMENT ON COLUMN "lib""rary"."_documents"."job" IS 'job that loaded it';
+COMMENT ON COLUMN "lib""rary"."_documents"."job" IS 'number of the job that loaded it';
+COMMENT ON COLUMN "lib""rary"."_documents"."job_uuid" IS 'UUID of that job';
 
 CREATE TABLE "lib""rary"."library" (
   "library_key" BIGINT NOT NULL,
@@ -208,20 +210,24 @@ COMMENT ON COLUMN "lib""rary"."book_years"."position" IS 'position among the chi
 COMMENT ON COLUMN "lib""rary"."book_years"."years" IS '/library/years';
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
+  "job_uuid" VARCHAR(36) NOT NULL,
   "job" BIGINT NOT NULL,
   "installation" VARCHAR(255) NOT NULL,
   "id_sch" BIGINT,
   "id_lschma" BIGINT,
+  "model_sha256" VARCHAR(64),
   "published_at" TIMESTAMPTZ NOT NULL,
   "documents" BIGINT NOT NULL,
   "rows" BIGINT NOT NULL,
-  PRIMARY KEY ("job", "installation")
+  PRIMARY KEY ("job_uuid")
 );
 COMMENT ON TABLE "lib""rary"."_loads" IS 'jobs that were published here, each once';
-COMMENT ON COLUMN "lib""rary"."_loads"."job" IS 'job';
-COMMENT ON COLUMN "lib""rary"."_loads"."installation" IS 'metadata database that numbers the job';
-COMMENT ON COLUMN "lib""rary"."_loads"."id_sch" IS 'origin';
-COMMENT ON COLUMN "lib""rary"."_loads"."id_lschma" IS 'logical schema';
+COMMENT ON COLUMN "lib""rary"."_loads"."job_uuid" IS 'identifies the job';
+COMMENT ON COLUMN "lib""rary"."_loads"."job" IS 'its number in the metadata database';
+COMMENT ON COLUMN "lib""rary"."_loads"."installation" IS 'metadata database';
+COMMENT ON COLUMN "lib""rary"."_loads"."id_sch" IS 'number of the origin there';
+COMMENT ON COLUMN "lib""rary"."_loads"."id_lschma" IS 'number of the logical schema there';
+COMMENT ON COLUMN "lib""rary"."_loads"."model_sha256" IS 'SHA-256 of its model, which identifies the logical schema';
 COMMENT ON COLUMN "lib""rary"."_loads"."published_at" IS 'when its rows became visible';
 COMMENT ON COLUMN "lib""rary"."_loads"."documents" IS 'documents it added, less those it removed';
 COMMENT ON COLUMN "lib""rary"."_loads"."rows" IS 'rows it added, less those it removed';

@@ -4,7 +4,8 @@ CREATE TABLE IF NOT EXISTS "lib""rary"."_documents" (
   "sha256" VARCHAR(64) /* SHA-256 of its bytes, hexadecimal */,
   "bytes" INTEGER /* size */,
   "loaded_at" DATETIME /* when it was read */,
-  "job" INTEGER /* job that loaded it */,
+  "job" INTEGER /* number of the job that loaded it */,
+  "job_uuid" VARCHAR(36) /* UUID of that job */,
   PRIMARY KEY ("document_key")
 ) /* documents that were loaded */;
 
@@ -127,14 +128,16 @@ CREATE TABLE "lib""rary"."book_years" (
 ) /* /library/years: items of the list book.years */;
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_loads" (
-  "job" INTEGER NOT NULL /* job */,
-  "installation" VARCHAR(255) NOT NULL /* metadata database that numbers the job */,
-  "id_sch" INTEGER /* origin */,
-  "id_lschma" INTEGER /* logical schema */,
+  "job_uuid" VARCHAR(36) NOT NULL /* identifies the job */,
+  "job" INTEGER NOT NULL /* its number in the metadata database */,
+  "installation" VARCHAR(255) NOT NULL /* metadata database */,
+  "id_sch" INTEGER /* number of the origin there */,
+  "id_lschma" INTEGER /* number of the logical schema there */,
+  "model_sha256" VARCHAR(64) /* SHA-256 of its model, which identifies the logical schema */,
   "published_at" DATETIME NOT NULL /* when its rows became visible */,
   "documents" INTEGER NOT NULL /* documents it added, less those it removed */,
   "rows" INTEGER NOT NULL /* rows it added, less those it removed */,
-  PRIMARY KEY ("job", "installation")
+  PRIMARY KEY ("job_uuid")
 ) /* jobs that were published here, each once */;
 
 CREATE TABLE IF NOT EXISTS "lib""rary"."_unmapped" (

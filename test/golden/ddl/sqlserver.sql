@@ -7,6 +7,7 @@ CREATE TABLE [lib"rary].[_documents] (
   [bytes] BIGINT,
   [loaded_at] DATETIMEOFFSET(7),
   [job] BIGINT,
+  [job_uuid] NVARCHAR(36),
   PRIMARY KEY ([document_key])
 );
 EXEC sys.sp_addextendedproperty N'MS_Description', N'documents that were loaded', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents';
@@ -15,7 +16,8 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'name of the file, or of the
 EXEC sys.sp_addextendedproperty N'MS_Description', N'SHA-256 of its bytes, hexadecimal', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'sha256';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'size', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'bytes';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'when it was read', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'loaded_at';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'job that loaded it', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'job';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'number of the job that loaded it', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'job';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'UUID of that job', N'SCHEMA', N'lib"rary', N'TABLE', N'_documents', N'COLUMN', N'job_uuid';
 
 CREATE TABLE [lib"rary].[library] (
   [library_key] BIGINT NOT NULL,
@@ -208,20 +210,24 @@ EXEC sys.sp_addextendedproperty N'MS_Description', N'position among the children
 EXEC sys.sp_addextendedproperty N'MS_Description', N'/library/years', N'SCHEMA', N'lib"rary', N'TABLE', N'book_years', N'COLUMN', N'years';
 
 CREATE TABLE [lib"rary].[_loads] (
+  [job_uuid] NVARCHAR(36) NOT NULL,
   [job] BIGINT NOT NULL,
   [installation] NVARCHAR(255) NOT NULL,
   [id_sch] BIGINT,
   [id_lschma] BIGINT,
+  [model_sha256] NVARCHAR(64),
   [published_at] DATETIMEOFFSET(7) NOT NULL,
   [documents] BIGINT NOT NULL,
   [rows] BIGINT NOT NULL,
-  PRIMARY KEY ([job], [installation])
+  PRIMARY KEY ([job_uuid])
 );
 EXEC sys.sp_addextendedproperty N'MS_Description', N'jobs that were published here, each once', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'job', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'job';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'metadata database that numbers the job', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'installation';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'origin', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_sch';
-EXEC sys.sp_addextendedproperty N'MS_Description', N'logical schema', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_lschma';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'identifies the job', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'job_uuid';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'its number in the metadata database', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'job';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'metadata database', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'installation';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'number of the origin there', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_sch';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'number of the logical schema there', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'id_lschma';
+EXEC sys.sp_addextendedproperty N'MS_Description', N'SHA-256 of its model, which identifies the logical schema', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'model_sha256';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'when its rows became visible', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'published_at';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'documents it added, less those it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'documents';
 EXEC sys.sp_addextendedproperty N'MS_Description', N'rows it added, less those it removed', N'SCHEMA', N'lib"rary', N'TABLE', N'_loads', N'COLUMN', N'rows';

@@ -95,11 +95,9 @@ describe('/actuator/health', () => {
       ['liveness', 'livenessState'],
       ['readiness', 'readinessState'],
     ]) {
-      expect(await (await app.request(`/actuator/health/${group}`)).json()).toEqual({ status: 'UP' });
-      expect(await (await send(`/actuator/health/${group}`)).json()).toEqual({
-        status: 'UP',
-        components: { [part!]: { status: 'UP' } },
-      });
+      // a group never looks at credentials, so that a probe does not wait for the database that holds them
+      for (const ask of [app.request, send])
+        expect(await (await ask(`/actuator/health/${group}`)).json()).toEqual({ status: 'UP' });
       expect(await (await send(`/actuator/health/${group}/${part}`)).json()).toEqual({ status: 'UP' });
       expect((await app.request(`/actuator/health/${group}/${part}`)).status).toBe(404);
     }

@@ -184,7 +184,7 @@ async function noteDocuments(publication: Publication, oldDocuments: string): Pr
     ...(plan.idLschma === null
       ? []
       : [
-          `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job = d.job
+          `SELECT d.document_key FROM ${documents} d JOIN ${relation(publication, sideTableNames.loads)} l ON l.job_uuid = d.job_uuid
             WHERE ${isLoadedBy(plan)}`,
         ]),
     ...overwrittenColumns(plan.model, tables, others.length > 0).flatMap(({ table, column }) =>
