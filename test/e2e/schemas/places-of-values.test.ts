@@ -18,11 +18,11 @@ interface Statistics {
 const schema = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
 
-const below = schema(`<xs:element name="root" type="R"/>
+const below = schema(`<xs:element name="team" type="R"/>
   <xs:complexType name="R"><xs:sequence><xs:element name="pos" type="P"/><xs:element name="role" type="xs:string" maxOccurs="2"/><xs:element name="user" type="R" minOccurs="0"/></xs:sequence></xs:complexType>
   <xs:complexType name="P"><xs:sequence><xs:element name="v" type="xs:string"/><xs:element name="item" type="P" minOccurs="0"/></xs:sequence></xs:complexType>`);
-const belowText = `<root><pos><v>1</v><item><v>3</v></item></pos><role>a</role><user><pos><v>2</v><item><v>4</v><item><v>5</v></item></item></pos><role>b</role>
-  <user><pos><v>6</v></pos><role>c</role></user></user></root>`;
+const belowText = `<team><pos><v>1</v><item><v>3</v></item></pos><role>a</role><user><pos><v>2</v><item><v>4</v><item><v>5</v></item></item></pos><role>b</role>
+  <user><pos><v>6</v></pos><role>c</role></user></user></team>`;
 
 const extended =
   schema(`<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="p" type="T"/><xs:element name="never" type="T" minOccurs="0" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
@@ -84,7 +84,7 @@ describe('what the catalogue says', { timeout: 120_000 }, () => {
   }
 
   it.each([
-    ['below', below, belowText, ['/root/user/pos/v', '/root/user/pos/item/v', '/root/pos/item/v']],
+    ['below', below, belowText, ['/team/user/pos/v', '/team/user/pos/item/v', '/team/pos/item/v']],
     ['extended', extended, extendedText, ['/r/p/kid/ext', '/r/p/kid/n', '/r/p/ext']],
   ] as const)('of every place, as often as values are there: %s', async (name, xsd, text, paths) => {
     for (const [at, more] of [[], ['--prune'], ['-g', '0'], ['-g', '1', '--prune']].entries()) {
