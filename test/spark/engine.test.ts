@@ -24,7 +24,7 @@ async function contents(reader: TargetReader): Promise<Record<string, string[]>>
     const rows = (await reader.read(table)) ?? [];
     // when and by which job a document was loaded is all that may differ
     const values = rows.map((row) =>
-      Object.entries(row).filter(([name]) => name !== 'loaded_at' && name !== 'job'),
+      Object.entries(row).filter(([name]) => !['loaded_at', 'job', 'job_uuid'].includes(name)),
     );
     found[table] = values.map((row) => JSON.stringify(row)).toSorted();
   }

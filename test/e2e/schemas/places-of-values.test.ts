@@ -52,7 +52,11 @@ describe('what the catalogue says', { timeout: 120_000 }, () => {
       home,
       'xml2er',
       join(folder, 'a.xml'),
-      ...['--xsd', join(folder, `${name}.xsd`), '-o', `metadb:${name}`, ...more],
+      '--xsd',
+      join(folder, `${name}.xsd`),
+      '-o',
+      `metadb:${name}`,
+      ...more,
     );
     return origin!;
   }
