@@ -134,9 +134,9 @@ describe('a tool by hand that is interrupted', { timeout: 240_000 }, () => {
     await writeFile(
       blocking,
       `import { isMainThread } from 'node:worker_threads';
-      // the main thread alone, soon after the first document is begun
+      // the main thread alone, once the run is longer than one that has no heartbeat thread
       if (isMainThread && process.argv[1].endsWith('xml2er.mjs'))
-        setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 9000), 1000);`,
+        setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 9000), 2500);`,
     );
     const argv = [large, '-x', origin, '-o', 'metadb:computed', '--row-tag', 'row', '--json'];
     const environment = {

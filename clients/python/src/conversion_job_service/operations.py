@@ -29,6 +29,7 @@ class Operations(Transport):
 
         - `--name NAME`: the origin's name
         - `--parent ID`: make it the next version of that origin
+        - `--entry FILE`: file that an XSD set is entered by, of a folder or archive that holds several such: its name in there, or the end of that; may be repeated
         - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
         - `--from SOURCE`: in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV
         - `--query SQL`: with --from: one SELECT, of documents and of what is carried along with them
@@ -55,6 +56,7 @@ class Operations(Transport):
         - `-x, --origin ID|NAME|auto`: use this origin; a target that exists decides by which of its logical schemas. auto: the one that the target was loaded by (default where it was, and of er2xml and unload)
         - `-l, --logical ID|NAME`: use this logical schema, or the only one of that origin, whatever made the target
         - `--xsd PATH`: load by this XSD set: a file, folder or archive; it is stored once, a changed one as its next version; may be repeated
+        - `--entry FILE`: file that an XSD set is entered by, of a folder or archive that holds several such: its name in there, or the end of that; may be repeated
         - `--credential NAME`: what inputs by address are read with, and a catalogue (iceberg:https://…) is reached with: a credential of the organisation, or a source of the operator
         - `--from SOURCE`: in place of inputs, rows with a document in one column: postgresql://…, mysql://…, sqlite:FILE or duckdb:FILE with --query, or a file of Parquet or CSV
         - `--query SQL`: with --from: one SELECT, of documents and of what is carried along with them
@@ -82,6 +84,7 @@ class Operations(Transport):
         - `-R, --extra-column NAME[:TYPE] NOW|ID|FILENAME|FILEPATH|=VALUE`: a column on every table; may be repeated
         - `--root QNAME`: which element is a document
         - `--row-tag QNAME`: which element starts a document inside a larger file
+        - `--concatenated`: a file may hold several documents, one after the other: they become NAME#1, NAME#2, …
         - `--keys sequence|hash`: how row keys are made (default sequence); with --engine spark hash, but for -S m
         - `--validate`: check each document against the XSD first
         - `--unmapped capture|report|fail`: content that the mapping does not know (default capture); given, capture keeps documents of unknown roots, too
@@ -1386,7 +1389,7 @@ class Operations(Transport):
     ) -> models.Health:
         """Tell whether one part, or one group of parts, is well.
 
-        The groups `liveness` and `readiness` are open; a part needs a key."""
+        The groups `liveness` and `readiness` are open, and answer without a look at credentials; a part needs a key."""
         return cast("models.Health", self._json(
             "GET",
             "/actuator/health/{component}",
