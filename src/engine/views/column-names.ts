@@ -43,7 +43,10 @@ export function columnNames(
     const above = rowAboveOf(of);
     const table = above === null ? '' : tableName(above.table);
     // a column of the row above itself has its name already
-    if (of === above) return { table, words: [withoutPrefix(place.column.name, table)] };
+    if (of === above) {
+      const name = withoutPrefix(place.column.name, table);
+      return { table, words: [name], steps: steps.map(word) };
+    }
     const front = shortened.get(of) ?? of.steps;
     return {
       table,
@@ -52,7 +55,7 @@ export function columnNames(
   }
 
   const choosers = new Map<string, StepChooser>();
-  function fitting({ table, words }: WordsOfName, end: string): string {
+  function fitting({ table, words, steps = words }: WordsOfName, end: string): string {
     const bytes = longest - byteLength(end) - (table === '' ? 0 : byteLength(table) + 1);
     const start = table === '' ? [] : [table];
     const whole = words.join('_');
@@ -60,10 +63,11 @@ export function columnNames(
     let chooser = choosers.get(table);
     if (chooser === undefined) {
       const alike = content.columns.map(wordsOf).filter((other) => other.table === table);
-      chooser = createStepChooser({ paths: () => alike.map((other) => other.words) });
+      chooser = createStepChooser({ paths: () => alike.map((other) => other.steps ?? other.words) });
       choosers.set(table, chooser);
     }
-    const told = chooser.tellApart(words, bytes, { fewest: 2, last: 1 });
+    const apart = chooser.tellApart(steps, bytes, { fewest: 2, last: 1 });
+    const told = byteLength(joinedSteps(apart)) <= bytes ? apart : chooser.shorten(steps, bytes);
     return [...start, joinedSteps(told)].join('_') + end;
   }
 
@@ -86,6 +90,8 @@ interface WordsOfName {
   /** of a row above; empty: the column is of the row itself, or hangs from it */
   readonly table: string;
   readonly words: readonly string[];
+  /** of a name that a column has already: what it may be shortened by */
+  readonly steps?: readonly string[];
 }
 
 function withoutPrefix(name: string, prefix: string): string {

@@ -12,6 +12,10 @@ import { isCalled, nearest, toldOnce, weighedValues } from './told-once.ts';
 
 /** Databases that take the fewest tables in one query take 61: those of the rows and of the documents are two more. */
 const mostJoinedTables = 58;
+/** columns that a view tells of one row above, unless each such row has more of them */
+const mostToldAbove = 30;
+/** steps from a row above to another one that hangs from it */
+const deepestToldAbove = 2;
 /** references that are followed where what they mean lies in several tables; those of the rows themselves first */
 const mostFollowed = 12;
 
@@ -83,7 +87,7 @@ export function viewContents(
   function toldBelow(above: JoinedRows, isTold: (rows: JoinedRows) => boolean): ViewColumn[] {
     const own = [{ rows: above, values: valuesOf(above.table) }];
     const hanging = rowsOf
-      .hangingOnce(above.table, above, mostJoins.above, (one) => one.steps.length === 1)
+      .hangingOnce(above.table, above, mostJoins.above, (one) => one.steps.length <= deepestToldAbove)
       .filter(isTold);
     for (const rows of hanging)
       own.push({
@@ -101,16 +105,22 @@ export function viewContents(
     for (const { values } of own)
       for (const { value, place } of values)
         if (value.steps.length === 1 && isMeasure(value, place.column)) measured.add(value.steps.join('/'));
-    return own.flatMap(({ rows, values }) =>
+    const told = own.flatMap(({ rows, values }) =>
       values.flatMap(({ value, place }) => {
         const { steps } = value;
         const saysWhich =
           isToldBelow(value, place.column) ||
           (value.qualifies && measured.has(steps.slice(0, -1).join('/'))) ||
           (steps.length === 1 && directions(place) !== null);
-        return saysWhich ? [{ of: rows, place, steps }] : [];
+        const isOptional = place.column.nullable && steps.length > 1 && !value.qualifies;
+        return saysWhich ? [{ column: { of: rows, place, steps }, isOptional }] : [];
       }),
     );
+    // the date of a document, which each has, comes before that of a part that it may have
+    const [first, optional] = [false, true].map((is) =>
+      told.flatMap(({ column, isOptional }) => (isOptional === is ? [column] : [])),
+    ) as [ViewColumn[], ViewColumn[]];
+    return [...first, ...optional.slice(0, Math.max(0, mostToldAbove - first.length))];
   }
 
   function wrapsOneOf({ table }: JoinedRows, below: readonly JoinedRows[]): boolean {

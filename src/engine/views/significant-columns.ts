@@ -4,20 +4,38 @@ import type { Column } from '../model/relational-model.ts';
 import type { RowValue } from './hanging-rows.ts';
 import type { ValueThere } from './joined-rows.ts';
 
-/** Words, and what standards make of them, in names of what identifies. */
+/** Words, and what standards make of them, in names of what identifies; of other languages those of business documents. */
 const identifyingWords = new Set(
-  'id ids identifier identification ident iban bic bei lei isin isbn issn uuid guid uetr urn oid number num nb nr no ref reference key code ean gtin sku'.split(
+  (
+    'id ids identifier identification ident iban bic bei lei isin isbn issn uuid guid uetr urn oid number num nb nr no ref reference key code ean gtin sku ' +
+    'codice codigo kod numero nummer numer nif nip'
+  ).split(' '),
+);
+const namingWords = new Set(
+  'name nm title titl label denominazione nome cognome nombre apellidos nom nazwa naam namn'.split(' '),
+);
+/** In names of what something is called, beside the word for a name and those of what holds it: it is a company or a person, and not a street. */
+const partyWords = new Set(
+  'company corporate corporation business trade trading firm organisation organization party person legal official registered full first last given family'.split(
     ' ',
   ),
 );
-const namingWords = new Set('name nm title titl label'.split(' '));
+/** In names of what an address is made of: numbers of houses and codes of places identify no document. */
+const addressWords = new Set(
+  'address addr adr indirizzo sede domicilio street building house post postal postcode country ctry'.split(
+    ' ',
+  ),
+);
+const currencyWords = new Set('currency ccy cur divisa valuta moneda devise waluty'.split(' '));
 /** In names of what an amount is in. */
-const unitWords = new Set('currency ccy cur unit units uom'.split(' '));
+const unitWords = new Set([...currencyWords, 'unit', 'units', 'uom']);
+/** In names of dates that are texts: some standards have their own forms. */
+const dateWords = new Set('date datetime'.split(' '));
 const instants: ReadonlySet<Column['type']['kind']> = new Set(['date', 'timestamp', 'timestamptz']);
 const measures: ReadonlySet<Column['type']['kind']> = new Set(['numeric', 'real', 'double']);
 
 /** steps that a value may lie below the row that it says something of */
-const deepest = { identity: 4, name: 3, instant: 2 } as const;
+const deepest = { identity: 5, name: 5 } as const;
 /** the same of dates and amounts of a row that is told once, which hangs from another one alone, or from several */
 const deepestToldOnce = { alone: 3, shared: 2 } as const;
 
@@ -50,6 +68,26 @@ export function isNameOf(called: string, { steps, qualifies }: RowValue): boolea
   const own = new Set(wordsOf(called));
   const words = wordsOf(last).filter((word) => !own.has(word));
   return words.length > 0 && words.every((word) => identifyingWords.has(word) || namingWords.has(word));
+}
+
+/** What a company or a person is called: `CorporateName` or `Name`, and not the name of a street. */
+function namesParty({ steps, qualifies }: RowValue): boolean {
+  const last = steps.at(-1);
+  if (last === undefined || qualifies) return false;
+  const holder = new Set(wordsOf(steps.at(-2) ?? ''));
+  const words = wordsOf(last);
+  return (
+    words.some((word) => namingWords.has(word)) &&
+    words.every((word) => namingWords.has(word) || partyWords.has(word) || holder.has(word))
+  );
+}
+
+/** A date, also as a text in a form of its own (`IssueDateTime/DateTimeString`). */
+function isDate({ steps, qualifies }: RowValue, { type }: Column): boolean {
+  if (type.list === true) return false;
+  if (instants.has(type.kind)) return true;
+  const isNamed = steps.slice(-2).some((step) => wordsOf(step).some((word) => dateWords.has(word)));
+  return type.kind === 'text' && !qualifies && isNamed;
 }
 
 /** An amount in the sense of something that has a fraction: whole numbers count or name things. */
@@ -92,12 +130,18 @@ export function isToldOnce(
   return (isTime || isMeasure(value, column)) && isNear(value, isShared);
 }
 
-/** What rows below repeat of a row above them. */
+function isOfAddress({ steps }: RowValue): boolean {
+  return steps.slice(-2).some((step) => wordsOf(step).some((word) => addressWords.has(word)));
+}
+
+/** What rows below repeat of a row above them: what identifies it, whose it is, its dates, its currency and its own amounts. */
 export function isToldBelow(value: RowValue, column: Column): boolean {
   const { steps, firstRequired } = value;
-  if (identifies(value, column)) return steps.length === 1 || firstRequired;
-  if (instants.has(column.type.kind)) return steps.length <= deepest.instant;
-  return isMeasure(value, column) && steps.length === 1;
+  const isOwn = steps.length === 1;
+  if (isDate(value, column) || (isOwn && isMeasure(value, column))) return true;
+  const isNear = isOwn || (firstRequired && !isOfAddress(value));
+  const saysWhose = steps.length <= deepest.name && (namesParty(value) || hasWord(currencyWords, value));
+  return isNear && (identifies(value, column) || saysWhose);
 }
 
 /** Values that say which way an amount goes: [in, out]; null: they say something else. */

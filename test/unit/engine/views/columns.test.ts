@@ -129,6 +129,79 @@ describe('rows that hang from theirs', () => {
   });
 });
 
+describe('rows above', () => {
+  const optional = 'minOccurs="0"';
+  // oxlint-disable-next-line unicorn/consistent-function-scoping -- of these cases alone
+  const date = (name: string, more = ''): string => `<xs:element name="${name}" type="xs:date" ${more}/>`;
+  const line = group('line', `${text('article')}<xs:element name="amount" type="xs:decimal"/>`, repeated);
+  const party = type(
+    'Party',
+    `${text('taxId')}${text('companyName')}${text('email', repeated)}${group('address', `${text('streetName')}${text('postCode')}`, optional)}`,
+  );
+  const parties = `<xs:element name="seller" type="Party"/><xs:element name="buyer" type="Party"/>`;
+  const header = group(
+    'header',
+    `${date('previous', optional)}${group('document', `${text('number')}${date('issued')}${text('currency')}`)}`,
+  );
+
+  it('tell who sells and buys, by names and ids, and not where', async () => {
+    const head = group('head', `${text('version')}${parties}`);
+    for (const level of [1, 3] as const) {
+      const views = await viewsOf(
+        `${party}${group('batches', group('batch', `${head}${group('invoice', `${header}${line}`, repeated)}`, repeated))}`,
+        level,
+      );
+      const { columns } = views.get('invoice_view')!;
+      const own = columns.indexOf('invoice_key');
+      expect(columns.slice(0, own)).toEqual([
+        'document_key',
+        'document_name',
+        'batch_key',
+        ...(['seller', 'buyer'] as const).flatMap((who) =>
+          ['tax_id', 'company_name'].map((of) => `batch_${level === 1 ? 'head_' : ''}${who}_${of}`),
+        ),
+      ]);
+      expect(columns.slice(own + 1)).toEqual(
+        expect.arrayContaining(['header_document_number', 'header_document_issued']),
+      );
+    }
+  });
+
+  it('tell lines the number, the date and the currency of their document, before what it may have', async () => {
+    const vehicle = group(
+      'vehicle',
+      `${date('registered')}<xs:element name="power" type="xs:decimal"/>`,
+      optional,
+    );
+    const views = await viewsOf(group('invoices', group('invoice', `${vehicle}${header}${line}`, repeated)));
+    expect(views.get('line_view')!.columns).toEqual([
+      'document_key',
+      'document_name',
+      'invoice_key',
+      'invoice_header_document_number',
+      'invoice_header_document_issued',
+      'invoice_header_document_currency',
+      'invoice_vehicle_registered',
+      'invoice_header_previous',
+      'line_key',
+      'article',
+      'amount',
+    ]);
+  });
+
+  it('have names without hashes: steps are left out', async () => {
+    const deep = group(
+      'generalDocumentInformationOfTheSeller',
+      group('documentIdentification', text('consecutiveNumber')),
+    );
+    const views = await viewsOf(
+      group('electronicInvoices', group('electronicInvoiceOfTheRegion', `${deep}${line}`, repeated)),
+    );
+    const { columns } = views.get('line_view')!;
+    expect(columns).toContain('electronic_invoice_of_the_region_document_consecutive_number');
+  });
+});
+
 describe('names of columns', () => {
   it('leave out steps instead of having hashes, and tell texts of one name apart', async () => {
     const place = 'placeOfTheTransportOfTheGoods';
