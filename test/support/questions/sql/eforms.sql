@@ -10,7 +10,7 @@ select notice.id, lot.id as lot, name.value as name, p.procurement_type_code, go
     on goods.procurement_project_key = p.procurement_project_key and goods.role = 'cac:MainCommodityClassification';
 
 select notice.id, t.id as tender, t.rank_code, t.legal_monetary_total_payable_amount,
-       t.payable_amount_currency_id, lot.id as lot, party.id as party
+       t.monetary_total_payable_amount_currency_id, lot.id as lot, party.id as party
   from lot_tender t
   join contract_award_notice notice using (document_key)
   left join tender_lot lot using (lot_tender_key)
