@@ -56,7 +56,7 @@ export function createStepChooser({
     const confused = confusedBy(path, staying.bySteps !== true);
     const kept = distinctUnits(confused, known().units(path), maxBytes, staying);
     const words = kept.flatMap((unit, at) =>
-      at === kept.length - 1 ? [unit] : roleWords(unit, roleOf(unit.said)),
+      at === kept.length - 1 ? [unit] : roleWords(unit, roleOf(unit.said), known().isRepeated),
     );
     if (words.length === kept.length || bytesOf(kept) <= maxBytes) return kept;
     const { withoutOwner: _, ...rest } = staying;
@@ -94,11 +94,20 @@ function bytesOf(units: readonly Unit[]): number {
   return byteLength(joinedSteps(saidOf(units)));
 }
 
-/** `original_departure_country` is `original`, `departure`, `country`: the first two say a role. */
-function roleWords(unit: Unit, role: string | undefined): readonly Unit[] {
+/**
+ * `original_departure_country` is `original`, `departure`, `country`: the first two say a role. Where rows have several of the kind, what is next to it
+ * stays with it: `seller` of `seller_party` says whose.
+ */
+function roleWords(
+  unit: Unit,
+  role: string | undefined,
+  isRepeated: (step: string) => boolean,
+): readonly Unit[] {
   if (role === undefined) return [unit];
-  const words = role.split('_').map((said) => ({ ...unit, said, isRole: true, owner: null }));
-  return [...words, { ...unit, said: unit.said.slice(role.length + 1) }];
+  const words = role.split('_');
+  const kind = unit.said.slice(role.length + 1);
+  const rest = isRepeated(kind) ? `${words.pop()}_${kind}` : kind;
+  return [...words.map((said) => ({ ...unit, said, isRole: true, owner: null })), { ...unit, said: rest }];
 }
 
 function fittingSteps(known: KnownPaths, path: Steps, maxBytes: number): Steps {
@@ -165,6 +174,8 @@ function leastDistinctive(
 }
 
 interface KnownPaths {
+  /** rows of this table or of another one have several elements that are called so */
+  isRepeated(step: string): boolean;
   units(path: Steps): readonly Unit[];
   /** so many names end alike that they are not compared, or there is none that ends so */
   areTooMany(path: Steps): boolean;
@@ -177,7 +188,7 @@ interface KnownPaths {
   confusedBySteps(path: Steps): Confused;
 }
 
-function readPaths(paths: readonly Steps[], isRepeated: (step: string) => boolean): KnownPaths {
+function readPaths(paths: readonly Steps[], isRepeatedElsewhere: (step: string) => boolean): KnownPaths {
   const words = new Map<string, Steps>();
   const inWords = (steps: Steps): WordedPath => steps.map((step) => remembered(words, step, wordsOf));
   const values = Map.groupBy(paths, (path) => path.at(-1)!);
@@ -185,6 +196,7 @@ function readPaths(paths: readonly Steps[], isRepeated: (step: string) => boolea
   const elements = Map.groupBy(elementsOf(paths).values(), (path) => lastWord(path.at(-1)!));
   const elementsInWords = new Map<string, readonly WordedPath[]>();
   const isRepeatedHere = repeatedSteps(() => [paths]);
+  const isRepeated = (step: string): boolean => isRepeatedHere(step) || isRepeatedElsewhere(step);
   let knownTwins: ReadonlySet<string> | undefined;
   const twins = (): ReadonlySet<string> => (knownTwins ??= twinElements(paths));
   const valuesLike = (path: Steps): readonly Steps[] => values.get(path.at(-1)!) ?? [];
@@ -193,7 +205,7 @@ function readPaths(paths: readonly Steps[], isRepeated: (step: string) => boolea
   const wordsOfElements = (last: string): readonly WordedPath[] =>
     remembered(elementsInWords, last, () => (elements.get(last) ?? []).map(inWords));
   const units = (path: Steps): readonly Unit[] => {
-    const isSole = path.slice(0, -1).map((step) => !isRepeatedHere(step) && !isRepeated(step));
+    const isSole = path.slice(0, -1).map((step) => !isRepeated(step));
     const innermost = isSole.lastIndexOf(true);
     const isTwin = (at: number): boolean =>
       isSole[at] === true && twins().has(path.slice(0, at + 1).join('/'));
@@ -205,6 +217,7 @@ function readPaths(paths: readonly Steps[], isRepeated: (step: string) => boolea
     }));
   };
   return {
+    isRepeated,
     units,
     areTooMany: (path) => valuesLike(path).length === 0 || valuesLike(path).length > mostCompared,
     confusedByWords: (path) => {
@@ -253,11 +266,13 @@ function countMeant(paths: readonly WordedPath[], path: Steps, length: number, b
   const own = new Set(path.flatMap(wordsOf));
   // without the words that tell nothing, few are left that differ
   const counts = new Map<string, number>();
+  const parts = new Map<Steps, string>();
   for (const steps of paths) {
     let key = '';
     for (const words of steps) {
-      if (!words.some((word) => own.has(word))) continue;
-      for (const [at, word] of words.entries()) key += `${at === 0 ? '/' : '_'}${own.has(word) ? word : ''}`;
+      let part = parts.get(words);
+      if (part === undefined) parts.set(words, (part = partOf(words, own)));
+      key += part;
     }
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
@@ -283,6 +298,12 @@ function countMeant(paths: readonly WordedPath[], path: Steps, length: number, b
     }
     return sum;
   };
+}
+
+/** A slash and the words of a step with those left empty that are not asked for; nothing if none is. */
+function partOf(words: Steps, wanted: ReadonlySet<string>): string {
+  if (!words.some((word) => wanted.has(word))) return '';
+  return `/${words.map((word) => (wanted.has(word) ? word : '')).join('_')}`;
 }
 
 /** The steps that units are of; of one without its first words, an underscore and what stands from the first word on that is kept. */

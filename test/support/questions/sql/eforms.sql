@@ -18,7 +18,7 @@ select notice.id, t.id as tender, t.rank_code, t.legal_monetary_total_payable_am
  where t.ubl_extension_key is not null;
 
 select party.id, member.id as organisation, name.name, o.postal_address_city_name,
-       o.address_country_identification_code
+       o.postal_address_country_identification_code
   from tendering_party party
   join tenderer member using (tendering_party_key)
   join organization o on o.document_key = member.document_key and o.company_party_identification_id = member.id

@@ -129,10 +129,10 @@ describe('rows that hang from theirs', () => {
   });
 });
 
+const date = (name: string, more = ''): string => `<xs:element name="${name}" type="xs:date" ${more}/>`;
+
 describe('rows above', () => {
   const optional = 'minOccurs="0"';
-  // oxlint-disable-next-line unicorn/consistent-function-scoping -- of these cases alone
-  const date = (name: string, more = ''): string => `<xs:element name="${name}" type="xs:date" ${more}/>`;
   const line = group('line', `${text('article')}<xs:element name="amount" type="xs:decimal"/>`, repeated);
   const party = type(
     'Party',

@@ -132,6 +132,18 @@ describe('a name that is too long', () => {
     ]);
   });
 
+  it('keeps the role of a party where rows have several parties, though this row has one', () => {
+    const note = within(
+      'note',
+      text('id') + within('transportInformation', of('haulierParty', 'Party') + text('from')),
+      'maxOccurs="9"',
+    );
+    const parties = of('sellerParty', 'Party') + of('buyerParty', 'Party');
+    const types = type('Party', text('officialRegistrationNumber', optional) + text('taxNumber', optional));
+    const names = namesOf(modelOf(types, within('notes', within('head', parties) + note)), 'note');
+    expect(Object.values(names)).toContain('haulier_party_official_registration_number');
+  });
+
   it('says what an id or a code is of', () => {
     const country = type('Country', text('IdentificationCode') + text('Name'));
     const root = within(
