@@ -212,7 +212,7 @@ describe('refusals', { timeout: 120_000 }, () => {
   });
 
   it('shell syntax in a value is one literal argument', async () => {
-    const name = 'x; touch pwned `id` $(id)\n\'"';
+    const name = 'x; touch pwned `id` $(id) \'"';
     const { jobs } = await service.client.run([execution('xml2er', input, [['--name', name]])]);
     const job = await service.client.ended(jobs[0]!);
     expect(job).toMatchObject({ status: 'C' });
