@@ -74,6 +74,8 @@ class SchemaDocuments {
   #unsure = 0;
   /** keys of documents with rows that were met too late */
   readonly #late = new Set<string>();
+  /** keys of documents that other schemas loaded and this one does not write: their rows can lie in tables that it reads */
+  readonly #notWritten = new Set<string>();
   /** such as were met in time to be written once, and their files (null: none, by --dry-run) */
   readonly #deferred = new Map<string, string | null>();
   /** files that are not called as their documents are, by key */
@@ -98,13 +100,18 @@ class SchemaDocuments {
       throw new AppError('not_found', `${this.#source.label} holds no ${which}`);
     }
     for await (const document of this.#source.documents(request.document, versions)) {
-      if (this.#before.length > 0 && document.modelHash !== this.#logical.modelHash) continue;
+      if (this.#isLeftToOthers(document)) continue;
       await this.#document(document);
       this.#tellProgress(total);
     }
     this.#endWriter();
     await this.#lateDocuments();
     return { ...this.#written(), total };
+  }
+
+  /** Whether only the schema that loaded the document writes it: after the first schema, each writes its own documents. */
+  #isLeftToOthers({ modelHash }: StoredDocument): boolean {
+    return this.#before.length > 0 && modelHash !== this.#logical.modelHash;
   }
 
   #written(): Omit<WrittenBack, 'total'> {
@@ -135,6 +142,7 @@ class SchemaDocuments {
       writer = (await this.#isCovered(document)) ? await this.#writerFor(document) : null;
       const { modelHash } = document;
       if (writer === null && modelHash !== this.#logical.modelHash) {
+        this.#notWritten.add(document.key);
         this.#others.set(modelHash, (this.#others.get(modelHash) ?? 0) + 1);
         return;
       }
@@ -194,7 +202,12 @@ class SchemaDocuments {
     if (this.#late.size === 0) return;
     const { request } = this.#session;
     for await (const document of this.#source.documents(request.document, versionsOf(request)))
-      if (this.#late.has(document.key)) await this.#lateDocument(document);
+      if (
+        this.#late.has(document.key) &&
+        !this.#notWritten.has(document.key) &&
+        !this.#isLeftToOthers(document)
+      )
+        await this.#lateDocument(document);
   }
 
   async #lateDocument(document: StoredDocument): Promise<void> {
