@@ -7,3 +7,11 @@ const hidden = /[\p{Cc}\p{Bidi_Control}\u{AD}\u{200B}\u{2028}\u{2029}\u{2060}-\u
 export function hasHiddenCharacters(name: string): boolean {
   return hidden.test(name);
 }
+
+/** The name with each such character as `\u{…}`, for messages. */
+export function withoutHiddenCharacters(name: string): string {
+  return name.replace(
+    new RegExp(hidden, 'gu'),
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+}

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../../engine/diagnostics.ts';
+import { hasHiddenCharacters, withoutHiddenCharacters } from '../../../engine/hidden-characters.ts';
 import { oneByOne, type CarriedValues, type DocumentBytes } from '../members.ts';
 import { fleetingFileChunks, inputFileChunks, openInputFile, type Links } from '../open-file.ts';
 import { isHidden, type MemberTest } from '../document-names.ts';
@@ -38,8 +39,7 @@ function isSafeName(name: string): boolean {
   return (
     !name.startsWith('/') &&
     !/^[A-Za-z]:/.test(name) &&
-    !(name.includes('..') && name.split(/[/\\]/).includes('..')) &&
-    !name.includes('\0')
+    !(name.includes('..') && name.split(/[/\\]/).includes('..'))
   );
 }
 
@@ -160,12 +160,14 @@ function faultOf({ name, oddity }: PackedMember): string | null {
   // left out, its content would be missing without a word
   if (oddity !== null) return `is ${oddity}, which is not read from an archive`;
   if (name.length > longestName) return `has a name that is longer than ${longestName} characters`;
+  if (hasHiddenCharacters(name)) return 'has a name with characters that cannot be seen; rename it';
   return isSafeName(name) ? null : 'has a name that leaves the archive';
 }
 
-/** A name for messages and records, of a length that they take. */
+/** A name for messages and records, of a length that they take; characters that cannot be seen are escaped. */
 function shownName(name: string): string {
-  return name.length <= longestShown ? name : `${name.slice(0, longestShown)}…`;
+  const shown = withoutHiddenCharacters(name.slice(0, longestShown));
+  return name.length <= longestShown ? shown : `${shown}…`;
 }
 
 async function* zipMembers(
