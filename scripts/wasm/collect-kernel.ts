@@ -15,6 +15,7 @@ export const collectPrelude: Prelude = {
       'NODE_WITH_TEXT',
       'NODE_MIXED',
       'NODE_ENDED',
+      'NODE_TEXT_RUNS',
       'NODE_DOCUMENTS',
       'NODE_LAST_DOCUMENT',
       'NODE_VALUE',
@@ -55,7 +56,7 @@ export const collectPrelude: Prelude = {
       'SKETCH_SIZE',
       'LEAST_LENGTH',
       'GREATEST_LENGTH',
-      'HAS_OFFSETS',
+      'WITH_OFFSET',
       'SKETCH',
       'RECENT',
       'LEAST',
@@ -67,6 +68,8 @@ export const collectPrelude: Prelude = {
   integers: {
     ...pick(
       layout,
+      'HAS_TEXT',
+      'IN_RUN',
       'EXIT_DONE',
       'EXIT_ELEMENT',
       'EXIT_ATTRIBUTE',

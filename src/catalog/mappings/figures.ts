@@ -154,11 +154,11 @@ class FigureWalk {
         values: element.text,
       });
     const withRuns = nodes.find(({ textTable }) => textTable >= 0);
-    if (withRuns !== undefined && element.withText > 0)
+    if (withRuns !== undefined && element.textRuns > 0)
       this.#addContent(xpath, withRuns.textTable, 'mixed', {
         ...seen,
         ...occurs,
-        occurrences: element.withText,
+        occurrences: element.textRuns,
         values: element.text,
       });
     this.#noteAttributes(place, element);
@@ -167,7 +167,6 @@ class FigureWalk {
   #noteAttributes({ nodes, xpath }: Place, element: ElementStatistics): void {
     let others: LineFigures | null = null;
     for (const attribute of element.attributes) {
-      if (attribute.namespaceUri === xsiNamespace) continue;
       const { documents, count, value } = attribute;
       const key = clarkName(attribute);
       const isRequired = count === element.count;
@@ -186,6 +185,8 @@ class FigureWalk {
         this.#addTo(path, node, column, 'attribute', { ...figures, occurrences, values: value });
         continue;
       }
+      // an XSD declares none of these
+      if (attribute.namespaceUri === xsiNamespace) continue;
       for (const line of this.#lines.inactive(path))
         this.#put(line, { ...figures, occurrences: count, values: value });
       // elements that have several of them have one value
@@ -229,11 +230,11 @@ class FigureWalk {
       });
   }
 
-  /** Values that are not NULL in the column: empty ones are, unless it is text. */
+  /** Values that are not NULL in the column: empty ones are, unless it is text or a list. */
   #filled(node: PlanNode, column: number, values: ValueStatistics, nil: number): number {
     const { type } = this.#rowColumns(node.table)[column]!.column;
-    const isText = type.kind === 'text' && type.list !== true;
-    return Math.max(0, isText ? values.count - nil : values.count - Math.max(values.empty, nil));
+    const hasEmpty = type.kind === 'text' || type.list === true;
+    return Math.max(0, hasEmpty ? values.count - nil : values.count - Math.max(values.empty, nil));
   }
 
   #addContent(xpath: string, table: number, kind: MappingRecord['node_type'], figures: LineFigures): void {
@@ -249,8 +250,13 @@ class FigureWalk {
     kind: MappingRecord['node_type'],
     figures: LineFigures,
   ): void {
-    const { table, column: drawn } = this.#rowColumns(node.table)[column]!;
+    const columns = this.#rowColumns(node.table);
+    const { table, column: drawn } = columns[column]!;
     this.#add(xpath, table, drawn.name, figures, kind);
+    const behind = columns[column + 1];
+    const occurrences = figures.values?.withOffset ?? 0;
+    if (behind?.column.role === 'offset' && occurrences > 0)
+      this.#add(xpath, behind.table, behind.column.name, { ...figures, occurrences, values: null }, kind);
   }
 
   #add(
@@ -308,8 +314,8 @@ class LinesOfColumns {
 
   constructor(lines: Lines) {
     for (const line of lines) {
-      const { xpath, table_name: table, column_name: column, active, source_type: type } = line;
-      if (xpath === null || type === 'offset') continue;
+      const { xpath, table_name: table, column_name: column, active } = line;
+      if (xpath === null) continue;
       if (!active) {
         this.#inactive.set(xpath, [...(this.#inactive.get(xpath) ?? []), line]);
         continue;

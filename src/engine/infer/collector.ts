@@ -8,6 +8,7 @@ import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { KernelCollector } from './kernel-collector.ts';
 import { mergeStatistics } from './merge-statistics.ts';
 import { PlainCollector } from './plain-collector.ts';
+import type { PlannedPlaces } from './planned-places.ts';
 import type { DocumentStatistics } from './statistics.ts';
 
 export interface StatisticsCollector {
@@ -23,6 +24,8 @@ export interface StatisticsCollector {
 export interface StatisticsCollectorOptions {
   /** false: no value of any document is kept (`--no-samples`) */
   readonly samples: boolean;
+  /** elements of one name whose types it tells apart are counted apart; default: names alone decide */
+  readonly places?: PlannedPlaces;
   /**
    * Records of the documents' first batches, together, from which on WebAssembly counts what is common (1024: below, it does not pay
    * for being made). Infinity: TypeScript alone; the statistics are the same.
@@ -59,8 +62,8 @@ class Collector implements StatisticsCollector {
 
   constructor(names: NameTable, options: StatisticsCollectorOptions) {
     this.#names = names;
+    this.#first = new PlainCollector(names, options.samples, options.places);
     this.#options = options;
-    this.#first = new PlainCollector(names, options.samples);
     this.#kernelFrom = options.kernelFrom ?? usualKernelFrom;
   }
 

@@ -2,12 +2,14 @@
 import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { elementStatistics } from './path-tree.ts';
-import { PlainCollector, noteNamespace, notContentOf } from './plain-collector.ts';
+import { PlainCollector, isTrue, noteNamespace, notContentOf } from './plain-collector.ts';
+import { noPlannedPlaces, type PlannedPlaces } from './planned-places.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { createCollectKernel, type CollectKernel } from './kernel/instance.ts';
 
 export interface KernelCollectorOptions {
   readonly samples: boolean;
+  readonly places?: PlannedPlaces;
   readonly kernelPages?: number;
 }
 
@@ -15,6 +17,7 @@ export class KernelCollector {
   readonly tokenizerKernels: TokenizerKernels;
   readonly #names: NameTable;
   readonly #samples: boolean;
+  readonly #places: PlannedPlaces;
   readonly #kernel: CollectKernel;
   readonly #namespaces: Record<string, string>;
   #documents = 0;
@@ -25,28 +28,34 @@ export class KernelCollector {
   private constructor(
     names: NameTable,
     samples: boolean,
+    places: PlannedPlaces,
     kernel: CollectKernel,
     namespaces: Record<string, string>,
   ) {
     this.#names = names;
     this.#samples = samples;
+    this.#places = places;
     this.#kernel = kernel;
     this.#namespaces = namespaces;
     this.tokenizerKernels = kernel.tokenizerKernels;
   }
 
   /** null where WebAssembly is refused. */
-  static create(names: NameTable, { samples, kernelPages }: KernelCollectorOptions): KernelCollector | null {
+  static create(
+    names: NameTable,
+    { samples, places = noPlannedPlaces, kernelPages }: KernelCollectorOptions,
+  ): KernelCollector | null {
     const notContent = notContentOf(names);
     const namespaces: Record<string, string> = {};
     const kernel = createCollectKernel({
       samples,
       ...(kernelPages === undefined ? {} : { pages: kernelPages }),
       isContent: (nameId) => !notContent.all.has(nameId),
-      isNil: (nameId) => nameId === notContent.nil,
+      isNil: (nameId, batch, record) => nameId === notContent.nil && isTrue(batch, record),
+      places,
       onNamespace: (batch, record) => noteNamespace(namespaces, batch, record, names),
     });
-    return kernel === null ? null : new KernelCollector(names, samples, kernel, namespaces);
+    return kernel === null ? null : new KernelCollector(names, samples, places, kernel, namespaces);
   }
 
   get statistics(): DocumentStatistics {
@@ -75,7 +84,7 @@ export class KernelCollector {
     if (this.#successor !== null) return this.#successor.consume(batch);
     const handled = this.#kernel.consume(batch);
     if (handled === batch.count) return;
-    this.#successor = new PlainCollector(this.#names, this.#samples, {
+    this.#successor = new PlainCollector(this.#names, this.#samples, this.#places, {
       ...this.#kernel.thaw(),
       documents: this.#documents,
       namespaces: this.#namespaces,

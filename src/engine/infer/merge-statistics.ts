@@ -48,17 +48,17 @@ export function pairElements(into: DocumentStatistics, from: DocumentStatistics)
     }
     return children;
   };
+  const isApart = (index: number): boolean => into.elements[index]!.apart === true;
   /** The child of the element itself, or of the one of its name around it or in it: their children are on one path. */
   const childOf = (parent: number, name: string): number | undefined => {
     const target = targets[parent]!;
-    const own = nameOf(from.elements[parent]!);
-    const outer = parents[parent];
-    const twin =
-      outer !== undefined && nameOf(from.elements[outer]!) === own
-        ? targets[outer]!
-        : childrenOf(target).get(own);
     const found = childrenOf(target).get(name);
-    return found ?? (twin === undefined || name === own ? undefined : childrenOf(twin).get(name));
+    const own = nameOf(from.elements[parent]!);
+    if (found !== undefined || name === own || isApart(target)) return found;
+    const outer = parents[parent];
+    const isNested = outer !== undefined && nameOf(from.elements[outer]!) === own;
+    const twin = isNested ? targets[outer]! : childrenOf(target).get(own);
+    return twin === undefined || (!isNested && isApart(twin)) ? undefined : childrenOf(twin).get(name);
   };
   const roots = new Map(into.roots.map((index) => [nameOf(into.elements[index]!), index]));
   const targets: number[] = [];
@@ -67,7 +67,11 @@ export function pairElements(into: DocumentStatistics, from: DocumentStatistics)
     const name = nameOf(element);
     const found = parent === undefined ? roots.get(name) : childOf(parent, name);
     const target =
-      found ?? into.elements.push(emptyElementStatistics(element.namespaceUri, element.localName)) - 1;
+      found ??
+      into.elements.push({
+        ...emptyElementStatistics(element.namespaceUri, element.localName),
+        ...(element.apart === true ? { apart: true as const } : {}),
+      }) - 1;
     if (parent === undefined && found === undefined) into.roots.push(target);
     targets.push(target);
   }
@@ -143,6 +147,7 @@ export function addElement(into: ElementStatistics, from: ElementStatistics): vo
   into.withText += from.withText;
   into.mixed += from.mixed;
   into.nil += from.nil;
+  into.textRuns += from.textRuns;
   addValues(into.text, from.text);
   const known = new Map(into.attributes.map((attribute) => [nameOf(attribute), attribute]));
   for (const attribute of from.attributes) {
@@ -173,5 +178,5 @@ export function addValues(into: ValueStatistics, from: ValueStatistics): void {
   if (from.min !== null && (into.min === null || isLess(from.min, into.min))) into.min = from.min;
   if (from.max !== null && (into.max === null || isLess(into.max, from.max))) into.max = from.max;
   for (const hash of from.sketch) addToSketch(into.sketch, hash);
-  if (from.offsets === true) into.offsets = true;
+  if (from.withOffset !== undefined) into.withOffset = (into.withOffset ?? 0) + from.withOffset;
 }

@@ -34,7 +34,9 @@ export function uniteNestedElements(statistics: DocumentStatistics): DocumentSta
 function findPairs({ elements }: DocumentStatistics): (readonly [number, number])[] {
   return elements.flatMap((element, outer) =>
     element.children.flatMap(({ element: inner }) =>
-      inner > outer && nameOf(elements[inner]!) === nameOf(element) ? [[outer, inner] as const] : [],
+      inner > outer && elements[inner]!.apart !== true && nameOf(elements[inner]!) === nameOf(element)
+        ? [[outer, inner] as const]
+        : [],
     ),
   );
 }

@@ -1,6 +1,7 @@
 /** The tree of paths that statistics are taken on, and the elements of it that are open. */
 import { InputError } from '../diagnostics.ts';
 import type { NameTable } from '../xml/tokens.ts';
+import type { PlannedPlace } from './planned-places.ts';
 import { packBits } from './sibling-order.ts';
 import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
 import { ValueCollector } from './values/collector.ts';
@@ -36,12 +37,14 @@ export interface PathNode {
   readonly nameId: number;
   /** null: a root element */
   readonly parent: PathNode | null;
+  readonly planned: PlannedPlace;
   count: number;
   documents: number;
   withChildren: number;
   withText: number;
   mixed: number;
   nil: number;
+  textRuns: number;
   readonly text: ValueCollector;
   /** in the order they were met, which most later elements repeat */
   readonly attributes: PathAttribute[];
@@ -65,6 +68,8 @@ export interface Frame {
   /** attributes seen */
   attributes: number;
   hasText: boolean;
+  /** a run of text goes on */
+  isInRun: boolean;
   hasChildren: boolean;
 }
 
@@ -73,6 +78,7 @@ export function newPathNode(
   index: number,
   nameId: number,
   parent: PathNode | null,
+  planned: PlannedPlace,
   samples: boolean,
 ): PathNode {
   if (index >= pathLimits.paths) failPaths(`documents have more than ${pathLimits.paths} different paths`);
@@ -82,12 +88,14 @@ export function newPathNode(
     index,
     nameId,
     parent,
+    planned,
     count: 0,
     documents: 0,
     withChildren: 0,
     withText: 0,
     mixed: 0,
     nil: 0,
+    textRuns: 0,
     text: new ValueCollector(samples),
     attributes: [],
     attributeIndexes: new Map(),
@@ -114,11 +122,12 @@ function failChildren(): never {
 interface Step<Node> {
   readonly nameId: number;
   readonly parent: Node | null;
+  readonly planned: PlannedPlace;
 }
 
 /**
- * Recursion: an element of the path that leads here, this one included, with the name of the child is the same thing again. The
- * path alone decides, whatever else is open, so that the order of documents does not.
+ * Recursion: an element of the path that leads here, this one included, with the name of the child is the same thing again, unless a plan says
+ * that their types differ. The path alone decides, whatever else is open, so that the order of documents does not.
  *
  * But for an element that stands directly in one of its own name: that may be another thing (a comment's text is called `Comment`
  * too), so the first such one is counted apart (src/engine/infer/nested-elements.ts), and it alone: what it holds is on the path of what holds it.
@@ -126,13 +135,23 @@ interface Step<Node> {
 export function knownChild<Node extends Step<Node>>(
   node: Node,
   nameId: number,
+  planned: PlannedPlace,
   childOf: (node: Node, nameId: number) => Node | null,
 ): Node | null {
-  if (nameId === node.nameId) return isNested(node) ? node : null;
+  if (nameId === node.nameId && mayBeOne(node.planned, planned)) return isNested(node) ? node : null;
   for (let above = node.parent; above !== null; above = above.parent)
-    if (above.nameId === nameId) return above;
-  const twin = isNested(node) ? node.parent : childOf(node, node.nameId);
+    if (above.nameId === nameId && mayBeOne(above.planned, planned)) return above;
+  if (nameId === node.nameId) return null;
+  const twin = isNested(node) ? node.parent : nestedIn(node, childOf);
   return twin === null ? null : childOf(twin, nameId);
+}
+
+function nestedIn<Node extends Step<Node>>(
+  node: Node,
+  childOf: (node: Node, nameId: number) => Node | null,
+): Node | null {
+  const inner = childOf(node, node.nameId);
+  return inner !== null && isNested(inner) ? inner : null;
 }
 
 /** The parent of a child of the node that is new: of two that bear one name, the outer one, whichever it is met in. */
@@ -140,8 +159,13 @@ export function pathParent<Node extends Step<Node>>(node: Node, nameId: number):
   return isNested(node) && nameId !== node.nameId ? node.parent! : node;
 }
 
-function isNested<Node extends Step<Node>>({ nameId, parent }: Step<Node>): boolean {
-  return parent?.nameId === nameId;
+function isNested<Node extends Step<Node>>({ nameId, planned, parent }: Step<Node>): boolean {
+  return parent !== null && parent.nameId === nameId && mayBeOne(parent.planned, planned);
+}
+
+/** Whether elements of one name may be the same thing. */
+function mayBeOne(a: PlannedPlace, b: PlannedPlace): boolean {
+  return a.type < 0 || b.type < 0 || a.type === b.type;
 }
 
 export function childOf(node: PathNode, nameId: number): PathNode | null {
@@ -157,6 +181,7 @@ export function newFrame(node: PathNode): Frame {
     last: -1,
     attributes: 0,
     hasText: false,
+    isInRun: false,
     hasChildren: false,
   };
 }
@@ -174,14 +199,18 @@ export function elementStatistics(node: PathNode, names: NameTable): ElementStat
   if (node.attributes.length > pathLimits.attributesOfOne)
     failPaths(`an element has more than ${pathLimits.attributesOfOne} different attributes`);
   const name = (nameId: number): [string, string] => [names.namespaceUri(nameId), names.localName(nameId)];
+  const { parent } = node;
+  const isApart = parent !== null && parent.nameId === node.nameId && !mayBeOne(parent.planned, node.planned);
   return {
     ...emptyElementStatistics(...name(node.nameId)),
+    ...(isApart ? { apart: true as const } : {}),
     count: node.count,
     documents: node.documents,
     withChildren: node.withChildren,
     withText: node.withText,
     mixed: node.mixed,
     nil: node.nil,
+    textRuns: node.textRuns,
     text: node.text.statistics,
     attributes: node.attributes.map((attribute) => {
       const [namespaceUri, localName] = name(attribute.nameId);

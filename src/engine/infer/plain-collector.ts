@@ -26,6 +26,7 @@ import {
   type Frame,
   type PathNode,
 } from './path-tree.ts';
+import { noPlannedPlaces, type PlannedPlace, type PlannedPlaces } from './planned-places.ts';
 import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './values/collector.ts';
@@ -44,6 +45,7 @@ export class PlainCollector {
   readonly #nodes: PathNode[];
   readonly #names: NameTable;
   readonly #samples: boolean;
+  readonly #places: PlannedPlaces;
   readonly #roots: Map<number, PathNode>;
   readonly #frames: Frame[];
   /** the text of the innermost element: as a range of the batch while it is one, else put together here */
@@ -57,9 +59,15 @@ export class PlainCollector {
   #documents: number;
   #bytes = 0;
 
-  constructor(names: NameTable, samples: boolean, from: Collected = nothing()) {
+  constructor(
+    names: NameTable,
+    samples: boolean,
+    places: PlannedPlaces = noPlannedPlaces,
+    from: Collected = nothing(),
+  ) {
     this.#names = names;
     this.#samples = samples;
+    this.#places = places;
     this.#notContent = notContentOf(names);
     this.#nodes = from.nodes;
     this.#roots = from.roots;
@@ -141,6 +149,7 @@ export class PlainCollector {
     frame.last = -1;
     frame.attributes = 0;
     frame.hasText = false;
+    frame.isInRun = false;
     frame.hasChildren = false;
     this.#depth = depth + 1;
     this.#clearText();
@@ -149,7 +158,7 @@ export class PlainCollector {
   #root(nameId: number): PathNode {
     let node = this.#roots.get(nameId);
     if (node === undefined) {
-      node = this.#newNode(nameId, null);
+      node = this.#newNode(nameId, null, this.#places.of(null, nameId));
       this.#roots.set(nameId, node);
     }
     return node;
@@ -159,6 +168,7 @@ export class PlainCollector {
     const { node } = parent;
     const { children } = node;
     parent.hasChildren = true;
+    parent.isInRun = false;
     // children mostly repeat, or come in the order they were first met in
     let ordinal = parent.last;
     if (ordinal < 0 || children[ordinal]!.nameId !== nameId) {
@@ -180,9 +190,11 @@ export class PlainCollector {
   }
 
   #newChild(node: PathNode, nameId: number): number {
+    const planned = this.#places.of(node.planned, nameId);
+    const known = knownChild(node, nameId, planned, childOf);
     const ordinal = node.children.push({
       nameId,
-      target: knownChild(node, nameId, childOf) ?? this.#newNode(nameId, pathParent(node, nameId)),
+      target: known ?? this.#newNode(nameId, pathParent(node, nameId), planned),
       // elements that have ended had none; those still open are counted when they end
       minOccurs: node.ended > 0 ? 0 : Infinity,
       maxOccurs: 0,
@@ -192,8 +204,8 @@ export class PlainCollector {
     return ordinal - 1;
   }
 
-  #newNode(nameId: number, parent: PathNode | null): PathNode {
-    const node = newPathNode(this.#nodes.length, nameId, parent, this.#samples);
+  #newNode(nameId: number, parent: PathNode | null, planned: PlannedPlace): PathNode {
+    const node = newPathNode(this.#nodes.length, nameId, parent, planned, this.#samples);
     this.#nodes.push(node);
     return node;
   }
@@ -225,10 +237,14 @@ export class PlainCollector {
     if (this.#depth === 0) return;
     const frame = this.#frames[this.#depth - 1]!;
     if ((flags & FLAG_WHITE_SPACE) === 0) frame.hasText = true;
-    if (frame.hasChildren) return;
-    const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
     const from = batch.events[at + 2]!;
     const to = batch.events[at + 3]!;
+    if (!frame.isInRun && to > from) {
+      frame.isInRun = true;
+      frame.node.textRuns += 1;
+    }
+    if (frame.hasChildren) return;
+    const source = (flags & FLAG_DECODED) === 0 ? batch.bytes : batch.decoded;
     if (this.#source === null && this.#text.length === 0) {
       this.#source = source;
       this.#from = from;
@@ -256,6 +272,7 @@ export class PlainCollector {
     const { node } = frame;
     let attribute = node.attributes[frame.attributes];
     if (attribute === undefined || attribute.nameId !== nameId) {
+      if (nameId === this.#notContent.nil && isTrue(batch, at / RECORD_INTS)) node.nil += 1;
       const index = node.attributeIndexes.get(nameId) ?? this.#newAttribute(node, nameId);
       if (index < 0) return;
       frame.attributes = index;
@@ -273,7 +290,6 @@ export class PlainCollector {
 
   /** Its place; -1 for those that are no content. */
   #newAttribute(node: PathNode, nameId: number): number {
-    if (nameId === this.#notContent.nil) node.nil += 1;
     if (this.#notContent.all.has(nameId)) return -1;
     const value = new ValueCollector(this.#samples);
     const count = node.attributes.push({ nameId, count: 0, documents: 0, lastDocument: 0, value });
@@ -296,6 +312,12 @@ export function notContentOf(names: NameTable): NotContent {
     names.intern(xsiNamespace, 'noNamespaceSchemaLocation'),
   ]);
   return { nil, all };
+}
+
+/** Whether the value at the record is a boolean, and true (XSD Part 2 §3.2.2). */
+export function isTrue(batch: TokenBatch, record: number): boolean {
+  const value = rangeText(batch, record).trim();
+  return value === 'true' || value === '1';
 }
 
 /** The first of each prefix. */

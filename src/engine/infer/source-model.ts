@@ -166,7 +166,7 @@ function inferFilled(value: ValueStatistics): ValueType {
   if ((classes & CLASS_DATETIME_ZONED) !== 0)
     return atomic('dateTime', {
       zone: 'always',
-      ...(value.offsets === true ? { offsets: true } : {}),
+      ...(value.withOffset === undefined ? {} : { offsets: true as const }),
     });
   return atomic('string');
 }

@@ -19,8 +19,8 @@ export interface ValueStatistics {
   max: string | null;
   /** the least hashes of distinct values (k minimum values): an estimate of how many there are */
   sketch: number[];
-  /** some are dates with times that have an offset from UTC, and not `Z`; absent: none, or statistics of an earlier release */
-  offsets?: true;
+  /** how many are dates with times that have an offset from UTC, and not `Z`; absent: none */
+  withOffset?: number;
 }
 
 export interface ChildStatistics {
@@ -48,6 +48,8 @@ export interface AttributeStatistics {
 export interface ElementStatistics {
   readonly namespaceUri: string;
   readonly localName: string;
+  /** it stands directly in an element of its own name and, as the schema says, of another type: nothing of the two is on one path */
+  readonly apart?: true;
   count: number;
   documents: number;
   /** elements with child elements, with text that is not white space, with both */
@@ -55,6 +57,8 @@ export interface ElementStatistics {
   withText: number;
   mixed: number;
   nil: number;
+  /** pieces of text between tags, white space alone among them */
+  textRuns: number;
   readonly text: ValueStatistics;
   readonly attributes: AttributeStatistics[];
   /** in the order siblings were met */
@@ -104,6 +108,7 @@ export function emptyElementStatistics(namespaceUri: string, localName: string):
     withText: 0,
     mixed: 0,
     nil: 0,
+    textRuns: 0,
     text: emptyValueStatistics(),
     attributes: [],
     children: [],

@@ -58,6 +58,7 @@ function decidingElement(
     withText: 0,
     mixed: 0,
     nil: met.nil > 0 ? 1 : 0,
+    textRuns: 0,
     text: decidingValue(met.text, ofTexts),
     attributes: met.attributes.map((attribute) => ({
       namespaceUri: attribute.namespaceUri,
@@ -90,7 +91,7 @@ function decidingValue(value: ValueStatistics, decided: Decided): ValueStatistic
     min: someHaveZone(value) ? zonedValue : null,
     max: null,
     sketch: [],
-    ...(value.offsets === true ? { offsets: true } : {}),
+    ...(value.withOffset === undefined ? {} : { withOffset: 1 }),
   };
 }
 

@@ -23,6 +23,7 @@ export async function collectStatistics({
     inputs,
     rowTag: plan.rowTag,
     roots: plan.roots,
+    source: plan.origin === null || plan.origin.model.inferred === true ? null : plan.origin.model,
     takesXsd,
     rejects,
     progress: (fraction, done) => session.progress(fraction * share, done),

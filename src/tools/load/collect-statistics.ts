@@ -1,5 +1,7 @@
 /** Statistics of documents, in one pass. */
 import { createStatisticsCollector } from '../../engine/infer/collector.ts';
+import { placesOfDeclarations } from '../../engine/infer/planned-places.ts';
+import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';
 import { createRootCheck, type RootRule } from '../../engine/shred/unknown-root.ts';
@@ -27,6 +29,8 @@ export interface StatisticsPass {
   readonly inputs: InputSet;
   readonly rowTag: RowElementName | null;
   readonly roots: RootRule;
+  /** that of the XSD set the documents are read by; null: names alone tell elements apart */
+  readonly source: SourceModel | null;
   /** XSDs are documents here, also by their name */
   readonly takesXsd: boolean;
   /** documents that are left out */
@@ -38,7 +42,7 @@ export interface StatisticsPass {
 /** In this process. InputError: see collectStatistics. */
 export function collectHere(
   { limits, request }: Pick<ToolSession, 'limits' | 'request'>,
-  { inputs, rowTag, roots, rejects, progress }: StatisticsPass,
+  { inputs, rowTag, roots, source, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   let disk = 0;
   const members = async function* (): AsyncIterable<InputMember> {
@@ -53,6 +57,7 @@ export function collectHere(
     limits,
     rowTag,
     roots,
+    source,
     noSamples: request.noSamples,
     afterPiece: ({ diskBytes }, read, sofar) =>
       progress((disk + Math.min(read, diskBytes)) / Math.max(1, inputs.totalBytes), {
@@ -67,6 +72,7 @@ export interface Collecting extends Pick<ToolSession, 'limits'> {
   /** elements that are documents of their own; null: each file is one */
   readonly rowTag: RowElementName | null;
   readonly roots: RootRule;
+  readonly source: SourceModel | null;
   /** `--no-samples` */
   readonly noSamples: boolean;
   /** called after every piece of a file, with what has been read of it and of all */
@@ -80,10 +86,13 @@ export interface Collecting extends Pick<ToolSession, 'limits'> {
 /** InputError: a document is not well-formed, over a limit, or starts as none may. */
 export async function collectStatistics(
   members: AsyncIterable<InputMember>,
-  { limits, rowTag, roots, noSamples, afterPiece }: Collecting,
+  { limits, rowTag, roots, source, noSamples, afterPiece }: Collecting,
 ): Promise<CollectedStatistics> {
   const names = createNameTable();
-  const collector = createStatisticsCollector(names, { samples: !noSamples });
+  const collector = createStatisticsCollector(names, {
+    samples: !noSamples,
+    ...(source === null ? {} : { places: placesOfDeclarations(source, names) }),
+  });
   const check = createRootCheck(roots, names);
   const documents = createDocumentCut(rowTag, names, {
     begin: (file, number) => {

@@ -1,4 +1,5 @@
 /** Documents to rows: the loop that ties tokeniser, shredder and sink together, with back-pressure end to end. */
+import { placesOfPlan } from '../../engine/infer/planned-places.ts';
 import { createStatisticsCollector, type StatisticsCollector } from '../../engine/infer/collector.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { createIdentityChecker } from '../../engine/identity/checker.ts';
@@ -288,9 +289,12 @@ export class Loader {
   }
 
   #newCollector(): StatisticsCollector | null {
-    const { withStatistics, session } = this.#context;
+    const { withStatistics, session, logical } = this.#context;
     if (!withStatistics) return null;
-    return createStatisticsCollector(this.#names, { samples: !session.request.noSamples });
+    return createStatisticsCollector(this.#names, {
+      samples: !session.request.noSamples,
+      places: placesOfPlan(logical.model, this.#names),
+    });
   }
 
   /** A small document is loaded before this returns; a promise where it is to be waited before the next. */

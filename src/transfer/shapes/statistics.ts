@@ -25,37 +25,41 @@ const values = object<ValueStatistics>(
     max: nullable(text()),
     sketch: array(integer()),
   },
-  { offsets: oneOf(true) },
+  { withOffset: count },
 );
 
-const element = object<ElementStatistics>({
-  namespaceUri: text(),
-  localName: text(/./),
-  count,
-  documents: count,
-  withChildren: count,
-  withText: count,
-  mixed: count,
-  nil: count,
-  text: values,
-  attributes: array(
-    object<AttributeStatistics>({
-      namespaceUri: text(),
-      localName: text(/./),
-      count,
-      documents: count,
-      value: values,
-    }),
-  ),
-  children: array(
-    object<ChildStatistics>({
-      element: count,
-      minOccurs: count,
-      maxOccurs: count,
-      precededBy: array(integer()),
-    }),
-  ),
-});
+const element = object<ElementStatistics>(
+  {
+    namespaceUri: text(),
+    localName: text(/./),
+    count,
+    documents: count,
+    withChildren: count,
+    withText: count,
+    mixed: count,
+    nil: count,
+    textRuns: count,
+    text: values,
+    attributes: array(
+      object<AttributeStatistics>({
+        namespaceUri: text(),
+        localName: text(/./),
+        count,
+        documents: count,
+        value: values,
+      }),
+    ),
+    children: array(
+      object<ChildStatistics>({
+        element: count,
+        minOccurs: count,
+        maxOccurs: count,
+        precededBy: array(integer()),
+      }),
+    ),
+  },
+  { apart: oneOf(true) },
+);
 
 const shape = object<DocumentStatistics>({
   format: oneOf(1),

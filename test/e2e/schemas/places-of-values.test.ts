@@ -31,6 +31,32 @@ const extended =
   <xs:element name="other"><xs:complexType><xs:sequence><xs:element name="row" maxOccurs="9"><xs:complexType><xs:attribute name="x"/></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>`);
 const extendedText = `<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><p xsi:type="T2"><n>1</n><ext>outer</ext><kid xsi:type="T2"><n>2</n><ext>inner</ext></kid></p></r>`;
 
+/** The same names again, without recursion of types. */
+const nested =
+  schema(`<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="a" type="A" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
+  <xs:complexType name="A"><xs:sequence><xs:element name="v" type="xs:int"/><xs:element name="b" type="B" minOccurs="0"/><xs:element name="a" type="Inner" minOccurs="0" maxOccurs="3"/></xs:sequence></xs:complexType>
+  <xs:complexType name="B"><xs:sequence><xs:element name="a" type="xs:string" maxOccurs="2"/><xs:element name="r"><xs:complexType><xs:attribute name="x"/></xs:complexType></xs:element></xs:sequence></xs:complexType>
+  <xs:complexType name="Inner"><xs:sequence><xs:element name="v" type="xs:string"/><xs:element name="w" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType>`);
+const nestedText = `<r><a><v>1</v><b><a>x</a><a>y</a><r x="1"/></b><a><v>p</v><w>q</w></a><a><v>s</v></a></a><a><v>2</v></a></r>`;
+
+const nillable = schema(
+  `<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="n" nillable="true" maxOccurs="9"><xs:complexType><xs:sequence><xs:element name="v" type="xs:int" nillable="true"/><xs:element name="s" type="xs:string" nillable="true"/></xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>`,
+);
+const nillableText = `<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><n xsi:nil="false"><v xsi:nil="false">1</v><s xsi:nil="0">a</s></n><n><v xsi:nil="true"/><s xsi:nil="1"/></n><n xsi:nil="true"/><n><v>2</v><s xsi:nil=" false "/></n></r>`;
+
+const untyped =
+  schema(`<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="u" maxOccurs="9"/><xs:element name="t" type="T" minOccurs="0"/></xs:sequence></xs:complexType></xs:element>
+  <xs:complexType name="T"><xs:sequence><xs:element name="n" type="xs:string"/><xs:element name="l" type="L" minOccurs="0"/></xs:sequence><xs:attribute name="k"/></xs:complexType>
+  <xs:complexType name="L"><xs:sequence><xs:element name="m" type="xs:string" maxOccurs="3"/></xs:sequence></xs:complexType>`);
+const untypedText = `<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><u xsi:type="T" k="1"><n>1</n><l><m>a</m></l></u><u>text</u><u><n>4</n></u><u/><t k="2"><n>2</n><l><m>b</m><m>c</m></l></t></r>`;
+
+const contents =
+  schema(`<xs:element name="r"><xs:complexType><xs:sequence><xs:element name="p" type="P" maxOccurs="9"/><xs:element name="at" type="xs:dateTime" maxOccurs="9"/><xs:element name="l" type="L" minOccurs="0"/><xs:element name="m" type="L" minOccurs="0" maxOccurs="9"/></xs:sequence><xs:attribute name="when" type="xs:dateTime"/><xs:attribute name="list" type="L"/></xs:complexType></xs:element>
+  <xs:complexType name="P" mixed="true"><xs:sequence><xs:element name="i" type="P" minOccurs="0" maxOccurs="9"/><xs:any minOccurs="0" namespace="urn:x" processContents="lax" maxOccurs="9"/></xs:sequence></xs:complexType>
+  <xs:simpleType name="L"><xs:list itemType="xs:int"/></xs:simpleType>`);
+const contentsText = `<r when="2026-01-01T00:00:00+02:00" list=" 1 2
+ 3 "><p>one<i>two</i>three<i/>four<z:z xmlns:z="urn:x">five</z:z> <z:z xmlns:z="urn:x"/></p><p/><p> </p><at>2026-01-01T00:00:00Z</at><at>2026-01-01T00:00:00-05:00</at><at>2026-01-01T00:00:00</at><l>1 2</l><m>4</m><m/><m>5 6 7</m></r>`;
+
 describe('what the catalogue says', { timeout: 120_000 }, () => {
   const trial = useTrial();
   let home: ServiceHome;
@@ -43,17 +69,16 @@ describe('what the catalogue says', { timeout: 120_000 }, () => {
     sql = await trial.metadb(home);
   }, 120_000);
 
-  async function load(name: string, xsd: string, text: string, ...more: string[]): Promise<number> {
+  async function load(name: string, xsd: string | null, text: string, ...more: string[]): Promise<number> {
     const folder = join(home.directory, name);
     await mkdir(folder);
-    await writeFile(join(folder, `${name}.xsd`), xsd);
+    if (xsd !== null) await writeFile(join(folder, `${name}.xsd`), xsd);
     await writeFile(join(folder, 'a.xml'), text);
     const { origin } = await convert(
       home,
       'xml2er',
       join(folder, 'a.xml'),
-      '--xsd',
-      join(folder, `${name}.xsd`),
+      ...(xsd === null ? ['--name', name] : ['--xsd', join(folder, `${name}.xsd`)]),
       '-o',
       `metadb:${name}`,
       ...more,
@@ -90,8 +115,18 @@ describe('what the catalogue says', { timeout: 120_000 }, () => {
   it.each([
     ['below', below, belowText, ['/team/user/pos/v', '/team/user/pos/item/v', '/team/pos/item/v']],
     ['extended', extended, extendedText, ['/r/p/kid/ext', '/r/p/kid/n', '/r/p/ext']],
+    ['nested', nested, nestedText, ['/r/a/v', '/r/a/b/a', '/r/a/b/r/@x', '/r/a/a/v', '/r/a/a/w']],
+    ['nillable', nillable, nillableText, ['/r/n/v', '/r/n/s']],
+    ['untyped', untyped, untypedText, ['/r/t/n', '/r/t/@k', '/r/t/l/m', '/r/u']],
+    ['contents', contents, contentsText, ['/r/p', '/r/p/i', '/r/at', '/r/@when', '/r/l', '/r/@list', '/r/m']],
+    ['inferred', null, extendedText, ['/r/p/@xsi:type', '/r/p/kid/n']],
+    ['inferred_nested', null, nestedText, ['/r/a/v']],
+    ['inferred_contents', null, contentsText, ['/r/@when', '/r/at', '/r/@list', '/r/p/i']],
+    ['inferred_nillable', null, nillableText, ['/r/n/v', '/r/n/s']],
+    ['inferred_below', null, belowText, ['/team/pos/v']],
   ] as const)('of every place, as often as values are there: %s', async (name, xsd, text, paths) => {
-    for (const [at, more] of [[], ['--prune'], ['-g', '0'], ['-g', '1', '--prune']].entries()) {
+    const prunings = [[], ['--prune'], ['-g', '0'], ['-g', '1', '--prune']];
+    for (const [at, more] of (xsd === null ? [[], ['-g', '0'], ['-g', '2']] : prunings).entries()) {
       const target = `${name}_${at}`;
       const origin = await load(target, xsd, text, ...more);
       const mappings = await service.client.get<MappingAnswer[]>(`/v2/mapping/get/${origin}`);
@@ -111,6 +146,19 @@ describe('what the catalogue says', { timeout: 120_000 }, () => {
       );
       expect(lineage.map((one) => one.source_xpath)).toContain(paths[0]);
     }
+  });
+
+  it('of each place where names stand again in one another, as often as there', async () => {
+    const origin = await load('again', nested, nestedText);
+    const statistics = await service.client.get<Statistics[]>(`/v2/mapping/get_stats/${origin}`);
+    const values = statistics.filter(({ column_name: column }) => column !== null);
+    expect(Object.fromEntries(values.map(({ xpath, occurrences }) => [xpath, occurrences]))).toEqual({
+      '/r/a/v': 2,
+      '/r/a/b/a': 2,
+      '/r/a/b/r/@x': 1,
+      '/r/a/a/v': 2,
+      '/r/a/a/w': 1,
+    });
   });
 
   it('is the logical schema that the last load used', async () => {

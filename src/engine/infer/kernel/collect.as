@@ -65,7 +65,7 @@ function endElement(frame: usize, node: usize): void {
   // children that only other elements had
   const end = least + (<usize>(capacity - counted) << 2);
   for (; least < end; least += 16) v128.store(least, i32x4.splat(0));
-  const hasText = load<u16>(frame, FRAME_HAS_TEXT) != 0;
+  const hasText = (load<u16>(frame, FRAME_HAS_TEXT) & HAS_TEXT) != 0;
   if (hasText) increment(node + NODE_WITH_TEXT);
   if (load<u16>(frame, FRAME_HAS_CHILDREN) != 0) {
     increment(node + NODE_WITH_CHILDREN);
@@ -101,7 +101,11 @@ export function collect(from: i32, count: i32): i32 {
     const kind = flags & KIND_MASK;
     if (kind == KIND_TEXT) {
       if (depth == 0) continue;
-      if ((flags & FLAG_WHITE_SPACE) == 0) store<u16>(frame, 1, FRAME_HAS_TEXT);
+      const met = load<u16>(frame, FRAME_HAS_TEXT);
+      if ((met & IN_RUN) == 0 && load<u32>(e, 12) > load<u32>(e, 8)) {
+        increment(node + NODE_TEXT_RUNS);
+        store<u16>(frame, met | IN_RUN | ((flags & FLAG_WHITE_SPACE) == 0 ? HAS_TEXT : 0), FRAME_HAS_TEXT);
+      } else if ((flags & FLAG_WHITE_SPACE) == 0) store<u16>(frame, met | HAS_TEXT, FRAME_HAS_TEXT);
       if (load<u16>(frame, FRAME_HAS_CHILDREN) != 0) continue;
       const source = (flags & FLAG_DECODED) == 0 ? bytes : decoded;
       const pieceFrom = source + load<u32>(e, 8);
@@ -133,6 +137,7 @@ export function collect(from: i32, count: i32): i32 {
       }
       store<i32>(frame, ordinal, FRAME_LAST);
       store<u16>(frame, 1, FRAME_HAS_CHILDREN);
+      store<u16>(frame, load<u16>(frame, FRAME_HAS_TEXT) & HAS_TEXT, FRAME_HAS_TEXT);
       const offset = <usize>ordinal << 2;
       const counter = load<usize>(frame, FRAME_COUNTS) + offset;
       const seen = load<i32>(counter) + 1;

@@ -1,5 +1,6 @@
 /** The tree of paths in the memory of src/engine/infer/kernel/collect.as: made known to it step by step, and given back as src/engine/infer/path-tree.ts has it. */
 import { knownChild, newFrame, newPathNode, pathParent, type Frame, type PathNode } from '../path-tree.ts';
+import { unplanned, type PlannedPlace, type PlannedPlaces } from '../planned-places.ts';
 import { isLess, sketchSize } from '../statistics.ts';
 import { ALL_CLASSES } from '../values/classes.ts';
 import { ValueCollector } from '../values/collector.ts';
@@ -17,6 +18,7 @@ interface Known {
   readonly address: number;
   readonly nameId: number;
   readonly parent: Known | null;
+  readonly planned: PlannedPlace;
   readonly children: Map<number, number>;
   readonly targets: Known[];
   readonly attributes: Map<number, number>;
@@ -37,6 +39,7 @@ export class CollectedTree {
   readonly #floats: Float64Array;
   readonly #bytes: Uint8Array;
   readonly #samples: boolean;
+  readonly #places: PlannedPlaces;
   readonly #end: number;
   #used: number;
   /** nodes without a value: there is room for one each */
@@ -47,14 +50,15 @@ export class CollectedTree {
   readonly #byAddress = new Map<number, Known>();
 
   /** The memory from `from` on is the tree's. */
-  constructor(buffer: ArrayBuffer, from: number, samples: boolean) {
+  constructor(buffer: ArrayBuffer, from: number, samples: boolean, places: PlannedPlaces) {
     this.#ints = new Int32Array(buffer);
     this.#floats = new Float64Array(buffer);
     this.#bytes = new Uint8Array(buffer);
     this.#samples = samples;
+    this.#places = places;
     this.#used = from;
     this.#end = buffer.byteLength - layout.MARGIN_BYTES;
-    this.#top = this.#newNode(-1, null)!;
+    this.#top = this.#newNode(-1, null, unplanned)!;
     this.#nodes.length = 0;
     this.#owed = 0;
   }
@@ -101,7 +105,13 @@ export class CollectedTree {
     const nodes: PathNode[] = [];
     const nodeOf = new Map<Known, PathNode>();
     for (const [index, known] of this.#nodes.entries()) {
-      const node = newPathNode(index, known.nameId, nodeOf.get(known.parent!) ?? null, this.#samples);
+      const node = newPathNode(
+        index,
+        known.nameId,
+        nodeOf.get(known.parent!) ?? null,
+        known.planned,
+        this.#samples,
+      );
       nodes.push(node);
       nodeOf.set(known, node);
     }
@@ -124,7 +134,8 @@ export class CollectedTree {
       if (int(layout.FRAME_WORDS) > 0) frame.seen = this.#ints.slice(seen, seen + int(layout.FRAME_WORDS));
       frame.last = int(layout.FRAME_LAST);
       frame.attributes = int(layout.FRAME_ATTRIBUTES);
-      frame.hasText = (int(layout.FRAME_HAS_TEXT) & 0xffff) !== 0;
+      frame.hasText = (int(layout.FRAME_HAS_TEXT) & layout.HAS_TEXT) !== 0;
+      frame.isInRun = (int(layout.FRAME_HAS_TEXT) & layout.IN_RUN) !== 0;
       frame.hasChildren = int(layout.FRAME_HAS_TEXT) >>> 16 !== 0;
       return frame;
     });
@@ -141,6 +152,7 @@ export class CollectedTree {
     node.withText = float(layout.NODE_WITH_TEXT);
     node.mixed = float(layout.NODE_MIXED);
     node.ended = float(layout.NODE_ENDED);
+    node.textRuns = float(layout.NODE_TEXT_RUNS);
     node.nil = known.nil;
     if (int(layout.NODE_VALUE) !== 0) this.#fillValue(node.text, int(layout.NODE_VALUE));
     const words = int(layout.NODE_WORDS);
@@ -188,7 +200,7 @@ export class CollectedTree {
       min,
       max,
       sketch: Array.from(this.#ints.subarray(sketch, sketch + int(layout.SKETCH_SIZE)), (hash) => hash >>> 0),
-      ...(int(layout.HAS_OFFSETS) === 0 ? {} : { offsets: true as const }),
+      ...(int(layout.WITH_OFFSET) === 0 ? {} : { withOffset: int(layout.WITH_OFFSET) }),
     });
   }
 
@@ -214,10 +226,12 @@ export class CollectedTree {
     if (ordinal >= mostOfOne) return null;
     if (ordinal === this.#ints[(address + layout.NODE_CHILD_CAPACITY) >> 2] && !this.#growChildren(address))
       return null;
-    const target =
-      node === this.#top
-        ? this.#newNode(nameId, null)
-        : (knownChild(node, nameId, childOf) ?? this.#newNode(nameId, pathParent(node, nameId)));
+    const isRoot = node === this.#top;
+    const planned = this.#places.of(isRoot ? null : node.planned, nameId);
+    const target = isRoot
+      ? this.#newNode(nameId, null, planned)
+      : (knownChild(node, nameId, planned, childOf) ??
+        this.#newNode(nameId, pathParent(node, nameId), planned));
     if (target === null) return null;
     const set = (column: number, value: number): void => {
       this.#ints[(this.#ints[(address + column) >> 2]! >> 2) + ordinal] = value;
@@ -233,7 +247,7 @@ export class CollectedTree {
     return ordinal;
   }
 
-  #newNode(nameId: number, parent: Known | null): Known | null {
+  #newNode(nameId: number, parent: Known | null, planned: PlannedPlace): Known | null {
     const address = this.#allocate(layout.NODE_BYTES + layout.VALUE_BYTES);
     if (address === null) return null;
     // the value's share is given back: it is owed
@@ -243,6 +257,7 @@ export class CollectedTree {
       address,
       nameId,
       parent,
+      planned,
       children: new Map(),
       targets: [],
       attributes: new Map(),

@@ -5,6 +5,7 @@ import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
 import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kernel/instance.ts';
 import { TapeInMemory, kernelsAround } from '../../xml/kernel/tape-in-memory.ts';
 import type { Frame } from '../path-tree.ts';
+import type { PlannedPlaces } from '../planned-places.ts';
 import * as layout from './layout.ts';
 import { collectTapeWasm } from './collect-wasm.ts';
 import { CollectedTree, type TreeOfPaths } from './collected-tree.ts';
@@ -23,7 +24,9 @@ export interface CollectKernelOptions {
   readonly pages?: number;
   /** an attribute that says something of the document, not of its content; `node` tells it of the element */
   readonly isContent: (nameId: number) => boolean;
-  readonly isNil: (nameId: number) => boolean;
+  /** the attribute, at that record, says that the element is nil */
+  readonly isNil: (nameId: number, batch: TokenBatch, record: number) => boolean;
+  readonly places: PlannedPlaces;
   readonly onNamespace: (batch: TokenBatch, record: number) => void;
 }
 
@@ -78,7 +81,7 @@ export class CollectKernel {
     this.#counts = this.#ints(COUNT_INTS);
     this.#seen = this.#ints(SEEN_INTS);
     const text = this.#allocate(TEXT_BYTES);
-    this.#tree = new CollectedTree(buffer, this.#used, options.samples);
+    this.#tree = new CollectedTree(buffer, this.#used, options.samples, options.places);
     this.#set(layout.FRAMES, this.#frames.byteOffset);
     this.#set(layout.FRAME_CAPACITY, FRAME_CAPACITY);
     this.#set(layout.COUNTS_END, this.#counts.byteOffset + COUNT_INTS * 4);
@@ -121,7 +124,7 @@ export class CollectKernel {
       if (exit === layout.EXIT_NAMESPACE) {
         this.#options.onNamespace(batch, next);
         next += 1;
-      } else if (!this.#answer(exit, events + next * RECORD_INTS * 4)) return next;
+      } else if (!this.#answer(exit, events + next * RECORD_INTS * 4, batch, next)) return next;
     }
   }
 
@@ -133,12 +136,12 @@ export class CollectKernel {
   }
 
   /** False: there is no room. */
-  #answer(exit: number, event: number): boolean {
+  #answer(exit: number, event: number, batch: TokenBatch, record: number): boolean {
     switch (exit) {
       case layout.EXIT_ELEMENT:
         return this.#answerOrdinal(event, this.#tree.child(this.#innermost, this.#nameOf(event)));
       case layout.EXIT_ATTRIBUTE:
-        return this.#answerOrdinal(event, this.#attribute(this.#nameOf(event)));
+        return this.#answerOrdinal(event, this.#attribute(this.#nameOf(event), batch, record));
       case layout.EXIT_VALUE:
         this.#tree.makeValue(this.#get(layout.ASKED));
         return true;
@@ -155,8 +158,8 @@ export class CollectKernel {
     }
   }
 
-  #attribute(nameId: number): number | null {
-    if (this.#options.isNil(nameId)) this.#tree.addNil(this.#innermost);
+  #attribute(nameId: number, batch: TokenBatch, record: number): number | null {
+    if (this.#options.isNil(nameId, batch, record)) this.#tree.addNil(this.#innermost);
     return this.#options.isContent(nameId) ? this.#tree.attribute(this.#innermost, nameId) : -1;
   }
 

@@ -53,6 +53,7 @@ export const NODE_WITH_CHILDREN = 8;
 export const NODE_WITH_TEXT = 16;
 export const NODE_MIXED = 24;
 export const NODE_ENDED = 32;
+export const NODE_TEXT_RUNS = 40;
 export const NODE_DOCUMENTS = 48;
 export const NODE_LAST_DOCUMENT = 52;
 export const NODE_VALUE = 56;
@@ -84,9 +85,11 @@ export const FRAME_SEEN = 12;
 export const FRAME_WORDS = 16;
 export const FRAME_LAST = 20;
 export const FRAME_ATTRIBUTES = 24;
-/** int16 each */
+/** int16 each; of the first, bit 0: there was text that is not white space, bit 1: a run of text goes on */
 export const FRAME_HAS_TEXT = 28;
 export const FRAME_HAS_CHILDREN = 30;
+export const HAS_TEXT = 1;
+export const IN_RUN = 2;
 export const FRAME_BYTES = 32;
 
 // value: counts and numbers are float64
@@ -104,8 +107,8 @@ export const SKETCH_SIZE = 56;
 /** with the kind behind it: 0 text, 1 a number, 3 a number of digits alone */
 export const LEAST_LENGTH = 60;
 export const GREATEST_LENGTH = 68;
-/** some values are dates with times that have an offset from UTC */
-export const HAS_OFFSETS = 76;
+/** values that are dates with times and have an offset from UTC */
+export const WITH_OFFSET = 76;
 export const SKETCH = 80;
 export const RECENT = 336;
 export const LEAST = 592;

@@ -338,7 +338,7 @@ function addValue(value: usize, from: usize, length: usize, count: i32, fnv: u32
     }
     store<i32>(value, classes & found, CLASSES);
   }
-  if (hasOffset(from, to)) store<i32>(value, 1, HAS_OFFSETS);
+  if (hasOffset(from, to)) store<i32>(value, load<i32>(value, WITH_OFFSET) + 1, WITH_OFFSET);
   increment(value + VALUE_COUNT);
   if (isFirst || count < load<i32>(value, MIN_LENGTH)) store<i32>(value, count, MIN_LENGTH);
   if (count > load<i32>(value, MAX_LENGTH)) store<i32>(value, count, MAX_LENGTH);

@@ -24,7 +24,7 @@ export class ValueCollector {
   #wholeDigits = 0;
   #minFraction = 0;
   #maxFraction = 0;
-  #offsets = false;
+  #withOffset = 0;
   /** made with the first value: most elements of a document have children, and no value */
   #sketch: ValueSketch | null = null;
   #extremes: ValueExtremes | null = null;
@@ -52,7 +52,7 @@ export class ValueCollector {
     if (isFirst || length < this.#minLength) this.#minLength = length;
     if (length > this.#maxLength) this.#maxLength = length;
     (this.#sketch ??= new ValueSketch()).add(hash);
-    this.#offsets ||= hasOffset(bytes, start, end);
+    if (hasOffset(bytes, start, end)) this.#withOffset += 1;
     let number = NaN;
     if ((this.#classes & CLASS_DECIMAL) !== 0) number = this.#number(bytes, start, end, isFirst);
     else if (this.#classes !== 0) this.#classes = classesOf(bytes, start, end, this.#classes);
@@ -69,7 +69,7 @@ export class ValueCollector {
     this.#wholeDigits = from.wholeDigits;
     this.#minFraction = from.minFraction;
     this.#maxFraction = from.maxFraction;
-    this.#offsets = from.offsets === true;
+    this.#withOffset = from.withOffset ?? 0;
     if (from.sketch.length > 0) (this.#sketch = new ValueSketch()).restore(from.sketch);
     if (from.min !== null) (this.#extremes = new ValueExtremes()).restore(from.min, from.max!);
   }
@@ -88,7 +88,7 @@ export class ValueCollector {
       min: this.#extremes?.min ?? null,
       max: this.#extremes?.max ?? null,
       sketch: this.#sketch?.hashes ?? [],
-      ...(this.#offsets ? { offsets: true as const } : {}),
+      ...(this.#withOffset > 0 ? { withOffset: this.#withOffset } : {}),
     };
   }
 

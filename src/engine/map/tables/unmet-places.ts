@@ -198,7 +198,7 @@ class MetPlaces {
 
   #noteValue(column: ColumnDraft, value: ValueStatistics): void {
     noteZone(column, value);
-    column.hasOffsets ||= value.offsets === true;
+    column.hasOffsets ||= value.withOffset !== undefined;
     noteDigits(column, value);
     if (column.members.length > 0) this.#unions.set(column, [...(this.#unions.get(column) ?? []), value]);
   }

@@ -1,6 +1,7 @@
 /** `--engine spark`, before there is a schema, or for statistics alone: executors take statistics of units, and they are merged here. */
 import { addStatistics } from '../../../engine/infer/merge-statistics.ts';
 import { InputError, type Diagnostic } from '../../../engine/diagnostics.ts';
+import type { SourceModel } from '../../../engine/model/source-model.ts';
 import { emptyStatistics } from '../../../engine/infer/statistics.ts';
 import type { RootRule } from '../../../engine/shred/unknown-root.ts';
 import type { OriginFile } from '../../../ports/stores/catalog.ts';
@@ -24,6 +25,7 @@ import type { ToolSession } from '../../session/tool-session.ts';
 export interface StatisticsJob extends ReadingJob {
   readonly noSamples: boolean;
   readonly roots: RootRule;
+  readonly source: SourceModel | null;
   /** `--on-error skip` */
   readonly skips: boolean;
 }
@@ -43,7 +45,7 @@ export type StatisticsReport = StatisticsOfUnit | { readonly failure: UnitFailur
  */
 export async function collectOnSpark(
   session: ToolSession,
-  { inputs, rowTag, roots, takesXsd, rejects, progress }: StatisticsPass,
+  { inputs, rowTag, roots, source, takesXsd, rejects, progress }: StatisticsPass,
 ): Promise<CollectedStatistics> {
   return withSpark(session, `xml2er -j ${session.idJob}: statistics`, async (spark) => {
     const surveyed = await surveyOnSpark(session, spark, inputs, {
@@ -62,6 +64,7 @@ export async function collectOnSpark(
       const job: StatisticsJob = {
         ...readingJob(session, { rowTag, takesXsd }),
         roots,
+        source,
         noSamples: session.request.noSamples,
         skips: session.request.onError === 'skip',
       };

@@ -20,9 +20,9 @@ async function collect(
   job: StatisticsJob & PlacedJob,
   members: readonly UnitMember[],
 ): Promise<StatisticsReport> {
-  const { limits, rowTag, roots, noSamples } = job;
+  const { limits, rowTag, roots, source, noSamples } = job;
   const read = (some: AsyncIterable<InputMember>): Promise<CollectedStatistics> =>
-    collectStatistics(some, { limits, rowTag, roots, noSamples, afterPiece: () => undefined });
+    collectStatistics(some, { limits, rowTag, roots, source, noSamples, afterPiece: () => undefined });
   return job.skips
     ? collectSound(membersOf(job, members), members, read)
     : { collected: await read(membersOf(job, members)), rejects: [] };

@@ -89,7 +89,7 @@ stop: stop_key bigint!, document_key bigint!, leg_key bigint! -> leg, position i
 
   it('is none of statistics of an earlier release', () => {
     const statistics = statisticsOf([leg(atOffset)]);
-    for (const { text } of statistics.elements) delete text.offsets;
+    for (const { text } of statistics.elements) delete text.withOffset;
     const met = { statistics, declared: source };
     const model = buildRelationalModel(pruneSourceModel(source, statistics), { mapLevel: 3, met });
     expect(offsetsOf(model)).toEqual([]);
