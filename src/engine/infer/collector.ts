@@ -8,7 +8,7 @@ import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { KernelCollector } from './kernel-collector.ts';
 import { mergeStatistics } from './merge-statistics.ts';
 import { PlainCollector } from './plain-collector.ts';
-import type { PlannedPlaces } from './planned-places.ts';
+import type { DeclaredPlaces } from './declared-places.ts';
 import type { DocumentStatistics } from './statistics.ts';
 
 export interface StatisticsCollector {
@@ -25,7 +25,7 @@ export interface StatisticsCollectorOptions {
   /** false: no value of any document is kept (`--no-samples`) */
   readonly samples: boolean;
   /** elements of one name whose types it tells apart are counted apart; default: names alone decide */
-  readonly places?: PlannedPlaces;
+  readonly places?: DeclaredPlaces;
   /**
    * Records of the documents' first batches, together, from which on WebAssembly counts what is common (1024: below, it does not pay
    * for being made). Infinity: TypeScript alone; the statistics are the same.

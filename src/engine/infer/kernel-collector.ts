@@ -3,13 +3,13 @@ import type { TokenizerKernels } from '../xml/tokenizer/fast.ts';
 import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { elementStatistics } from './path-tree.ts';
 import { PlainCollector, isTrue, noteNamespace, notContentOf } from './plain-collector.ts';
-import { noPlannedPlaces, type PlannedPlaces } from './planned-places.ts';
+import { noDeclaredPlaces, type DeclaredPlaces } from './declared-places.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { createCollectKernel, type CollectKernel } from './kernel/instance.ts';
 
 export interface KernelCollectorOptions {
   readonly samples: boolean;
-  readonly places?: PlannedPlaces;
+  readonly places?: DeclaredPlaces;
   readonly kernelPages?: number;
 }
 
@@ -17,7 +17,7 @@ export class KernelCollector {
   readonly tokenizerKernels: TokenizerKernels;
   readonly #names: NameTable;
   readonly #samples: boolean;
-  readonly #places: PlannedPlaces;
+  readonly #places: DeclaredPlaces;
   readonly #kernel: CollectKernel;
   readonly #namespaces: Record<string, string>;
   #documents = 0;
@@ -28,7 +28,7 @@ export class KernelCollector {
   private constructor(
     names: NameTable,
     samples: boolean,
-    places: PlannedPlaces,
+    places: DeclaredPlaces,
     kernel: CollectKernel,
     namespaces: Record<string, string>,
   ) {
@@ -43,7 +43,7 @@ export class KernelCollector {
   /** null where WebAssembly is refused. */
   static create(
     names: NameTable,
-    { samples, places = noPlannedPlaces, kernelPages }: KernelCollectorOptions,
+    { samples, places = noDeclaredPlaces, kernelPages }: KernelCollectorOptions,
   ): KernelCollector | null {
     const notContent = notContentOf(names);
     const namespaces: Record<string, string> = {};

@@ -1,7 +1,7 @@
 /** The tree of paths that statistics are taken on, and the elements of it that are open. */
 import { InputError } from '../diagnostics.ts';
 import type { NameTable } from '../xml/tokens.ts';
-import type { PlannedPlace } from './planned-places.ts';
+import type { DeclaredPlace } from './declared-places.ts';
 import { packBits } from './sibling-order.ts';
 import { emptyElementStatistics, type ElementStatistics } from './statistics.ts';
 import { ValueCollector } from './values/collector.ts';
@@ -37,7 +37,7 @@ export interface PathNode {
   readonly nameId: number;
   /** null: a root element */
   readonly parent: PathNode | null;
-  readonly planned: PlannedPlace;
+  readonly declared: DeclaredPlace;
   count: number;
   documents: number;
   withChildren: number;
@@ -78,7 +78,7 @@ export function newPathNode(
   index: number,
   nameId: number,
   parent: PathNode | null,
-  planned: PlannedPlace,
+  declared: DeclaredPlace,
   samples: boolean,
 ): PathNode {
   if (index >= pathLimits.paths) failPaths(`documents have more than ${pathLimits.paths} different paths`);
@@ -88,7 +88,7 @@ export function newPathNode(
     index,
     nameId,
     parent,
-    planned,
+    declared,
     count: 0,
     documents: 0,
     withChildren: 0,
@@ -122,7 +122,7 @@ function failChildren(): never {
 interface Step<Node> {
   readonly nameId: number;
   readonly parent: Node | null;
-  readonly planned: PlannedPlace;
+  readonly declared: DeclaredPlace;
 }
 
 /**
@@ -135,12 +135,12 @@ interface Step<Node> {
 export function knownChild<Node extends Step<Node>>(
   node: Node,
   nameId: number,
-  planned: PlannedPlace,
+  declared: DeclaredPlace,
   childOf: (node: Node, nameId: number) => Node | null,
 ): Node | null {
-  if (nameId === node.nameId && mayBeOne(node.planned, planned)) return isNested(node) ? node : null;
+  if (nameId === node.nameId && mayBeOne(node.declared, declared)) return isNested(node) ? node : null;
   for (let above = node.parent; above !== null; above = above.parent)
-    if (above.nameId === nameId && mayBeOne(above.planned, planned)) return above;
+    if (above.nameId === nameId && mayBeOne(above.declared, declared)) return above;
   if (nameId === node.nameId) return null;
   const twin = isNested(node) ? node.parent : nestedIn(node, childOf);
   return twin === null ? null : childOf(twin, nameId);
@@ -159,12 +159,12 @@ export function pathParent<Node extends Step<Node>>(node: Node, nameId: number):
   return isNested(node) && nameId !== node.nameId ? node.parent! : node;
 }
 
-function isNested<Node extends Step<Node>>({ nameId, planned, parent }: Step<Node>): boolean {
-  return parent !== null && parent.nameId === nameId && mayBeOne(parent.planned, planned);
+function isNested<Node extends Step<Node>>({ nameId, declared, parent }: Step<Node>): boolean {
+  return parent !== null && parent.nameId === nameId && mayBeOne(parent.declared, declared);
 }
 
 /** Whether elements of one name may be the same thing. */
-function mayBeOne(a: PlannedPlace, b: PlannedPlace): boolean {
+function mayBeOne(a: DeclaredPlace, b: DeclaredPlace): boolean {
   return a.type < 0 || b.type < 0 || a.type === b.type;
 }
 
@@ -200,7 +200,8 @@ export function elementStatistics(node: PathNode, names: NameTable): ElementStat
     failPaths(`an element has more than ${pathLimits.attributesOfOne} different attributes`);
   const name = (nameId: number): [string, string] => [names.namespaceUri(nameId), names.localName(nameId)];
   const { parent } = node;
-  const isApart = parent !== null && parent.nameId === node.nameId && !mayBeOne(parent.planned, node.planned);
+  const isApart =
+    parent !== null && parent.nameId === node.nameId && !mayBeOne(parent.declared, node.declared);
   return {
     ...emptyElementStatistics(...name(node.nameId)),
     ...(isApart ? { apart: true as const } : {}),

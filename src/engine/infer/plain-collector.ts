@@ -26,7 +26,7 @@ import {
   type Frame,
   type PathNode,
 } from './path-tree.ts';
-import { noPlannedPlaces, type PlannedPlace, type PlannedPlaces } from './planned-places.ts';
+import { noDeclaredPlaces, type DeclaredPlace, type DeclaredPlaces } from './declared-places.ts';
 import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './values/collector.ts';
@@ -45,7 +45,7 @@ export class PlainCollector {
   readonly #nodes: PathNode[];
   readonly #names: NameTable;
   readonly #samples: boolean;
-  readonly #places: PlannedPlaces;
+  readonly #places: DeclaredPlaces;
   readonly #roots: Map<number, PathNode>;
   readonly #frames: Frame[];
   /** the text of the innermost element: as a range of the batch while it is one, else put together here */
@@ -62,7 +62,7 @@ export class PlainCollector {
   constructor(
     names: NameTable,
     samples: boolean,
-    places: PlannedPlaces = noPlannedPlaces,
+    places: DeclaredPlaces = noDeclaredPlaces,
     from: Collected = nothing(),
   ) {
     this.#names = names;
@@ -190,11 +190,11 @@ export class PlainCollector {
   }
 
   #newChild(node: PathNode, nameId: number): number {
-    const planned = this.#places.of(node.planned, nameId);
-    const known = knownChild(node, nameId, planned, childOf);
+    const declared = this.#places.of(node.declared, nameId);
+    const known = knownChild(node, nameId, declared, childOf);
     const ordinal = node.children.push({
       nameId,
-      target: known ?? this.#newNode(nameId, pathParent(node, nameId), planned),
+      target: known ?? this.#newNode(nameId, pathParent(node, nameId), declared),
       // elements that have ended had none; those still open are counted when they end
       minOccurs: node.ended > 0 ? 0 : Infinity,
       maxOccurs: 0,
@@ -204,8 +204,8 @@ export class PlainCollector {
     return ordinal - 1;
   }
 
-  #newNode(nameId: number, parent: PathNode | null, planned: PlannedPlace): PathNode {
-    const node = newPathNode(this.#nodes.length, nameId, parent, planned, this.#samples);
+  #newNode(nameId: number, parent: PathNode | null, declared: DeclaredPlace): PathNode {
+    const node = newPathNode(this.#nodes.length, nameId, parent, declared, this.#samples);
     this.#nodes.push(node);
     return node;
   }

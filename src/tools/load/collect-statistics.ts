@@ -1,6 +1,6 @@
 /** Statistics of documents, in one pass. */
 import { createStatisticsCollector } from '../../engine/infer/collector.ts';
-import { placesOfDeclarations } from '../../engine/infer/planned-places.ts';
+import { placesOfDeclarations } from '../../engine/infer/declared-places.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import type { RowElementName } from '../../engine/shred/row-tag/elements.ts';

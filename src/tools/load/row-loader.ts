@@ -1,5 +1,5 @@
 /** Documents to rows: the loop that ties tokeniser, shredder and sink together, with back-pressure end to end. */
-import { placesOfPlan } from '../../engine/infer/planned-places.ts';
+import { placesOfPlan } from '../../engine/infer/declared-places.ts';
 import { createStatisticsCollector, type StatisticsCollector } from '../../engine/infer/collector.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { createIdentityChecker } from '../../engine/identity/checker.ts';

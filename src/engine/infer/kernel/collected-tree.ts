@@ -1,6 +1,6 @@
 /** The tree of paths in the memory of src/engine/infer/kernel/collect.as: made known to it step by step, and given back as src/engine/infer/path-tree.ts has it. */
 import { knownChild, newFrame, newPathNode, pathParent, type Frame, type PathNode } from '../path-tree.ts';
-import { unplanned, type PlannedPlace, type PlannedPlaces } from '../planned-places.ts';
+import { notInSchema, type DeclaredPlace, type DeclaredPlaces } from '../declared-places.ts';
 import { isLess, sketchSize } from '../statistics.ts';
 import { ALL_CLASSES } from '../values/classes.ts';
 import { ValueCollector } from '../values/collector.ts';
@@ -18,7 +18,7 @@ interface Known {
   readonly address: number;
   readonly nameId: number;
   readonly parent: Known | null;
-  readonly planned: PlannedPlace;
+  readonly declared: DeclaredPlace;
   readonly children: Map<number, number>;
   readonly targets: Known[];
   readonly attributes: Map<number, number>;
@@ -39,7 +39,7 @@ export class CollectedTree {
   readonly #floats: Float64Array;
   readonly #bytes: Uint8Array;
   readonly #samples: boolean;
-  readonly #places: PlannedPlaces;
+  readonly #places: DeclaredPlaces;
   readonly #end: number;
   #used: number;
   /** nodes without a value: there is room for one each */
@@ -50,7 +50,7 @@ export class CollectedTree {
   readonly #byAddress = new Map<number, Known>();
 
   /** The memory from `from` on is the tree's. */
-  constructor(buffer: ArrayBuffer, from: number, samples: boolean, places: PlannedPlaces) {
+  constructor(buffer: ArrayBuffer, from: number, samples: boolean, places: DeclaredPlaces) {
     this.#ints = new Int32Array(buffer);
     this.#floats = new Float64Array(buffer);
     this.#bytes = new Uint8Array(buffer);
@@ -58,7 +58,7 @@ export class CollectedTree {
     this.#places = places;
     this.#used = from;
     this.#end = buffer.byteLength - layout.MARGIN_BYTES;
-    this.#top = this.#newNode(-1, null, unplanned)!;
+    this.#top = this.#newNode(-1, null, notInSchema)!;
     this.#nodes.length = 0;
     this.#owed = 0;
   }
@@ -109,7 +109,7 @@ export class CollectedTree {
         index,
         known.nameId,
         nodeOf.get(known.parent!) ?? null,
-        known.planned,
+        known.declared,
         this.#samples,
       );
       nodes.push(node);
@@ -227,11 +227,11 @@ export class CollectedTree {
     if (ordinal === this.#ints[(address + layout.NODE_CHILD_CAPACITY) >> 2] && !this.#growChildren(address))
       return null;
     const isRoot = node === this.#top;
-    const planned = this.#places.of(isRoot ? null : node.planned, nameId);
+    const declared = this.#places.of(isRoot ? null : node.declared, nameId);
     const target = isRoot
-      ? this.#newNode(nameId, null, planned)
-      : (knownChild(node, nameId, planned, childOf) ??
-        this.#newNode(nameId, pathParent(node, nameId), planned));
+      ? this.#newNode(nameId, null, declared)
+      : (knownChild(node, nameId, declared, childOf) ??
+        this.#newNode(nameId, pathParent(node, nameId), declared));
     if (target === null) return null;
     const set = (column: number, value: number): void => {
       this.#ints[(this.#ints[(address + column) >> 2]! >> 2) + ordinal] = value;
@@ -247,7 +247,7 @@ export class CollectedTree {
     return ordinal;
   }
 
-  #newNode(nameId: number, parent: Known | null, planned: PlannedPlace): Known | null {
+  #newNode(nameId: number, parent: Known | null, declared: DeclaredPlace): Known | null {
     const address = this.#allocate(layout.NODE_BYTES + layout.VALUE_BYTES);
     if (address === null) return null;
     // the value's share is given back: it is owed
@@ -257,7 +257,7 @@ export class CollectedTree {
       address,
       nameId,
       parent,
-      planned,
+      declared,
       children: new Map(),
       targets: [],
       attributes: new Map(),

@@ -5,7 +5,7 @@ import { RECORD_INTS, type TokenBatch } from '../../xml/tokens.ts';
 import { compileKernel, createScanKernel, type ScanKernel } from '../../xml/kernel/instance.ts';
 import { TapeInMemory, kernelsAround } from '../../xml/kernel/tape-in-memory.ts';
 import type { Frame } from '../path-tree.ts';
-import type { PlannedPlaces } from '../planned-places.ts';
+import type { DeclaredPlaces } from '../declared-places.ts';
 import * as layout from './layout.ts';
 import { collectTapeWasm } from './collect-wasm.ts';
 import { CollectedTree, type TreeOfPaths } from './collected-tree.ts';
@@ -26,7 +26,7 @@ export interface CollectKernelOptions {
   readonly isContent: (nameId: number) => boolean;
   /** the attribute, at that record, says that the element is nil */
   readonly isNil: (nameId: number, batch: TokenBatch, record: number) => boolean;
-  readonly places: PlannedPlaces;
+  readonly places: DeclaredPlaces;
   readonly onNamespace: (batch: TokenBatch, record: number) => void;
 }
 

@@ -4,67 +4,62 @@ import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-mo
 import { clarkName, type SourceModel } from '../model/source-model.ts';
 import type { NameTable } from '../xml/tokens.ts';
 
-export interface PlannedPlace {
+export interface DeclaredPlace {
   /** index of the plan node of the declared type, or of the declared element; -1: the schema has no place for the element */
   readonly place: number;
   /** index of the declared type in the source model; -1: not known */
   readonly type: number;
 }
 
-export const unplanned: PlannedPlace = { place: -1, type: -1 };
+export const notInSchema: DeclaredPlace = { place: -1, type: -1 };
 
-export interface PlannedPlaces {
+export interface DeclaredPlaces {
   /** `above`: place of the parent; null for a root element */
-  of(above: PlannedPlace | null, nameId: number): PlannedPlace;
-}
-
-export interface PlannedPlaces {
-  /** `above`: place of the parent; null for a root element */
-  of(above: PlannedPlace | null, nameId: number): PlannedPlace;
+  of(above: DeclaredPlace | null, nameId: number): DeclaredPlace;
 }
 
 /** Where no schema is known. */
-export const noPlannedPlaces: PlannedPlaces = { of: () => unplanned };
+export const noDeclaredPlaces: DeclaredPlaces = { of: () => notInSchema };
 
 /** By the plan that documents are loaded by. */
-export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable): PlannedPlaces {
-  const find = (edges: readonly PlanEdge[], key: string): PlannedPlace | null => {
+export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable): DeclaredPlaces {
+  const find = (edges: readonly PlanEdge[], key: string): DeclaredPlace | null => {
     const edge = edges.find(({ name }) => clarkName(name) === key);
     return edge === undefined ? null : { place: edge.node, type: nodes[edge.node]!.sourceType };
   };
   return {
     of(above, nameId) {
       const key = keyOf(names, nameId);
-      if (above === null) return find(roots, key) ?? unplanned;
+      if (above === null) return find(roots, key) ?? notInSchema;
       const declared: PlanNode | undefined = nodes[above.place];
-      if (declared === undefined) return unplanned;
+      if (declared === undefined) return notInSchema;
       for (const node of [declared, ...declared.typeEdges.map((edge) => nodes[edge.node]!)]) {
         const found = find(node.edges, key);
         if (found !== null) return found;
       }
-      return unplanned;
+      return notInSchema;
     },
   };
 }
 
 /** By the declarations of an XSD set, before there is a plan. */
-export function placesOfDeclarations(source: SourceModel, names: NameTable): PlannedPlaces {
+export function placesOfDeclarations(source: SourceModel, names: NameTable): DeclaredPlaces {
   const { elements, types } = source;
-  const placeOf = (element: number): PlannedPlace => ({ place: element, type: elements[element]!.type });
+  const placeOf = (element: number): DeclaredPlace => ({ place: element, type: elements[element]!.type });
   return {
     of(above, nameId) {
       const key = keyOf(names, nameId);
       const isCalled = (element: number): boolean => clarkName(elements[element]!.name) === key;
       if (above === null) {
         const root = source.roots.find(isCalled) ?? elements.findIndex((_, element) => isCalled(element));
-        return root < 0 ? unplanned : placeOf(root);
+        return root < 0 ? notInSchema : placeOf(root);
       }
-      if (above.place < 0) return unplanned;
+      if (above.place < 0) return notInSchema;
       for (const type of actualTypesOf(source, above.place))
         for (const { element } of types[type]!.children)
           for (const variant of variantsOf(source, element))
             if (isCalled(variant.element)) return placeOf(variant.element);
-      return unplanned;
+      return notInSchema;
     },
   };
 }
