@@ -9,9 +9,11 @@ export interface DeclaredPlace {
   readonly place: number;
   /** index of the declared type in the source model; -1: not known */
   readonly type: number;
+  /** text may stand beside its child elements */
+  readonly mixed: boolean;
 }
 
-export const notInSchema: DeclaredPlace = { place: -1, type: -1 };
+export const notInSchema: DeclaredPlace = { place: -1, type: -1, mixed: true };
 
 export interface DeclaredPlaces {
   /** `above`: place of the parent; null for a root element */
@@ -25,7 +27,10 @@ export const noDeclaredPlaces: DeclaredPlaces = { of: () => notInSchema };
 export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable): DeclaredPlaces {
   const find = (edges: readonly PlanEdge[], key: string): DeclaredPlace | null => {
     const edge = edges.find(({ name }) => clarkName(name) === key);
-    return edge === undefined ? null : { place: edge.node, type: nodes[edge.node]!.sourceType };
+    if (edge === undefined) return null;
+    const variants = [edge.node, ...nodes[edge.node]!.typeEdges.map((typed) => typed.node)];
+    const mixed = variants.some((node) => nodes[node]!.textTable >= 0);
+    return { place: edge.node, type: nodes[edge.node]!.sourceType, mixed };
   };
   return {
     of(above, nameId) {
@@ -45,7 +50,10 @@ export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable
 /** By the declarations of an XSD set, before there is a plan. */
 export function placesOfDeclarations(source: SourceModel, names: NameTable): DeclaredPlaces {
   const { elements, types } = source;
-  const placeOf = (element: number): DeclaredPlace => ({ place: element, type: elements[element]!.type });
+  const placeOf = (element: number): DeclaredPlace => {
+    const mixed = actualTypesOf(source, element).some((type) => types[type]!.content === 'mixed');
+    return { place: element, type: elements[element]!.type, mixed };
+  };
   return {
     of(above, nameId) {
       const key = keyOf(names, nameId);

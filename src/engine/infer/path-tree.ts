@@ -211,7 +211,7 @@ export function elementStatistics(node: PathNode, names: NameTable): ElementStat
     withText: node.withText,
     mixed: node.mixed,
     nil: node.nil,
-    textRuns: node.textRuns,
+    textRuns: node.declared.mixed ? node.textRuns : 0,
     text: node.text.statistics,
     attributes: node.attributes.map((attribute) => {
       const [namespaceUri, localName] = name(attribute.nameId);

@@ -57,7 +57,7 @@ export interface ElementStatistics {
   withText: number;
   mixed: number;
   nil: number;
-  /** pieces of text between tags, white space alone among them */
+  /** pieces of text between tags, white space alone among them; 0 where the schema lets none stand beside child elements */
   textRuns: number;
   readonly text: ValueStatistics;
   readonly attributes: AttributeStatistics[];
