@@ -16,6 +16,8 @@ export interface HealthProbe {
   objectStore?(): Promise<HealthComponent>;
   /** The workers of this process; UP with `running: 0` where they run elsewhere. */
   worker(): Promise<HealthComponent>;
+  /** Whether the database has the version of this program; OUT_OF_SERVICE after a newer release migrated it. Asks nothing. */
+  version?(): HealthComponent;
   /** False while the process drains: readiness is OUT_OF_SERVICE then. */
   acceptsTraffic(): boolean;
 }

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { markVariable, waitsVariable } from '../adapters/processes/successive-runs.ts';
 import { createProcessRunner } from '../adapters/processes/tool-runner.ts';
+import type { VersionWatch } from '../adapters/postgres/metadb/schema/version-watch.ts';
 import { sparkVariables } from '../config/spark.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
 import { findCredential } from '../files/credentials.ts';
@@ -52,7 +53,12 @@ export function createJobWorker(
     pollMs,
     killGraceMs,
     maxAttempts: config.limits.attempts,
+    ...(opened.version === null ? {} : { fitsDatabase: fitsDatabase(opened.version) }),
   });
+}
+
+function fitsDatabase(version: VersionWatch): () => Promise<boolean> {
+  return async () => (await version.check()).fault === null;
 }
 
 /**

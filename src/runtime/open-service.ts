@@ -82,6 +82,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
         thresholdBytes: diskThresholdBytes,
         objectStore: opened.storeHealth,
         runningJobs: () => worker?.running() ?? 0,
+        version: () => opened.version!.current(),
         acceptsTraffic: () => accepting,
       }),
       assets: createPackageAssetStore(),

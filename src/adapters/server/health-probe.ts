@@ -13,6 +13,8 @@ export interface NodeHealthProbeOptions {
   readonly objectStore: (() => Promise<HealthComponent>) | null;
   /** jobs running in this process */
   readonly runningJobs: () => number;
+  /** the version of the database and that of the program */
+  readonly version: () => { readonly database: string; readonly program: string; readonly fault: string | null };
   /** false once the process drains */
   readonly acceptsTraffic: () => boolean;
 }
@@ -51,6 +53,12 @@ export function createNodeHealthProbe(options: NodeHealthProbeOptions): HealthPr
     },
     ...(options.objectStore === null ? {} : { objectStore: options.objectStore }),
     worker: async () => ({ status: 'UP', details: { running: options.runningJobs() } }),
+    version: () => {
+      const { fault, ...details } = options.version();
+      return fault === null
+        ? { status: 'UP', details }
+        : { status: 'OUT_OF_SERVICE', details: { ...details, reason: fault } };
+    },
     acceptsTraffic: options.acceptsTraffic,
   };
 }

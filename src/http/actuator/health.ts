@@ -28,14 +28,16 @@ export async function readHealth(
   const livenessState: HealthComponent = { status: 'UP' };
   const readinessState: HealthComponent = { status: probe.acceptsTraffic() ? 'UP' : 'OUT_OF_SERVICE' };
   if (group === 'liveness') return { livenessState };
-  if (group === 'readiness') return { readinessState };
+  const version = probe.version?.();
+  const versions: Record<string, HealthComponent> = version === undefined ? {} : { version };
+  if (group === 'readiness') return { readinessState, ...versions };
   const [db, diskSpace, objectStore, worker] = await Promise.all([
     probe.db(),
     probe.diskSpace(),
     probe.objectStore?.() ?? null,
     probe.worker(),
   ]);
-  const parts = { db, diskSpace, livenessState, readinessState, worker };
+  const parts = { db, diskSpace, livenessState, readinessState, worker, ...versions };
   return objectStore === null ? parts : { ...parts, objectStore };
 }
 

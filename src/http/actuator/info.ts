@@ -90,7 +90,11 @@ function sharedOf(
       if (found.components === undefined || !Object.hasOwn(found.components, step)) throw noSuchPart();
       found = found.components[step]!;
     }
-    return healthAnswer(c, type, found.status, toWire(found, type, shown));
+    // A probe looks at no credentials, and still says why this process takes no jobs
+    const version = isProbe ? tree.components?.['version'] : undefined;
+    const tells = version !== undefined && version.status !== 'UP';
+    if (tells) found = { status: tree.status, components: { version } };
+    return healthAnswer(c, type, found.status, toWire(found, type, shown || tells));
   }
 
   return { adapters, metrics, guards, showPart };

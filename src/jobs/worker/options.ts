@@ -18,4 +18,6 @@ export interface WorkerOptions {
   readonly killGraceMs: number;
   /** a job whose process ended without a reason is given up after so many */
   readonly maxAttempts: number;
+  /** Whether the database has the version of this program, checked now; absent: it always has. */
+  readonly fitsDatabase?: () => Promise<boolean>;
 }

@@ -144,7 +144,7 @@ async function recordEnd(
   return recordFault(options, claim, ending, stored);
 }
 
-function recordFault(
+async function recordFault(
   options: WorkerOptions,
   claim: Claim,
   ending: Ending,
@@ -164,6 +164,9 @@ function recordFault(
   // With a reason in the record, what the tool has found is final. All else may pass.
   if (code === exitCodes.failed && reason !== null) return jobs.finish(claim, 'failed', null);
   if (code === exitCodes.tryAgain && reason !== null) return tryAgain(options, claim, reason);
+  // A newer release migrated the database after the claim: a worker of that release runs the job
+  if (code === exitCodes.tryAgain && (await options.fitsDatabase?.()) === false)
+    return jobs.handBack(claim, 0, null);
   const crash = signal ?? (code !== null && code > 128 ? signalNames[code - 128] : undefined);
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
   const failure =

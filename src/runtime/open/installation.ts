@@ -11,6 +11,7 @@ import { createPostgresJobStore } from '../../adapters/postgres/metadb/jobs/stor
 import { createPostgresQueryMarks } from '../../adapters/postgres/metadb/query-marks.ts';
 import { createPostgresWatchSchedule } from '../../adapters/postgres/metadb/watches/schedule.ts';
 import { createPostgresWatchStore } from '../../adapters/postgres/metadb/watches/store.ts';
+import { watchVersion, type VersionWatch } from '../../adapters/postgres/metadb/schema/version-watch.ts';
 import type { QueryMarkStore } from '../../ports/stores/query-marks.ts';
 import type { WatchSchedule } from '../../ports/stores/watches.ts';
 import { readInTransaction } from '../../adapters/postgres/client/organisation-scope.ts';
@@ -69,6 +70,8 @@ export interface OpenedInstallation {
     | 'log'
     | 'settings'
   >;
+  /** whether the database still has the version of this program; null for tools, which check it once at their start */
+  readonly version: VersionWatch | null;
   /** what schedulers ask of watches */
   readonly schedule: WatchSchedule;
   /** how far loads of rows have come */
@@ -99,6 +102,7 @@ export async function openInstallation(
   const database = await openDatabase(config, home, options, logger);
   maskKnown = createMask([...secretsOf(config), ...passwordsOf(database.url)]);
   const { sql: pool, roles } = database;
+  const version = options.role === 'service' ? watchVersion(pool, logger) : null;
   try {
     const reading =
       options.role === 'service'
@@ -122,6 +126,7 @@ export async function openInstallation(
       idempotencyKeyMs: limits.keepIdempotencyKeysMs,
     };
     const jobs = createPostgresJobStore(pool, jobSettings, read);
+    const schedule = createPostgresWatchSchedule(pool, jobs.notifications, jobs.settings);
     const credentials = createPostgresCredentialStore(pool);
     const secrets = createSecretBox(
       key,
@@ -139,8 +144,15 @@ export async function openInstallation(
       sql: pool,
       roles,
       databaseUrl: database.url,
+      version,
       adapters: {
-        jobs,
+        jobs: {
+          ...jobs,
+          claimJob: async (worker, leaseMs) => {
+            version?.requireFit();
+            return jobs.claimJob(worker, leaseMs);
+          },
+        },
         catalog: createPostgresCatalogStore(pool, read),
         watches: createPostgresWatchStore(pool, read),
         access: createPostgresAccessStore(pool),
@@ -156,12 +168,19 @@ export async function openInstallation(
         log,
         settings: settingOrigins(file, environment),
       },
-      schedule: createPostgresWatchSchedule(pool, jobs.notifications, jobs.settings),
+      schedule: {
+        ...schedule,
+        claimWatch: async (leaseMs) => {
+          version?.requireFit();
+          return schedule.claimWatch(leaseMs);
+        },
+      },
       marks: createPostgresQueryMarks(pool),
       openLog,
       storeHealth,
       mask,
       close: () => {
+        version?.stop();
         closed ??= jobs
           .close()
           .then(() => reading?.close())
@@ -170,6 +189,7 @@ export async function openInstallation(
       },
     };
   } catch (error) {
+    version?.stop();
     await database.close();
     throw error;
   }

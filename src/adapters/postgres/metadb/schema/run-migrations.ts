@@ -85,6 +85,22 @@ export function areAllApplied(json: string | null): boolean {
   return missing(wanted, checksums, JSON.parse(json ?? '[]') as Applied[]).length === 0;
 }
 
+/** Why this program must not work on a database that holds these migrations; null if it may. Missing migrations are no fault. */
+export function versionFault(json: string | null): string | null {
+  try {
+    areAllApplied(json);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}
+
+/** The name of the last migration that ships with the program. */
+export function newestMigration(): string {
+  return readMigrations().at(-1)?.name ?? '';
+}
+
 async function applied(sql: Sql | TransactionSql): Promise<readonly Applied[]> {
   return sql<Applied[]>`select name, checksum from svc.migration order by name`;
 }
