@@ -11,6 +11,7 @@ import { ConfigError } from './wrong-settings.ts';
 import { readSpark, sparkProperties } from './spark.ts';
 import type { Config } from './shape.ts';
 import {
+  parseBearerToken,
   parseCount,
   parseDatabaseUrl,
   parseHosts,
@@ -100,6 +101,12 @@ export const properties = [
     name: 'svc.oidc.scopes',
     initial: '',
     meaning: 'what values of the scope claim mean: analyst=jobs:read schemas:read, comma-separated',
+  },
+  {
+    name: 'svc.metrics.token',
+    initial: '',
+    meaning:
+      'bearer token that reads /actuator/prometheus and nothing else, checked without the database; empty: keys with metrics:read alone',
   },
   { name: 'svc.cors.origins', initial: '', meaning: 'origins whose pages may use the API, comma-separated' },
   {
@@ -196,6 +203,7 @@ export function readConfig(record: PropertyRecord): Config {
     secretKey: read('svc.secret.key', parseKey),
     oldSecretKeys: read('svc.secret.old_keys', parseKeys),
     oidc: readOidc(read, complaints),
+    metricsToken: read('svc.metrics.token', parseBearerToken),
     corsOrigins: read('svc.cors.origins', parseOrigins),
     pageEnabled: read('svc.ui.enabled', parseSwitch),
     migration: {

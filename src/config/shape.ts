@@ -197,6 +197,8 @@ export const configShape = z
     secretKey: z.string().nullable(),
     /** bearer tokens of an identity provider beside our own keys; null: keys alone */
     oidc: oidc.nullable(),
+    /** bearer token for the metrics alone; null: there is none */
+    metricsToken: z.string().nullable().optional(),
     /** the same form: keys that open what was sealed before the key was changed */
     oldSecretKeys: texts,
     /** origins whose pages may read answers; none: no CORS headers at all */

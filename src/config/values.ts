@@ -154,3 +154,11 @@ export function parseSparkConf(text: string): Record<string, string> {
   }
   return settings;
 }
+
+/** Printable ASCII without spaces, as it stands behind `Bearer`; API keys are no tokens. */
+export function parseBearerToken(text: string): string | null {
+  if (text === '') return null;
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new Error('must be printable ASCII without spaces');
+  if (text.startsWith('svk_')) throw new Error('must not begin with svk_, as API keys do');
+  return text;
+}

@@ -14,7 +14,11 @@ export interface NodeHealthProbeOptions {
   /** jobs running in this process */
   readonly runningJobs: () => number;
   /** the version of the database and that of the program */
-  readonly version: () => { readonly database: string; readonly program: string; readonly fault: string | null };
+  readonly version: () => {
+    readonly database: string;
+    readonly program: string;
+    readonly fault: string | null;
+  };
   /** false once the process drains */
   readonly acceptsTraffic: () => boolean;
 }

@@ -28,7 +28,8 @@ const Links = z.object({ _links: z.record(z.string(), ActuatorLink) }).openapi('
 const Health = z
   .looseObject({ status: z.enum(['UP', 'DOWN', 'OUT_OF_SERVICE', 'UNKNOWN']) })
   .openapi('Health', {
-    description: 'To a key holder also `components` (`details` in version 2), and the groups.',
+    description:
+      'To a key of organisation 1 with the scope `metrics:read` or `admin` also `components` (`details` in version 2), and the groups.',
     example: { status: 'UP', groups: ['liveness', 'readiness'] },
   });
 
@@ -82,7 +83,7 @@ function sharedOf(
     const isGroup = first === 'liveness' || first === 'readiness';
     // A probe of a whole group must answer while the database that holds the keys does not
     const isProbe = isGroup && rest.length === 0;
-    const shown = !isProbe && (await guards.identify(c).catch(() => null)) !== null;
+    const shown = !isProbe && (await guards.mayReadMetrics(c).catch(() => false));
     if (!shown && !isProbe) throw noSuchPart();
     const tree = aggregate(await readHealth(adapters.health, isGroup ? first : null));
     let found = isGroup ? tree : { status: tree.status, components: tree.components };
@@ -181,7 +182,7 @@ function healthOperation({ adapters, guards }: Shared) {
     }),
     async (c) => {
       const type = typeFor(c);
-      const shown = (await guards.identify(c).catch(() => null)) !== null;
+      const shown = await guards.mayReadMetrics(c).catch(() => false);
       const tree = aggregate(await readHealth(adapters.health));
       return healthAnswer(c, type, tree.status, {
         ...toWire(tree, type, shown),
@@ -199,7 +200,7 @@ function partOperation({ showPart }: Shared) {
       operationId: 'getHealthComponent',
       summary: 'Tell whether one part, or one group of parts, is well',
       description:
-        'The groups `liveness` and `readiness` are open, and answer without a look at credentials; a part needs a key.',
+        'The groups `liveness` and `readiness` are open, and answer without a look at credentials; a part needs a key of organisation 1 with the scope `metrics:read` or `admin`.',
       tags,
       security,
       request: { params: z.object({ component: z.string().openapi({ example: 'liveness' }) }) },
@@ -239,9 +240,11 @@ function prometheusOperation({ adapters, metrics, guards }: Shared) {
       operationId: 'getMetrics',
       summary: 'Read the metrics, in the text format of Prometheus',
       description:
-        'Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process.',
+        'Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process. ' +
+        '`svc_component_up` tells which parts are up; while the database is down, figures that come from it are absent. ' +
+        'For keys of organisation 1 with the scope `metrics:read` or `admin`, and for the token of `svc.metrics.token`.',
       tags,
-      ...guards.require(null),
+      ...guards.requireMetricsOrToken(),
       responses: {
         200: {
           description: 'The metrics.',

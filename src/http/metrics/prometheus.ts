@@ -4,10 +4,12 @@ import { routePath } from 'hono/route';
 import { legalTransitions } from '../../jobs/record.ts';
 import type { JobStatus } from '../../jobs/record.ts';
 import { statusLetters } from '../../jobs/status-letters.ts';
+import { answerWithin } from '../../jobs/worker/waiting.ts';
 import type { Adapters } from '../../ports/adapters.ts';
+import type { HealthComponent } from '../../ports/health-probe.ts';
 import { ownAddress } from '../middleware/address.ts';
 import type { AppEnv } from '../env.ts';
-import { createJobMetrics } from './jobs.ts';
+import { createJobMetrics, type JobMetrics } from './jobs.ts';
 import { watchFamilies } from './watches.ts';
 import { createCounter, createHistogram, gauge, type Family } from './families.ts';
 
@@ -17,8 +19,16 @@ const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 
 export type MetricSources = Pick<Adapters, 'jobs' | 'watches' | 'health' | 'build' | 'process'>;
 
+/** An answer is due in a second, whatever does not answer. */
+const partPatienceMs = 700;
+/** Figures of a database that is up but busy are worth a longer wait. */
+const figurePatienceMs = 8_000;
+/** a database that does not answer collects no more questions than these */
+const mostReaders = 4;
+
 export interface Metrics {
   readonly count: MiddlewareHandler<AppEnv>;
+  /** Of parts that do not answer there is `svc_component_up` alone. */
   families(sources: MetricSources): Promise<Family[]>;
 }
 
@@ -27,6 +37,20 @@ export function createMetrics(nowMs: () => number): Metrics {
   const durations = createHistogram(bounds);
   const startedMs = nowMs();
   const jobMetrics = createJobMetrics(startedMs);
+  let readers = 0;
+
+  /** Null: the database gives no answer, or owes several already. */
+  async function readStored(sources: Pick<MetricSources, 'jobs' | 'watches'>): Promise<Family[] | null> {
+    if (readers >= mostReaders) return null;
+    readers += 1;
+    try {
+      return await storedFamilies(sources, jobMetrics);
+    } catch {
+      return null;
+    } finally {
+      readers -= 1;
+    }
+  }
 
   return {
     async count(c, next) {
@@ -39,24 +63,20 @@ export function createMetrics(nowMs: () => number): Metrics {
     },
 
     async families({ jobs, watches, health, build, process }) {
-      const [counts, worker, ofJobs, ofWatches, figures] = await Promise.all([
-        jobs.countByStatus(),
-        health.worker(),
-        jobMetrics.families(jobs),
-        watchFamilies(watches),
-        process?.read() ?? null,
-      ]);
-      const running = worker.details?.['running'];
-      const states = Object.keys(legalTransitions) as JobStatus[];
+      const stored = readStored({ jobs, watches });
+      const [parts, figures] = await Promise.all([readParts(health), process?.read() ?? null]);
+      const isDatabaseUp = parts.get('db')?.status === 'UP';
+      const ofDatabase = await answerWithin(stored, isDatabaseUp ? figurePatienceMs : 0);
+      const running = parts.get('worker')?.details?.['running'];
       return [
         gauge('svc_build_info', 'The program; always 1.', [{ labels: { version: build.version }, value: 1 }]),
         gauge('svc_start_time_seconds', 'When this process began, in Unix time.', startedMs / 1000),
         gauge(
-          'svc_jobs',
-          'Jobs on record, by state.',
-          states.map((status) => ({
-            labels: { status: statusLetters[status] },
-            value: counts.get(status) ?? 0,
+          'svc_component_up',
+          'Whether a part of the service is up: 1, or 0 if it is down or does not answer.',
+          [...parts].map(([component, part]) => ({
+            labels: { component },
+            value: part === null || !isUp(part) ? 0 : 1,
           })),
         ),
         gauge(
@@ -64,14 +84,57 @@ export function createMetrics(nowMs: () => number): Metrics {
           'Jobs that run in this process now.',
           typeof running === 'number' ? running : 0,
         ),
-        ...ofJobs,
-        ...ofWatches,
+        ...(ofDatabase ?? []),
         requests.family('svc_http_requests_total', 'Requests answered, by route and class of status.'),
         durations.family('svc_http_request_duration_seconds', 'Time until the answer began.'),
         ...(figures === null ? [] : processFamilies(figures)),
       ];
     },
   };
+}
+
+/** Figures that come from the database. */
+async function storedFamilies(
+  { jobs, watches }: Pick<MetricSources, 'jobs' | 'watches'>,
+  jobMetrics: JobMetrics,
+): Promise<Family[]> {
+  const [counts, ofJobs, ofWatches] = await Promise.all([
+    jobs.countByStatus(),
+    jobMetrics.families(jobs),
+    watchFamilies(watches),
+  ]);
+  const states = Object.keys(legalTransitions) as JobStatus[];
+  return [
+    gauge(
+      'svc_jobs',
+      'Jobs on record, by state.',
+      states.map((status) => ({
+        labels: { status: statusLetters[status] },
+        value: counts.get(status) ?? 0,
+      })),
+    ),
+    ...ofJobs,
+    ...ofWatches,
+  ];
+}
+
+/** Health of each part by its name; null: it did not answer in time. */
+async function readParts(health: MetricSources['health']): Promise<Map<string, HealthComponent | null>> {
+  const asked: Record<string, Promise<HealthComponent>> = {
+    db: health.db(),
+    diskSpace: health.diskSpace(),
+    worker: health.worker(),
+    ...(health.objectStore === undefined ? {} : { objectStore: health.objectStore() }),
+  };
+  const answered = Object.entries(asked).map(
+    async ([name, part]) => [name, await answerWithin(part, partPatienceMs)] as const,
+  );
+  return new Map(await Promise.all(answered));
+}
+
+/** A part that there is none of, such as a disk, is not down. */
+function isUp({ status }: HealthComponent): boolean {
+  return status === 'UP' || status === 'UNKNOWN';
 }
 
 /** The template of the path, never the path: that names jobs and schemas, and there is no end of them. */

@@ -5,6 +5,7 @@ import { createKeyCheck } from '../../access/check-key.ts';
 import type { Principal } from '../../access/check-key.ts';
 import { checkToken } from '../../access/check-token.ts';
 import type { Config } from '../../config/shape.ts';
+import { equalInConstantTime } from '../../access/credential.ts';
 import { AppError } from '../../errors.ts';
 import type { Scope } from '../../ports/stores/access.ts';
 import type { Adapters } from '../../ports/adapters.ts';
@@ -27,18 +28,25 @@ export interface Guard {
 export interface Guards {
   /** a key with that scope; null: any key */
   require(scope: Scope | null): Guard;
-  /** For open paths that tell more to a key holder: null without a valid key. */
-  identify(c: Context<AppEnv>): Promise<Principal | null>;
+  /** a key of organisation 1 with `metrics:read` or `admin`: figures and settings of all organisations */
+  requireMetrics(): Guard;
+  /** As `requireMetrics`, or `svc.metrics.token`, which needs no database. */
+  requireMetricsOrToken(): Guard;
+  /** For open paths that tell more to an operator: false without a key that `requireMetrics` takes. */
+  mayReadMetrics(c: Context<AppEnv>): Promise<boolean>;
   /** Keys are looked up anew: one of them was revoked. */
   forgetKeys(): void;
 }
+
+/** whose keys may look into what the service does for all */
+const operatorOrg = 1;
 
 /** Scopes whose GET operations change something too. */
 const changingScopes: ReadonlySet<Scope | null> = new Set(['jobs:run', 'schemas:write']);
 
 export function createGuards(
   adapters: Pick<Adapters, 'access' | 'clock' | 'logger' | 'tokens' | 'callers'>,
-  config: Pick<Config, 'limits' | 'oidc'>,
+  config: Pick<Config, 'limits' | 'oidc' | 'metricsToken'>,
 ): Guards {
   const rateLimiter = createRateLimiter(adapters.clock, {
     perSecond: config.limits.requestsPerSecond,
@@ -137,8 +145,49 @@ export function createGuards(
     };
   }
 
+  function isOperator({ idOrg, scopes }: Principal): boolean {
+    return idOrg === operatorOrg && (scopes.includes('metrics:read') || scopes.includes('admin'));
+  }
+
+  const refuseOthers: MiddlewareHandler<AppEnv> = async (c, next) => {
+    const principal = c.get('principal');
+    if (!isOperator(principal)) {
+      await record(c, principal, ownAddress(routePath(c), c.req.path), 403);
+      throw new AppError(
+        'forbidden',
+        'the operation needs a key of organisation 1 with the scope metrics:read or admin: it tells of all organisations',
+        {
+          headers: {
+            'WWW-Authenticate': 'Bearer realm="api", error="insufficient_scope", scope="metrics:read"',
+          },
+        },
+      );
+    }
+    await next();
+  };
+  const metricsMiddleware = [check(null), refuseOthers];
+
+  /** Whether the request has the token of `svc.metrics.token`. */
+  function hasMetricsToken(c: Context<AppEnv>): boolean {
+    const given = bearer.exec(c.req.header('Authorization') ?? '')?.[1];
+    const token = config.metricsToken ?? null;
+    return token !== null && given !== undefined && equalInConstantTime(given, token);
+  }
+
   return {
-    identify,
+    async mayReadMetrics(c) {
+      const principal = await identify(c);
+      return principal !== null && isOperator(principal);
+    },
+    requireMetrics: () => ({ middleware: metricsMiddleware, security: [{ [apiKeySchemeName]: [] }] }),
+    requireMetricsOrToken: () => ({
+      middleware: metricsMiddleware.map(
+        (step): MiddlewareHandler<AppEnv> =>
+          (c, next) =>
+            hasMetricsToken(c) ? next() : step(c, next),
+      ),
+      security: [{ [apiKeySchemeName]: [] }],
+    }),
     forgetKeys: keys.forget,
     require: (scope) => ({ middleware: [check(scope)], security: [{ [apiKeySchemeName]: [] }] }),
   };

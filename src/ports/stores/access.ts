@@ -2,7 +2,14 @@
 import type { Page } from './jobs.ts';
 
 export type Scope =
-  'jobs:read' | 'jobs:run' | 'schemas:read' | 'schemas:write' | 'files:upload' | 'migrate' | 'admin';
+  | 'jobs:read'
+  | 'jobs:run'
+  | 'schemas:read'
+  | 'schemas:write'
+  | 'files:upload'
+  | 'migrate'
+  | 'metrics:read'
+  | 'admin';
 
 export const allScopes: readonly Scope[] = [
   'jobs:read',
@@ -11,6 +18,7 @@ export const allScopes: readonly Scope[] = [
   'schemas:write',
   'files:upload',
   'migrate',
+  'metrics:read',
   'admin',
 ];
 

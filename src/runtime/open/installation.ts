@@ -196,10 +196,19 @@ export async function openInstallation(
 }
 
 /** Addresses of receivers count: they may hold a token. */
-function secretsOf({ secretKey, oldSecretKeys, events, objectStore, sources, spark }: Config): string[] {
+function secretsOf({
+  secretKey,
+  metricsToken,
+  oldSecretKeys,
+  events,
+  objectStore,
+  sources,
+  spark,
+}: Config): string[] {
   const { webhook, openLineage } = events;
   return [
     secretKey,
+    metricsToken,
     ...oldSecretKeys,
     objectStore?.secretAccessKey,
     ...(sources ?? []).flatMap(({ access }) => secretsOfAccess(access)),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { byteRange } from '../../../src/http/answers/byte-range.ts';
 import { failureReason } from '../../../src/jobs/failure-reason.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
+import type { Scope } from '../../../src/ports/stores/access.ts';
 import { submitJobs } from '../../support/memory/job-records.ts';
 
 const v3 = 'application/vnd.spring-boot.actuator.v3+json';
@@ -18,20 +19,89 @@ const jsonOf = async (answer: Response | Promise<Response>): Promise<Json> =>
   (await (await answer).json()) as Json;
 
 describe('the operator’s endpoints', () => {
-  it.each(paths)('/actuator/%s is for keys with admin', async (path) => {
+  it.each([...paths, 'prometheus'])(
+    '/actuator/%s is for keys of organisation 1 with metrics:read or admin',
+    async (path) => {
+      const { send, newKey } = await createTestApp();
+      const asked = async (idOrg: number, scopes: readonly Scope[]): Promise<number> => {
+        const { key } = await newKey(idOrg, scopes);
+        return (await send(`/actuator/${path}`, { key })).status;
+      };
+      expect((await send(`/actuator/${path}`, { key: null })).status).toBe(401);
+      expect(await asked(1, ['jobs:read', 'jobs:run', 'schemas:read'])).toBe(403);
+      expect(await asked(2, ['metrics:read'])).toBe(403);
+      expect(await asked(2, ['admin'])).toBe(403);
+      expect(await asked(1, ['metrics:read'])).toBe(200);
+      expect(await asked(1, ['admin'])).toBe(200);
+    },
+  );
+
+  it('the level of the log is for keys of organisation 1 with admin', async () => {
     const { send, newKey } = await createTestApp();
-    const { key } = await newKey(1, ['jobs:read', 'jobs:run', 'schemas:read']);
-    expect((await send(`/actuator/${path}`, { key: null })).status).toBe(401);
-    expect((await send(`/actuator/${path}`, { key })).status).toBe(403);
-    expect((await send(`/actuator/${path}`)).status).toBe(200);
+    const set = async (idOrg: number, scope: Scope): Promise<number> => {
+      const { key } = await newKey(idOrg, [scope]);
+      return (await send('/actuator/loggers/ROOT', { ...setLevel('INFO'), key })).status;
+    };
+    expect(await set(2, 'admin')).toBe(403);
+    expect(await set(1, 'metrics:read')).toBe(403);
+    expect(await set(1, 'admin')).toBe(204);
   });
 
-  it('the log and its level are for keys of organisation 1', async () => {
+  it('health has details for the same keys', async () => {
     const { send, newKey } = await createTestApp();
-    const { key } = await newKey(2, ['admin']);
-    expect((await send('/actuator/logfile', { key })).status).toBe(403);
-    expect((await send('/actuator/loggers/ROOT', { ...setLevel('OFF'), key })).status).toBe(403);
-    expect((await send('/actuator/loggers', { key })).status).toBe(200);
+    for (const [idOrg, scope, shown] of [
+      [1, 'metrics:read', true],
+      [1, 'admin', true],
+      [1, 'jobs:read', false],
+      [2, 'admin', false],
+    ] as const) {
+      const { key } = await newKey(idOrg, [scope]);
+      const health = await jsonOf(send('/actuator/health', { key }));
+      expect([idOrg, scope, 'components' in health]).toEqual([idOrg, scope, shown]);
+      expect((await send('/actuator/health/diskSpace', { key })).status).toBe(shown ? 200 : 404);
+    }
+  });
+});
+
+describe('metrics while the database is down', () => {
+  const token = 'scrape-0123456789abcdef';
+
+  async function deafService() {
+    const test = await createTestApp({ 'svc.metrics.token': token });
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const { adapters } = test;
+    Object.assign(adapters.jobs, { countByStatus: never, listEnded: never, queueAgeMs: never });
+    Object.assign(adapters.access, { findKey: never });
+    Object.assign(adapters.health, { db: never });
+    return test;
+  }
+
+  it('answer svc.metrics.token within a second, with what the process knows', async () => {
+    const { send } = await deafService();
+    const began = performance.now();
+    for (let time = 0; time < 6; time += 1) {
+      const answer = await send('/actuator/prometheus', { key: token });
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      expect(text).toContain('svc_component_up{component="db"} 0\n');
+      expect(text).toContain('svc_component_up{component="diskSpace"} 1\n');
+      expect(text).toContain('svc_component_up{component="worker"} 1\n');
+      expect(text).toContain('# TYPE svc_http_requests_total counter\n');
+      expect(text).not.toContain('svc_jobs');
+    }
+    expect(performance.now() - began).toBeLessThan(6000);
+  });
+
+  it('take that token nowhere else, and no other one', async () => {
+    const { send } = await createTestApp({ 'svc.metrics.token': token });
+    for (const path of ['/actuator/metrics', '/actuator/env', '/actuator/logfile', '/v2/executions/all'])
+      expect([path, (await send(path, { key: token })).status]).toEqual([path, 401]);
+    expect(await jsonOf(send('/actuator/health', { key: token }))).not.toHaveProperty('components');
+    expect((await send('/actuator/prometheus', { key: `${token}0` })).status).toBe(401);
+    expect((await (await createTestApp()).send('/actuator/prometheus', { key: token })).status).toBe(401);
+    const text = await (await send('/actuator/prometheus', { key: token })).text();
+    expect(text).toContain('svc_component_up{component="db"} 1\n');
+    expect(text).toContain('svc_jobs{status="Q"} 0\n');
   });
 });
 

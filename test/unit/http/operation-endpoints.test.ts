@@ -75,12 +75,12 @@ describe('/actuator/health', () => {
     worker: { status: 'UP', details: { running: 0 } },
   };
 
-  it('shows its parts to a key holder alone', async () => {
+  it('shows its parts to an operator’s key alone', async () => {
     const { app, send, newKey, adapters } = await createTestApp();
     const read = async (key: string | null, accept: string) =>
       await (await send('/actuator/health', { key, headers: { Accept: accept } })).json();
     const short = { status: 'UP', groups: ['liveness', 'readiness'] };
-    const { key } = await newKey(2, []);
+    const { key } = await newKey(1, ['metrics:read']);
     expect(await (await app.request('/actuator/health')).json()).toEqual(short);
     expect(await read('svk_no_key', v3)).toEqual(short);
     expect(await read((await newKey(1, [], adapters.time.nowMs)).key, v3)).toEqual(short);

@@ -1179,7 +1179,7 @@ class NewApiKey(TypedDict):
 
     name: str
     """What it is for."""
-    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "admin"]]
+    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "metrics:read", "admin"]]
     """What it may do."""
     id_org: NotRequired[int]
     """The organisation that it is for; that of the asking key without it."""
@@ -1196,7 +1196,7 @@ class ApiKey(TypedDict):
     """The organisation that it belongs to."""
     name: str
     """What it is for."""
-    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "admin"]]
+    scopes: list[Literal["jobs:read", "jobs:run", "schemas:read", "schemas:write", "files:upload", "migrate", "metrics:read", "admin"]]
     """What it may do."""
     created: int
     """When it was issued, epoch milliseconds."""
@@ -1352,7 +1352,7 @@ class ActuatorLink(TypedDict):
 Info: TypeAlias = "dict[str, Any]"
 
 class Health(TypedDict):
-    """To a key holder also `components` (`details` in version 2), and the groups."""
+    """To a key of organisation 1 with the scope `metrics:read` or `admin` also `components` (`details` in version 2), and the groups."""
 
     status: Literal["UP", "DOWN", "OUT_OF_SERVICE", "UNKNOWN"]
     """DOWN where a part that jobs need does not work."""

@@ -1304,7 +1304,7 @@ class Operations(Transport):
     ) -> str:
         """Read the metrics, in the text format of Prometheus.
 
-        Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process."""
+        Requests by route and state, jobs by kind and state with their duration, rows and bytes, the age of the queue, and figures of the process. `svc_component_up` tells which parts are up; while the database is down, figures that come from it are absent. For keys of organisation 1 with the scope `metrics:read` or `admin`, and for the token of `svc.metrics.token`."""
         return self._text(
             "GET",
             "/actuator/prometheus",
@@ -1376,7 +1376,7 @@ class Operations(Transport):
     ) -> str:
         """Read the log of the service.
 
-        The last 1 MiB that this process wrote to its log, a JSON object a line. `Range` asks for a part, by bytes from the start of the process on. For keys of organisation 1 alone."""
+        The last 1 MiB that this process wrote to its log, a JSON object a line. `Range` asks for a part, by bytes from the start of the process on."""
         return self._text(
             "GET",
             "/actuator/logfile",
@@ -1389,7 +1389,7 @@ class Operations(Transport):
     ) -> models.Health:
         """Tell whether one part, or one group of parts, is well.
 
-        The groups `liveness` and `readiness` are open, and answer without a look at credentials; a part needs a key."""
+        The groups `liveness` and `readiness` are open, and answer without a look at credentials; a part needs a key of organisation 1 with the scope `metrics:read` or `admin`."""
         return cast("models.Health", self._json(
             "GET",
             "/actuator/health/{component}",

@@ -116,7 +116,7 @@ describe('GET /actuator/prometheus', () => {
     await submitJobs(adapters.jobs, 1, 2);
     await send('/v2/executions/all');
     await send('/v2/nothing');
-    const { key } = await newKey(2, []);
+    const { key } = await newKey(1, ['metrics:read']);
     const answer = await send('/actuator/prometheus', { key });
     expect(answer.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = await answer.text();
