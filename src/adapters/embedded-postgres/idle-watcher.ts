@@ -6,11 +6,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import postgres from 'postgres';
 import { isMovedServer } from './moved-server.ts';
-import { embeddedUser, shutDown } from './process.ts';
+import { connectToServer } from './connect.ts';
+import { shutDown } from './process.ts';
 import { openFolder, readOwner, readPostmaster, removeOwner, servesFolder, withFolderLock } from './state.ts';
-import type { ClusterFolder } from './state.ts';
+import type { ClusterFolder, Postmaster } from './state.ts';
 
 const folder = await openFolder(process.argv[2] ?? '');
 const idleMs = Number(process.argv[3]);
@@ -22,13 +22,13 @@ await delay(lookEveryMs);
 let idleSince = performance.now();
 let joined = await joinedAt(folder);
 while (await isOwner(folder)) {
-  const port = await runningPort(folder);
-  if (port === null) break;
+  const server = await findServer(folder);
+  if (server === null) break;
   const latest = await joinedAt(folder);
-  if (latest !== joined || (await hasClients(folder, port))) {
+  if (latest !== joined || (await hasClients(folder, server))) {
     idleSince = performance.now();
     joined = latest;
-  } else if (performance.now() - idleSince >= idleMs && (await stopIfStillIdle(folder, port))) {
+  } else if (performance.now() - idleSince >= idleMs && (await stopIfStillIdle(folder, server))) {
     break;
   }
   await delay(lookEveryMs);
@@ -41,9 +41,9 @@ async function isOwner(folder: ClusterFolder): Promise<boolean> {
   return owner?.pid === process.pid && owner.kind === 'watcher';
 }
 
-async function runningPort(folder: ClusterFolder): Promise<number | null> {
+async function findServer(folder: ClusterFolder): Promise<Postmaster | null> {
   const postmaster = await readPostmaster(folder);
-  return postmaster !== null && (await servesFolder(folder, postmaster.pid)) ? postmaster.port : null;
+  return postmaster !== null && (await servesFolder(folder, postmaster.pid)) ? postmaster : null;
 }
 
 /** Joining tools touch the owner file before they connect. */
@@ -52,13 +52,8 @@ async function joinedAt(folder: ClusterFolder): Promise<number> {
 }
 
 /** A server that does not answer is busy starting or recovering: that counts as use. */
-async function hasClients(folder: ClusterFolder, port: number): Promise<boolean> {
-  const sql = postgres(`postgres://${embeddedUser}:${folder.password}@127.0.0.1:${port}/postgres`, {
-    max: 1,
-    fetch_types: false,
-    connect_timeout: 5,
-    connection: { application_name: 'idle-watcher' },
-  });
+async function hasClients(folder: ClusterFolder, server: Postmaster): Promise<boolean> {
+  const sql = connectToServer(folder, server, 'idle-watcher');
   try {
     const [row] = await sql`
       select exists (
@@ -72,10 +67,14 @@ async function hasClients(folder: ClusterFolder, port: number): Promise<boolean>
   }
 }
 
-async function stopIfStillIdle(folder: ClusterFolder, port: number): Promise<boolean> {
+async function stopIfStillIdle(folder: ClusterFolder, server: Postmaster): Promise<boolean> {
   return withFolderLock(folder, undefined, async () => {
     const owner = await readOwner(folder);
-    if (owner?.pid !== process.pid || (await joinedAt(folder)) !== joined || (await hasClients(folder, port)))
+    if (
+      owner?.pid !== process.pid ||
+      (await joinedAt(folder)) !== joined ||
+      (await hasClients(folder, server))
+    )
       return false;
     await removeOwner(folder);
     const postmaster = await readPostmaster(folder);

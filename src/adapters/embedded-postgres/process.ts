@@ -1,7 +1,7 @@
 /** Starts and stops the processes of an embedded database: `initdb` once, then the server. */
 import { randomBytes } from 'node:crypto';
 import { lchownSync, lstatSync, readdirSync, statSync } from 'node:fs';
-import { chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +26,7 @@ const maxLogBytes = 16 * 1024 * 1024;
  */
 const settings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
+  unix_socket_permissions: '0700',
   max_connections: '100',
   // Publishing a job locks every table it touches; the shared lock table holds connections × this many.
   max_locks_per_transaction: '512',
@@ -124,14 +124,20 @@ export async function launch(
   const logPath = join(folder.directory, 'postgres.log');
   if (((await stat(logPath).catch(() => null))?.size ?? 0) > maxLogBytes)
     await rename(logPath, `${logPath}.1`);
+  let sockets = await openSocketFolder(folder, launcher);
   // Processes of a server that was killed hold its memory until they notice: that is waited for.
   for (let attempt = 0; ; attempt++) {
     const before = (await stat(logPath).catch(() => null))?.size ?? 0;
-    if (await launchOnce(folder, binaries, launcher, port, logPath, signal)) {
+    if (await launchOnce(folder, binaries, launcher, { port, sockets }, logPath, signal)) {
       await rememberPort(folder, port);
       return port;
     }
     const reason = ((await readText(logPath)) ?? '').slice(before).trim();
+    // a file system may have no sockets
+    if (sockets !== '' && /Unix.socket|Unix-domain socket/.test(reason)) {
+      sockets = '';
+      continue;
+    }
     if (attempt >= 40 || !/shared memory block|could not bind|could not create any TCP/.test(reason)) {
       throw new AppError(
         'service_unavailable',
@@ -147,14 +153,12 @@ async function launchOnce(
   folder: ClusterFolder,
   binaries: PostgresBinaries,
   launcher: Launcher,
-  port: number,
+  { port, sockets }: { readonly port: number; readonly sockets: string },
   logPath: string,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const options = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ]);
+  const given = { ...settings, port: String(port), unix_socket_directories: sockets };
+  const options = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const log = await open(logPath, 'a', 0o600);
   const child = start(launcher, binaries.postgres, ['-D', folder.data, ...options], log.fd);
   const ended = new AbortController();
@@ -171,6 +175,21 @@ async function launchOnce(
     await delay(10);
   }
   return false;
+}
+
+/** What a Unix socket's address holds, the name of the socket in its folder and a NUL included. */
+const longestSocketAddress = 107;
+
+/** The folder for the server's socket, which its owner alone may enter; '' if its path is too long for a socket. */
+async function openSocketFolder(folder: ClusterFolder, launcher: Launcher): Promise<string> {
+  const { sockets } = folder;
+  // a list of folders is separated by commas
+  if (Buffer.byteLength(`${sockets}/.s.PGSQL.65535`) > longestSocketAddress || /[,"]/.test(sockets))
+    return '';
+  await mkdir(sockets, { recursive: true, mode: 0o700 });
+  await chmod(sockets, 0o700);
+  if (process.getuid?.() === 0) await chown(sockets, launcher.dataOwner, launcher.dataOwner);
+  return sockets;
 }
 
 /** Fast shutdown: open transactions are rolled back, the data is checkpointed. Resolves when the server is gone. */

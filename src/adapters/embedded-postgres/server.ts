@@ -8,9 +8,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import postgres from 'postgres';
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../ports/logger.ts';
+import { connectToServer } from './connect.ts';
 import { findPostgresBinaries } from './binaries.ts';
 import { findMovedServer } from './moved-server.ts';
 import { embeddedUser, initialise, launch, shutDown } from './process.ts';
@@ -41,6 +41,8 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** `postgresql://user:password@127.0.0.1:port/postgres` */
   readonly url: string;
+  /** folder of its Unix socket, which only our user may enter; null: it has none */
+  readonly socketFolder: string | null;
   /** true: the server ran already */
   readonly adopted: boolean;
   /** Stops the server if this start owns it; idempotent. */
@@ -50,6 +52,7 @@ export interface EmbeddedPostgres {
 interface RunningServer {
   readonly pid: number;
   readonly port: number;
+  readonly socketFolder: string | null;
 }
 
 const superviseEveryMs = 1000;
@@ -70,6 +73,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const supervision = supervise(folder, server, owner, options.logger);
   return {
     url: addressOf(folder, server),
+    socketFolder: server.socketFolder,
     adopted,
     stop: async () => {
       const owned = await supervision.end();
@@ -87,7 +91,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
  */
 export async function joinEmbeddedPostgres(
   options: EmbeddedPostgresOptions & { readonly idleMs?: number },
-): Promise<{ readonly url: string; readonly adopted: boolean }> {
+): Promise<Pick<EmbeddedPostgres, 'url' | 'socketFolder' | 'adopted'>> {
   const folder = await openFolder(options.directory);
   return withFolderLock(folder, options.signal, async () => {
     const owner = await liveOwner(folder);
@@ -95,7 +99,7 @@ export async function joinEmbeddedPostgres(
     const { server, adopted } = await enter(folder, options.signal, owner === null);
     if (owner === null) await leaveWatcher(folder, options.idleMs ?? 60_000, server.pid);
     else await touchOwner(folder);
-    return { url: addressOf(folder, server), adopted };
+    return { url: addressOf(folder, server), socketFolder: server.socketFolder, adopted };
   });
 }
 
@@ -133,7 +137,7 @@ async function enter(
   const postmaster = await readPostmaster(folder);
   if (postmaster === null)
     throw new AppError('service_unavailable', 'the embedded database stopped right after its start');
-  return { server: { pid: postmaster.pid, port }, adopted: false };
+  return { server: { pid: postmaster.pid, port, socketFolder: postmaster.socketFolder }, adopted: false };
 }
 
 function movedAway({ data }: ClusterFolder, pid: number): AppError {
@@ -155,7 +159,7 @@ async function findRunning(
       await disownPid(folder);
       return null;
     }
-    if (postmaster.status === 'ready') return { pid: postmaster.pid, port: postmaster.port };
+    if (postmaster.status === 'ready') return postmaster;
     signal?.throwIfAborted();
     await delay(20);
   }
@@ -163,12 +167,7 @@ async function findRunning(
 
 /** Why the server is of no use to us; null when it answers and serves this folder. */
 async function refusalOf(folder: ClusterFolder, server: RunningServer): Promise<string | null> {
-  const sql = postgres(addressOf(folder, server), {
-    max: 1,
-    fetch_types: false,
-    connect_timeout: 10,
-    connection: { application_name: 'adopt' },
-  });
+  const sql = connectToServer(folder, server, 'adopt');
   try {
     const [row] = await sql`select current_setting('data_directory') as data`;
     return row?.data === folder.data ? null : `it serves ${String(row?.data)}`;

@@ -1,6 +1,7 @@
 /** What the folder of an embedded database says about itself: password, owner, lock, and the running server. */
 import { createHash, randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, realpath, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { link, mkdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ export interface ClusterFolder {
   readonly directory: string;
   /** the server's own data */
   readonly data: string;
+  /** folder of the server's Unix socket, which nobody else may enter; its path may be too long for one */
+  readonly sockets: string;
   readonly password: string;
 }
 
@@ -28,6 +31,8 @@ export interface Owner {
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
+  /** folder of its Unix socket; null: it has none */
+  readonly socketFolder: string | null;
   readonly status: string;
 }
 
@@ -40,7 +45,8 @@ export async function openFolder(directory: string): Promise<ClusterFolder> {
   const absolute = await realpath(directory);
   const path = join(absolute, 'password');
   const known = await readText(path);
-  if (known !== null) return { directory: absolute, data: join(absolute, 'data'), password: known.trim() };
+  const paths = { directory: absolute, data: join(absolute, 'data'), sockets: join(absolute, 'socket') };
+  if (known !== null) return { ...paths, password: known.trim() };
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   await writeNewFile(draft, `${randomBytes(24).toString('base64url')}\n`);
   // A link cannot replace: of several processes one wins, and all read the winner's.
@@ -48,11 +54,7 @@ export async function openFolder(directory: string): Promise<ClusterFolder> {
     if (error.code !== 'EEXIST') throw error;
   });
   await rm(draft);
-  return {
-    directory: absolute,
-    data: join(absolute, 'data'),
-    password: (await readFile(path, 'utf8')).trim(),
-  };
+  return { ...paths, password: (await readFile(path, 'utf8')).trim() };
 }
 
 /**
@@ -93,18 +95,28 @@ function bind(name: string): Promise<Server | null> {
 
 /** State and start of a process, from procfs; null when there is none (or only what its parent has not yet reaped). */
 export async function processStart(pid: number): Promise<number | null> {
-  const stat = await readText(`/proc/${pid}/stat`);
-  if (stat === null) return null;
+  const text = await readText(`/proc/${pid}/stat`);
+  if (text === null) return null;
   // The name in brackets may hold anything, so count from its end: state is the first field, start the 20th.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? null : Number(fields[19]);
 }
 
-/** True when `pid` is a live process that serves this folder's data. */
+/** True when `pid` is a live process that serves this folder's data, and not one of another user's that looks like it. */
 export async function servesFolder(folder: ClusterFolder, pid: number): Promise<boolean> {
   if ((await processStart(pid)) === null) return false;
+  const [owner, data] = await Promise.all([stat(`/proc/${pid}`), stat(folder.data)].map(ownerOf));
+  // the kernel gives processes with capabilities to root
+  if (owner !== 0 && owner !== data && owner !== process.getuid?.()) return false;
   const commandLine = await readText(`/proc/${pid}/cmdline`);
   return commandLine !== null && commandLine.split('\0').includes(folder.data);
+}
+
+async function ownerOf(entry: Promise<Stats>): Promise<number | null> {
+  return entry.then(
+    ({ uid }) => uid,
+    () => null,
+  );
 }
 
 export async function readPostmaster(folder: ClusterFolder): Promise<Postmaster | null> {
@@ -112,7 +124,13 @@ export async function readPostmaster(folder: ClusterFolder): Promise<Postmaster 
   const lines = text?.split('\n') ?? [];
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;
-  return { pid, port: Number(lines[3] ?? 0), status: (lines[7] ?? '').trim() };
+  const socketFolder = (lines[4] ?? '').trim();
+  return {
+    pid,
+    port: Number(lines[3] ?? 0),
+    socketFolder: socketFolder === '' ? null : socketFolder,
+    status: (lines[7] ?? '').trim(),
+  };
 }
 
 /**

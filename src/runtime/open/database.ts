@@ -1,4 +1,7 @@
 /** The metadata database of a home: found or started, made ready, and connected to under a role with few rights. */
+import { realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkedAddress, plainAddress } from '../../adapters/postgres/client/checked-address.ts';
 import { connectPostgres, type Sql } from '../../adapters/postgres/client/connect.ts';
 import { ensureLoaderRole } from '../../adapters/postgres/roles/loader-role.ts';
 import { migrate } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
@@ -30,10 +33,13 @@ export interface OpenedDatabase {
 }
 
 interface DatabaseServer {
+  /** with the way to reach it safely, where it is the embedded one (`checkedAddress`) */
   readonly url: string;
   stop(): Promise<void>;
 }
 
+/** A migration may take long, and says nothing meanwhile. */
+const preparingSilenceMs = 3_600_000;
 /** A metadata database that answers nothing for so long is connected to anew; its queries take moments. */
 const silenceMs = 45_000;
 
@@ -65,7 +71,7 @@ export async function openDatabase(
     return { url: server.url, roles, sql, connect, close };
   };
 
-  const known = config.metadbUrl ?? recorded;
+  const known = config.metadbUrl ?? (await recordedAddress(home, recorded));
   if (options.role === 'tool' && known !== '') {
     const roles = { service: true, loader: true };
     const sql = connecting(known, roles)(everyOrganisation, { max });
@@ -105,7 +111,11 @@ async function prepare(
   url: string,
   applicationName: string,
 ): Promise<{ readonly applied: readonly string[]; readonly roles: DatabaseRoles }> {
-  const sql = connectPostgres(url, { applicationName, max: 1 });
+  const sql = connectPostgres(url, {
+    applicationName,
+    max: 1,
+    openSocket: createSocketOpener(preparingSilenceMs),
+  });
   try {
     const applied = await migrate(sql);
     return { applied, roles: { service: await ensureServiceRole(sql), loader: await ensureLoaderRole(sql) } };
@@ -121,7 +131,7 @@ async function prepare(
 
 async function record(home: Home, recorded: string, url: string): Promise<void> {
   // libpq knows both spellings, other programs that read the file only the long one
-  const written = url.replace(/^postgres:/, 'postgresql:');
+  const written = plainAddress(url).replace(/^postgres:/, 'postgresql:');
   if (recorded !== written) await writePrivateFile(home.metadbUrlFile, `${written}\n`);
 }
 
@@ -133,13 +143,34 @@ async function findServer(
   logger: Logger,
 ): Promise<DatabaseServer> {
   if (config.metadbUrl !== null) return external(config.metadbUrl);
-  if (role === 'service')
-    return (await embedded()).startEmbeddedPostgres({ directory: home.databaseDirectory, logger });
+  if (role === 'service') {
+    const server = await (
+      await embedded()
+    ).startEmbeddedPostgres({
+      directory: home.databaseDirectory,
+      logger,
+    });
+    return { url: checkedAddress(server.url, server.socketFolder), stop: server.stop };
+  }
+  const known = await recordedAddress(home, recorded);
   // The service may have its database from an environment that this process does not share
-  if (recorded !== '' && (await answers(recorded))) return external(recorded);
-  return external(
-    (await (await embedded()).joinEmbeddedPostgres({ directory: home.databaseDirectory, logger })).url,
-  );
+  if (known !== '' && (await answers(known))) return external(known);
+  const joined = await (await embedded()).joinEmbeddedPostgres({ directory: home.databaseDirectory, logger });
+  return external(checkedAddress(joined.url, joined.socketFolder));
+}
+
+/**
+ * The address of `metadb.url`. That of the embedded database gets the way to reach it safely: while it is down, any local user may listen on
+ * its port.
+ */
+async function recordedAddress(home: Home, recorded: string): Promise<string> {
+  const url = URL.parse(recorded);
+  if (url === null || url.hostname !== '127.0.0.1') return recorded;
+  const password = await readIfThere(join(home.databaseDirectory, 'password'));
+  if (password === null || url.password !== password.trim()) return recorded;
+  const socketFolder = join(await realpath(home.databaseDirectory), 'socket');
+  const socket = await stat(join(socketFolder, `.s.PGSQL.${url.port}`)).catch(() => null);
+  return checkedAddress(recorded, socket?.isSocket() === true ? socketFolder : null);
 }
 
 /** Loaded where it is needed: most runs join a database that is there. */
@@ -153,7 +184,11 @@ function external(url: string): DatabaseServer {
 }
 
 async function answers(url: string): Promise<boolean> {
-  const sql = connectPostgres(url, { applicationName: 'conversion-job-service probe', max: 1 });
+  const sql = connectPostgres(url, {
+    applicationName: 'conversion-job-service probe',
+    max: 1,
+    openSocket: createSocketOpener(silenceMs),
+  });
   try {
     await sql`select 1`;
     return true;

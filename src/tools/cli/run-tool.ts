@@ -49,7 +49,7 @@ export async function runTool(
   try {
     // what only has to be told how a tool is called does without
     const { openSession } = await import('../session/tool-session.ts');
-    session = await openSession(request, {
+    const opening = openSession(request, {
       environment: process.env,
       log: terminal.tell,
       print: terminal.log,
@@ -58,7 +58,13 @@ export async function runTool(
       interruption,
       begun,
     });
+    session = await (interruption === null ? opening : Promise.race([opening, interruption.whenInterrupted]));
   } catch (error) {
+    if (error instanceof Interrupted && interruption !== null) {
+      terminal.complain(`${tool}: ${interruption.why} before the job began`);
+      // what is being opened may wait for a server
+      process.exit(interruption.exitCode);
+    }
     interruption?.release();
     const { text, again } = describe(error);
     terminal.complain(`${tool}: ${text}`);

@@ -93,6 +93,8 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'docs/moving.md, Moving between installations: sh',
       'docs/operating.md, At the machine: sh',
       'docs/operating.md, Many machines: sh',
+      // by test/e2e/attacks/squatter.test.ts
+      'docs/operating.md, The embedded database on a shared machine: sh',
       // by test/unit/config/sources.test.ts
       'docs/sources.md, A folder of the morning: properties',
       // by test/e2e/readme/watches.test.ts

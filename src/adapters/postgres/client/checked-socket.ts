@@ -7,7 +7,8 @@ import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createMessageCheck, type MessageCheck, type MessageCheckOptions } from './message-check.ts';
 import type { RowTap } from './row-tap.ts';
-import { firstOpenSocket, type ServerAddress } from './watched-socket.ts';
+import { ServerFault } from './server-fault.ts';
+import { firstOpenSocket, openUnixSocket, type ServerAddress } from './watched-socket.ts';
 
 export interface CheckedSocketOptions {
   readonly servers: readonly ServerAddress[];
@@ -16,19 +17,12 @@ export interface CheckedSocketOptions {
   readonly longestMessageBytes: number;
   /** the operator lets passwords go to these servers as plain text or MD5 without TLS */
   readonly mayAskPlainPassword: boolean;
+  /** path of a Unix socket in a private folder to connect to in place of the servers; null: TCP (null) */
+  readonly socketPath?: string | null;
+  /** the server must prove by SCRAM-SHA-256 that it knows the password, even one on this machine (false) */
+  readonly requiresProof?: boolean;
   /** takes rows before the driver sees them */
   readonly rows?: RowTap;
-}
-
-/** A server that is not to be trusted, or not to be had, in words that follow its name. `code` as of other faults of connections. */
-export class ServerFault extends Error {
-  readonly code: 'SERVER_FAULT' | 'CONNECTION_CLOSED';
-
-  constructor(message: string, code: ServerFault['code'] = 'SERVER_FAULT') {
-    super(message);
-    this.name = 'ServerFault';
-    this.code = code;
-  }
 }
 
 /** SSLRequest (PostgreSQL manual §54.7) */
@@ -46,9 +40,12 @@ export function createCheckedSockets(options: CheckedSocketOptions): () => Promi
   let last: MessageCheck | null = null;
   return async () => {
     if (last?.ready === false) throw new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED');
-    const plain = await firstOpenSocket(options.servers);
+    const { socketPath = null } = options;
+    const plain =
+      socketPath === null ? await firstOpenSocket(options.servers) : await openUnixSocket(socketPath);
     const host = hostOf(plain);
-    const local = options.servers.every((server) => isThisMachine(server.to ?? server.host));
+    const local =
+      socketPath !== null || options.servers.every((server) => isThisMachine(server.to ?? server.host));
     const socket = wantsTls(options.sslmode, local) ? await secured(plain, host, options.sslmode) : plain;
     const encrypted = socket !== plain;
     const check = createMessageCheck(checkOptions(options, encrypted || local));
@@ -59,8 +56,12 @@ export function createCheckedSockets(options: CheckedSocketOptions): () => Promi
 }
 
 function checkOptions(options: CheckedSocketOptions, isPrivate: boolean): MessageCheckOptions {
-  const { longestMessageBytes, mayAskPlainPassword } = options;
-  return { longestMessageBytes, mayAskPlainPassword: mayAskPlainPassword || isPrivate };
+  const { longestMessageBytes, mayAskPlainPassword, requiresProof = false } = options;
+  return {
+    longestMessageBytes,
+    mayAskPlainPassword: !requiresProof && (mayAskPlainPassword || isPrivate),
+    requiresProof,
+  };
 }
 
 function hostOf(socket: Socket): string {

@@ -1,5 +1,6 @@
 /** Connections to PostgreSQL, set up the one way that the stores expect. Runs wherever postgres.js does. */
 import postgres from 'postgres';
+import { readCheckedAddress } from './checked-address.ts';
 import { createPoolSockets, type PoolSocket } from './pool-sockets.ts';
 
 /** What the stores are written against: a pool. */
@@ -35,7 +36,16 @@ export interface ConnectOptions {
 export type OpenSocket = (
   hosts: readonly string[],
   ports: readonly number[],
+  checks: SocketChecks,
 ) => PoolSocket | Promise<PoolSocket>;
+
+/** What a socket is opened with beside host and port. */
+export interface SocketChecks {
+  /** connected to in place of host and port; null: TCP */
+  readonly socketPath: string | null;
+  /** the server must prove by SCRAM-SHA-256 that it knows the password */
+  readonly requiresProof: boolean;
+}
 
 /** How the server ends sessions whose client is gone: what they have locked is free within a minute. */
 const noticeGoneClients = {
@@ -50,8 +60,9 @@ const noticeGoneClients = {
  * A pool for `postgres://…`. Nothing is sent before the first query.
  * `bigint` (ids, counts, epoch milliseconds) comes as number, beyond 2^53 as BigInt: never rounded.
  */
-export function connectPostgres(url: string, options: ConnectOptions): Sql {
+export function connectPostgres(address: string, options: ConnectOptions): Sql {
   const { addresses, openSocket } = options;
+  const { url, socketPath, requiresProof } = readCheckedAddress(address);
   const port = Number(URL.parse(url)?.port || 5432);
   const sockets = createPoolSockets();
   const sql = postgres(url, {
@@ -60,9 +71,10 @@ export function connectPostgres(url: string, options: ConnectOptions): Sql {
       ? {}
       : {
           socket: async ({ host, port: ports }: { host: string[]; port: number[] }) =>
-            sockets.add(await openSocket(host, ports)),
+            sockets.add(await openSocket(host, ports, { socketPath, requiresProof })),
           keep_alive: 15,
         }),
+    ...(socketPath === null ? {} : { path: socketPath }),
     max: options.max ?? 10,
     prepare: options.prepare ?? true,
     idle_timeout: (options.idleTimeoutMs ?? 0) / 1000,

@@ -10,6 +10,8 @@ export interface MessageCheckOptions {
   readonly longestMessageBytes: number;
   /** what the server may ask for: a password as text or as MD5 can be read or broken by whoever listens */
   readonly mayAskPlainPassword: boolean;
+  /** the server must prove that it knows the password (false) */
+  readonly requiresProof?: boolean;
 }
 
 export interface MessageCheck {
@@ -187,7 +189,8 @@ class Check implements MessageCheck {
     const type = body.length < 4 ? -1 : body.readUInt32BE(0);
     const login = this.#login;
     if (type === 0) {
-      if (login === 'begun') return 'lets us in without a proof that it knows the password';
+      if (login === 'begun' || (login === 'none' && this.#options.requiresProof === true))
+        return 'lets us in without a proof that it knows the password';
       this.#login = 'accepted';
       return null;
     }

@@ -1,5 +1,8 @@
 /** Sockets of Node to a database, which notice that the other side is gone: a connection cut half says nothing of itself. */
 import { connect, type Socket } from 'node:net';
+import type { SocketChecks } from './connect.ts';
+import { createMessageCheck } from './message-check.ts';
+import { ServerFault } from './server-fault.ts';
 
 /** `to`: connected to in place of the host, which was resolved to it. */
 export interface ServerAddress {
@@ -10,6 +13,8 @@ export interface ServerAddress {
 
 const connectTimeoutMs = 10_000;
 const checkMs = 5_000;
+/** before a server lets us in it sends no rows */
+const longestLoginMessage = 64 * 1024;
 
 /**
  * Opens a socket and gives it at once, as a pool needs it: the driver counts a connection as gone by the events of its socket, and
@@ -17,14 +22,53 @@ const checkMs = 5_000;
  */
 export function createSocketOpener(
   silenceMs: number,
-): (hosts: readonly string[], ports: readonly number[]) => Socket {
+): (hosts: readonly string[], ports: readonly number[], checks?: SocketChecks) => Socket {
   let turn = 0;
-  return (hosts, ports) => {
+  return (hosts, ports, { socketPath, requiresProof } = { socketPath: null, requiresProof: false }) => {
     const at = turn % hosts.length;
     turn += 1;
     const host = hosts[at]!;
-    const socket = connect({ host, port: ports[at]!, noDelay: true });
+    const socket =
+      socketPath === null
+        ? connect({ host, port: ports[at]!, noDelay: true })
+        : connect({ path: socketPath });
+    checkLogin(socket, requiresProof);
     return closeWhenSilent(Object.assign(socket, { host }), silenceMs);
+  };
+}
+
+/**
+ * Ends a connection whose server hangs up before it has let us in with a fault: the driver (3.4.9) would connect again at once, hundreds of
+ * times a second, and its query would wait without end. `requiresProof`: refuses a server that does not prove that it knows the password.
+ */
+function checkLogin(socket: Socket, requiresProof: boolean): void {
+  const check = createMessageCheck({
+    longestMessageBytes: longestLoginMessage,
+    mayAskPlainPassword: !requiresProof,
+    requiresProof,
+  });
+  let state: 'login' | 'in' | 'over' = 'login';
+  const emit = socket.emit.bind(socket) as (event: string | symbol, ...values: unknown[]) => boolean;
+  const fail = (fault: ServerFault): void => {
+    state = 'over';
+    emit('error', fault);
+    socket.destroy();
+  };
+  socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
+    if (event === 'error' && state === 'login') state = 'over';
+    // without the driver's listeners, the socket is a part of one with TLS by now
+    if (event === 'close' && state === 'login' && socket.listenerCount('data') > 0)
+      fail(new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED'));
+    if (event !== 'data' || state === 'in') return emit(event, ...values);
+    if (state === 'over') return false;
+    const fault = check.see(values[0] as Uint8Array);
+    if (fault !== null && requiresProof) {
+      fail(new ServerFault(fault));
+      return false;
+    }
+    // what is odd in the login of a server that the operator chose is the driver's to judge
+    if (check.ready || fault !== null) state = 'in';
+    return emit(event, ...values);
   };
 }
 
@@ -60,6 +104,18 @@ function openSocket({ host, port, to = host }: ServerAddress): Promise<Socket> {
       socket.removeAllListeners();
       // the name that TLS asks for
       resolve(Object.assign(socket, { host }));
+    });
+  });
+}
+
+/** Connected; rejects with the fault of the system. */
+export function openUnixSocket(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ path });
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.removeAllListeners();
+      resolve(Object.assign(socket, { host: 'localhost' }));
     });
   });
 }

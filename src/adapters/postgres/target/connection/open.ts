@@ -3,8 +3,10 @@ import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError, isOutOfMemory } from '../../../../errors.ts';
-import { createCheckedSockets, ServerFault } from '../../client/checked-socket.ts';
+import { readCheckedAddress } from '../../client/checked-address.ts';
+import { createCheckedSockets } from '../../client/checked-socket.ts';
 import { withoutLateQueries, type Sql } from '../../client/connect.ts';
+import { ServerFault } from '../../client/server-fault.ts';
 import type { RowTap } from '../../client/row-tap.ts';
 import { createPoolSockets } from '../../client/pool-sockets.ts';
 import { closeWhenStalled } from '../../client/watched-socket.ts';
@@ -59,7 +61,8 @@ export interface TargetSockets {
 
 /** One connection, opened with the first query; it is never closed for its age. */
 export function connectTarget(address: TargetAddress, sockets: TargetSockets = {}): Sql {
-  const parts = addressParts(address.url);
+  const { url, socketPath, requiresProof } = readCheckedAddress(address.url);
+  const parts = addressParts(url);
   const password = address.password ?? parts.password;
   const [{ host, port }] = parts.servers;
   const openSocket = createCheckedSockets({
@@ -67,6 +70,8 @@ export function connectTarget(address: TargetAddress, sockets: TargetSockets = {
     sslmode: parts.sslmode,
     longestMessageBytes: address.longestMessageBytes ?? 1024 ** 3,
     mayAskPlainPassword: address.mayAskPlainPassword ?? false,
+    socketPath,
+    requiresProof,
     ...(sockets.rows === undefined ? {} : { rows: sockets.rows }),
   });
   const poolSockets = createPoolSockets();
