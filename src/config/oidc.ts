@@ -1,12 +1,20 @@
 /** The settings `svc.oidc.*`. */
 import type { OidcConfig } from './shape.ts';
-import { parseAlgorithms, parseCount, parseJwks, parseScopeNames } from './values.ts';
+import {
+  parseAlgorithms,
+  parseCount,
+  parseJwks,
+  parseQuantity,
+  parseScopeNames,
+  timeUnits,
+} from './values.ts';
 
 export type OidcProperty =
   | 'svc.oidc.issuer'
   | 'svc.oidc.audience'
   | 'svc.oidc.jwks'
   | 'svc.oidc.algorithms'
+  | 'svc.oidc.keys_grace'
   | 'svc.oidc.scope_claim'
   | 'svc.oidc.org_claim'
   | 'svc.oidc.default_org'
@@ -23,6 +31,7 @@ export function readOidc(
   const jwks = read('svc.oidc.jwks', parseJwks);
   const oidc = {
     algorithms: read('svc.oidc.algorithms', parseAlgorithms),
+    graceMs: read('svc.oidc.keys_grace', (value) => parseQuantity(value, timeUnits, 'a time such as 1 d')),
     scopeClaim: read('svc.oidc.scope_claim', (value) => value),
     orgClaim: read('svc.oidc.org_claim', (value) => value),
     defaultOrg: read('svc.oidc.default_org', (value) => (value === '' ? null : parseCount(value, 1))),

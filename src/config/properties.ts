@@ -87,6 +87,11 @@ export const properties = [
     meaning: 'signature algorithms accepted, comma-separated: RS…, PS…, ES…, EdDSA',
   },
   {
+    name: 'svc.oidc.keys_grace',
+    initial: '1 d',
+    meaning: 'how long the keys known last serve while the issuer gives no new ones',
+  },
+  {
     name: 'svc.oidc.scope_claim',
     initial: 'scope',
     meaning: 'claim with the scopes, text or list; dots lead into objects',

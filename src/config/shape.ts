@@ -105,6 +105,8 @@ const oidc = z
     jwks: z.string(),
     /** the only ones accepted; never symmetric ones, never `none` */
     algorithms: texts,
+    /** how long keys serve that cannot be fetched again */
+    graceMs: amount,
     /** claims, dots leading into objects: what the token may do, as text with blanks or a list */
     scopeClaim: z.string(),
     /** whose it is: an organisation's id or name */

@@ -90,7 +90,9 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       process: createProcessFigures(),
       build: await readBuildInfo(),
       hosts: createHostResolver(),
-      ...(config.oidc === null ? {} : { tokens: await createOidcVerifier(config.oidc) }),
+      ...(config.oidc === null
+        ? {}
+        : { tokens: await createOidcVerifier(config.oidc, { logger: opened.adapters.logger }) }),
       ...(options.callers === undefined ? {} : { callers: options.callers }),
       transfers,
     };

@@ -1,10 +1,11 @@
 /** Tokens of an OpenID Connect provider, checked with the keys that it publishes or that lie in a file. */
 import { readFile } from 'node:fs/promises';
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
-import type { FetchImplementation, JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, errors, jwtVerify } from 'jose';
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { AppError } from '../../errors.ts';
-import { fixedLimits } from '../../config/limits.ts';
+import type { Logger } from '../../ports/logger.ts';
 import type { TokenVerifier } from '../../ports/network/token-verifier.ts';
+import { createRemoteKeySet, isKeyOutage } from './remote-key-set.ts';
 
 export interface OidcVerifierOptions {
   readonly issuer: string;
@@ -12,6 +13,8 @@ export interface OidcVerifierOptions {
   /** https: or http: address, or absolute path */
   readonly jwks: string;
   readonly algorithms: readonly string[];
+  /** how long keys serve that cannot be fetched again */
+  readonly graceMs: number;
 }
 
 /** how far the clocks of issuer and service may differ */
@@ -19,15 +22,20 @@ const toleranceSeconds = 30;
 const longestToken = 16 * 1024;
 
 /** AppError `service_unavailable` where the keys are to come from a file that is not there or holds none. */
-export async function createOidcVerifier(options: OidcVerifierOptions): Promise<TokenVerifier> {
+export async function createOidcVerifier(
+  options: OidcVerifierOptions,
+  more: { readonly logger?: Logger; readonly nowMs?: () => number } = {},
+): Promise<TokenVerifier> {
   const { issuer, audience, jwks } = options;
-  const keys: JWTVerifyGetKey = jwks.startsWith('/')
-    ? await keysOfFile(jwks)
-    : createRemoteJWKSet(new URL(jwks), {
-        timeoutDuration: 5000,
-        cooldownDuration: 30_000,
-        [customFetch]: fetchBounded,
+  const remote = jwks.startsWith('/')
+    ? null
+    : createRemoteKeySet({
+        url: jwks,
+        graceMs: options.graceMs,
+        ...(more.logger === undefined ? {} : { logger: more.logger }),
+        ...(more.nowMs === undefined ? {} : { nowMs: more.nowMs }),
       });
+  const keys: JWTVerifyGetKey = remote?.keyOf ?? (await keysOfFile(jwks));
   const wanted = {
     issuer,
     audience,
@@ -54,12 +62,13 @@ export async function createOidcVerifier(options: OidcVerifierOptions): Promise<
   }
 
   return {
+    ...(remote === null ? {} : { keys: remote.figures }),
     async verify(token) {
       if (token.length > longestToken) return null;
       try {
         return await payloadOf(token);
       } catch (error) {
-        if (isOutage(error))
+        if (isKeyOutage(error))
           throw new AppError('service_unavailable', 'the keys of the identity provider cannot be had now', {
             headers: { 'Retry-After': '5' },
             cause: error,
@@ -68,38 +77,6 @@ export async function createOidcVerifier(options: OidcVerifierOptions): Promise<
       }
     },
   };
-}
-
-/** JOSEError for whatever is not a whole answer: else the check of the token would end with it as if the token were wrong. */
-const fetchBounded: FetchImplementation = async (url, options) => {
-  try {
-    const answer = await fetch(url, options);
-    if (answer.status !== 200) {
-      await answer.body?.cancel();
-      return new Response(null, { status: 502 });
-    }
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
-    let total = 0;
-    for await (const chunk of answer.body ?? []) {
-      total += chunk.byteLength;
-      // leaving the loop cancels the rest
-      if (total > fixedLimits.answerBytes) return new Response(null, { status: 502 });
-      chunks.push(chunk);
-    }
-    return new Response(new Blob(chunks));
-  } catch (error) {
-    if (error instanceof Error && error.name === 'TimeoutError') throw error;
-    throw new errors.JOSEError('the key set could not be read', { cause: error });
-  }
-};
-
-/** What is wrong with the key set rather than with the token. */
-function isOutage(error: unknown): boolean {
-  return (
-    error instanceof errors.JWKSTimeout ||
-    error instanceof errors.JWKSInvalid ||
-    (error instanceof errors.JOSEError && error.code === 'ERR_JOSE_GENERIC')
-  );
 }
 
 async function keysOfFile(file: string): Promise<JWTVerifyGetKey> {

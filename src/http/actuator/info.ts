@@ -49,7 +49,10 @@ const tags = ['actuator'];
 const security: Record<string, string[]>[] = [{}, { [apiKeySchemeName]: [] }];
 
 export function createActuatorRoutes(
-  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings'>,
+  adapters: Pick<
+    Adapters,
+    'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens'
+  >,
   metrics: Metrics,
   guards: Guards,
 ) {
@@ -73,7 +76,10 @@ export function createActuatorRoutes(
 
 /** What the operations of this group stand on. */
 function sharedOf(
-  adapters: Pick<Adapters, 'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings'>,
+  adapters: Pick<
+    Adapters,
+    'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens'
+  >,
   metrics: Metrics,
   guards: Guards,
 ) {

@@ -17,7 +17,7 @@ import { createCounter, createHistogram, gauge, type Family } from './families.t
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-export type MetricSources = Pick<Adapters, 'jobs' | 'watches' | 'health' | 'build' | 'process'>;
+export type MetricSources = Pick<Adapters, 'jobs' | 'watches' | 'health' | 'build' | 'process' | 'tokens'>;
 
 /** An answer is due in a second, whatever does not answer. */
 const partPatienceMs = 700;
@@ -62,7 +62,7 @@ export function createMetrics(nowMs: () => number): Metrics {
       durations.observe({ method, route: labels.route }, (nowMs() - beganMs) / 1000);
     },
 
-    async families({ jobs, watches, health, build, process }) {
+    async families({ jobs, watches, health, build, process, tokens }) {
       const stored = readStored({ jobs, watches });
       const [parts, figures] = await Promise.all([readParts(health), process?.read() ?? null]);
       const isDatabaseUp = parts.get('db')?.status === 'UP';
@@ -85,6 +85,7 @@ export function createMetrics(nowMs: () => number): Metrics {
           typeof running === 'number' ? running : 0,
         ),
         ...(ofDatabase ?? []),
+        ...keyFamilies(tokens?.keys?.()),
         requests.family('svc_http_requests_total', 'Requests answered, by route and class of status.'),
         durations.family('svc_http_request_duration_seconds', 'Time until the answer began.'),
         ...(figures === null ? [] : processFamilies(figures)),
@@ -135,6 +136,30 @@ async function readParts(health: MetricSources['health']): Promise<Map<string, H
 /** A part that there is none of, such as a disk, is not down. */
 function isUp({ status }: HealthComponent): boolean {
   return status === 'UP' || status === 'UNKNOWN';
+}
+
+/** Figures of the identity provider's keys, where it is asked for them. */
+function keyFamilies(
+  keys: { readonly ageMs: number | null; readonly failures: number } | undefined,
+): Family[] {
+  if (keys === undefined) return [];
+  return [
+    ...(keys.ageMs === null
+      ? []
+      : [
+          gauge(
+            'svc_oidc_keys_age_seconds',
+            'Time since the keys of the identity provider were fetched.',
+            keys.ageMs / 1000,
+          ),
+        ]),
+    {
+      name: 'svc_oidc_key_fetch_failures_total',
+      type: 'counter',
+      help: 'Failed attempts to fetch the keys of the identity provider.',
+      samples: [{ labels: {}, value: keys.failures }],
+    },
+  ];
 }
 
 /** The template of the path, never the path: that names jobs and schemas, and there is no end of them. */

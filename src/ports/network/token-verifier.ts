@@ -5,4 +5,6 @@ export interface TokenVerifier {
    * `service_unavailable` when the issuer's keys cannot be had now.
    */
   verify(token: string): Promise<Readonly<Record<string, unknown>> | null>;
+  /** Absent where the keys lie in a file. `ageMs` null: they were never fetched. */
+  keys?(): { readonly ageMs: number | null; readonly failures: number };
 }

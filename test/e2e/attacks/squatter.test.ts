@@ -89,7 +89,7 @@ describe('a stranger at the port of the embedded database', { timeout: 240_000 }
     expect(folderOfServer).toBe(join(home.directory, 'db', 'socket'));
   });
 
-  it.runIf(needs('psql'))('is no danger to psql, as docs/operating.md has it', async () => {
+  it('is no danger to psql, as docs/operating.md has it', needs('psql'), async () => {
     const home = await trial.home();
     await statusOf(home);
     const page = readBlocks(await readFile(join(projectRoot, 'docs/operating.md'), 'utf8'));

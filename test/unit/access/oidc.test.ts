@@ -69,6 +69,7 @@ async function appWith(more: Record<string, string> = {}) {
     audience,
     jwks: properties['svc.oidc.jwks'],
     algorithms: ['RS256', 'ES256'],
+    graceMs: 86_400_000,
   });
   const app = await createTestApp(properties, { tokens });
   const status = async (token: string, path = '/v2/executions/all') =>
@@ -212,6 +213,59 @@ describe('tokens of an identity provider', () => {
     expect(served - before).toBeLessThanOrEqual(1);
   });
 
+  it('are checked with the keys known last while the provider hangs, for the grace period', async () => {
+    let hangs = false;
+    let asked = 0;
+    const hanging = createServer((_, answer) => {
+      asked += 1;
+      if (!hangs) answer.end(JSON.stringify(keySet));
+    });
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+    try {
+      let now = 1_790_000_000_000;
+      const lines: string[] = [];
+      const note = (message: string): void => void lines.push(message);
+      const { port } = hanging.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}/keys`;
+      const tokens = await createOidcVerifier(
+        { issuer, audience, jwks: url, algorithms: ['RS256', 'ES256'], graceMs: 3_600_000 },
+        { nowMs: () => now, logger: { info: note, warn: note, error: note } },
+      );
+      const token = await sign({}, { expires: '100d' });
+      const took = async (): Promise<number> => {
+        const began = performance.now();
+        expect(await tokens.verify(token)).toMatchObject({ sub: 'alice' });
+        return performance.now() - began;
+      };
+      await took();
+      hangs = true;
+      now += 11 * 60_000;
+      expect(await took()).toBeLessThan(1500);
+      expect(await took()).toBeLessThan(200);
+      expect(asked).toBe(2);
+      await new Promise((resolve) => setTimeout(resolve, 5500));
+      expect(tokens.keys?.()).toEqual({ ageMs: 11 * 60_000, failures: 1 });
+      expect(lines).toEqual(['the keys of the identity provider cannot be fetched']);
+      now += 31_000;
+      expect(await took()).toBeLessThan(200);
+      expect(asked).toBe(3);
+      hangs = false;
+      hanging.closeAllConnections();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      now += 31_000;
+      await took();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(tokens.keys?.().ageMs).toBe(0);
+      expect(lines.at(-1)).toBe('the keys of the identity provider are fetched again');
+      hangs = true;
+      now += 71 * 60_000;
+      await expect(tokens.verify(token)).rejects.toMatchObject({ code: 'service_unavailable' });
+    } finally {
+      hanging.closeAllConnections();
+      hanging.close();
+    }
+  });
+
   it('do not fill the memory where the provider answers without end', async () => {
     const block = Buffer.alloc(1024 * 1024, ' ');
     let sent = 0;
@@ -270,7 +324,13 @@ describe('tokens of an identity provider', () => {
       const { status } = await appWith({ 'svc.oidc.jwks': file });
       expect(await status(await sign({ org: 1, scope: 'jobs:read' }))).toBe(200);
       await expect(
-        createOidcVerifier({ issuer, audience, jwks: join(folder, 'none.json'), algorithms: ['RS256'] }),
+        createOidcVerifier({
+          issuer,
+          audience,
+          jwks: join(folder, 'none.json'),
+          algorithms: ['RS256'],
+          graceMs: 1,
+        }),
       ).rejects.toMatchObject({ code: 'service_unavailable' });
     } finally {
       await rm(folder, { recursive: true });
