@@ -44,6 +44,10 @@ const operatorOrg = 1;
 /** Scopes whose GET operations change something too. */
 const changingScopes: ReadonlySet<Scope | null> = new Set(['jobs:run', 'schemas:write']);
 
+function isOperator({ idOrg, scopes }: Principal): boolean {
+  return idOrg === operatorOrg && (scopes.includes('metrics:read') || scopes.includes('admin'));
+}
+
 export function createGuards(
   adapters: Pick<Adapters, 'access' | 'clock' | 'logger' | 'tokens' | 'callers'>,
   config: Pick<Config, 'limits' | 'oidc' | 'metricsToken'>,
@@ -143,10 +147,6 @@ export function createGuards(
       const changes = (method !== 'GET' && method !== 'HEAD') || changingScopes.has(scope);
       if (changes && c.res.status < 400) await record(c, principal, own, c.res.status);
     };
-  }
-
-  function isOperator({ idOrg, scopes }: Principal): boolean {
-    return idOrg === operatorOrg && (scopes.includes('metrics:read') || scopes.includes('admin'));
   }
 
   const refuseOthers: MiddlewareHandler<AppEnv> = async (c, next) => {

@@ -65,10 +65,10 @@ describe('the operator’s endpoints', () => {
 
 describe('metrics while the database is down', () => {
   const token = 'scrape-0123456789abcdef';
+  const never = (): Promise<never> => new Promise(() => undefined);
 
   async function deafService() {
     const test = await createTestApp({ 'svc.metrics.token': token });
-    const never = (): Promise<never> => new Promise(() => undefined);
     const { adapters } = test;
     Object.assign(adapters.jobs, { countByStatus: never, listEnded: never, queueAgeMs: never });
     Object.assign(adapters.access, { findKey: never });
