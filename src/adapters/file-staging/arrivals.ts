@@ -60,6 +60,15 @@ export function isChange(error: unknown): boolean {
   return error instanceof AppError && error.cause === changeCause;
 }
 
+/** A file of which more comes than was listed: it is longer by now, or its server lies. */
+export function longerThanListed(label: string, bytes: number): AppError {
+  return new AppError(
+    'unprocessable_input',
+    `${label}: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; run it again if the file was replaced meanwhile`,
+    { cause: changeCause },
+  );
+}
+
 export function changed(label: string): AppError {
   return new AppError(
     'unprocessable_input',

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { AppError } from '../../errors.ts';
-import { changed, takeUp } from '../file-staging/arrivals.ts';
+import { changed, longerThanListed, takeUp } from '../file-staging/arrivals.ts';
 import { fileFault } from '../file-staging/faults.ts';
 import { downloadParts, partedBytes } from './download-parts.ts';
 import { isOther, pinnedOf, type Pinned } from './pinned.ts';
@@ -16,6 +16,8 @@ import type { RemoteRequests } from './remote-requests.ts';
 
 /** tries without a byte more between them */
 const tries = 5;
+/** what DEFLATE unpacks to, at most */
+const unpackedTimes = 1032;
 /** up to here a file is asked for and written at once */
 export const smallBytes = 64 * 1024;
 
@@ -34,7 +36,7 @@ export interface DownloadOptions {
 }
 
 /**
- * Answers the file's bytes; its folder is there. AppError `input_not_found` where there is none, `unprocessable_input` where it changes meanwhile or is shorter
+ * Answers the file's bytes; its folder is there. AppError `input_not_found` where there is none, `unprocessable_input` where it changes meanwhile, or is shorter or longer
  * than was said, `service_unavailable` where the place cannot be reached.
  */
 export async function downloadFile(
@@ -65,7 +67,16 @@ export async function downloadFile(
         if (version !== undefined && found.version !== version) throw changed(label);
         if (pinned === null || (received === 0 && pinned.version === null)) pinned = found;
         else if (isOther(pinned, found)) throw changed(label);
-        received = await append(answer, path, received, onBytes);
+        const most = mostOf(answer, bytes);
+        if ((found.bytes ?? 0) > most) {
+          await answer.body?.cancel();
+          throw longerThanListed(label, bytes);
+        }
+        received = await append(answer, path, received, {
+          onBytes,
+          most,
+          tooLong: () => longerThanListed(label, bytes),
+        });
         // an answer that tells no length has the one that was listed, or more where a store unpacks it
         const least = pinned.bytes ?? (bytes < Infinity ? bytes : received);
         if (received === least || (pinned.bytes === null && received > least)) return null;
@@ -98,11 +109,13 @@ async function downloadSmall(
   { getSmall }: RemoteRequests,
   url: URL,
   path: string,
-  { label, signal, onBytes, version, take }: DownloadOptions,
+  { label, signal, onBytes, version, take, bytes = Infinity }: DownloadOptions,
 ): Promise<number | null> {
   const received = await getSmall(url, smallBytes, (answer) => {
     signal.throwIfAborted();
     if (version !== undefined && answer.version !== version) throw changed(label);
+    // whoever asks for all of it finds out why
+    if (answer.bytes.byteLength > bytes) return null;
     if (take?.(answer.bytes) !== true) writeWhole(path, answer.bytes);
     onBytes?.(answer.bytes.byteLength);
     return answer.bytes.byteLength;
@@ -125,7 +138,11 @@ async function append(
   answer: Response,
   path: string,
   from: number,
-  onBytes: DownloadOptions['onBytes'],
+  {
+    onBytes,
+    most,
+    tooLong,
+  }: Pick<DownloadOptions, 'onBytes'> & { readonly most: number; readonly tooLong: () => AppError },
 ): Promise<number> {
   const length = Number(answer.headers.get('content-length') ?? Infinity);
   if (from === 0 && length <= smallBytes) {
@@ -144,6 +161,8 @@ async function append(
     async function* (chunks: AsyncIterable<Uint8Array>) {
       for await (const chunk of chunks) {
         received += chunk.byteLength;
+        // leaving the loop ends the connection
+        if (received > most) throw tooLong();
         onBytes?.(chunk.byteLength);
         yield chunk;
       }
@@ -151,6 +170,12 @@ async function append(
     createWriteStream(path, from === 0 ? { mode: 0o600 } : { flags: 'r+', start: from }),
   );
   return received;
+}
+
+/** Bytes that may come of a file that was listed with so many; Google's store unpacks files that lie packed. */
+function mostOf({ headers }: Response, bytes: number): number {
+  const stored = headers.get('x-goog-stored-content-encoding') ?? 'identity';
+  return stored === 'identity' ? bytes : bytes * unpackedTimes;
 }
 
 async function bytesOf(path: string): Promise<number> {

@@ -9,12 +9,32 @@ export interface ListPage {
   readonly text: string;
 }
 
-/** `label`: the place as the person knows it. AppError `service_unavailable` where no whole answer comes. */
+/** `label`: the place as the person knows it. AppError `service_unavailable` where no whole answer comes, `unprocessable_input` for one without end. */
 export async function listPage(send: SendGet, url: URL, label: string): Promise<ListPage> {
   return reached(label, 'listed', async () => {
     const answer = await send(url);
-    return { ok: answer.ok, status: answer.status, text: await answer.text() };
+    return { ok: answer.ok, status: answer.status, text: await boundedText(answer, label) };
   });
+}
+
+/** A page names at most 5,000 files, each with its metadata. */
+const longestPage = 64 * 1024 * 1024;
+
+async function boundedText(answer: Response, label: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let total = 0;
+  // leaving the loop ends the connection
+  for await (const chunk of answer.body ?? []) {
+    total += chunk.byteLength;
+    if (total > longestPage)
+      throw new AppError(
+        'unprocessable_input',
+        `${label}: the store sends a page of its list that is longer than ${longestPage} bytes`,
+      );
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** `label` and `what` say what could not be done. AppError `service_unavailable` for faults of the network. */

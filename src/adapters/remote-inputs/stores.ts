@@ -1,5 +1,7 @@
 /** Stores of objects that inputs are fetched from: what a location's objects are called, and where each is asked for. */
 import type { SourceAccess } from '../../config/shape.ts';
+import { shortName } from '../../engine/hidden-characters.ts';
+import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
 import { listContainer } from './azure-container.ts';
 import type { SendGet } from './remote-requests.ts';
@@ -17,17 +19,39 @@ export interface RemoteStore {
 export function openRemoteStore(send: SendGet, access: StoreAccess, bucket: string): RemoteStore {
   if (access.kind === 'az')
     return {
-      list: (prefix, label) => withoutFolders(listContainer(send, access, bucket, prefix, label)),
+      list: (prefix, label) => checked(listContainer(send, access, bucket, prefix, label), prefix, label),
       urlOf: (key) => objectUrl(access.endpoint, bucket, key),
     };
   return {
-    list: (prefix, label) => withoutFolders(listBucket(send, access.endpoint, bucket, prefix, label)),
+    list: (prefix, label) => checked(listBucket(send, access.endpoint, bucket, prefix, label), prefix, label),
     urlOf: (key) => objectUrl(access.endpoint, bucket, key),
   };
 }
 
-/** Consoles of stores write a folder as a key that ends with a slash, Hadoop as one that ends with a word. */
-async function* withoutFolders(objects: AsyncIterable<StoredObject>): AsyncIterable<StoredObject> {
-  for await (const object of objects)
-    if (!object.key.endsWith('/') && !object.key.endsWith('_$folder$')) yield object;
+/** characters; stores have keys of 1,024 at most */
+const longestKey = 4096;
+
+/**
+ * Without folders: consoles of stores write one as a key that ends with a slash, Hadoop as one that ends with a word. AppError
+ * `unprocessable_input` for keys that were not asked for, or that no store has.
+ */
+async function* checked(
+  objects: AsyncIterable<StoredObject>,
+  prefix: string,
+  label: string,
+): AsyncIterable<StoredObject> {
+  for await (const object of objects) {
+    const { key } = object;
+    if (key.length > longestKey)
+      throw new AppError(
+        'unprocessable_input',
+        `${label}: the store lists a key of ${key.length} characters (${shortName(key)}); none is longer than ${longestKey}`,
+      );
+    if (!key.startsWith(prefix))
+      throw new AppError(
+        'unprocessable_input',
+        `${label}: the store lists ${shortName(key)}, which does not lie below ${shortName(prefix)}; nothing was loaded`,
+      );
+    if (!key.endsWith('/') && !key.endsWith('_$folder$')) yield object;
+  }
 }

@@ -8,6 +8,7 @@ import { lookAt } from '../../adapters/remote-inputs/remote-bytes.ts';
 import { createRemoteRequests } from '../../adapters/remote-inputs/remote-requests.ts';
 import { openRemoteStore, type RemoteStore, type StoreAccess } from '../../adapters/remote-inputs/stores.ts';
 import type { SftpPlace } from '../../adapters/sftp/place.ts';
+import { shortName } from '../../engine/hidden-characters.ts';
 import { AppError } from '../../errors.ts';
 import type { StoredObject } from '../../ports/files/objects.ts';
 import { matchedLength, parsePathPattern } from '../../files/path-pattern.ts';
@@ -328,5 +329,5 @@ function orderKey(path: string): string {
 function plainName(part: string, key: string): string {
   if (part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && Buffer.byteLength(part) <= 255)
     return part;
-  throw new AppError('unprocessable_input', `${key}: no file can have that name; give it another`);
+  throw new AppError('unprocessable_input', `${shortName(key)}: no file can have that name; give it another`);
 }

@@ -53,6 +53,36 @@ describe('a file on a server', () => {
     ]);
   });
 
+  it('that goes on past its listed length is stopped there, whatever its server says', async () => {
+    const endless = await serve((_, response) => {
+      const piece = Buffer.alloc(1024 * 1024, 60);
+      const more = (): void => {
+        if (!response.destroyed && response.write(piece)) setImmediate(more);
+      };
+      response.on('drain', more);
+      response.writeHead(200, { ETag: '"v1"' });
+      more();
+    });
+    const long = await serve((_, response) => {
+      response.writeHead(200, { ETag: '"v1"', 'Content-Length': 3 * 1024 ** 3 });
+      response.write(Buffer.alloc(1000));
+    });
+    for (const { url } of [endless, long])
+      for (const bytes of [15, 100_000])
+        expect(await refusal(url, { bytes })).toEqual([
+          'unprocessable_input',
+          `http://HOST/a/file.xml: the server sends more than the ${bytes} bytes that it listed, so nothing was loaded; run it again if the file was replaced meanwhile`,
+        ]);
+  });
+
+  it('that a store unpacks may be longer than it was listed', async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(200, { ETag: '"v1"', 'x-goog-stored-content-encoding': 'gzip' });
+      response.end(whole);
+    });
+    expect((await fetched(url, { bytes: 2000 })).equals(whole)).toBe(true);
+  });
+
   it('that is shorter than its server says is not loaded', async () => {
     const { url } = await serve((request, response) => {
       if (rangeOf(request) > 0) response.writeHead(416).end();

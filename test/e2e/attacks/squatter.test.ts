@@ -12,6 +12,7 @@ import { projectRoot, serviceEnvironment, type ServiceHome } from '../../support
 import { blockIn, readBlocks } from '../readme/blocks.ts';
 import { runShell } from '../readme/shell.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { eventually } from '../../support/service/waiting.ts';
 
 const trial = useTrial();
 const authentication = (type: number): Buffer => {
@@ -136,7 +137,7 @@ describe('a stranger at the port of the embedded database', { timeout: 240_000 }
       },
     );
     const ended = new Promise<number | null>((resolve) => tool.once('exit', resolve));
-    while (connections === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually('a connection', () => (connections > 0 ? true : null));
     const since = performance.now();
     tool.kill('SIGTERM');
     expect(await ended).toBe(143);

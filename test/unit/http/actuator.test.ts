@@ -14,6 +14,8 @@ function setLevel(configuredLevel: unknown, type = 'application/json'): RequestI
   return { method: 'POST', headers: { 'Content-Type': type }, body: JSON.stringify({ configuredLevel }) };
 }
 
+const never = (): Promise<never> => new Promise(() => undefined);
+
 type Json = Record<string, unknown>;
 const jsonOf = async (answer: Response | Promise<Response>): Promise<Json> =>
   (await (await answer).json()) as Json;
@@ -65,7 +67,6 @@ describe('the operator’s endpoints', () => {
 
 describe('metrics while the database is down', () => {
   const token = 'scrape-0123456789abcdef';
-  const never = (): Promise<never> => new Promise(() => undefined);
 
   async function deafService() {
     const test = await createTestApp({ 'svc.metrics.token': token });
