@@ -1,10 +1,11 @@
 /** The record of a job to be stored. */
 import type { NewJob } from '../ports/stores/jobs.ts';
 import type { JobType } from './record.ts';
+import { secretsIn } from './request/request-secrets.ts';
 import { maskedParams, paramsJson } from './request/params.ts';
 import type { ToolRequest } from './request/tool-request.ts';
 import type { Tool } from './request/tools.ts';
-import { maskSecrets } from './secrets/mask-secrets.ts';
+import { createMask } from './secrets/mask-secrets.ts';
 
 const jobTypes: Readonly<Record<Tool, JobType>> = {
   xsd2er: 'Schema',
@@ -23,14 +24,15 @@ export function newJob(
   sparkConf: Readonly<Record<string, string>>,
 ): NewJob {
   const input = request.from ?? request.in ?? (request.inputs.length === 0 ? null : request.inputs.join(' '));
+  const mask = createMask(secretsIn(request));
   return {
     jobType: jobTypes[request.tool],
     tool: request.tool,
     params: maskedParams(request),
     paramsJson: paramsJson(request, request.engine === 'spark' ? sparkConf : engineDefaults),
     request: sealed,
-    inputPath: input === null ? null : maskSecrets(input),
-    outputPath: request.out === undefined ? null : maskSecrets(request.out),
+    inputPath: input === null ? null : mask(input),
+    outputPath: request.out === undefined ? null : mask(request.out),
     idSch: request.originId !== undefined && 'id' in request.originId ? request.originId.id : null,
     idParentJob: null,
   };

@@ -4,7 +4,8 @@ import { parseExecution } from '../jobs/request/read-request.ts';
 import type { WatchedFiles } from '../jobs/request/shape.ts';
 import type { RequestItem, ToolRequest } from '../jobs/request/tool-request.ts';
 import { findOption } from '../jobs/options/table.ts';
-import { maskSecrets } from '../jobs/secrets/mask-secrets.ts';
+import { secretsOfAddresses } from '../jobs/request/request-secrets.ts';
+import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { rowServerOf } from './row-server.ts';
 
 /** What is sealed of a watch: all may hold secrets. */
@@ -122,21 +123,26 @@ const mask = '***';
 
 /** As records show them. */
 export function shownSecrets({ location, target, options }: Required<WatchSecrets>): Required<WatchSecrets> {
+  const isPassword = (flag: string): boolean => findOption('xml2er', flag, 'rest')?.long === '--out-password';
+  const passwords = Object.entries(options).flatMap(([flag, value]) =>
+    isPassword(flag) && typeof value === 'string' && value.length >= 4 ? [value] : [],
+  );
+  const maskText = createMask([...secretsOfAddresses([location, target]), ...passwords]);
   return {
-    location: maskSecrets(location),
-    target: maskSecrets(target),
+    location: maskText(location),
+    target: maskText(target),
     options: Object.fromEntries(
       Object.entries(options).map(([flag, value]) => {
-        const isPassword = findOption('xml2er', flag, 'rest')?.long === '--out-password';
-        return [flag, isPassword ? mask : typeof value === 'string' ? maskSecrets(value) : shownList(value)];
+        if (isPassword(flag)) return [flag, mask];
+        return [flag, typeof value === 'string' ? maskText(value) : shownList(value, maskText)];
       }),
     ),
   };
 }
 
 /** A setting of Spark may hold a secret, too. */
-function shownList(value: unknown): unknown {
+function shownList(value: unknown, maskText: (text: string) => string): unknown {
   return Array.isArray(value)
-    ? (value as unknown[]).map((one) => (typeof one === 'string' ? maskSecrets(one) : one))
+    ? (value as unknown[]).map((one) => (typeof one === 'string' ? maskText(one) : one))
     : value;
 }

@@ -1,5 +1,6 @@
 /** How a request is shown: `params`, one line for people, and `params_json`. Both hold what was given and nothing else, secrets masked. */
-import { maskSecrets } from '../secrets/mask-secrets.ts';
+import { createMask } from '../secrets/mask-secrets.ts';
+import { secretsIn } from './request-secrets.ts';
 import { shellWord } from './shell-word.ts';
 import { settingHoldsSecret, shownSettings } from '../options/spark-settings.ts';
 import { toolOptions } from '../options/table.ts';
@@ -8,10 +9,12 @@ import type { GivenOption, ToolRequest } from './tool-request.ts';
 const mask = '***';
 
 /** Inputs, then the options in their order: the words that stand behind the tool's name in a shell. */
-export function maskedParams({ inputs, given }: ToolRequest): string {
-  const words = inputs.map((input) => shellWord(maskSecrets(input)));
+export function maskedParams(request: ToolRequest): string {
+  const { inputs, given } = request;
+  const maskText = createMask(secretsIn(request));
+  const words = inputs.map((input) => shellWord(maskText(input)));
   const options = given.flatMap((option) => {
-    const value = shownValue(option);
+    const value = shownValue(option, maskText);
     if (value === null) return [flagOf(option)];
     // a value that looks like an option is told apart by its long form
     if (value.startsWith('-')) return [shellWord(`${option.long}=${value}`)];
@@ -27,12 +30,13 @@ export function maskedParams({ inputs, given }: ToolRequest): string {
  */
 export function paramsJson(request: ToolRequest, engine: Readonly<Record<string, string>>): string {
   const action: Record<string, unknown> = {};
-  if (request.inputs.length > 0) action['in'] = oneOrAll(request.inputs.map(maskSecrets));
+  const maskText = createMask(secretsIn(request));
+  if (request.inputs.length > 0) action['in'] = oneOrAll(request.inputs.map(maskText));
   const options = request.given.filter(({ long }) => long !== sparkSetting);
   for (const [long, values] of Map.groupBy(options, (option) => option.long)) {
     const name = long.slice(2).replaceAll('-', '_');
     action[name] =
-      long === '--map' ? request.mapLevel : oneOrAll(values.map((one) => shownValue(one) ?? true));
+      long === '--map' ? request.mapLevel : oneOrAll(values.map((one) => shownValue(one, maskText) ?? true));
   }
   return shownParams(action, { ...engine, ...request.sparkConf });
 }
@@ -55,10 +59,10 @@ function flagOf({ long }: GivenOption): string {
   return toolOptions.find((option) => option.long === long)?.short ?? long;
 }
 
-function shownValue({ long, value }: GivenOption): string | null {
+function shownValue({ long, value }: GivenOption, maskText: (text: string) => string): string | null {
   if (value === null) return null;
   if (long === '--out-password') return mask;
-  if (long !== sparkSetting) return maskSecrets(value);
+  if (long !== sparkSetting) return maskText(value);
   const name = value.slice(0, value.indexOf('='));
-  return settingHoldsSecret(name, value.slice(name.length + 1)) ? `${name}=${mask}` : value;
+  return settingHoldsSecret(name, value.slice(name.length + 1)) ? `${name}=${mask}` : maskText(value);
 }

@@ -1,9 +1,10 @@
 /** The request as it is stored with its job: JSON in which every member that holds a secret is `{"sealed":"…"}`. */
 import { AppError } from '../../errors.ts';
 import type { SecretBox } from '../../ports/stores/secret-box.ts';
-import { holdsSecret, passwordsIn } from '../secrets/mask-secrets.ts';
+import { createMask } from '../secrets/mask-secrets.ts';
 import { modesByName, parseModeLetters, saveModeLetters } from '../options/mode-letters.ts';
 import { settingHoldsSecret } from '../options/spark-settings.ts';
+import { secretsIn } from './request-secrets.ts';
 import { requestDefaults } from './tool-request.ts';
 import type { ToolRequest } from './tool-request.ts';
 
@@ -13,21 +14,26 @@ interface Sealed {
 
 export async function sealRequest(request: ToolRequest, secrets: SecretBox): Promise<string> {
   const seal = async (text: string): Promise<Sealed> => ({ sealed: await secrets.seal(text) });
-  const sealIfSecret = async (text: string): Promise<string | Sealed> =>
-    holdsSecret(text) ? seal(text) : text;
-  const { given: _, ...members } = request;
-  const stored: Record<string, unknown> = members;
+  const mask = createMask(secretsIn(request));
+  /** Texts in which a secret stands, wherever in the request they are. */
+  const sealSecrets = async (value: unknown): Promise<unknown> => {
+    if (typeof value === 'string') return mask(value) === value ? value : seal(value);
+    if (Array.isArray(value)) return Promise.all(value.map(sealSecrets));
+    if (typeof value !== 'object' || value === null) return value;
+    const members = Object.entries(value).map(
+      async ([name, member]) => [name, await sealSecrets(member)] as const,
+    );
+    return Object.fromEntries(await Promise.all(members));
+  };
+  const { given: _, tool, sparkConf, outPassword, ...members } = request;
+  const stored = (await sealSecrets(members)) as Record<string, unknown>;
+  stored['tool'] = tool;
   stored['saveMode'] = saveModeLetters[request.saveMode];
   if (request.parseMode !== undefined) stored['parseMode'] = parseModeLetters[request.parseMode];
-  if (request.outPassword !== undefined) stored['outPassword'] = await seal(request.outPassword);
-  for (const member of ['out', 'in', 'from', 'query'] as const) {
-    const text = request[member];
-    if (text !== undefined) stored[member] = await sealIfSecret(text);
-  }
-  stored['inputs'] = await Promise.all(request.inputs.map(sealIfSecret));
-  if (request.xsd !== undefined) stored['xsd'] = await Promise.all(request.xsd.map(sealIfSecret));
-  const settings = Object.entries(request.sparkConf).map(
-    async ([key, value]) => [key, settingHoldsSecret(key, value) ? await seal(value) : value] as const,
+  if (outPassword !== undefined) stored['outPassword'] = await seal(outPassword);
+  const settings = Object.entries(sparkConf).map(
+    async ([key, value]) =>
+      [key, settingHoldsSecret(key, value) ? await seal(value) : await sealSecrets(value)] as const,
   );
   stored['sparkConf'] = Object.fromEntries(await Promise.all(settings));
   return JSON.stringify(stored);
@@ -55,31 +61,4 @@ async function openMembers(value: unknown, secrets: SecretBox): Promise<unknown>
 
 function isSealed(value: object): value is Sealed {
   return Object.keys(value).length === 1 && 'sealed' in value && typeof value.sealed === 'string';
-}
-
-/**
- * What must not be read in a log of the job: passwords and signatures of its request, as they stand and decoded. Of an address
- * only the secret part, so that the rest stays readable.
- */
-export function secretsIn(request: ToolRequest): string[] {
-  const found = new Set<string>();
-  const add = (secret: string): void => {
-    found.add(secret);
-    try {
-      found.add(decodeURIComponent(secret));
-    } catch {
-      // no percent-encoding, but a password with a percent sign
-    }
-  };
-  if (request.outPassword !== undefined) add(request.outPassword);
-  for (const text of [request.out, request.in, request.from, ...request.inputs, ...(request.xsd ?? [])]) {
-    if (text === undefined) continue;
-    for (const secret of passwordsIn(text)) add(secret);
-    for (const [, secret] of text.matchAll(/[?&](?:sig|[\w.-]*(?:password|secret|token)[\w.-]*)=([^&\s]+)/gi))
-      add(secret!);
-  }
-  for (const [key, value] of Object.entries(request.sparkConf))
-    if (settingHoldsSecret(key, value)) add(value);
-  // a secret of several lines is written as several
-  return [...found].flatMap((secret) => secret.split(/[\r\n]+/)).filter((secret) => secret.length >= 4);
 }

@@ -1,0 +1,45 @@
+/** The secrets that a request names: they are masked in all of its members, wherever they stand. */
+import { settingHoldsSecret } from '../options/spark-settings.ts';
+import { passwordsIn } from '../secrets/mask-secrets.ts';
+import type { ToolRequest } from './tool-request.ts';
+
+/**
+ * What must not be read in a log of the job: passwords and signatures of its request, as they stand and decoded. Of an address
+ * only the secret part, so that the rest stays readable.
+ */
+export function secretsIn(request: ToolRequest): string[] {
+  const found = new Set<string>();
+  const add = (secret: string): void => addSecret(found, secret);
+  if (request.outPassword !== undefined) add(request.outPassword);
+  const addresses = [request.out, request.in, request.from, ...request.inputs, ...(request.xsd ?? [])];
+  for (const secret of secretsOfAddresses(addresses.filter((text) => text !== undefined))) found.add(secret);
+  for (const [key, value] of Object.entries(request.sparkConf))
+    if (settingHoldsSecret(key, value)) add(value);
+  // a secret of several lines is written as several
+  return [...found].flatMap((secret) => secret.split(/[\r\n]+/)).filter(isLong);
+}
+
+/** Passwords and signatures in addresses, as they stand there and decoded. */
+export function secretsOfAddresses(texts: readonly string[]): string[] {
+  const found = new Set<string>();
+  for (const text of texts) {
+    for (const secret of passwordsIn(text)) addSecret(found, secret);
+    for (const [, secret] of text.matchAll(/[?&](?:sig|[\w.-]*(?:password|secret|token)[\w.-]*)=([^&\s]+)/gi))
+      addSecret(found, secret!);
+  }
+  return [...found].filter(isLong);
+}
+
+function addSecret(found: Set<string>, secret: string): void {
+  found.add(secret);
+  try {
+    found.add(decodeURIComponent(secret));
+  } catch {
+    // no percent-encoding, but a password with a percent sign
+  }
+}
+
+/** Shorter ones would eat the text around them. */
+function isLong(secret: string): boolean {
+  return secret.length >= 4;
+}
