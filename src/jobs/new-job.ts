@@ -1,7 +1,7 @@
 /** The record of a job to be stored. */
 import type { NewJob } from '../ports/stores/jobs.ts';
 import type { JobType } from './record.ts';
-import { secretsIn } from './request/request-secrets.ts';
+import { secretsIn } from './request/known-secrets.ts';
 import { maskedParams, paramsJson } from './request/params.ts';
 import type { ToolRequest } from './request/tool-request.ts';
 import type { Tool } from './request/tools.ts';

@@ -10,7 +10,7 @@ import { findCredential } from '../files/credentials.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { secretForms } from '../jobs/secrets/forms.ts';
 import { checkStoredRequest } from '../jobs/request/shape.ts';
-import { secretsIn } from '../jobs/request/request-secrets.ts';
+import { secretsIn } from '../jobs/request/known-secrets.ts';
 import { openRequest } from '../jobs/request/stored-request.ts';
 import { createWorker } from '../jobs/worker/run-jobs.ts';
 import type { Worker } from '../jobs/worker/run-jobs.ts';

@@ -4,7 +4,7 @@ import { parseExecution } from '../jobs/request/read-request.ts';
 import type { WatchedFiles } from '../jobs/request/shape.ts';
 import type { RequestItem, ToolRequest } from '../jobs/request/tool-request.ts';
 import { findOption } from '../jobs/options/table.ts';
-import { secretsOfAddresses } from '../jobs/request/request-secrets.ts';
+import { secretsOfAddresses } from '../jobs/request/known-secrets.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { rowServerOf } from './row-server.ts';
 
@@ -121,9 +121,12 @@ function refused(flag: string, detail: string): AppError {
 
 const mask = '***';
 
+function isPassword(flag: string): boolean {
+  return findOption('xml2er', flag, 'rest')?.long === '--out-password';
+}
+
 /** As records show them. */
 export function shownSecrets({ location, target, options }: Required<WatchSecrets>): Required<WatchSecrets> {
-  const isPassword = (flag: string): boolean => findOption('xml2er', flag, 'rest')?.long === '--out-password';
   const passwords = Object.entries(options).flatMap(([flag, value]) =>
     isPassword(flag) && typeof value === 'string' && value.length >= 4 ? [value] : [],
   );

@@ -1,6 +1,6 @@
 /** How a request is shown: `params`, one line for people, and `params_json`. Both hold what was given and nothing else, secrets masked. */
 import { createMask } from '../secrets/mask-secrets.ts';
-import { secretsIn } from './request-secrets.ts';
+import { secretsIn } from './known-secrets.ts';
 import { shellWord } from './shell-word.ts';
 import { settingHoldsSecret, shownSettings } from '../options/spark-settings.ts';
 import { toolOptions } from '../options/table.ts';

@@ -4,7 +4,7 @@ import type { SecretBox } from '../../ports/stores/secret-box.ts';
 import { createMask } from '../secrets/mask-secrets.ts';
 import { modesByName, parseModeLetters, saveModeLetters } from '../options/mode-letters.ts';
 import { settingHoldsSecret } from '../options/spark-settings.ts';
-import { secretsIn } from './request-secrets.ts';
+import { secretsIn } from './known-secrets.ts';
 import { requestDefaults } from './tool-request.ts';
 import type { ToolRequest } from './tool-request.ts';
 

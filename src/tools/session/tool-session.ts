@@ -11,7 +11,7 @@ import { AppError } from '../../errors.ts';
 import { createDiskSpace } from '../../files/disk-space.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
-import { secretsIn } from '../../jobs/request/request-secrets.ts';
+import { secretsIn } from '../../jobs/request/known-secrets.ts';
 import { openRequest, sealRequest } from '../../jobs/request/stored-request.ts';
 import type { Credential } from '../../files/credentials.ts';
 import { openSources } from '../../files/remote-location.ts';
