@@ -59,7 +59,7 @@ export function createApp(
       '*',
       cors({
         origin: [...config.corsOrigins],
-        exposeHeaders: ['X-Request-Id', 'Location', 'Preference-Applied', 'Retry-After'],
+        exposeHeaders: ['X-Request-Id', 'Location', 'Link', 'Preference-Applied', 'Retry-After'],
       }),
     );
   }

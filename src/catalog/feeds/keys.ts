@@ -2,13 +2,14 @@
  * Keys of the tables that feeds load: primary and foreign ones from the model, natural ones that people declare or, where they
  * declare none for a table, that the XSD does; its keyrefs are foreign keys beside those.
  */
-import { inSlices, mapInSlices, type Steps } from '../../engine/in-slices.ts';
-import type { ColumnRole, RelationalModel } from '../../engine/model/relational-model.ts';
+import { mapInSlices } from '../../engine/in-slices.ts';
+import type { ColumnRole } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
-import type { CatalogStore, NaturalKeyColumn, TableRecord } from '../../ports/stores/catalog.ts';
+import type { CatalogStore, NaturalKeyColumn } from '../../ports/stores/catalog.ts';
 import type { Page } from '../../ports/stores/jobs.ts';
-import { findFeed, targetOf, targetsOf } from './list.ts';
+import { findFeed, listFeeds, targetOf, versionsOf, type FeedVersion } from './list.ts';
+import type { FeedModel, ModelFactsReader } from './model-facts.ts';
 
 /** In wire form. */
 export interface FeedKey {
@@ -34,111 +35,76 @@ export interface KeyChange {
 
 /** The keys of one feed, or of all; table by table, in the order of columns, natural keys last. */
 export async function listFeedKeys(
-  catalog: CatalogStore,
+  { catalog, models }: { readonly catalog: CatalogStore; readonly models: ModelFactsReader },
   idOrg: number,
   cfxml: string | undefined,
   page: number,
   size: number,
 ): Promise<Page<FeedKey>> {
-  const feeds = cfxml === undefined ? undefined : [await findFeed(catalog, idOrg, cfxml)];
-  const keys: FeedKey[] = [];
-  for (const { feed, idSch, idLschma, tables } of await targetsOf(catalog, idOrg, feeds)) {
-    const natural = Map.groupBy(await catalog.listNaturalKeys(idOrg, idSch), ({ tableName }) => tableName);
-    const logical = await catalog.loadLogicalSchema(idOrg, { idLschma });
-    const declared = logical === null ? noDeclaredKeys : await inSlices(declaredKeys(logical.model));
-    await mapInSlices(tables, (table) => {
-      const chosen = natural.get(table.name) ?? declared.natural.get(table.name) ?? [];
-      keys.push(...keysOf(feed.name, table, chosen), ...declaredReferences(feed.name, table, declared));
-    });
-  }
-  return { content: keys.slice(page * size, (page + 1) * size), page, size, totalElements: keys.length };
-}
-
-function keysOf(cfxml: string, table: TableRecord, natural: readonly NaturalKeyColumn[]): FeedKey[] {
-  const own = table.columns.flatMap(({ id_col, name, key, references }): FeedKey[] =>
-    key === null
-      ? []
-      : [
-          {
-            id_col,
-            cfxml,
-            table_name: table.name,
-            column_name: name,
-            key_type: key,
-            references,
-            position: 1,
-          },
-        ],
-  );
-  const declared = natural.flatMap(({ columnName, position }): FeedKey[] => {
-    const column = table.columns.find(({ name }) => name === columnName);
-    if (column === undefined) return [];
-    const { id_col, name, references } = column;
-    return [
-      { id_col, cfxml, table_name: table.name, column_name: name, key_type: 'NK', references, position },
-    ];
+  const feeds =
+    cfxml === undefined ? await listFeeds(catalog, idOrg) : [await findFeed(catalog, idOrg, cfxml)];
+  const versions = versionsOf(feeds);
+  const [facts, natural] = await Promise.all([
+    models.read(idOrg, versions),
+    catalog.listNaturalKeysOf(
+      idOrg,
+      versions.map(({ idSch }) => idSch),
+    ),
+  ]);
+  let total = 0;
+  const chosen: { version: FeedVersion; keys: KeyPlace[] }[] = [];
+  await mapInSlices(versions, (version) => {
+    const model = facts.get(version.idLschma);
+    if (model === undefined) return;
+    const keys = keyPlaces(model, natural.get(version.idSch) ?? []);
+    const from = Math.max(0, page * size - total);
+    const to = Math.min(keys.length, (page + 1) * size - total);
+    if (from < to) chosen.push({ version, keys: keys.slice(from, to) });
+    total += keys.length;
   });
-  return [...own, ...declared];
-}
-
-interface DeclaredKeys {
-  /** by table: of its keys and uniques the first, keys before uniques */
-  readonly natural: ReadonlyMap<string, readonly NaturalKeyColumn[]>;
-  /** by table and column, `table.column`: the column that keyrefs lead to */
-  readonly references: ReadonlyMap<string, { readonly to: string; readonly position: number }>;
-}
-
-const noDeclaredKeys: DeclaredKeys = { natural: new Map(), references: new Map() };
-
-function* declaredKeys({ tables, identityRules: rules = [] }: RelationalModel): Steps<DeclaredKeys> {
-  const natural = new Map<string, NaturalKeyColumn[]>();
-  const references = new Map<string, { to: string; position: number }>();
-  for (const kind of ['key', 'unique', 'keyref'] as const) {
-    for (const rule of rules) {
-      if (rule.kind !== kind) continue;
-      const targets = rule.refers === null ? [] : rules[rule.refers]!.tables;
-      for (const { table, columns } of rule.tables) {
-        yield;
-        const { name: tableName, columns: own } = tables[table]!;
-        if (kind !== 'keyref' && natural.has(tableName)) continue;
-        const names = columns.map((at) => own[at]!.name);
-        if (kind !== 'keyref') {
-          natural.set(
-            tableName,
-            names.map((columnName, at) => ({ tableName, columnName, position: at + 1 })),
-          );
-          continue;
-        }
-        // a key of several tables is no column's target
-        const [target] = targets;
-        if (target === undefined || targets.length > 1) continue;
-        for (const [at, name] of names.entries()) {
-          const parent = tables[target.table]!;
-          const to = `${parent.name}.${parent.columns[target.columns[at]!]!.name}`;
-          references.set(`${tableName}.${name}`, { to, position: at + 1 });
-        }
-      }
-    }
+  const content: FeedKey[] = [];
+  for (const { version, keys } of chosen) {
+    const ids = (await catalog.listTables(idOrg, version.idLschma)).flatMap(({ columns }) =>
+      columns.map(({ id_col }) => id_col),
+    );
+    for (const { column, ...key } of keys)
+      content.push({ id_col: ids[column]!, cfxml: version.feed.name, ...key });
   }
-  return { natural, references };
+  return { content, page, size, totalElements: total };
 }
 
-function declaredReferences(cfxml: string, table: TableRecord, { references }: DeclaredKeys): FeedKey[] {
-  return table.columns.flatMap(({ id_col, name, key }): FeedKey[] => {
-    const found = key === null ? references.get(`${table.name}.${name}`) : undefined;
-    if (found === undefined) return [];
-    const { to, position } = found;
-    return [
-      {
-        id_col,
-        cfxml,
-        table_name: table.name,
-        column_name: name,
-        key_type: 'FK',
-        references: to,
-        position,
-      },
-    ];
+/** A key whose column is told by its place among all columns of the model. */
+type KeyPlace = Omit<FeedKey, 'id_col' | 'cfxml'> & { readonly column: number };
+
+function keyPlaces({ tables, declared }: FeedModel, naturalKeys: readonly NaturalKeyColumn[]): KeyPlace[] {
+  const natural = Map.groupBy(naturalKeys, ({ tableName }) => tableName);
+  return tables.flatMap((table) => {
+    const place = (at: number, key: Pick<FeedKey, 'key_type' | 'references' | 'position'>): KeyPlace => ({
+      table_name: table.name,
+      column_name: table.columns[at]!,
+      ...key,
+      column: table.firstColumn + at,
+    });
+    const byPlace = new Map(table.keys.map((key) => [key.at, key]));
+    const own = table.keys.map(({ at, key, references }) =>
+      place(at, { key_type: key, references, position: 1 }),
+    );
+    const chosen = natural.get(table.name) ?? declared.natural.get(table.name) ?? [];
+    const ofPeople = chosen.flatMap(({ columnName, position }) => {
+      const at = table.columns.indexOf(columnName);
+      if (at < 0) return [];
+      return [place(at, { key_type: 'NK', references: byPlace.get(at)?.references ?? null, position })];
+    });
+    const references =
+      declared.references.size === 0
+        ? []
+        : table.columns.flatMap((name, at) => {
+            const found = byPlace.has(at) ? undefined : declared.references.get(`${table.name}.${name}`);
+            return found === undefined
+              ? []
+              : [place(at, { key_type: 'FK', references: found.to, position: found.position })];
+          });
+    return [...own, ...ofPeople, ...references];
   });
 }
 

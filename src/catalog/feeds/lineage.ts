@@ -1,11 +1,14 @@
 /** From feeds to tables to columns: mappings, lineage and sequences of the integration catalogue. */
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { ColumnRecord, MappingRecord } from '../../ports/stores/catalog.ts';
-import { findFeed, idsOf, listFeeds, targetOf, targetsOf } from './list.ts';
-import type { Feed, FeedTarget } from './list.ts';
+import type { ColumnRecord, ListSlice, MappingRecord } from '../../ports/stores/catalog.ts';
+import { findFeed, idsOf, listFeeds, targetOf, versionsOf } from './list.ts';
+import type { Feed, FeedVersion } from './list.ts';
+import type { LoadedRowsReader } from './loaded-rows.ts';
+import type { ModelFactsReader } from './model-facts.ts';
 
 type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
+export type FeedStores = Stores & { readonly models: ModelFactsReader; readonly loaded: LoadedRowsReader };
 
 /** how far back the latest run of a kind is looked for */
 const latestRuns = 100;
@@ -51,25 +54,65 @@ export interface FeedSequence {
   readonly increment: number;
 }
 
-/** The mappings of one feed, or of all. */
+/** A part of a list, and whether there is more behind it. */
+export interface Part<T> {
+  readonly content: readonly T[];
+  readonly more: boolean;
+}
+
+/** The mappings of one feed, or of all; `slice` absent: all of them. */
 export async function listFeedMappings(
-  stores: Stores,
+  stores: FeedStores,
   idOrg: number,
   cfxml?: string,
-): Promise<readonly FeedMapping[]> {
-  const targets = await chosenTargets(stores, idOrg, cfxml);
-  const rowsOf = await loadedRows(stores, idOrg);
-  return targets.flatMap((target) =>
-    target.tables.map((table) => ({
-      cfxml: target.feed.name,
+  slice?: ListSlice,
+): Promise<Part<FeedMapping>> {
+  const versions = await chosenVersions(stores, idOrg, cfxml);
+  const { chosen, skipped } = versionsWithin(versions, slice);
+  const [facts, rowsOf] = await Promise.all([
+    stores.models.read(idOrg, chosen),
+    loadedRows(stores, idOrg, chosen, chosen.length < versions.length || cfxml !== undefined),
+  ]);
+  const tables = chosen.flatMap((version) =>
+    (facts.get(version.idLschma)?.tables ?? []).map((table) => ({ version, table })),
+  );
+  return partOf(
+    tables,
+    ({ version, table }): FeedMapping => ({
+      cfxml: version.feed.name,
       mapping: table.name,
-      group: target.feed.name,
+      group: version.feed.name,
       source_xpath: table.xpath,
       target_table: table.name,
       column_count: table.columns.length,
-      rows: rowsOf(target, table.name),
-    })),
+      rows: rowsOf(version.feed, table.name),
+    }),
+    slice === undefined ? undefined : { ...slice, offset: slice.offset - skipped },
   );
+}
+
+/** The versions whose tables a part needs, and one table behind it; `skipped`: tables of those before. */
+function versionsWithin(
+  versions: readonly FeedVersion[],
+  slice: ListSlice | undefined,
+): { readonly chosen: readonly FeedVersion[]; readonly skipped: number } {
+  if (slice === undefined) return { chosen: versions, skipped: 0 };
+  let before = 0;
+  let skipped = 0;
+  const chosen: FeedVersion[] = [];
+  for (const version of versions) {
+    if (before > slice.offset + slice.limit) break;
+    before += version.tableCount;
+    if (before <= slice.offset) skipped = before;
+    else chosen.push(version);
+  }
+  return { chosen, skipped };
+}
+
+function partOf<T, U>(all: readonly T[], map: (one: T) => U, slice: ListSlice | undefined): Part<U> {
+  if (slice === undefined) return { content: all.map((one) => map(one)), more: false };
+  const end = slice.offset + slice.limit;
+  return { content: all.slice(slice.offset, end).map((one) => map(one)), more: all.length > end };
 }
 
 /** How many mappings each group has. */
@@ -132,68 +175,94 @@ export async function feedLineage(
   });
 }
 
-/** In load order, feed by feed. */
+/** In load order, feed by feed; `slice` absent: all of them. */
 export async function listFeedSequences(
-  stores: Stores,
+  stores: FeedStores,
   idOrg: number,
   cfxml?: string,
-): Promise<readonly FeedSequence[]> {
-  const sequences: FeedSequence[] = [];
-  const rowsOf = await loadedRows(stores, idOrg);
-  for (const target of await chosenTargets(stores, idOrg, cfxml)) {
-    const keys = await latestKeys(stores, idOrg, target.feed);
-    for (const [at, table] of target.tables.entries()) {
-      const key = table.columns.find((column) => column.key === 'PK');
-      if (key === undefined) continue;
-      sequences.push({
-        cfxml: target.feed.name,
-        sequence: `${table.name}_${key.name}_seq`,
-        target_table: table.name,
-        target_column: key.name,
+  slice?: ListSlice,
+): Promise<Part<FeedSequence>> {
+  const versions = await chosenVersions(stores, idOrg, cfxml);
+  const facts = await stores.models.read(idOrg, versions);
+  const all = versions.flatMap((version) =>
+    (facts.get(version.idLschma)?.tables ?? []).flatMap(({ name, rowKey }, at) =>
+      rowKey === null ? [] : [{ version, name, rowKey, at }],
+    ),
+  );
+  const { content, more } = partOf(all, (one) => one, slice);
+  const chosen = [...new Set(content.map(({ version }) => version))];
+  const [keys, rowsOf] = await Promise.all([
+    latestKeys(stores, idOrg, chosen),
+    loadedRows(stores, idOrg, chosen, chosen.length < versions.length || cfxml !== undefined),
+  ]);
+  return {
+    content: content.map(({ version: { feed }, name, rowKey, at }) => {
+      const known = keys.get(feed);
+      return {
+        cfxml: feed.name,
+        sequence: `${name}_${rowKey}_seq`,
+        target_table: name,
+        target_column: rowKey,
         load_order: at + 1,
-        last_value: keys === null ? rowsOf(target, table.name) : (keys.get(table.name) ?? 0),
+        last_value: known === undefined ? rowsOf(feed, name) : (known.get(name) ?? 0),
         increment: 1,
-      });
-    }
-  }
-  return sequences;
+      };
+    }),
+    more,
+  };
 }
 
-/** As the target that the feed was loaded into last tells it, or told the run; null where neither is known. */
+/** By feed, as the target that it was loaded into last tells it, or told the run; feeds of which neither is known are left out. */
 async function latestKeys(
   { catalog, jobs }: Stores,
   idOrg: number,
-  feed: Feed,
-): Promise<ReadonlyMap<string, number> | null> {
-  const { content } = await jobs.listRuns(idOrg, idsOf(feed), 0, latestRuns);
-  const latest = content.find(
-    ({ record }) =>
-      record.status === 'completed' && record.job_type === 'Parse' && record.parm_path_output !== null,
+  versions: readonly FeedVersion[],
+): Promise<ReadonlyMap<Feed, ReadonlyMap<string, number>>> {
+  const feeds = versions.map(({ feed }) => feed);
+  const loads = new Map(
+    (await jobs.listLatestLoads(idOrg, feeds.flatMap(idsOf))).map((load) => [load.idSch, load]),
   );
-  const sqlSchema = /^metadb:(.+)$/.exec(latest?.record.parm_path_output ?? '')?.[1];
-  const summary = latest?.summary as { readonly details?: { readonly keys?: Record<string, number> } } | null;
-  const recordedKeys = summary?.details?.keys;
-  const known = recordedKeys === undefined ? null : new Map(Object.entries(recordedKeys));
-  return sqlSchema === undefined ? known : ((await catalog.targetKeys(idOrg, sqlSchema)) ?? known);
+  const latest = feeds.flatMap((feed) => {
+    const [load] = idsOf(feed)
+      .flatMap((idSch) => loads.get(idSch) ?? [])
+      .toSorted((a, b) => b.idJob - a.idJob);
+    return load === undefined
+      ? []
+      : [{ feed, load, sqlSchema: /^metadb:(.+)$/.exec(load.output)?.[1] ?? null }];
+  });
+  const targets = await catalog.targetKeysOf(idOrg, [
+    ...new Set(latest.flatMap(({ sqlSchema }) => sqlSchema ?? [])),
+  ]);
+  return new Map(
+    latest.flatMap(({ feed, load, sqlSchema }) => {
+      const stored = sqlSchema === null ? undefined : targets.get(sqlSchema);
+      const keys = stored ?? (load.keys === null ? undefined : new Map(Object.entries(load.keys)));
+      return keys === undefined ? [] : [[feed, keys] as const];
+    }),
+  );
 }
 
-async function chosenTargets(
+async function chosenVersions(
   { catalog }: Stores,
   idOrg: number,
   cfxml?: string,
-): Promise<readonly FeedTarget[]> {
-  return targetsOf(catalog, idOrg, cfxml === undefined ? undefined : [await findFeed(catalog, idOrg, cfxml)]);
+): Promise<readonly FeedVersion[]> {
+  return versionsOf(
+    cfxml === undefined ? await listFeeds(catalog, idOrg) : [await findFeed(catalog, idOrg, cfxml)],
+  );
 }
 
-/** Rows by feed and table, over all versions of the feed. */
+/** Rows by feed and table, over all versions of the feed. `some`: the versions are not all there are. */
 async function loadedRows(
-  { jobs }: Stores,
+  { loaded }: FeedStores,
   idOrg: number,
-): Promise<(target: FeedTarget, tableName: string) => number> {
+  versions: readonly FeedVersion[],
+  some: boolean,
+): Promise<(feed: Feed, tableName: string) => number> {
   const rows = new Map<string, number>();
-  for (const loaded of await jobs.sumLoadedRows(idOrg))
-    rows.set(`${loaded.idSch}/${loaded.tableName}`, loaded.rows);
-  return ({ feed }, tableName) =>
+  const idSchs = some ? versions.flatMap(({ feed }) => idsOf(feed)) : undefined;
+  for (const one of await loaded.read(idOrg, idSchs)) rows.set(`${one.idSch}/${one.tableName}`, one.rows);
+  return (feed, tableName) =>
     idsOf(feed).reduce((sum, idSch) => sum + (rows.get(`${idSch}/${tableName}`) ?? 0), 0);
 }
 

@@ -45,16 +45,20 @@ export async function targetOf(catalog: CatalogStore, idOrg: number, feed: Feed)
   return { feed, idSch: version.id_sch, idLschma: version.id_lschma, tables };
 }
 
-/** The target tables of these feeds, or of all. */
-export async function targetsOf(
-  catalog: CatalogStore,
-  idOrg: number,
-  feeds?: readonly Feed[],
-): Promise<readonly FeedTarget[]> {
-  const targets: FeedTarget[] = [];
-  for (const feed of feeds ?? (await listFeeds(catalog, idOrg))) {
-    const target = await targetOf(catalog, idOrg, feed);
-    if (target !== null) targets.push(target);
-  }
-  return targets;
+/** The version that a feed loads into now. */
+export interface FeedVersion {
+  readonly feed: Feed;
+  readonly idSch: number;
+  readonly idLschma: number;
+  readonly tableCount: number;
+}
+
+/** Of each feed the newest version that has a logical schema; feeds without are left out. */
+export function versionsOf(feeds: readonly Feed[]): readonly FeedVersion[] {
+  return feeds.flatMap((feed): FeedVersion[] => {
+    const version = feed.versions.findLast(({ id_lschma }) => id_lschma !== null);
+    return version?.id_lschma == null
+      ? []
+      : [{ feed, idSch: version.id_sch, idLschma: version.id_lschma, tableCount: version.table_count }];
+  });
 }

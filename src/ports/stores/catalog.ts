@@ -130,6 +130,13 @@ export interface NaturalKeyColumn {
   readonly position: number;
 }
 
+/** A part of a list. */
+export interface ListSlice {
+  /** from 0 */
+  readonly offset: number;
+  readonly limit: number;
+}
+
 export interface CatalogStore {
   /** Name clash within the organisation: AppError `conflict`. A parent of another organisation or absent: `not_found`. */
   createOrigin(origin: NewOrigin): Promise<OriginRecord>;
@@ -146,7 +153,7 @@ export interface CatalogStore {
     variant?: boolean,
   ): Promise<StoredLogicalSchema>;
   /** Each with the logical schema that is shown of it: the one that the last load used, else its default. */
-  listOrigins(idOrg: number): Promise<readonly OriginRecord[]>;
+  listOrigins(idOrg: number, slice?: ListSlice): Promise<readonly OriginRecord[]>;
   findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
   loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
   /** The XSD files of an origin in their order; empty where it has none, null where their contents were not kept. */
@@ -185,6 +192,15 @@ export interface CatalogStore {
   /** Of what one logical schema was drawn from, the latest 32 are remembered. */
   rememberDrawnSchema(idOrg: number, idLschma: number, fingerprints: readonly string[]): Promise<void>;
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
+  /** SHA-256 of the models of these logical schemas; those that are not there are left out. */
+  listModelHashes(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Tables and models of these logical schemas; those that are not there are left out. */
+  listModels(
+    idOrg: number,
+    idLschmas: readonly number[],
+  ): Promise<
+    ReadonlyMap<number, { readonly tables: readonly TableRecord[]; readonly model: RelationalModel }>
+  >;
   /** `inactive`: those alone that are switched off. */
   listMappings(idOrg: number, idLschma: number, which?: 'inactive'): Promise<readonly MappingRecord[]>;
   /**
@@ -221,6 +237,11 @@ export interface CatalogStore {
   loadDiagram(idOrg: number, idLschma: number): Promise<string | null>;
   /** The natural keys of the origin's family; by table, then position. */
   listNaturalKeys(idOrg: number, idSch: number): Promise<readonly NaturalKeyColumn[]>;
+  /** `listNaturalKeys` of several origins; those without are left out. */
+  listNaturalKeysOf(
+    idOrg: number,
+    idSchs: readonly number[],
+  ): Promise<ReadonlyMap<number, readonly NaturalKeyColumn[]>>;
   /** Replaces all natural keys of the origin's family. AppError `not_found`. */
   saveNaturalKeys(idOrg: number, idSch: number, keys: readonly NaturalKeyColumn[]): Promise<void>;
   /**
@@ -228,6 +249,11 @@ export interface CatalogStore {
    * organisation's, or nothing was loaded into it.
    */
   targetKeys(idOrg: number, sqlSchema: string): Promise<ReadonlyMap<string, number> | null>;
+  /** `targetKeys` of several SQL schemas; those without are left out. */
+  targetKeysOf(
+    idOrg: number,
+    sqlSchemas: readonly string[],
+  ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>>;
   /** Removes an origin with all that was made of it. False: there is none. AppError `conflict` while a job uses it. */
   removeOrigin(idOrg: number, idSch: number): Promise<boolean>;
   /**

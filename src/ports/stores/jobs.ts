@@ -114,6 +114,15 @@ export interface LoadedRows {
   readonly rows: number;
 }
 
+export interface LatestLoad {
+  readonly idSch: number;
+  readonly idJob: number;
+  /** where it loaded into, as its record shows it */
+  readonly output: string;
+  /** the highest row key of each table, as the run told it; null: it did not */
+  readonly keys: Readonly<Record<string, number>> | null;
+}
+
 /** What figures are kept of. */
 export interface EndedJob {
   readonly idJob: number;
@@ -217,9 +226,13 @@ export interface JobStore {
   findRun(idOrg: number, idJob: number): Promise<JobRun | null>;
   /**
    * By origin and table, as the summaries of completed jobs tell, in no order: what was loaded and neither overwritten nor
-   * unloaded since.
+   * unloaded since. `idSchs`: of these origins alone.
    */
-  sumLoadedRows(idOrg: number): Promise<readonly LoadedRows[]>;
+  sumLoadedRows(idOrg: number, idSchs?: readonly number[]): Promise<readonly LoadedRows[]>;
+  /** A text that is another one once what `sumLoadedRows` tells of all origins may be. */
+  loadsMark(idOrg: number): Promise<string>;
+  /** Of each of these origins the latest run that completed a load, with what it said of its target. */
+  listLatestLoads(idOrg: number, idSchs: readonly number[]): Promise<readonly LatestLoad[]>;
   /** Ids of all jobs of an organisation, in no order. */
   listIds(idOrg: number): Promise<readonly number[]>;
   /**

@@ -292,6 +292,22 @@ export function createMemoryCatalogStore(
       if (ownLogical(idOrg, idLschma) === undefined) return;
       drawnFrom.set(idLschma, [...(drawnFrom.get(idLschma) ?? []), ...fingerprints].slice(-32));
     },
+    listModelHashes: async (idOrg, idLschmas) =>
+      new Map(
+        idLschmas.flatMap((id) => {
+          const found = ownLogical(idOrg, id);
+          return found === undefined ? [] : [[id, found.stored.modelHash] as const];
+        }),
+      ),
+    listModels: async (idOrg, idLschmas) =>
+      new Map(
+        idLschmas.flatMap((id) => {
+          const found = ownLogical(idOrg, id);
+          return found === undefined
+            ? []
+            : [[id, { tables: found.tables, model: found.stored.model }] as const];
+        }),
+      ),
     async listTables(idOrg, idLschma) {
       const found = logicals.find(
         ({ stored }) => stored.idLschma === idLschma && own(idOrg, stored.idSch) !== undefined,
@@ -356,6 +372,14 @@ export function createMemoryCatalogStore(
       const row = own(idOrg, idSch);
       return row === undefined ? [] : (naturalKeys.get(row.family) ?? []);
     },
+    listNaturalKeysOf: async (idOrg, idSchs) =>
+      new Map(
+        idSchs.flatMap((idSch) => {
+          const row = own(idOrg, idSch);
+          const keys = row === undefined ? undefined : naturalKeys.get(row.family);
+          return keys === undefined ? [] : [[idSch, keys] as const];
+        }),
+      ),
     async saveNaturalKeys(idOrg, idSch, keys) {
       const row = own(idOrg, idSch);
       if (row === undefined) throw new AppError('not_found', `there is no schema ${idSch}`);
@@ -365,6 +389,7 @@ export function createMemoryCatalogStore(
       );
     },
     targetKeys: async () => null, // there are no targets in memory
+    targetKeysOf: async () => new Map(),
     async removeOrigin(idOrg, idSch) {
       const row = own(idOrg, idSch);
       if (row === undefined) return false;

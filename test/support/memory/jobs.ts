@@ -20,7 +20,14 @@ import {
 import { defaultJobLimits, type MemoryJobStoreOptions } from './rows-of-jobs.ts';
 import type { Row, WorkflowRow } from './rows-of-jobs.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { Claim, JobStore, NewJob, Submitted, WorkerIdentity } from '../../../src/ports/stores/jobs.ts';
+import type {
+  Claim,
+  JobStore,
+  LatestLoad,
+  NewJob,
+  Submitted,
+  WorkerIdentity,
+} from '../../../src/ports/stores/jobs.ts';
 
 const isIdle = (status: JobStatus): boolean => status === 'queued' || status === 'waiting';
 const isHeld = (status: JobStatus): boolean => status === 'running' || status === 'terminating';
@@ -378,7 +385,29 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       return row === undefined ? null : runOf(row);
     },
     listIds: async (idOrg) => rows.flatMap(({ record }) => (record.id_org === idOrg ? [record.id_job] : [])),
-    sumLoadedRows: async (idOrg) => sumLoaded(rows.filter(({ record }) => record.id_org === idOrg)),
+    sumLoadedRows: async (idOrg, idSchs) =>
+      sumLoaded(
+        rows.filter(
+          ({ record }) =>
+            record.id_org === idOrg && (idSchs === undefined || idSchs.includes(record.id_sch ?? -1)),
+        ),
+      ),
+    loadsMark: async () => crypto.randomUUID(),
+    listLatestLoads: async (idOrg, idSchs) =>
+      idSchs.flatMap((idSch): LatestLoad[] => {
+        const latest = rows.findLast(
+          ({ record }) =>
+            record.id_org === idOrg &&
+            record.id_sch === idSch &&
+            record.status === 'completed' &&
+            record.job_type === 'Parse' &&
+            record.parm_path_output !== null,
+        );
+        if (latest === undefined) return [];
+        const summary = latest.summary as { details?: { keys?: Record<string, number> } } | null;
+        const { id_job: idJob, parm_path_output: output } = latest.record;
+        return [{ idSch, idJob, output: output!, keys: summary?.details?.keys ?? null }];
+      }),
     async removeJob(idOrg, idJob) {
       const row = own(idOrg, idJob);
       if (row === undefined) return false;

@@ -581,6 +581,9 @@ class Operations(Transport):
 
     def list_schemas(
         self,
+        *,
+        page: int | None = None,
+        size: int | None = None,
     ) -> list[models.XMLSchema]:
         """List schemas.
 
@@ -589,6 +592,7 @@ class Operations(Transport):
             "GET",
             "/v2/schema/all",
             accept="application/json",
+            query={"page": page, "size": size},
         ))
 
     def get_schema_max_length(
@@ -820,6 +824,8 @@ class Operations(Transport):
         id_sch: int,
         *,
         id_lschma: int | None = None,
+        page: int | None = None,
+        size: int | None = None,
     ) -> list[models.StatsMapping]:
         """List what documents held at each mapping.
 
@@ -829,7 +835,7 @@ class Operations(Transport):
             "/v2/mapping/get_stats/{idSch}",
             accept="application/json",
             path={"idSch": id_sch},
-            query={"id_lschma": id_lschma},
+            query={"id_lschma": id_lschma, "page": page, "size": size},
         ))
 
     def download_mappings(
@@ -856,6 +862,8 @@ class Operations(Transport):
         id_job: int,
         *,
         id_lschma: int | None = None,
+        page: int | None = None,
+        size: int | None = None,
     ) -> list[models.StatsMapping]:
         """List what the documents of one job held at each mapping.
 
@@ -865,7 +873,7 @@ class Operations(Transport):
             "/v2/mapping/get_stats/{idSch}/{idJob}",
             accept="application/json",
             path={"idSch": id_sch, "idJob": id_job},
-            query={"id_lschma": id_lschma},
+            query={"id_lschma": id_lschma, "page": page, "size": size},
         ))
 
     def compare_mappings(
@@ -953,6 +961,9 @@ class Operations(Transport):
 
     def list_cil_mappings(
         self,
+        *,
+        page: int | None = None,
+        size: int | None = None,
     ) -> list[models.CILMapping]:
         """List the tables that all feeds load.
 
@@ -961,10 +972,14 @@ class Operations(Transport):
             "GET",
             "/v2/extensions/cil/mappings",
             accept="application/json",
+            query={"page": page, "size": size},
         ))
 
     def list_cil_sequences(
         self,
+        *,
+        page: int | None = None,
+        size: int | None = None,
     ) -> list[models.CILSequence]:
         """List the surrogate-key sequences of all feeds.
 
@@ -973,6 +988,7 @@ class Operations(Transport):
             "GET",
             "/v2/extensions/cil/sequences",
             accept="application/json",
+            query={"page": page, "size": size},
         ))
 
     def update_cil_keys(

@@ -8,6 +8,8 @@ import {
   listFeedMappings,
   listFeedSequences,
 } from '../../../catalog/feeds/lineage.ts';
+import { createLoadedRows } from '../../../catalog/feeds/loaded-rows.ts';
+import { createModelFacts } from '../../../catalog/feeds/model-facts.ts';
 import type { Config } from '../../../config/shape.ts';
 import { withStatusLetter } from '../../../jobs/status-letters.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
@@ -34,7 +36,17 @@ import {
   undeclared,
   rawOperation,
 } from '../../requests/operation.ts';
-import { defaultPageSize, mapPage, pageParam, sizeQuery, toWirePage } from '../../requests/paging.ts';
+import {
+  defaultPageSize,
+  linkHeader,
+  linkNext,
+  mapPage,
+  pageParam,
+  sizeQuery,
+  sliceOf,
+  sliceQuery,
+  toWirePage,
+} from '../../requests/paging.ts';
 import { bigDigits } from '../../requests/parameters.ts';
 import { wire } from '../../answers/wire.ts';
 
@@ -75,10 +87,15 @@ function sharedOf(
   renderings: Slots,
 ) {
   const { catalog } = adapters;
+  const feeds = {
+    ...adapters,
+    models: createModelFacts(catalog),
+    loaded: createLoadedRows(adapters.jobs),
+  };
   const get = { method: 'get' as const, tags, ...guards.require('jobs:read') };
   const updateGuard = guards.require('schemas:write');
 
-  return { adapters, config, catalog, get, updateGuard, renderings };
+  return { adapters, config, catalog, feeds, get, updateGuard, renderings };
 }
 
 type Shared = ReturnType<typeof sharedOf>;
@@ -212,7 +229,7 @@ function updateKeysOperation({ config, catalog, updateGuard, renderings }: Share
   );
 }
 
-function keysOfFeedOperation({ catalog, get, renderings }: Shared) {
+function keysOfFeedOperation({ feeds, get, renderings }: Shared) {
   return operation(
     createRoute({
       ...get,
@@ -230,7 +247,7 @@ function keysOfFeedOperation({ catalog, get, renderings }: Shared) {
         wire(
           toWirePage(
             await renderings.within(c.get('principal').idOrg, () =>
-              listFeedKeys(catalog, c.get('principal').idOrg, name, page, size),
+              listFeedKeys(feeds, c.get('principal').idOrg, name, page, size),
             ),
           ),
         ),
@@ -240,7 +257,7 @@ function keysOfFeedOperation({ catalog, get, renderings }: Shared) {
   );
 }
 
-function keysOperation({ catalog, get, renderings }: Shared) {
+function keysOperation({ feeds, get, renderings }: Shared) {
   return operation(
     createRoute({
       ...get,
@@ -255,7 +272,7 @@ function keysOperation({ catalog, get, renderings }: Shared) {
       const { size = defaultPageSize } = c.req.valid('query');
       const { page } = c.req.valid('param');
       const found = await renderings.within(c.get('principal').idOrg, () =>
-        listFeedKeys(catalog, c.get('principal').idOrg, undefined, page, size),
+        listFeedKeys(feeds, c.get('principal').idOrg, undefined, page, size),
       );
       return c.json(wire(toWirePage(found)), 200);
     },
@@ -304,7 +321,7 @@ function groupsOperation({ adapters, get }: Shared) {
   );
 }
 
-function mappingsOfFeedOperation({ adapters, get, renderings }: Shared) {
+function mappingsOfFeedOperation({ feeds, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -315,17 +332,16 @@ function mappingsOfFeedOperation({ adapters, get, renderings }: Shared) {
       request: { params: feedParam },
       responses: { 200: json(z.array(CILMapping), 'The mappings, in load order.'), ...problems(400) },
     }),
-    async (c) =>
-      jsonArray(
-        c,
-        await renderings.within(c.get('principal').idOrg, () =>
-          listFeedMappings(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
-        ),
-      ),
+    async (c) => {
+      const { idOrg } = c.get('principal');
+      const { cfxml: name } = c.req.valid('param');
+      const { content } = await renderings.within(idOrg, () => listFeedMappings(feeds, idOrg, name));
+      return jsonArray(c, content);
+    },
   );
 }
 
-function mappingsOperation({ adapters, get, renderings }: Shared) {
+function mappingsOperation({ feeds, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -333,19 +349,25 @@ function mappingsOperation({ adapters, get, renderings }: Shared) {
       operationId: 'listCilMappings',
       summary: 'List the tables that all feeds load',
       description: 'One line for each table of each feed, with the path whose elements are its rows.',
-      responses: { 200: json(z.array(CILMapping), 'The mappings, feed by feed.'), ...problems() },
+      request: { query: sliceQuery },
+      responses: {
+        200: { ...json(z.array(CILMapping), 'The mappings, feed by feed.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
-    async (c) =>
-      jsonArray(
-        c,
-        await renderings.within(c.get('principal').idOrg, () =>
-          listFeedMappings(adapters, c.get('principal').idOrg),
-        ),
-      ),
+    async (c) => {
+      const { idOrg } = c.get('principal');
+      const slice = sliceOf(c.req.valid('query'));
+      const { content, more } = await renderings.within(idOrg, () =>
+        listFeedMappings(feeds, idOrg, undefined, slice),
+      );
+      linkNext(c, slice, more);
+      return jsonArray(c, content);
+    },
   );
 }
 
-function sequencesOfFeedOperation({ adapters, get, renderings }: Shared) {
+function sequencesOfFeedOperation({ feeds, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -356,17 +378,16 @@ function sequencesOfFeedOperation({ adapters, get, renderings }: Shared) {
       request: { params: feedParam },
       responses: { 200: json(z.array(CILSequence), 'The sequences, in load order.'), ...problems(400) },
     }),
-    async (c) =>
-      jsonArray(
-        c,
-        await renderings.within(c.get('principal').idOrg, () =>
-          listFeedSequences(adapters, c.get('principal').idOrg, c.req.valid('param').cfxml),
-        ),
-      ),
+    async (c) => {
+      const { idOrg } = c.get('principal');
+      const { cfxml: name } = c.req.valid('param');
+      const { content } = await renderings.within(idOrg, () => listFeedSequences(feeds, idOrg, name));
+      return jsonArray(c, content);
+    },
   );
 }
 
-function sequencesOperation({ adapters, get, renderings }: Shared) {
+function sequencesOperation({ feeds, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -374,17 +395,23 @@ function sequencesOperation({ adapters, get, renderings }: Shared) {
       operationId: 'listCilSequences',
       summary: 'List the surrogate-key sequences of all feeds',
       description: 'The highest row key that was given out, by table: the next load goes on from there.',
+      request: { query: sliceQuery },
       responses: {
-        200: json(z.array(CILSequence), 'The sequences, feed by feed in load order.'),
-        ...problems(),
+        200: {
+          ...json(z.array(CILSequence), 'The sequences, feed by feed in load order.'),
+          headers: linkHeader,
+        },
+        ...problems(400),
       },
     }),
-    async (c) =>
-      jsonArray(
-        c,
-        await renderings.within(c.get('principal').idOrg, () =>
-          listFeedSequences(adapters, c.get('principal').idOrg),
-        ),
-      ),
+    async (c) => {
+      const { idOrg } = c.get('principal');
+      const slice = sliceOf(c.req.valid('query'));
+      const { content, more } = await renderings.within(idOrg, () =>
+        listFeedSequences(feeds, idOrg, undefined, slice),
+      );
+      linkNext(c, slice, more);
+      return jsonArray(c, content);
+    },
   );
 }

@@ -1,5 +1,6 @@
 /** The source-to-target map: /v2/mapping. */
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import type { Slots } from '../../../transfer/turns.ts';
 import { listMappings } from '../../../catalog/schemas/logical-schema.ts';
 import { compareMappings } from '../../../catalog/mappings/comparison.ts';
@@ -8,10 +9,13 @@ import { mappingStatistics } from '../../../catalog/mappings/statistics.ts';
 import type { Config } from '../../../config/shape.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import { activationOperations } from './activation.ts';
+import type { ListSlice } from '../../../ports/stores/catalog.ts';
+import type { AppEnv } from '../../env.ts';
 import type { Guards } from '../../middleware/auth.ts';
 import { bytesType, savedFile } from '../../answers/attachment.ts';
 import { jsonArray } from '../../answers/long-answers.ts';
 import { createGroup, json, problems, rawOperation } from '../../requests/operation.ts';
+import { linkHeader, linkNext, sliceOf, sliceQuery } from '../../requests/paging.ts';
 import { int64, logicalSchemaQuery } from '../../requests/parameters.ts';
 import { ByteArrayResource, Mapping, MappingComparison, StatsMapping } from '../../schemas/catalog.ts';
 
@@ -103,20 +107,23 @@ function statisticsOperation({ catalog, guard, renderings }: Shared) {
       description: 'The statistics of all runs together, joined with the map by path.',
       tags,
       ...guard,
-      request: { params: schemaParam, query: logicalSchemaQuery },
+      request: { params: schemaParam, query: logicalSchemaQuery.extend(sliceQuery.shape) },
       responses: {
-        200: json(z.array(StatsMapping), 'The statistics, in the order of the map.'),
+        200: {
+          ...json(z.array(StatsMapping), 'The statistics, in the order of the map.'),
+          headers: linkHeader,
+        },
         ...problems(400),
       },
     }),
     async (c) => {
-      const { id_lschma: idLschma } = c.req.valid('query');
+      const { id_lschma: idLschma, ...query } = c.req.valid('query');
       const { idSch } = c.req.valid('param');
       const { idOrg } = c.get('principal');
       const found = await renderings.within(idOrg, () =>
         mappingStatistics(catalog, idOrg, idSch, { idLschma }),
       );
-      return jsonArray(c, found);
+      return jsonArray(c, sliced(c, found, sliceOf(query)));
     },
   );
 }
@@ -134,18 +141,21 @@ function statisticsOfJobOperation({ catalog, guard, renderings }: Shared) {
       ...guard,
       request: {
         params: schemaParam.extend({ idJob: int64('The job that read the documents.') }),
-        query: logicalSchemaQuery,
+        query: logicalSchemaQuery.extend(sliceQuery.shape),
       },
-      responses: { 200: json(z.array(StatsMapping), "That job's figures alone."), ...problems(400) },
+      responses: {
+        200: { ...json(z.array(StatsMapping), "That job's figures alone."), headers: linkHeader },
+        ...problems(400),
+      },
     }),
     async (c) => {
-      const { id_lschma: idLschma } = c.req.valid('query');
+      const { id_lschma: idLschma, ...query } = c.req.valid('query');
       const { idSch, idJob } = c.req.valid('param');
       const { idOrg } = c.get('principal');
       const found = await renderings.within(idOrg, () =>
         mappingStatistics(catalog, idOrg, idSch, { idLschma, idJob }),
       );
-      return jsonArray(c, found);
+      return jsonArray(c, sliced(c, found, sliceOf(query)));
     },
   );
 }
@@ -226,4 +236,12 @@ function downloadOperation({ catalog, guard, renderings }: Shared) {
       return savedFile(c, file, [contentTypes[format]]);
     },
   );
+}
+
+/** The part that was asked for; the answer says where the next one is. */
+function sliced<T>(c: Context<AppEnv>, all: readonly T[], slice: ListSlice | undefined): readonly T[] {
+  if (slice === undefined) return all;
+  const end = slice.offset + slice.limit;
+  linkNext(c, slice, all.length > end);
+  return all.slice(slice.offset, end);
 }

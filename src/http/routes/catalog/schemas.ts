@@ -21,6 +21,7 @@ import {
   removed,
   undeclared,
 } from '../../requests/operation.ts';
+import { linkHeader, linkNext, sliceOf, sliceQuery } from '../../requests/paging.ts';
 import { dialectQuery, int64, integerBetween, logicalSchemaQuery } from '../../requests/parameters.ts';
 import {
   CreateSchemaRequest,
@@ -102,9 +103,19 @@ function allOperation({ catalog, guard }: Shared) {
         'Every version of every schema of the organisation, each with the logical schema that the last load used.',
       tags,
       ...guard,
-      responses: { 200: json(z.array(XMLSchema), 'Every schema of the organisation.'), ...problems() },
+      request: { query: sliceQuery },
+      responses: {
+        200: { ...json(z.array(XMLSchema), 'Every schema of the organisation.'), headers: linkHeader },
+        ...problems(400),
+      },
     }),
-    async (c) => c.json(wire(await catalog.listOrigins(c.get('principal').idOrg)), 200),
+    async (c) => {
+      const slice = sliceOf(c.req.valid('query'));
+      const asked = slice === undefined ? undefined : { ...slice, limit: slice.limit + 1 };
+      const origins = await catalog.listOrigins(c.get('principal').idOrg, asked);
+      linkNext(c, slice, slice !== undefined && origins.length > slice.limit);
+      return c.json(wire(slice === undefined ? origins : origins.slice(0, slice.limit)), 200);
+    },
   );
 }
 

@@ -9,7 +9,12 @@ import {
 import { packJson } from '../../../../engine/model/packed/json.ts';
 import type { MappingEntry, RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { AppError } from '../../../../errors.ts';
-import type { MappingRecord, StoredLogicalSchema, TableRecord } from '../../../../ports/stores/catalog.ts';
+import type {
+  CatalogStore,
+  MappingRecord,
+  StoredLogicalSchema,
+  TableRecord,
+} from '../../../../ports/stores/catalog.ts';
 import { mapLines, mappingRecords, structureLines, tableRecords } from './lines.ts';
 import { isId } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
@@ -234,6 +239,39 @@ async function readLines({ packed_mappings, packed_structure }: MapColumns): Pro
     await entriesInSlices(await inflatedApart(packed_mappings)),
     await entriesInSlices(await inflatedApart(packed_structure)),
   );
+}
+
+export async function listModelHashes(
+  sql: Sql,
+  idOrg: number,
+  idLschmas: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await sql<{ id: number; hash: string }[]>`
+    select l.id_lschma as id, l.model_hash as hash from svc.logical_schema l join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg} and l.id_lschma in (select json_array_elements_text(${JSON.stringify(idLschmas.filter(isId))}::text::json)::bigint)`;
+  return new Map(rows.map(({ id, hash }) => [id, hash]));
+}
+
+export async function listModels(
+  sql: Sql,
+  idOrg: number,
+  idLschmas: readonly number[],
+): ReturnType<CatalogStore['listModels']> {
+  const rows = await sql<(ModelColumns & { id: number; table_ids: string; column_ids: string })[]>`
+    select l.id_lschma as id, l.packed_plan, l.packed_mappings, l.table_ids, l.column_ids
+      from svc.logical_schema l join svc.origin s using (id_sch)
+     where s.id_org = ${idOrg} and l.id_lschma in (select json_array_elements_text(${JSON.stringify(idLschmas.filter(isId))}::text::json)::bigint)`;
+  const models = new Map<number, { tables: readonly TableRecord[]; model: RelationalModel }>();
+  for (const row of rows) {
+    const model = await readModel(row);
+    const tables = await tableRecords(
+      model,
+      idsOf(JSON.parse(row.table_ids) as IdRuns),
+      idsOf(JSON.parse(row.column_ids) as IdRuns),
+    );
+    models.set(row.id, { tables, model });
+  }
+  return models;
 }
 
 export async function listTables(sql: Sql, idOrg: number, idLschma: number): Promise<readonly TableRecord[]> {

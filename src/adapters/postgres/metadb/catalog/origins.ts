@@ -4,7 +4,13 @@ import type { DocumentStatistics } from '../../../../engine/infer/statistics.ts'
 import { packSourceModel, unpackSourceModel } from '../../../../engine/model/packed/models.ts';
 import type { SourceModel } from '../../../../engine/model/source-model.ts';
 import { AppError } from '../../../../errors.ts';
-import type { NewOrigin, OriginFile, OriginRecord, StoredOrigin } from '../../../../ports/stores/catalog.ts';
+import type {
+  ListSlice,
+  NewOrigin,
+  OriginFile,
+  OriginRecord,
+  StoredOrigin,
+} from '../../../../ports/stores/catalog.ts';
 import { insertOriginFiles } from './origin-files.ts';
 import { isId } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
@@ -87,6 +93,7 @@ async function selectOrigins(
   idOrg: number,
   idSch: number | null,
   idLschma: number | null,
+  slice: ListSlice | null = null,
 ): Promise<OriginRecord[]> {
   const rows = await sql<OriginRow[]>`
     select s.id_sch, s.id_org, s.id_parent_sch, l.id_lschma, s.id_job, s.name, s.version, s.source_type, s.root_elements,
@@ -104,7 +111,7 @@ async function selectOrigins(
       ) l on true
      where s.id_org = ${idOrg} and (${idSch}::bigint is null or s.id_sch = ${idSch})
        and (${idLschma}::bigint is null or l.id_lschma is not null)
-     order by s.id_sch desc`;
+     order by s.id_sch desc limit ${slice?.limit ?? null} offset ${slice?.offset ?? 0}`;
   return rows.map((row) => ({
     ...row,
     root_elements: JSON.parse(row.root_elements) as string[],
@@ -112,8 +119,12 @@ async function selectOrigins(
   }));
 }
 
-export async function listOrigins(sql: Sql, idOrg: number): Promise<readonly OriginRecord[]> {
-  return selectOrigins(sql, idOrg, null, null);
+export async function listOrigins(
+  sql: Sql,
+  idOrg: number,
+  slice?: ListSlice,
+): Promise<readonly OriginRecord[]> {
+  return selectOrigins(sql, idOrg, null, null, slice);
 }
 
 export async function findOrigin(

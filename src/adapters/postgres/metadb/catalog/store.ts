@@ -6,6 +6,8 @@ import {
   createLogicalSchema,
   findLogicalSchemas,
   listMappings,
+  listModelHashes,
+  listModels,
   listTables,
   listLogicalSchemas,
   loadLogicalSchema,
@@ -22,14 +24,21 @@ import {
   saveStatistics,
 } from './origins.ts';
 import { loadOriginFiles } from './origin-files.ts';
-import { listNaturalKeys, loadDiagram, removeOrigin, saveDiagram, saveNaturalKeys } from './views.ts';
+import {
+  listNaturalKeys,
+  listNaturalKeysOf,
+  loadDiagram,
+  removeOrigin,
+  saveDiagram,
+  saveNaturalKeys,
+} from './views.ts';
 import type { Sql } from '../../client/connect.ts';
 import {
   readInTransaction,
   withinOrganisation,
   type OrganisationReader,
 } from '../../client/organisation-scope.ts';
-import { targetKeys } from './target-keys.ts';
+import { targetKeys, targetKeysOf } from './target-keys.ts';
 import {
   claimTargetSchema,
   listTargetSchemas,
@@ -52,7 +61,7 @@ export function createPostgresCatalogStore(
     listLogicalSchemas: (idOrg, idSch) => read(idOrg, (tx) => listLogicalSchemas(tx, idOrg, idSch)),
     findLogicalSchemas: (idOrg, modelHashes) =>
       read(idOrg, (tx) => findLogicalSchemas(tx, idOrg, modelHashes)),
-    listOrigins: (idOrg) => read(idOrg, (tx) => listOrigins(tx, idOrg)),
+    listOrigins: (idOrg, slice) => read(idOrg, (tx) => listOrigins(tx, idOrg, slice)),
     findOrigin: (idOrg, idSch, idLschma) => read(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
     loadOrigin: (idOrg, idSch) => read(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),
     loadOriginFiles: (idOrg, idSch) => read(idOrg, (tx) => loadOriginFiles(tx, idOrg, idSch)),
@@ -64,6 +73,9 @@ export function createPostgresCatalogStore(
       read(idOrg, (tx) => findDrawnSchema(tx, idOrg, idSch, fingerprint)),
     rememberDrawnSchema: (idOrg, idLschma, fingerprints) =>
       within(idOrg, (tx) => rememberDrawnSchema(tx, idOrg, idLschma, fingerprints)),
+    listModelHashes: (idOrg, idLschmas) => read(idOrg, (tx) => listModelHashes(tx, idOrg, idLschmas)),
+    listModels: (idOrg, idLschmas) => read(idOrg, (tx) => listModels(tx, idOrg, idLschmas)),
+    listNaturalKeysOf: (idOrg, idSchs) => read(idOrg, (tx) => listNaturalKeysOf(tx, idOrg, idSchs)),
     listTables: (idOrg, idLschma) => read(idOrg, (tx) => listTables(tx, idOrg, idLschma)),
     listMappings: (idOrg, idLschma, which) => read(idOrg, (tx) => listMappings(tx, idOrg, idLschma, which)),
     saveStatistics: (idOrg, idSch, idJob, statistics, merge) =>
@@ -79,6 +91,7 @@ export function createPostgresCatalogStore(
     loadDiagram: (idOrg, idLschma) => read(idOrg, (tx) => loadDiagram(tx, idOrg, idLschma)),
     listNaturalKeys: (idOrg, idSch) => read(idOrg, (tx) => listNaturalKeys(tx, idOrg, idSch)),
     targetKeys: (idOrg, sqlSchema) => within(idOrg, (tx) => targetKeys(tx, idOrg, sqlSchema)),
+    targetKeysOf: (idOrg, sqlSchemas) => within(idOrg, (tx) => targetKeysOf(tx, idOrg, sqlSchemas)),
     saveNaturalKeys: (idOrg, idSch, keys) => within(idOrg, (tx) => saveNaturalKeys(tx, idOrg, idSch, keys)),
     // across organisations: contents of files are shared, and who else refers to them decides whether they go
     removeOrigin: (idOrg, idSch) => removeOrigin(sql, idOrg, idSch),

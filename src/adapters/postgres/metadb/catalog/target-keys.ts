@@ -1,7 +1,6 @@
 /** The counters of row keys in a SQL schema of the metadata database: what a target has given out. */
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { sqlState } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 import { loaderRole } from '../../roles/loader-role.ts';
 
@@ -11,23 +10,45 @@ export async function targetKeys(
   idOrg: number,
   sqlSchema: string,
 ): Promise<ReadonlyMap<string, number> | null> {
-  const [owner] = await tx<{ loader: boolean }[]>`
-    select coalesce((select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${loaderRole}), false) as loader
-      from svc.target_schema where name = ${sqlSchema} and id_org = ${idOrg}`;
-  if (owner === undefined) return null;
-  const table = `${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`;
-  try {
-    // Whoever loaded it owns it: the role of loads, or the login itself
-    await tx.unsafe(owner.loader ? `set local role ${loaderRole}` : 'set local role none');
-    const [keys] = await tx<{ there: boolean }[]>`select to_regclass(${table}) is not null as there`;
-    if (keys?.there !== true) return null;
-    const rows = await tx.unsafe<{ name: string; last: number }[]>(
-      `select table_name as name, last_value as last from ${table}`,
+  return (await targetKeysOf(tx, idOrg, [sqlSchema])).get(sqlSchema) ?? null;
+}
+
+/** tables of counters that one statement reads */
+const mostAtOnce = 200;
+
+/** `targetKeys` of several SQL schemas; those without are left out. */
+export async function targetKeysOf(
+  tx: Sql,
+  idOrg: number,
+  sqlSchemas: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const found = new Map<string, Map<string, number>>();
+  if (sqlSchemas.length === 0) return found;
+  const owned = await tx<{ name: string; loader: boolean }[]>`
+    select name, coalesce((select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${loaderRole}), false) as loader
+      from svc.target_schema
+     where id_org = ${idOrg} and name in (select json_array_elements_text(${JSON.stringify(sqlSchemas)}::text::json))`;
+  if (owned.length === 0) return found;
+  // Whoever loaded it owns it: the role of loads, or the login itself
+  await tx.unsafe(owned[0]!.loader ? `set local role ${loaderRole}` : 'set local role none');
+  const tables = owned.map(({ name }) => ({ name, table: tableOf(name) }));
+  const there = await tx<{ table: string }[]>`
+    select t as table from json_array_elements_text(${JSON.stringify(tables.map(({ table }) => table))}::text::json) t
+     where has_table_privilege(to_regclass(t), 'select')`;
+  const readable = new Set(there.map(({ table }) => table));
+  const chosen = tables.filter(({ table }) => readable.has(table));
+  for (let at = 0; at < chosen.length; at += mostAtOnce) {
+    const some = chosen.slice(at, at + mostAtOnce);
+    const parts = some.map(
+      ({ table }, place) => `select ${place} as place, table_name as name, last_value as last from ${table}`,
     );
-    return new Map(rows.map(({ name, last }) => [name, last]));
-  } catch (error) {
-    // insufficient_privilege: someone else's by now
-    if (sqlState(error) === '42501') return null;
-    throw error;
+    for (const { name } of some) found.set(name, new Map());
+    const rows = await tx.unsafe<{ place: number; name: string; last: number }[]>(parts.join(' union all '));
+    for (const { place, name, last } of rows) found.get(some[place]!.name)!.set(name, last);
   }
+  return found;
+}
+
+function tableOf(sqlSchema: string): string {
+  return `${doubleQuoted(sqlSchema)}.${doubleQuoted(sideTableNames.keys)}`;
 }

@@ -41,6 +41,19 @@ export async function listNaturalKeys(
      order by k.table_name collate "C", k.position, k.column_name collate "C"`;
 }
 
+export async function listNaturalKeysOf(
+  sql: Sql,
+  idOrg: number,
+  idSchs: readonly number[],
+): Promise<ReadonlyMap<number, readonly NaturalKeyColumn[]>> {
+  const rows = await sql<(NaturalKeyColumn & { readonly idSch: number })[]>`
+    select s.id_sch as "idSch", k.table_name as "tableName", k.column_name as "columnName", k.position
+      from svc.natural_key k join svc.origin s on s.id_org = k.id_org and s.id_family = k.id_family
+     where k.id_org = ${idOrg} and s.id_sch in (select json_array_elements_text(${JSON.stringify(idSchs.filter(isId))}::text::json)::bigint)
+     order by k.table_name collate "C", k.position, k.column_name collate "C"`;
+  return Map.groupBy(rows, ({ idSch }) => idSch);
+}
+
 export async function saveNaturalKeys(
   sql: Sql,
   idOrg: number,

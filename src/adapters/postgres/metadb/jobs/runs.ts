@@ -2,7 +2,7 @@
 import { AppError } from '../../../../errors.ts';
 import type { JobStatus } from '../../../../jobs/record.ts';
 import { withStatusName, type StatusLetter } from '../../../../jobs/status-letters.ts';
-import type { JobRun, LoadedRows, Page } from '../../../../ports/stores/jobs.ts';
+import type { JobRun, LatestLoad, LoadedRows, Page } from '../../../../ports/stores/jobs.ts';
 import { isId } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 import { jobColumns, jobRecord, type JobRow } from './records.ts';
@@ -48,14 +48,48 @@ export async function findRun(sql: Sql, idOrg: number, idJob: number): Promise<J
   return row === undefined ? null : runOf(row);
 }
 
-export async function sumLoadedRows(sql: Sql, idOrg: number): Promise<readonly LoadedRows[]> {
+export async function listLatestLoads(
+  sql: Sql,
+  idOrg: number,
+  idSchs: readonly number[],
+): Promise<readonly LatestLoad[]> {
+  const rows = await sql<(Omit<LatestLoad, 'keys'> & { readonly keys: string | null })[]>`
+    select s.id_sch::bigint as "idSch", j.id_job as "idJob", j.output_path as output,
+           (j.summary::json #> '{details,keys}')::text as keys
+      from json_array_elements_text(${JSON.stringify(idSchs.filter(isId))}::text::json) s (id_sch)
+     cross join lateral (
+       select id_job, output_path, summary from svc.job
+        where id_org = ${idOrg} and id_sch = s.id_sch::bigint and status = 'C' and job_type = 'Parse' and output_path is not null
+        order by id_job desc limit 1) j`;
+  return rows.map((row) => ({
+    ...row,
+    keys: row.keys === null ? null : (JSON.parse(row.keys) as Record<string, number>),
+  }));
+}
+
+export async function loadsMark(sql: Sql, idOrg: number): Promise<string> {
+  const [row] = await sql<{ mark: string }[]>`
+    select concat_ws(' ', count(*), max(id_job), max(end_date)) as mark from svc.job
+     where id_org = ${idOrg} and status = 'C' and job_type in ('Parse', 'Unload') and id_sch is not null`;
+  return row?.mark ?? '';
+}
+
+export async function sumLoadedRows(
+  sql: Sql,
+  idOrg: number,
+  idSchs?: readonly number[],
+): Promise<readonly LoadedRows[]> {
+  const chosen =
+    idSchs === undefined
+      ? sql`j.id_sch is not null`
+      : sql`j.id_sch in (select json_array_elements_text(${JSON.stringify(idSchs.filter(isId))}::text::json)::bigint)`;
   return sql<LoadedRows[]>`
     with run as (
       select j.id_job, j.id_sch, j.job_type, j.summary::json -> 'tables' as tables,
              a.action ->> case j.job_type when 'Unload' then 'in' else 'out' end as target, a.action ->> 'savemode' = 'o' as overwrites
         from svc.job j cross join lateral (select j.params_json::json -> 'action' as action) a
        where j.id_org = ${idOrg} and j.status = 'C' and j.job_type in ('Parse', 'Unload')
-         and j.id_sch is not null and j.summary is not null
+         and ${chosen} and j.summary is not null
     ), overwritten as (
       select id_sch, target, max(id_job) as id_job from run where overwrites group by id_sch, target
     )

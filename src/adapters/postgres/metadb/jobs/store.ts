@@ -16,7 +16,16 @@ import {
 } from './queue.ts';
 import { findJob, findWorkflow, listJobs, listWorkflowJobs, listWorkflows, requestKill } from './queries.ts';
 import { listEnded, queueAgeMs } from './figures.ts';
-import { countByStatus, findRun, listIds, listRuns, removeJob, sumLoadedRows } from './runs.ts';
+import {
+  countByStatus,
+  findRun,
+  listIds,
+  listLatestLoads,
+  listRuns,
+  loadsMark,
+  removeJob,
+  sumLoadedRows,
+} from './runs.ts';
 import {
   readInTransaction,
   withinOrganisation,
@@ -89,7 +98,9 @@ export function createPostgresJobStore(
     listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
     findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
     listIds: (idOrg) => read(idOrg, (tx) => listIds(tx, idOrg)),
-    sumLoadedRows: (idOrg) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg)),
+    sumLoadedRows: (idOrg, idSchs) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg, idSchs)),
+    loadsMark: (idOrg) => read(idOrg, (tx) => loadsMark(tx, idOrg)),
+    listLatestLoads: (idOrg, idSchs) => read(idOrg, (tx) => listLatestLoads(tx, idOrg, idSchs)),
     removeJob: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
     close: () => notifications.close(),
   };

@@ -1,0 +1,45 @@
+/** Keys that an XSD declares: natural keys of tables, and references between their columns. */
+import type { Steps } from '../../engine/in-slices.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { NaturalKeyColumn } from '../../ports/stores/catalog.ts';
+
+export interface DeclaredKeys {
+  /** by table: of its keys and uniques the first, keys before uniques */
+  readonly natural: ReadonlyMap<string, readonly NaturalKeyColumn[]>;
+  /** by table and column, `table.column`: the column that keyrefs lead to */
+  readonly references: ReadonlyMap<string, { readonly to: string; readonly position: number }>;
+}
+
+/** Keys before uniques, both before keyrefs. */
+export function* declaredKeys({ tables, identityRules: rules = [] }: RelationalModel): Steps<DeclaredKeys> {
+  const natural = new Map<string, NaturalKeyColumn[]>();
+  const references = new Map<string, { to: string; position: number }>();
+  for (const kind of ['key', 'unique', 'keyref'] as const) {
+    for (const rule of rules) {
+      if (rule.kind !== kind) continue;
+      const targets = rule.refers === null ? [] : rules[rule.refers]!.tables;
+      for (const { table, columns } of rule.tables) {
+        yield;
+        const { name: tableName, columns: own } = tables[table]!;
+        if (kind !== 'keyref' && natural.has(tableName)) continue;
+        const names = columns.map((at) => own[at]!.name);
+        if (kind !== 'keyref') {
+          natural.set(
+            tableName,
+            names.map((columnName, at) => ({ tableName, columnName, position: at + 1 })),
+          );
+          continue;
+        }
+        // a key of several tables is no column's target
+        const [target] = targets;
+        if (target === undefined || targets.length > 1) continue;
+        for (const [at, name] of names.entries()) {
+          const parent = tables[target.table]!;
+          const to = `${parent.name}.${parent.columns[target.columns[at]!]!.name}`;
+          references.set(`${tableName}.${name}`, { to, position: at + 1 });
+        }
+      }
+    }
+  }
+  return { natural, references };
+}
