@@ -103,15 +103,15 @@ export async function diagramDrawing(
   return await mapInSlices(drawDiagram(layout, name), (piece) => piece);
 }
 
-/** Keeps a drawing of the newest logical schema. AppError `invalid_body` for what `checkSvg` refuses. */
+/** Keeps a drawing of the newest logical schema, written anew. AppError `invalid_body` for what `checkSvg` refuses. */
 export async function saveDrawing(
   catalog: CatalogStore,
   idOrg: number,
   idSch: number,
   svg: string,
 ): Promise<Pick<StoredLogicalSchema, 'idSch' | 'idLschma'>> {
-  await inSlices(svgCheck(svg));
+  const written = await inSlices(svgCheck(svg));
   const { idLschma } = await findLogicalSchema(catalog, idOrg, idSch);
-  await catalog.saveDiagram(idOrg, idLschma, svg);
+  await catalog.saveDiagram(idOrg, idLschma, written);
   return { idSch, idLschma };
 }

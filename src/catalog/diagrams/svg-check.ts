@@ -5,6 +5,8 @@ import { defaultEngineLimits } from '../../engine/limits.ts';
 import { xmlTreeSteps } from '../../engine/xml/tree.ts';
 import type { XmlElement } from '../../engine/xml/tree.ts';
 import { AppError } from '../../errors.ts';
+import { drawingCost } from './svg-cost.ts';
+import { writeSvg } from './svg-text.ts';
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
@@ -55,15 +57,17 @@ const allowed: ReadonlySet<string> = new Set([
   'metadata',
 ]);
 
+const textOnly: ReadonlySet<string> = new Set(['title', 'desc', 'metadata']);
+
 const limits = { ...defaultEngineLimits, xmlMaxDepth: 200, xmlMaxEntityExpansionBytes: 0 };
 
-/** AppError `invalid_body` that names the place. */
-export function checkSvg(svg: string): void {
-  atOnce(svgCheck(svg));
+/** The drawing, written anew (`writeSvg`). AppError `invalid_body` names the place of what is not allowed. */
+export function checkSvg(svg: string): string {
+  return atOnce(svgCheck(svg));
 }
 
 /** `checkSvg`, step by step. */
-export function* svgCheck(svg: string): Steps<void> {
+export function* svgCheck(svg: string): Steps<string> {
   // An entity could hide anything from the eye that reads this; a picture needs none.
   if (/<!DOCTYPE/i.test(svg)) throw refused('a document type declaration is not allowed');
   if (/<\?(?!xml\s)/.test(svg)) throw refused('a processing instruction is not allowed');
@@ -81,12 +85,18 @@ export function* svgCheck(svg: string): Steps<void> {
     yield* checkElement(element);
     for (const child of element.children.toReversed()) if (typeof child !== 'string') rest.push(child);
   }
+  const fault = yield* drawingCost(root);
+  if (fault !== null) throw refused(fault.reason, fault.element);
+  return yield* writeSvg(root);
 }
 
 function* checkElement(element: XmlElement): Steps<void> {
   const { localName, namespaceUri } = element.name;
   if (namespaceUri !== svgNamespace || !allowed.has(localName))
     throw refused(`<${localName}> is not allowed`, element);
+  // to HTML, elements in these are its own
+  if (textOnly.has(localName) && element.children.some((child) => typeof child !== 'string'))
+    throw refused(`<${localName}> has text alone`, element);
   for (const { name, value } of element.attributes) {
     if (/^on/i.test(name.localName))
       throw refused(`the event handler ${name.localName} is not allowed`, element);

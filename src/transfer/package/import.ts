@@ -1,4 +1,5 @@
 /** Stores what a package holds under new ids: all of it in one transaction, once everything was checked. */
+import { checkSvg } from '../../catalog/diagrams/svg-check.ts';
 import { AppError } from '../../errors.ts';
 import type { NewOriginFile } from '../../ports/stores/catalog.ts';
 import type { TransferChanges, TransferStore } from '../../ports/stores/transfer.ts';
@@ -42,7 +43,7 @@ export async function importPackage(
     const logicalSchemas = await importLogicalSchemas(changes, into, origins, each);
     for await (const { logical_schema: id, svg, saved } of each('diagrams.ndjson')) {
       const idLschma = logicalSchemas.get(id)!;
-      await changes.catalog.saveDiagram(into.idOrg, idLschma, svg);
+      await changes.catalog.saveDiagram(into.idOrg, idLschma, checkSvg(svg));
       await changes.setDiagramSaved(idLschma, saved);
     }
     const imported = [...origins.values()];

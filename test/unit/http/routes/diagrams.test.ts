@@ -282,3 +282,51 @@ describe('the layout', () => {
     expect(drawn.match(/<circle /g)).toHaveLength(3);
   });
 });
+
+const written = (content: string, head = ''): string =>
+  checkSvg(`${head}<svg xmlns="http://www.w3.org/2000/svg">${content}</svg>`);
+
+describe('a drawing that is kept', () => {
+  it('is written anew: no comment, no declaration, nothing that HTML reads otherwise', () => {
+    expect(written('<!--><script>alert(1)</script>--><rect/>')).toBe(
+      '<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>',
+    );
+    expect(written('<g/>', '<?xml version="1.0" encoding="UTF-7"?><!-- a -->')).toBe(
+      '<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>',
+    );
+    expect(written('<text><![CDATA[</text><script>alert(1)</script>]]></text>')).toBe(
+      '<svg xmlns="http://www.w3.org/2000/svg"><text>&lt;/text&gt;&lt;script&gt;alert(1)&lt;/script&gt;</text></svg>',
+    );
+    expect(written(`<g id='a"&lt;b'/>`)).toContain('id="a&quot;&lt;b"');
+    expect(() => written('<title><g/></title>')).toThrow('text alone');
+  });
+
+  it('keeps what shows: text, xml:space, references; with any prefix', () => {
+    const svg = `<s:svg xmlns:s="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:i="urn:i" i:label="x"><s:g id="a"/><s:use xlink:href="#a"/><s:text xml:space="preserve"> a &amp; b </s:text></s:svg>`;
+    expect(checkSvg(svg)).toBe(
+      '<svg xmlns="http://www.w3.org/2000/svg"><g id="a"/><use href="#a"/><text xml:space="preserve"> a &amp; b </text></svg>',
+    );
+    expect(checkSvg(checkSvg(svg))).toBe(checkSvg(svg));
+  });
+
+  it('is no more than a page can show', () => {
+    const levels = Array.from(
+      { length: 8 },
+      (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`,
+    );
+    expect(() => written(`<defs><rect id="l0"/>${levels.join('')}</defs><use href="#l8"/>`)).toThrow(
+      /references make more than/,
+    );
+    const patterns = Array.from(
+      { length: 8 },
+      (_, at) => `<pattern id="p${at + 1}">${`<rect fill="url(#p${at})"/>`.repeat(10)}</pattern>`,
+    );
+    expect(() => written(`${patterns.join('')}<rect fill="url(#p8)"/>`)).toThrow(/references make more than/);
+    expect(() => written('<g id="a"><use href="#a"/></g>')).toThrow('refers to itself');
+    const blur = '<filter id="f"><feGaussianBlur stdDeviation="4"/></filter>';
+    expect(written(`${blur}<rect filter="url(#f)"/>`)).toContain('stdDeviation');
+    expect(() => written(`${blur}${'<rect filter="url(#f)"/>'.repeat(40)}`)).toThrow('filters');
+    expect(() => written(blur.replace('4', '400'))).toThrow('stdDeviation may be 25 at most');
+    expect(() => written('<rect style="filter:blur(400px)"/>')).toThrow('a filter is an element');
+  });
+});
