@@ -63,15 +63,32 @@ fetch(address, { headers: { Accept: 'application/json' } })
       deepLinking: true,
       docExpansion: 'list',
       validatorUrl: null,
-      persistAuthorization: true,
+      persistAuthorization: false,
       filter: true,
-      plugins: [() => ({ fn: { opsFilter: findOperations } })],
+      plugins: [() => ({ fn: { opsFilter: findOperations } }), keepKey],
       onComplete: () => {
+        const kept = sessionStorage.getItem('authorized');
+        if (kept !== null) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) });
         if (!/^#\\/error(?:\\/|$)/.test(location.hash)) ui.layoutActions.show(['operations-tag', 'error'], false);
         addEventListener('click', (event) => openOperation(event, ui));
       },
     });
   });
+
+/** A key that was given is kept for this tab, over reloads, and goes with it. Earlier releases kept it in the browser. */
+function keepKey() {
+  localStorage.removeItem('authorized');
+  const keeping = (original, system) => (payload) => {
+    // what is given takes effect once this returns
+    setTimeout(() => {
+      const given = system.authSelectors.authorized();
+      if (given === undefined || given.size === 0) sessionStorage.removeItem('authorized');
+      else sessionStorage.setItem('authorized', JSON.stringify(given.toJS()));
+    });
+    return original(payload);
+  };
+  return { statePlugins: { auth: { wrapActions: { authorize: keeping, logout: keeping } } } };
+}
 
 /** Links of texts lead to an operation of this page, where they would open another. */
 function openOperation(event, ui) {

@@ -185,9 +185,15 @@ describe('/doc in a browser, offline', { timeout: 60_000, ...needs(['chromium', 
     complaints.length = 0;
   });
 
-  it('remembers the key when it is loaded again', async () => {
+  it('remembers the key when it is loaded again, in this tab alone', async () => {
     await page.reload();
     await page.locator('.auth-wrapper .authorize.locked').first().waitFor();
+    expect(await page.evaluate(() => localStorage.length)).toBe(0);
+    const other = await browser.newPage();
+    await other.goto(`${origin}/doc`);
+    await other.locator('.auth-wrapper .authorize.unlocked').first().waitFor();
+    expect(await other.evaluate(() => sessionStorage.length)).toBe(0);
+    await other.close();
   });
 
   it('finds operations by the words of their path, summary and description', async () => {
