@@ -134,8 +134,9 @@ export const properties = [
   },
   {
     name: 'svc.migration.azcopy_binary',
-    initial: 'azcopy',
-    meaning: 'program that copies to and from cloud storage; builtin: the built-in client',
+    initial: 'builtin',
+    meaning:
+      'what copies to and from cloud storage: the built-in client (builtin), or a program such as azcopy, whose arguments other users of the machine may see',
   },
   ...sparkProperties,
   {

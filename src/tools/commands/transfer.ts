@@ -128,7 +128,7 @@ async function chooseTransfer(
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const host = url.hostname;
   const checked = { host, port, addresses: addresses ?? (await addressesOf(host)) };
-  const binary = request.azcopy_binary || 'azcopy';
+  const binary = request.azcopy_binary || 'builtin';
   if (binary !== 'builtin' && (await isAzcopyThere(binary))) {
     log('copying with azcopy');
     return createAzcopyTransfer({ binary, location: url, checked, manifestName });
