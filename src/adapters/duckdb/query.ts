@@ -5,6 +5,7 @@ import { AppError } from '../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../ports/rows/query.ts';
 import { selectRows, tableOf, textsOf } from '../row-sinks/query-text.ts';
 import { openDuckDbReader, pathLiteral } from './database.ts';
+import { checkQuery } from './query-check.ts';
 import { chunksOf } from './row-chunks.ts';
 
 const dialect = { quote: doubleQuoted, literal: standardLiteral };
@@ -26,7 +27,7 @@ export async function openDuckDbQuery(
   { label, spill }: DuckDbQueryOptions,
 ): Promise<QueryRows> {
   const reader = await openDuckDbReader(path, spill, { label, streams, isLocked: true });
-  return rowsOf(reader, tableOf(query), label);
+  return rowsOf(reader, tableOf(query), label, () => checkQuery(reader.read, query, label));
 }
 
 /** All rows of a file; the first line of one of CSV names its columns, which are texts. */
@@ -52,6 +53,7 @@ function rowsOf(
   reader: Awaited<ReturnType<typeof openDuckDbReader>>,
   table: string,
   label: string,
+  check: () => Promise<void> = () => Promise.resolve(),
 ): QueryRows {
   const asked = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -63,6 +65,7 @@ function rowsOf(
   let known: Promise<readonly QueryColumn[]> | null = null;
   const describe = (): Promise<readonly QueryColumn[]> =>
     asked(async () => {
+      await check();
       const statement = `DESCRIBE SELECT * FROM ${table}`;
       const connection = await reader.connect();
       try {
