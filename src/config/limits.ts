@@ -113,6 +113,14 @@ export const limitSpecs = {
     past: '429',
     why: 'the queue is a table: it must not grow for as long as somebody keeps asking',
   },
+  watches: {
+    property: 'svc.limits.watches',
+    kind: 'count',
+    initial: '100',
+    meaning: 'watches of one organisation',
+    past: '429',
+    why: 'each costs its schedulers a look every time that it is due, as often as every second',
+  },
   targetNames: {
     property: 'svc.limits.target_names',
     kind: 'count',

@@ -48,9 +48,12 @@ export type WatchAdapters = Pick<
   Adapters,
   'watches' | 'catalog' | 'files' | 'secrets' | 'credentials' | 'clock'
 >;
-export type WatchSettings = AccessSettings & { readonly commandsEnabled: boolean };
+export type WatchSettings = AccessSettings & {
+  readonly commandsEnabled: boolean;
+  readonly limits: { readonly watches: number };
+};
 
-/** AppErrors of what is wrong, with pointers; `conflict` for a name in use; `commands_disabled`. */
+/** AppErrors of what is wrong, with pointers; `conflict` for a name in use; `commands_disabled`; `too_many_requests` past the limit. */
 export async function createWatch(
   adapters: WatchAdapters,
   settings: WatchSettings,
@@ -59,7 +62,7 @@ export async function createWatch(
 ): Promise<WatchRecord> {
   requireCommands(settings);
   const { definition, nextRunMs } = await define(adapters, settings, idOrg, members);
-  return adapters.watches.createWatch(idOrg, definition, nextRunMs);
+  return adapters.watches.createWatch(idOrg, definition, nextRunMs, settings.limits.watches);
 }
 
 /** Members that are not given stay. AppError `not_found`, and those of `createWatch`. */

@@ -70,8 +70,16 @@ export interface WatchFileRecord {
 export type Retry = 'none' | 'all' | readonly string[];
 
 export interface WatchStore {
-  /** `nextRunMs`: epoch milliseconds; null: at once. AppError `conflict` where the name is in use. */
-  createWatch(idOrg: number, watch: WatchDefinition, nextRunMs: number | null): Promise<WatchRecord>;
+  /**
+   * `nextRunMs`: epoch milliseconds; null: at once. `most`: watches that the organisation may have. AppErrors `conflict` if the name is
+   * in use, `too_many_requests` if the organisation has `most` watches already.
+   */
+  createWatch(
+    idOrg: number,
+    watch: WatchDefinition,
+    nextRunMs: number | null,
+    most: number,
+  ): Promise<WatchRecord>;
   findWatch(idOrg: number, idWatch: number): Promise<WatchRecord | null>;
   findWatchNamed(idOrg: number, name: string): Promise<WatchRecord | null>;
   /** Oldest first. */

@@ -57,7 +57,7 @@ describe('a look that is under way', () => {
     ['pattern', { pattern: 'c*' }],
     ['options', { options: { '-S': 'm' } }],
   ])('records nothing any more once the %s is another', async (_what, change) => {
-    const { id_watch: id } = await watches.createWatch(1, definition, null);
+    const { id_watch: id } = await watches.createWatch(1, definition, null, 100);
     const claim = (await schedule.claimWatch(60_000))!;
     const since = (await schedule.beginLook(claim))!;
     expect(await schedule.recordObjects(claim, met('a.xml'))).toBe(true);
@@ -69,7 +69,7 @@ describe('a look that is under way', () => {
   });
 
   it('goes on where it is asked for once more, or something else is changed', async () => {
-    const { id_watch: id } = await watches.createWatch(1, definition, null);
+    const { id_watch: id } = await watches.createWatch(1, definition, null, 100);
     const claim = (await schedule.claimWatch(60_000))!;
     const since = (await schedule.beginLook(claim))!;
     await watches.runNow(1, id, 'none');
@@ -77,5 +77,31 @@ describe('a look that is under way', () => {
     expect(await schedule.recordObjects(claim, met('a.xml'))).toBe(true);
     expect(await schedule.endLook(claim, since, ['a.xml'], null)).toBe(true);
     expect(await files(id)).toEqual([['a.xml', 'waiting']]);
+  });
+});
+
+describe('watches of one organisation', () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(() => database.drop());
+
+  it('are never more than the limit, also if many are made at the same time', async () => {
+    const watches = createPostgresWatchStore(database.sql);
+    const made = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, at) =>
+        watches.createWatch(1, { ...definition, name: `watch ${at}` }, null, 5),
+      ),
+    );
+    const refused = made.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown);
+    expect(refused).toHaveLength(3);
+    for (const reason of refused)
+      expect(reason).toMatchObject({
+        code: 'too_many_requests',
+        message: expect.stringContaining('svc.limits.watches'),
+      });
+    expect((await watches.listWatches(1, 0, 20)).totalElements).toBe(5);
   });
 });

@@ -57,8 +57,12 @@ export function createMemoryWatchStore(clock: Clock): MemoryWatchStore {
     definition.paused ? null : (nextRunMs ?? clock.nowMs());
 
   return {
-    async createWatch(idOrg, definition, nextRunMs) {
+    async createWatch(idOrg, definition, nextRunMs, most) {
       checkName(idOrg, definition.name, null);
+      if (rows.filter((row) => row.idOrg === idOrg).length >= most)
+        throw new AppError('too_many_requests', `at most ${most} watches (svc.limits.watches)`, {
+          headers: { 'Retry-After': '60' },
+        });
       const row = {
         idOrg,
         idWatch: (last += 1),

@@ -129,6 +129,7 @@ describe('limits', () => {
       followersPerKey: 20,
       followersPerOrganisation: 100,
       targetNames: 1000,
+      watches: 100,
       compiles: 1,
       runningJobs: 4,
       queuedJobs: 10_000,

@@ -28,8 +28,8 @@ export function createPostgresWatchStore(
   const within = <T>(idOrg: number, work: (tx: Sql) => Promise<T>): Promise<T> =>
     withinOrganisation(sql, idOrg, work);
   return {
-    createWatch: (idOrg, watch, nextRunMs) =>
-      within(idOrg, (tx) => createWatch(tx, idOrg, watch, nextRunMs)).catch(nameInUse(watch.name)),
+    createWatch: (idOrg, watch, nextRunMs, most) =>
+      within(idOrg, (tx) => createWatch(tx, idOrg, watch, nextRunMs, most)).catch(nameInUse(watch.name)),
     findWatch: (idOrg, idWatch) => read(idOrg, (tx) => findWatch(tx, idOrg, idWatch)),
     findWatchNamed: (idOrg, name) =>
       read(idOrg, async (tx) => {
@@ -74,6 +74,14 @@ function nameInUse(name: string) {
   };
 }
 
+function tooManyWatches(most: number): AppError {
+  return new AppError(
+    'too_many_requests',
+    `an organisation may have at most ${most} watches (svc.limits.watches): remove a watch that is not needed any more`,
+    { headers: { 'Retry-After': '60' } },
+  );
+}
+
 /** Columns of a definition, `id_org` first. */
 function columnsOf(idOrg: number, watch: WatchDefinition) {
   return {
@@ -108,7 +116,12 @@ async function createWatch(
   idOrg: number,
   watch: WatchDefinition,
   nextRunMs: number | null,
+  most: number,
 ): Promise<WatchRecord> {
+  // Requests that come at the same time are counted one after another
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`svc.watch of ${idOrg}`}, 0))`;
+  const [present] = await tx<{ n: number }[]>`select count(*) as n from svc.watch where id_org = ${idOrg}`;
+  if (present!.n >= most) throw tooManyWatches(most);
   const [row] = await tx<{ id_watch: number }[]>`
     insert into svc.watch ${tx(columnsOf(idOrg, watch))} returning id_watch`;
   const idWatch = row!.id_watch;
