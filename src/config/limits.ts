@@ -121,6 +121,14 @@ export const limitSpecs = {
     past: '429',
     why: 'each costs its schedulers a look every time that it is due, as often as every second',
   },
+  lookMs: {
+    property: 'svc.limits.look',
+    kind: 'time',
+    initial: '60 s',
+    meaning: 'time of one look at the place of a watch: listing, reading and hashing of what is new',
+    past: 'what was read is loaded; the watch is stalled if that is nothing',
+    why: 'places of tenants may answer a little for ever, and organisations share the schedulers',
+  },
   targetNames: {
     property: 'svc.limits.target_names',
     kind: 'count',

@@ -249,12 +249,20 @@ export interface ClaimRelease extends WatchOutcome {
   readonly dueMs: number | null;
 }
 
+/** How a scheduler shares its turns among organisations. */
+export interface ClaimShares {
+  /** organisations that get no turn now */
+  readonly without: readonly number[];
+  /** organisations by their last turn, the earliest first; organisations that are not named come before them */
+  readonly served: readonly number[];
+}
+
 /** What schedulers ask. All that changes something answers whether the claim still holds; where not, nothing has changed. */
 export interface WatchSchedule {
-  /** The watch that has waited longest for something to be done. */
-  claimWatch(leaseMs: number): Promise<WatchClaim | null>;
-  /** Until the next watch is due, in milliseconds; null: none has a time. */
-  nextDueInMs(): Promise<number | null>;
+  /** The watch that has waited longest, of the organisation whose turn it is; `shares` absent: of all organisations. */
+  claimWatch(leaseMs: number, shares?: ClaimShares): Promise<WatchClaim | null>;
+  /** Milliseconds until the next watch is due, `without` those of these organisations; null: none has a time. */
+  nextDueInMs(without?: readonly number[]): Promise<number | null>;
   /** Resolves when there may be something to do, after `timeoutMs`, or when aborted; never rejects. */
   waitForWatches(timeoutMs: number, signal: AbortSignal): Promise<void>;
   keepClaim(claim: WatchClaim, leaseMs: number): Promise<boolean>;

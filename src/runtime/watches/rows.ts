@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import type { OutgoingGuard } from '../../access/outgoing-guard.ts';
-import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { QueryRows } from '../../ports/rows/query.ts';
 import type { QueryMark, QueryMarkStore } from '../../ports/stores/query-marks.ts';
@@ -24,9 +23,6 @@ export interface RowLocationOptions {
   readonly config: ServerRowsOptions['config'];
 }
 
-/** after which a query that answers no row is given up: other watches wait for the scheduler, too */
-const longestLookMs = 300_000;
-
 export function openRowsOfServer(
   { adapters, marks, guard, config }: RowLocationOptions,
   request: ToolRequest,
@@ -39,11 +35,9 @@ export function openRowsOfServer(
     async *objects() {
       const { addresses } = await guard.check(server.host, server.port);
       const rows = await openServerRows(server, request.query ?? '', { config, addresses });
-      const late = AbortSignal.timeout(longestLookMs);
-      const ended = AbortSignal.any([signal, late]);
       // nothing is read any more: what its end meets is of no use
       const close = (): void => void rows.close().catch(() => undefined);
-      ended.addEventListener('abort', close, { once: true });
+      signal.addEventListener('abort', close, { once: true });
       try {
         const source = markSourceOf(request, rows.label);
         const last = await lastLoaded(
@@ -52,14 +46,8 @@ export function openRowsOfServer(
         );
         const first = await firstNew(rows, request, source, last);
         if (first !== null) yield first;
-      } catch (error) {
-        if (!late.aborted || signal.aborted) throw error;
-        throw new AppError(
-          'service_unavailable',
-          `the query gave no row in ${longestLookMs / 60_000} minutes: has --after ${request.after!.column} an index?`,
-        );
       } finally {
-        ended.removeEventListener('abort', close);
+        signal.removeEventListener('abort', close);
         close();
       }
     },

@@ -11,8 +11,8 @@ import { openFolder } from './folder.ts';
 import { openRemote } from './remote.ts';
 import { openRowsOfServer } from './rows.ts';
 
-/** Watches of a process that are gone on with at the same time: a slow place holds up no other. */
-const concurrency = 2;
+/** Turns of a process at the same time: one organisation has at most four of them (`createTurnShares`). */
+const concurrency = 8;
 
 /** Null: commands are switched off here. */
 export function createWatchScheduler(opened: OpenedInstallation): Scheduler | null {
@@ -24,6 +24,7 @@ export function createWatchScheduler(opened: OpenedInstallation): Scheduler | nu
     adapters,
     settings: config,
     logger: adapters.logger,
+    lookMs: config.limits.lookMs,
     concurrency,
   });
 }

@@ -10,6 +10,7 @@ import type { WatchedLocation } from '../../ports/watched-locations.ts';
 import { isPlainName } from '../names.ts';
 import { openPlace, withoutEmptyFolder } from '../place.ts';
 import { watchRequest } from '../request.ts';
+import { LookLimit } from './look-limit.ts';
 import type { TurnOptions } from './options.ts';
 
 /** A file with its SHA-256; null: it is gone. */
@@ -51,24 +52,34 @@ export async function startNextJob(
   }
 }
 
-/** In the order of the candidates. */
+/** In the order of the candidates. If the time of the look ends, those that were read by then; `LookLimit` if not even the first was. */
 async function readAll(
   location: WatchedLocation,
   candidates: readonly CandidateFile[],
   signal: AbortSignal,
 ): Promise<{ readonly files: readonly ReadFile[]; readonly others: readonly FileOutcome[] }> {
-  const read: (ReadFile | FileOutcome)[] = [];
+  const read = new Map<number, ReadFile | FileOutcome>();
   const waiting = candidates.entries();
+  let limit: LookLimit | null = null;
   const worker = async (): Promise<void> => {
     for (const [at, file] of waiting) {
       signal.throwIfAborted();
-      read[at] = await readOne(location, file);
+      try {
+        read.set(at, await readOne(location, file));
+      } catch (error) {
+        if (!(error instanceof LookLimit)) throw error;
+        limit ??= error;
+        return;
+      }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
+  const unread = candidates.findIndex((_, at) => !read.has(at));
+  if (limit !== null && unread === 0) throw limit as LookLimit;
+  const done = candidates.slice(0, unread < 0 ? undefined : unread).map((_, at) => read.get(at)!);
   return {
-    files: read.filter((one): one is ReadFile => !('status' in one)),
-    others: read.filter((one): one is FileOutcome => 'status' in one),
+    files: done.filter((one): one is ReadFile => !('status' in one)),
+    others: done.filter((one): one is FileOutcome => 'status' in one),
   };
 }
 

@@ -16,4 +16,6 @@ export interface TurnOptions {
   readonly adapters: Pick<Adapters, 'catalog' | 'files' | 'secrets' | 'credentials'>;
   readonly settings: BatchSettings;
   readonly logger: Logger;
+  /** total time of a look at a place: listing, reading, hashing */
+  readonly lookMs: number;
 }

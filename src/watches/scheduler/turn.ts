@@ -14,6 +14,7 @@ import { settle } from '../settle.ts';
 import { startNextJob } from './batch.ts';
 import type { TurnOptions } from './options.ts';
 import { look } from './look.ts';
+import { LookLimit, limitLook } from './look-limit.ts';
 
 /** Looks in a row that fail before the watch is called stalled: what is in a store's way passes mostly. */
 const mostFailedLooks = 3;
@@ -33,8 +34,9 @@ export async function takeTurn(
   const lost = new AbortController();
   const signal = AbortSignal.any([stopping, lost.signal]);
   const kept = keepClaim(options.schedule, claim, leaseMs, done.signal, lost);
+  const locations = limitLook(options.locations, options.lookMs);
   try {
-    const release = await goOn(options, claim, signal);
+    const release = await goOn({ ...options, locations }, claim, signal);
     await options.schedule.release(claim, release);
   } catch (error) {
     // else the lease ends by itself
@@ -48,6 +50,7 @@ export async function takeTurn(
     await options.schedule.release(claim, { dueMs: claim.nowMs + retryMs });
     if (!stopping.aborted) throw error;
   } finally {
+    locations.close();
     done.abort();
     await kept;
   }
@@ -149,7 +152,8 @@ async function lookWhenDue(options: TurnOptions, claim: WatchClaim, signal: Abor
     return { failed: false, release: { ...ran, ...recovered, dueMs: null }, nextTickMs };
   }
   const dueMs = Math.max(nextTickMs, nowMs + pauseAfter(failedLooks));
-  const stalled = failedLooks + 1 >= mostFailedLooks ? { stalled: failure } : {};
+  const { reason, isLimit } = failure;
+  const stalled = isLimit || failedLooks + 1 >= mostFailedLooks ? { stalled: reason } : {};
   const release = { ...ran, nextRunMs: dueMs, failedLooks: failedLooks + 1, ...stalled, dueMs };
   return { failed: true, release, nextTickMs: dueMs };
 }
@@ -171,8 +175,19 @@ async function nextJob(
   return { retryMs, outcome };
 }
 
-/** Null: it went well; else why not, in a sentence. */
-async function lookAt(options: TurnOptions, claim: WatchClaim, signal: AbortSignal): Promise<string | null> {
+/** Why a look came to nothing. */
+interface FailedLook {
+  readonly reason: string;
+  /** it met a limit of ours, and would again */
+  readonly isLimit: boolean;
+}
+
+/** Returns null if the look went well. */
+async function lookAt(
+  options: TurnOptions,
+  claim: WatchClaim,
+  signal: AbortSignal,
+): Promise<FailedLook | null> {
   try {
     if (!(await look(options, claim, signal))) throw new ClaimLost();
     return null;
@@ -183,7 +198,7 @@ async function lookAt(options: TurnOptions, claim: WatchClaim, signal: AbortSign
       watch: claim.watch.id_watch,
       error: error.message,
     });
-    return `${claim.watch.location}: ${error.message}`;
+    return { reason: `${claim.watch.location}: ${error.message}`, isLimit: error instanceof LookLimit };
   }
 }
 

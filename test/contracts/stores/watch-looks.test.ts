@@ -105,3 +105,38 @@ describe('watches of one organisation', () => {
     expect((await watches.listWatches(1, 0, 20)).totalElements).toBe(5);
   });
 });
+
+describe('claims of watches', () => {
+  let database: TestDatabase;
+  let watches: WatchStore;
+  let schedule: WatchSchedule;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    watches = createPostgresWatchStore(database.sql);
+    const unused = { waitForWatches: () => Promise.reject(new Error('nobody waits')) };
+    schedule = createPostgresWatchSchedule(database.sql, unused, jobSettings);
+    await database.sql`insert into svc.org (id_org, name) values (2, 'second'), (3, 'third')`;
+  });
+  afterEach(() => database.drop());
+
+  const claimed = async (without: number[], served: number[]): Promise<string | null> =>
+    (await schedule.claimWatch(60_000, { without, served }))?.watch.name ?? null;
+
+  it('go by organisation first, then by time', async () => {
+    for (const [idOrg, name, at] of [
+      [1, 'a', 1000],
+      [1, 'b', 2000],
+      [2, 'c', 4000],
+      [3, 'd', 3000],
+    ] as const)
+      await watches.createWatch(idOrg, { ...definition, name }, at, 100);
+    expect(await claimed([], [1])).toBe('d');
+    expect(await claimed([], [1, 3])).toBe('c');
+    expect(await claimed([1], [])).toBe(null);
+    expect(await schedule.nextDueInMs([1])).toBeGreaterThan(0);
+    expect(await schedule.nextDueInMs()).toBeLessThan(0);
+    expect(await claimed([], [1, 3, 2])).toBe('a');
+    expect((await schedule.claimWatch(60_000))?.watch.name).toBe('b');
+  });
+});

@@ -130,6 +130,7 @@ describe('limits', () => {
       followersPerOrganisation: 100,
       targetNames: 1000,
       watches: 100,
+      lookMs: 60_000,
       compiles: 1,
       runningJobs: 4,
       queuedJobs: 10_000,

@@ -4,6 +4,7 @@
  */
 import type { NewJob } from '../../../../ports/stores/jobs.ts';
 import type {
+  ClaimShares,
   OpenJob,
   ReplacedFile,
   ClaimRelease,
@@ -57,11 +58,11 @@ export function createPostgresWatchSchedule(
     })) === true;
 
   return {
-    claimWatch: (leaseMs) => claimWatch(sql, leaseMs),
-    async nextDueInMs() {
+    claimWatch: (leaseMs, shares = { without: [], served: [] }) => claimWatch(sql, leaseMs, shares),
+    async nextDueInMs(without = []) {
       const [row] = await sql<{ ms: number | null }[]>`
         select (extract(epoch from min(greatest(due, coalesce(lease_until, due))) - clock_timestamp()) * 1000)::bigint as ms
-          from svc.watch where due is not null`;
+          from svc.watch where due is not null and not id_org = any (${idList(without)}::bigint[])`;
       return row?.ms ?? null;
     },
     waitForWatches: (timeoutMs, signal) => notifications.waitForWatches(timeoutMs, signal),
@@ -109,7 +110,16 @@ interface ClaimRow extends WatchRow {
   readonly now: number;
 }
 
-async function claimWatch(sql: Sql, leaseMs: number): Promise<WatchClaim | null> {
+/** The text of an array of ids. */
+function idList(ids: readonly number[]): string {
+  return `{${ids.join(',')}}`;
+}
+
+async function claimWatch(
+  sql: Sql,
+  leaseMs: number,
+  { without, served }: ClaimShares,
+): Promise<WatchClaim | null> {
   const [row] = await sql<ClaimRow[]>`
     with claimed as (
       update svc.watch w
@@ -118,7 +128,8 @@ async function claimWatch(sql: Sql, leaseMs: number): Promise<WatchClaim | null>
          select c.id_watch from svc.watch c left join svc.job j on j.id_job = c.id_job
           where (c.lease_until is null or c.lease_until <= statement_timestamp())
             and (c.due <= statement_timestamp() or (c.id_job is not null and (j.id_job is null or j.end_date is not null)))
-          order by c.due nulls first limit 1 for no key update of c skip locked)
+            and not c.id_org = any (${idList(without)}::bigint[])
+          order by coalesce(array_position(${idList(served)}::bigint[], c.id_org), 0), c.due nulls first limit 1 for no key update of c skip locked)
       returning w.*
     )
     select ${watchColumns(sql)}, w.epoch, w.changes, w.sealed, w.settle_ms, coalesce(w.used_sch, w.id_sch) as used, w.failures, w.failed_looks,

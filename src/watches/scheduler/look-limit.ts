@@ -1,0 +1,80 @@
+/** The time limit of a look (`svc.limits.look`): of all that one turn reads at the place of a watch. */
+import { AppError } from '../../errors.ts';
+import type { WatchedLocation, WatchedLocations, WatchedPlace } from '../../ports/watched-locations.ts';
+
+/** A look met a limit of ours. It would again, so that `stalled` says so at once. */
+export class LookLimit extends AppError {
+  constructor(detail: string) {
+    super('service_unavailable', detail);
+    this.name = 'LookLimit';
+  }
+}
+
+export interface LimitedLocations extends WatchedLocations {
+  /** Ends the clock, and what is still being read. */
+  close(): void;
+}
+
+/**
+ * Locations whose opening, listing and reading together take at most `lookMs`, from the first `open` on: past it each of them rejects with a
+ * `LookLimit`, also if what it waits for does not answer.
+ */
+export function limitLook(locations: WatchedLocations, lookMs: number): LimitedLocations {
+  const late = new AbortController();
+  const over = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const time = `${lookMs / 1000} s (svc.limits.look)`;
+  const within = async <T>(work: Promise<T>, detail: string): Promise<T> => {
+    const limit = Promise.withResolvers<never>();
+    const stop = (): void => limit.reject(new LookLimit(detail));
+    if (late.signal.aborted) stop();
+    else late.signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([work, limit.promise]);
+    } catch (error) {
+      // what broke because it was ended says less than why it was
+      if (late.signal.aborted) throw new LookLimit(detail);
+      throw error;
+    } finally {
+      late.signal.removeEventListener('abort', stop);
+    }
+  };
+  return {
+    async open(place, signal) {
+      timer ??= setTimeout(() => late.abort(), lookMs);
+      const ended = AbortSignal.any([signal, late.signal, over.signal]);
+      const location = await within(locations.open(place, ended), `the place did not answer within ${time}`);
+      return limited(location, place);
+    },
+    close() {
+      clearTimeout(timer ?? undefined);
+      over.abort();
+    },
+  };
+
+  function limited(location: WatchedLocation, { rows }: WatchedPlace): WatchedLocation {
+    const listing =
+      rows === null
+        ? `the list of files did not end within ${time}`
+        : `the query returned no row within ${time}: has --after ${rows.after?.column ?? ''} an index?`;
+    return {
+      fileSystem: location.fileSystem,
+      async *objects() {
+        const iterator = location.objects()[Symbol.asyncIterator]();
+        let isDone = false;
+        try {
+          for (;;) {
+            const next = await within(iterator.next(), listing);
+            isDone = next.done === true;
+            if (next.done === true) return;
+            yield next.value;
+          }
+        } finally {
+          // what does not answer is not waited for
+          if (!isDone) void iterator.return?.()?.catch(() => undefined);
+        }
+      },
+      digest: (object) => within(location.digest(object), `${object.name} could not be read within ${time}`),
+    };
+  }
+}
