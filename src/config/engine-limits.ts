@@ -4,7 +4,7 @@ import { defaultEngineLimits, type EngineLimits } from '../engine/limits.ts';
 
 export interface LimitSpec {
   readonly property: `svc.limits.${string}`;
-  readonly kind: 'count' | 'size' | 'size or none' | 'time';
+  readonly kind: 'count' | 'size' | 'size or none' | 'time' | 'seconds or none';
   /** as it would be written in the properties */
   readonly initial: string;
   /** what is limited */

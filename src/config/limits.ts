@@ -145,6 +145,15 @@ export const limitSpecs = {
     past: 'E',
     why: 'what hangs must end some day; the longest loads take hours',
   },
+  jobRunMs: {
+    property: 'svc.limits.job_seconds',
+    kind: 'seconds or none',
+    initial: '',
+    meaning:
+      'time that one job runs, all its attempts together, in seconds or as 30 m; time in the queue does not count; empty: svc.limits.job_deadline',
+    past: 'E',
+    why: 'a query without an end holds a place of its worker until the deadline',
+  },
   attempts: {
     property: 'svc.limits.attempts',
     kind: 'count',
@@ -359,6 +368,10 @@ function parseLimit(text: string, kind: LimitSpec['kind']): number {
   if (kind === 'size or none' && text === '') return unlimited;
   if (kind === 'size' || kind === 'size or none')
     return parseQuantity(text, sizeUnits, 'a size such as 64 MiB');
+  if (kind === 'seconds or none') {
+    if (text === '') return unlimited;
+    return parseQuantity(text, { ...timeUnits, '': 1000 }, 'seconds, or a time such as 30 m');
+  }
   return parseQuantity(text, timeUnits, 'a time such as 30 s');
 }
 

@@ -143,7 +143,7 @@ export const properties = [
     name: 'svc.worker.concurrency',
     initial: '2',
     meaning:
-      'jobs that one process runs at the same time, all but one of them of one organisation where there are several; 0: none',
+      'jobs that one process runs at the same time, all but one of them of one organisation if there are several; one job more of an organisation that runs nothing; 0: none',
   },
   {
     name: 'svc.worker.drain',

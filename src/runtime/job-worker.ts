@@ -6,6 +6,7 @@ import { createProcessRunner } from '../adapters/processes/tool-runner.ts';
 import type { VersionWatch } from '../adapters/postgres/metadb/schema/version-watch.ts';
 import { sparkVariables } from '../config/spark.ts';
 import { secretsOfAccess } from '../config/source-access.ts';
+import { unlimited } from '../config/values.ts';
 import { findCredential } from '../files/credentials.ts';
 import { createMask } from '../jobs/secrets/mask-secrets.ts';
 import { secretForms } from '../jobs/secrets/forms.ts';
@@ -55,6 +56,7 @@ export function createJobWorker(
     killGraceMs,
     maxAttempts: config.limits.attempts,
     ...(opened.version === null ? {} : { fitsDatabase: fitsDatabase(opened.version) }),
+    ...(config.limits.jobRunMs === unlimited ? {} : { runLimitMs: config.limits.jobRunMs }),
   });
 }
 

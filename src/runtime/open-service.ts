@@ -18,6 +18,7 @@ import type { Environment } from './home.ts';
 import { unknownSettings } from '../config/java-properties.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startReaper, type Reaper } from '../jobs/worker/reaper.ts';
+import { answerWithin } from '../jobs/worker/waiting.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceTransfers } from './transfers.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
@@ -58,6 +59,9 @@ export interface OpenedService {
 /** Below this the disk counts as full, as in Spring Boot. */
 const diskThresholdBytes = 10 * 1024 * 1024;
 
+/** after which a database that does not answer is down, and what it would tell is left out */
+const databaseTimeoutMs = 2000;
+
 /** between two looks for jobs whose worker has died */
 const reapMs = 2000;
 
@@ -77,12 +81,15 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
       ...opened.adapters,
       health: createNodeHealthProbe({
         askDatabase: async () => void (await sql`select 1`),
-        databaseTimeoutMs: 2000,
+        databaseTimeoutMs,
         directory: home.directory,
         thresholdBytes: diskThresholdBytes,
         objectStore: opened.storeHealth,
         runningJobs: () => worker?.running() ?? 0,
         version: () => opened.version!.current(),
+        places: config.worker.concurrency,
+        waitingTenants: () =>
+          answerWithin(opened.adapters.jobs.countWaitingOrganisations(), databaseTimeoutMs),
         acceptsTraffic: () => accepting,
       }),
       assets: createPackageAssetStore(),

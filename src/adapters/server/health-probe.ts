@@ -19,6 +19,10 @@ export interface NodeHealthProbeOptions {
     readonly program: string;
     readonly fault: string | null;
   };
+  /** jobs that it runs at the same time */
+  readonly places: number;
+  /** organisations whose jobs wait because others hold all places; null: not known now */
+  readonly waitingTenants: () => Promise<number | null>;
   /** false once the process drains */
   readonly acceptsTraffic: () => boolean;
 }
@@ -56,7 +60,17 @@ export function createNodeHealthProbe(options: NodeHealthProbeOptions): HealthPr
       }
     },
     ...(options.objectStore === null ? {} : { objectStore: options.objectStore }),
-    worker: async () => ({ status: 'UP', details: { running: options.runningJobs() } }),
+    worker: async () => {
+      const waiting = await options.waitingTenants();
+      return {
+        status: 'UP',
+        details: {
+          running: options.runningJobs(),
+          places: options.places,
+          ...(waiting === null ? {} : { waitingTenants: waiting }),
+        },
+      };
+    },
     version: () => {
       const { fault, ...details } = options.version();
       return fault === null

@@ -13,7 +13,7 @@ const bounds = [0.5, 1, 2.5, 5, 15, 60, 300, 900, 3600, 14_400, 86_400];
 const overlapMs = 60_000;
 
 export interface JobMetrics {
-  families(jobs: Pick<JobStore, 'listEnded' | 'queueAgeMs'>): Promise<Family[]>;
+  families(jobs: Pick<JobStore, 'listEnded' | 'queueAgeMs' | 'countWaitingOrganisations'>): Promise<Family[]>;
 }
 
 export function createJobMetrics(startedMs: number): JobMetrics {
@@ -54,9 +54,14 @@ export function createJobMetrics(startedMs: number): JobMetrics {
       const mine = last.then(() => catchUp(jobs));
       // this request awaits `mine` and reports the failure; the next request starts anew
       last = mine.catch(() => undefined);
-      const [age] = await Promise.all([jobs.queueAgeMs(), mine]);
+      const [age, waiting] = await Promise.all([jobs.queueAgeMs(), jobs.countWaitingOrganisations(), mine]);
       return [
         gauge('svc_queue_age_seconds', 'How long the job that waits longest has waited.', age / 1000),
+        gauge(
+          'svc_waiting_tenants',
+          'Tenants that run nothing and whose jobs wait because others hold all places.',
+          waiting,
+        ),
         ended.family('svc_jobs_ended_total', 'Jobs that ended, by kind and state.'),
         failures.family('svc_job_failures_total', 'Jobs that did not complete, by kind and reason.'),
         seconds.family('svc_job_duration_seconds', 'From the first start of a job to its end.'),

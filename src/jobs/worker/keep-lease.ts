@@ -4,7 +4,7 @@ import { answerWithin, pause } from './waiting.ts';
 import type { WorkerOptions } from './options.ts';
 
 /** Why a process was told to end. */
-export type EndReason = 'kill' | 'lost' | 'handed back';
+export type EndReason = 'kill' | 'lost' | 'handed back' | 'run limit';
 
 /** What is ended when the job must not go on: SIGTERM, SIGKILL after `graceMs`. */
 export interface Endable {
@@ -12,8 +12,8 @@ export interface Endable {
 }
 
 /**
- * Sends heartbeats until `ended`; tells the process to end, and answers why, when the job is killed, lost, or handed back.
- * null: it ended by itself.
+ * Sends heartbeats until `ended`; tells the process to end, and answers why, when the job is killed, lost, handed back, or has run for
+ * `runMs`. null: it ended by itself.
  */
 export async function keepLease(
   options: WorkerOptions,
@@ -21,12 +21,15 @@ export async function keepLease(
   process: Endable,
   ended: AbortSignal,
   handBack: AbortSignal,
+  runMs: number = Infinity,
 ): Promise<EndReason | null> {
   const { jobs, logger, leaseMs, heartbeatMs } = options;
   const wake = AbortSignal.any([ended, handBack]);
   let heldSince = performance.now();
-  let waitMs = heartbeatMs;
+  const runsUntil = heldSince + runMs;
+  let nextMs = heartbeatMs;
   for (;;) {
+    const waitMs = Math.max(0, Math.min(nextMs, runsUntil - performance.now()));
     // A kill request ends the wait; the heartbeat then says so
     await Promise.race([jobs.waitForKill(claim.idJob, waitMs, wake), pause(waitMs, wake)]);
     if (ended.aborted) return null;
@@ -35,13 +38,17 @@ export async function keepLease(
       return 'handed back';
     }
     const asked = performance.now();
+    if (asked >= runsUntil) {
+      process.stop(options.killGraceMs);
+      return 'run limit';
+    }
     // A connection that is dead without knowing it must not keep us from counting
     const answer = await answerWithin(jobs.heartbeat(claim, leaseMs), Math.min(heartbeatMs, leaseMs / 4));
     if (ended.aborted) return null;
     if (answer === null) logger.warn('heartbeat not answered', { job: claim.idJob });
     if (answer === 'ok') {
       heldSince = asked;
-      waitMs = heartbeatMs;
+      nextMs = heartbeatMs;
     } else if (answer === 'kill') {
       process.stop(options.killGraceMs);
       return 'kill';
@@ -50,7 +57,7 @@ export async function keepLease(
       process.stop(0);
       return 'lost';
     } else {
-      waitMs = Math.min(heartbeatMs, 1000);
+      nextMs = Math.min(heartbeatMs, 1000);
     }
   }
 }

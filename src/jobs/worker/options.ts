@@ -8,7 +8,7 @@ export interface WorkerOptions {
   readonly runner: ProcessRunner;
   readonly logger: Logger;
   readonly identity: WorkerIdentity;
-  /** jobs at the same time */
+  /** jobs at the same time, beside one of an organisation that runs nothing else */
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
@@ -20,4 +20,6 @@ export interface WorkerOptions {
   readonly maxAttempts: number;
   /** Whether the database has the version of this program, checked now; absent: it always has. */
   readonly fitsDatabase?: () => Promise<boolean>;
+  /** running time of a job, all its attempts together; absent: none */
+  readonly runLimitMs?: number;
 }

@@ -20,6 +20,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const draining = new AbortController();
   const handingBack = new AbortController();
   const running = new Set<Promise<void>>();
+  // aborted, and replaced, when a job ends
+  let jobEnd = new AbortController();
   let loops: Promise<unknown> | null = null;
   let reaper: Reaper | null = null;
   let drained: Promise<void> | null = null;
@@ -28,14 +30,20 @@ export function createWorker(options: WorkerOptions): Worker {
     let failures = 0;
     while (!draining.signal.aborted) {
       try {
-        if (running.size >= options.concurrency) {
+        if (running.size > options.concurrency) {
           await race([...running], draining.signal);
           continue;
         }
-        const claim = await jobs.claimJob(options.identity, options.leaseMs);
+        const wake = AbortSignal.any([draining.signal, jobEnd.signal]);
+        // Beyond its places a process runs one job more, of an organisation that would have to wait for others to end theirs
+        const claim = await jobs.claimJob(
+          options.identity,
+          options.leaseMs,
+          running.size === options.concurrency,
+        );
         failures = 0;
         if (claim === null) {
-          await jobs.waitForWork(options.pollMs, draining.signal);
+          await jobs.waitForWork(options.pollMs, wake);
           continue;
         }
         logger.info('job claimed', { job: claim.idJob, tool: claim.tool, attempt: claim.attempt });
@@ -43,7 +51,11 @@ export function createWorker(options: WorkerOptions): Worker {
           .catch((error: unknown) =>
             logger.error('job left to its lease', { job: claim.idJob, error: messageOf(error) }),
           )
-          .finally(() => running.delete(job));
+          .finally(() => {
+            running.delete(job);
+            jobEnd.abort();
+            jobEnd = new AbortController();
+          });
         running.add(job);
       } catch (error) {
         failures += 1;

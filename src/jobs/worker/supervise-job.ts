@@ -64,7 +64,8 @@ async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortS
     ...(claim.attempt === 1 ? { idOrg: claim.idOrg } : {}),
   });
   const ended = new AbortController();
-  const reason = keepLease(options, claim, child, ended.signal, handBack);
+  const runMs = (options.runLimitMs ?? Infinity) - claim.ranMs;
+  const reason = keepLease(options, claim, child, ended.signal, handBack, runMs);
   const end = await child.ended;
   ended.abort();
   return { ...end, endReason: await reason };
@@ -85,7 +86,7 @@ async function settle(
   if (stored.epoch !== claim.epoch) return;
   let open = false;
   if (stored.committing) {
-    const hurried = stored.record.status === 'terminating' || ending?.endReason === 'kill';
+    const hurried = stored.record.status === 'terminating' || endsAtOnce(ending);
     const answer = await askTarget(options, claim, hurried, handBack);
     options.logger.info('the target was asked', { job: claim.idJob, answer });
     if (answer === 'lost') return;
@@ -95,13 +96,18 @@ async function settle(
       return persist(options, claim, () => jobs.finish(claim, 'completed', null));
     }
     // A worker that drains leaves the question to the next one
-    if (answer === 'unknown' && handBack.aborted && ending?.endReason !== 'kill') return;
+    if (answer === 'unknown' && handBack.aborted && !endsAtOnce(ending)) return;
     open = answer === 'unknown';
   }
   await persist(options, claim, async () => {
     if (stored.committing && !open) await jobs.settleCommit(claim);
     return recordEnd(options, claim, ending, open);
   });
+}
+
+/** The job was told to end for good. */
+function endsAtOnce(ending: Ending | null): boolean {
+  return ending?.endReason === 'kill' || ending?.endReason === 'run limit';
 }
 
 /** The last line of a log, before the record tells its followers that it has ended; a log that cannot be written keeps no job. */
@@ -129,7 +135,11 @@ async function recordEnd(
       'ended while it published, and its target did not answer: the table _loads there tells whether its rows are in it';
     return jobs.finish(
       claim,
-      stored.record.status === 'terminating' ? 'killed' : standing === 'kill' ? 'expired' : 'failed',
+      stored.record.status === 'terminating'
+        ? 'killed'
+        : standing === 'kill' || ending?.endReason === 'run limit'
+          ? 'expired'
+          : 'failed',
       failure,
     );
   }
@@ -138,6 +148,11 @@ async function recordEnd(
     const why = killed ? 'killed on request' : 'its deadline passed';
     await note(options, claim, isTool(claim.tool) ? `${why}; ${leftBehind[claim.tool]}` : why);
     return killed ? jobs.finish(claim, 'killed', null) : jobs.finish(claim, 'expired', why);
+  }
+  if (ending?.endReason === 'run limit') {
+    const why = `it ran for longer than ${(options.runLimitMs ?? 0) / 1000} s (svc.limits.job_seconds)`;
+    await note(options, claim, isTool(claim.tool) ? `${why}; ${leftBehind[claim.tool]}` : why);
+    return jobs.finish(claim, 'expired', why);
   }
   if (ending === null) return tryAgain(options, claim, 'its worker died');
   if (ending.endReason === 'handed back') return jobs.handBack(claim, 0, null);

@@ -62,6 +62,8 @@ export interface Claim {
    * whether the rows are there.
    */
   readonly purpose: 'run' | 'reconcile';
+  /** how long earlier attempts ran */
+  readonly ranMs: number;
 }
 
 /** A job as its tool and its worker need it. */
@@ -163,9 +165,10 @@ export interface JobStore {
 
   /**
    * Takes the next runnable job, oldest first and fair between organisations, with a lease; null when there is none. Where there are
-   * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait.
+   * several organisations, none gets the last of a worker's slots, so that a job of another one need not wait. `extra`: all slots of the
+   * worker are taken, and the job is for the one that is kept beside them: only an organisation gets it that runs nothing.
    */
-  claimJob(worker: WorkerIdentity, leaseMs: number): Promise<Claim | null>;
+  claimJob(worker: WorkerIdentity, leaseMs: number, extra?: boolean): Promise<Claim | null>;
   /** Registers a job a person runs by hand: it is running at once, and has one attempt. */
   startByHand(
     job: NewJob,
@@ -216,6 +219,8 @@ export interface JobStore {
   listEnded(sinceMs: number): Promise<readonly EndedJob[]>;
   /** How long the job that could be run and has waited longest does so, in milliseconds; 0 where none waits. */
   queueAgeMs(): Promise<number>;
+  /** Organisations that run nothing and have had a job to run for some seconds, while others run theirs. */
+  countWaitingOrganisations(): Promise<number>;
   /** Jobs that speak of one of these origins (null: of any), newest first. */
   listRuns(
     idOrg: number,

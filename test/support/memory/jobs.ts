@@ -109,6 +109,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     row.attempts += 1;
     row.epoch += 1;
     row.leaseUntil = clock.nowMs() + leaseMs;
+    row.claimedMs = clock.nowMs();
     row.workerId = worker.workerId;
     Object.assign(row.record, {
       attempt: row.attempts,
@@ -129,6 +130,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       attempt: row.attempts,
       tool: row.tool,
       purpose: 'run',
+      ranMs: row.ranMs,
     };
   }
 
@@ -209,10 +211,10 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       else if (row !== undefined && isIdle(row.record.status)) move(row, 'killed', 'killed on request');
       return copyOf(row);
     },
-    async claimJob(worker, leaseMs) {
-      const left = rows.find(
-        (row) => row.committing && !row.byHand && (row.leaseUntil ?? Infinity) <= clock.nowMs(),
-      );
+    async claimJob(worker, leaseMs, extra = false) {
+      const left = extra
+        ? undefined
+        : rows.find((row) => row.committing && !row.byHand && (row.leaseUntil ?? Infinity) <= clock.nowMs());
       if (left !== undefined) {
         left.epoch += 1;
         left.leaseUntil = clock.nowMs() + leaseMs;
@@ -224,6 +226,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
           attempt: left.attempts,
           tool: left.tool,
           purpose: 'reconcile',
+          ranMs: 0,
         };
       }
       const running = (idOrg: number): number =>
@@ -237,7 +240,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
             record.id_org === idOrg && workerId === worker.workerId && 'RT'.includes(record.status),
         ).length;
       const mayRun = (idOrg: number): boolean =>
-        running(idOrg) < settings.maxRunningPerOrg &&
+        running(idOrg) < (extra ? 1 : settings.maxRunningPerOrg) &&
         (worker.slots === undefined ||
           organisations.size === 1 ||
           here(idOrg) < Math.max(1, worker.slots - 1));
@@ -315,6 +318,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       const runs = row.record.status === 'running';
       if (runs && failure === null) row.attempts -= 1;
       const waits = runs && row.attempts < settings.maxAttempts && !row.byHand;
+      row.ranMs += clock.nowMs() - row.claimedMs;
       if (waits) {
         move(row, 'waiting', failure);
         row.leaseUntil = null;
@@ -339,6 +343,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
           move(row, 'lost', 'its worker died and its attempts are spent');
         else {
           move(row, 'waiting', 'its worker died');
+          row.ranMs += nowMs - row.claimedMs;
           row.leaseUntil = null;
           row.nextAttempt = nowMs + row.attempts * settings.retryDelayMs;
         }
@@ -370,6 +375,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       const created = waiting.map(({ deadline }) => deadline - settings.deadlineMs);
       return created.length === 0 ? 0 : clock.nowMs() - Math.min(...created);
     },
+    countWaitingOrganisations: async () => 0,
     listRuns: async (idOrg, idSchs, page, size) =>
       paged(
         rows

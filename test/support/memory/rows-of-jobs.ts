@@ -27,6 +27,9 @@ export interface Row {
   epoch: number;
   committing: boolean;
   leaseUntil: number | null;
+  /** when the attempt that runs was claimed, and how long those before it ran */
+  claimedMs: number;
+  ranMs: number;
   /** who holds it, or held it last */
   workerId: string | null;
   nextAttempt: number | null;
@@ -105,6 +108,8 @@ export function newRow(
     epoch: 0,
     committing: false,
     leaseUntil: null,
+    claimedMs: 0,
+    ranMs: 0,
     workerId: null,
     nextAttempt: null,
     deadline: more.deadline,

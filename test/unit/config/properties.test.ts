@@ -135,6 +135,7 @@ describe('limits', () => {
       runningJobs: 4,
       queuedJobs: 10_000,
       jobDeadlineMs: 24 * 3_600_000,
+      jobRunMs: Number.MAX_SAFE_INTEGER,
       attempts: 3,
       leaseMs: 30_000,
       heartbeatMs: 10_000,

@@ -103,6 +103,21 @@ describe('worker', () => {
     return jobs;
   }
 
+  it('ends a job that runs for longer than it may', async () => {
+    const [jobs, test] = [openStore(), await createTestRunner()];
+    const [sleeps, ignores] = [(await queue(jobs, 'sleeps'))[0]!, (await queue(jobs, 'ignores-sigterm'))[0]!];
+    startWorker(jobs, test, { runLimitMs: 600 });
+    for (const idJob of [sleeps, ignores]) {
+      const record = await ended(jobs, idJob);
+      expect(record).toMatchObject({
+        status: 'expired',
+        failure: 'it ran for longer than 0.6 s (svc.limits.job_seconds)',
+      });
+      expect(record.end_date! - record.start_date!).toBeLessThan(3000);
+      expect(await test.log(idJob)).toContain('svc.limits.job_seconds');
+    }
+  });
+
   it('runs the jobs of a workflow in order, and ends the rest after a failure', async () => {
     const [jobs, test] = [openStore(), await createTestRunner()];
     const [first, second, third] = await queue(jobs, 'exits-0', 'exits-1', 'exits-0');

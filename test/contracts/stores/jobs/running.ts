@@ -94,7 +94,7 @@ export function runningJobs(given: JobStoreUse): void {
     const idJob = await given.submitOne(idOrg);
     const before = Date.now();
     const claim = await given.claimJob(idJob);
-    expect(claim).toEqual({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run' });
+    expect(claim).toEqual({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run', ranMs: 0 });
     const running = await given.jobs.findJob(idOrg, idJob);
     expect(running).toMatchObject({
       status: 'running',
@@ -205,6 +205,35 @@ export function runningJobs(given: JobStoreUse): void {
     expect((await store.claimJob(there, minute))?.idJob).toBe(newcomer);
     expect((await store.claimJob(alone, minute))?.idOrg).toBe(one);
     await given.drain();
+  });
+
+  test('beside its slots, a process takes one job of an organisation that runs nothing', async () => {
+    await given.drain();
+    const [one, two] = [await given.fixture.createOrg(), await given.fixture.createOrg()];
+    const here = { ...worker, workerId: 'w-full', slots: 2 };
+    await given.submitOne(one);
+    expect((await given.jobs.claimJob(here, minute))?.idOrg).toBe(one);
+    await given.submitOne(one);
+    expect(await given.jobs.claimJob(here, minute, true)).toBeNull();
+    const newcomer = await given.submitOne(two);
+    expect((await given.jobs.claimJob(here, minute, true))?.idJob).toBe(newcomer);
+    await given.submitOne(two);
+    expect(await given.jobs.claimJob(here, minute, true)).toBeNull();
+    await given.drain();
+  });
+
+  test('the running time of all attempts counts, and no time in between', async () => {
+    const idOrg = await given.fixture.createOrg();
+    const idJob = await given.submitOne(idOrg);
+    const first = await given.claimJob(idJob);
+    await delay(100);
+    await given.jobs.handBack(first, 300, 'an outage');
+    await delay(320);
+    const second = await given.claimJob(idJob);
+    expect(second.attempt).toBe(2);
+    expect(second.ranMs).toBeGreaterThanOrEqual(95);
+    expect(second.ranMs).toBeLessThan(300);
+    await given.jobs.finish(second, 'completed', null);
   });
 
   test('a job whose worker died is tried again under a new epoch, and the old holder is refused', async () => {

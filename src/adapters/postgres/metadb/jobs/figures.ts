@@ -39,3 +39,20 @@ export async function queueAgeMs(sql: Sql): Promise<number> {
      where status in ('Q', 'W') and ready and (next_attempt is null or next_attempt <= clock_timestamp())`;
   return Math.max(0, row?.age ?? 0);
 }
+
+/** Longer than a claim takes where a place is free. */
+const waitsMs = 5000;
+
+export async function countWaitingOrganisations(sql: Sql): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`
+    with running as (
+      select distinct id_org from svc.job where status in ('R', 'T') and lease_until is not null and slot is not null)
+    select count(*) as n from svc.org o
+     where exists (
+       select from svc.job j
+        where j.id_org = o.id_org and j.ready and j.status in ('Q', 'W') and j.deadline > statement_timestamp()
+          and coalesce(j.next_attempt, j.created) <= statement_timestamp() - ${waitsMs} * interval '1 millisecond')
+       and not exists (select from running r where r.id_org = o.id_org)
+       and exists (select from running)`;
+  return row!.n;
+}

@@ -23,11 +23,12 @@ export async function claimJob(
   settings: JobStoreSettings,
   worker: WorkerIdentity,
   leaseMs: number,
+  extra: boolean,
 ): Promise<Claim | null> {
   const [row] = await sql<ClaimRow[]>`
     select * from svc.claim_job(${settings.maxRunningPerOrg}::int, ${leaseMs} * interval '1 millisecond',
                                 ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath},
-                                ${worker.slots ?? null}::int)`;
+                                ${worker.slots ?? null}::int, ${extra})`;
   if (row === undefined) return null;
   return {
     idJob: row.claimed,
@@ -36,6 +37,7 @@ export async function claimJob(
     attempt: row.attempt,
     tool: row.run_tool,
     purpose: row.adopted ? 'reconcile' : 'run',
+    ranMs: row.ran_ms,
   };
 }
 
@@ -46,6 +48,7 @@ interface ClaimRow {
   readonly attempt: number;
   readonly run_tool: string;
   readonly adopted: boolean;
+  readonly ran_ms: number;
 }
 
 export async function heartbeat(sql: Sql, claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'> {
@@ -178,11 +181,16 @@ export async function handBack(
        set status = case when ${waits} then 'W' when status = 'T' then 'K' else 'L' end,
            next_attempt = case when ${waits} then clock_timestamp() + ${delayMs} * interval '1 millisecond' end,
            end_date = case when ${waits} then null else clock_timestamp() end,
-           lease_until = null, committing = false,
+           lease_until = null, committing = false, ran = ${ranSoFar(sql)},
            attempts = case when ${blameless} and status = 'R' then attempts - 1 else attempts end,
            failure = coalesce(${text}, failure, case when ${waits} then null when status = 'T' then 'killed on request' else 'its attempts are spent' end)
      where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;
   return done.count === 1;
+}
+
+/** How long all attempts at a job have run, at the end of one of them; the statement's table has no other name than `job` or `j`. */
+function ranSoFar(sql: Sql) {
+  return sql`ran + case when status in ('R', 'T') then coalesce(clock_timestamp() - claimed_at, '0') else '0' end`;
 }
 
 export async function reap(sql: Sql, settings: JobStoreSettings): Promise<number> {
@@ -199,7 +207,7 @@ export async function reap(sql: Sql, settings: JobStoreSettings): Promise<number
          for no key update skip locked
     )
     update svc.job j
-       set status = due.next, lease_until = null, committing = false,
+       set status = due.next, lease_until = null, committing = false, ran = ${ranSoFar(sql)},
            next_attempt = case when due.next = 'W' then clock_timestamp() + j.attempts * ${settings.retryDelayMs} * interval '1 millisecond' end,
            end_date = case when due.next = 'W' then null else clock_timestamp() end,
            failure = case when j.committing then 'its process died while it published: whether its rows are there, the table _loads of the target tells'

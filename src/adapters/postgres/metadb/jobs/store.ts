@@ -15,7 +15,7 @@ import {
   settleCommit,
 } from './queue.ts';
 import { findJob, findWorkflow, listJobs, listWorkflowJobs, listWorkflows, requestKill } from './queries.ts';
-import { listEnded, queueAgeMs } from './figures.ts';
+import { countWaitingOrganisations, listEnded, queueAgeMs } from './figures.ts';
 import {
   countByStatus,
   findRun,
@@ -73,7 +73,7 @@ export function createPostgresJobStore(
       read(idOrg, (tx) => listWorkflowJobs(tx, idOrg, idWorkflow, page, size)),
     rerunJob: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
     requestKill: (idOrg, idJob) => within(idOrg, (tx) => requestKill(tx, idOrg, idJob)),
-    claimJob: (worker, leaseMs) => claimJob(sql, settings, worker, leaseMs),
+    claimJob: (worker, leaseMs, extra = false) => claimJob(sql, settings, worker, leaseMs, extra),
     startByHand: (job, idOrg, worker, leaseMs) =>
       within(idOrg, (tx) => startByHand(tx, job, idOrg, worker, leaseMs)),
     heartbeat: (held, leaseMs) => heartbeat(sql, held, leaseMs),
@@ -95,6 +95,7 @@ export function createPostgresJobStore(
     countByStatus: () => countByStatus(sql),
     listEnded: (sinceMs) => listEnded(sql, sinceMs),
     queueAgeMs: () => queueAgeMs(sql),
+    countWaitingOrganisations: () => countWaitingOrganisations(sql),
     listRuns: (idOrg, idSchs, page, size) => read(idOrg, (tx) => listRuns(tx, idOrg, idSchs, page, size)),
     findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
     listIds: (idOrg) => read(idOrg, (tx) => listIds(tx, idOrg)),

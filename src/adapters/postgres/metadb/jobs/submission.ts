@@ -184,6 +184,7 @@ export async function startByHand(
       attempt: 1,
       tool: job.tool,
       purpose: 'run',
+      ranMs: 0,
     };
   });
 }
