@@ -2,16 +2,15 @@
 import type { Column, WrittenForm } from '../../model/relational-model.ts';
 import type { RowColumn } from '../../model/wide-rows.ts';
 import type { SpareBuffers } from '../../spare-buffers.ts';
+import { utf8Text } from '../../xml/utf8.ts';
 import type { RowBlock, RowBlocks } from './document-rows.ts';
 import { copyWithRoom, RewrittenBlocks } from './rewritten.ts';
 
 /** `columns`: of a row. */
 export function withWrittenForms(blocks: RowBlocks, columns: readonly RowColumn[]): RowBlocks {
   const forms = columns.flatMap(({ column }, at): CellForm[] => {
-    const form = formOf(column);
-    if (form === null) return [];
-    const isList = column.type.list === true;
-    return [{ cell: at * 2, form: isList ? new ListForm(form) : form }];
+    const form = formOfColumn(column);
+    return form === null ? [] : [{ cell: at * 2, form }];
   });
   if (forms.length === 0) return blocks;
   return new RewrittenBlocks(blocks, (block, buffers) => inForms(block, forms, columns.length * 2, buffers));
@@ -59,6 +58,13 @@ function inForms(
       written.cells[at + 1] = end;
     }
   return { ...written, bytes: written.bytes.subarray(0, end) };
+}
+
+function formOfColumn(column: Column): ValueForm | null {
+  const { type, constraint } = column;
+  const ofItem = formOf(column);
+  const form = ofItem !== null && type.list === true ? new ListForm(ofItem) : ofItem;
+  return constraint?.kind === 'fixed' && type.kind !== 'text' ? new FixedForm(constraint.value, form) : form;
 }
 
 function formOf({ type: { kind }, writtenAs }: Column): ValueForm | null {
@@ -214,6 +220,56 @@ class SecondForm implements ValueForm {
     while (end < to && isDigit(bytes[end])) end += 1;
     return end;
   }
+}
+
+/** The one value that the XSD allows, as it is written there: validators compare texts. Another value, of a document that is not valid, keeps its own form. */
+class FixedForm implements ValueForm {
+  readonly #fixed: Uint8Array;
+  readonly #value: string;
+  readonly #others: ValueForm | null;
+
+  constructor(fixed: string, others: ValueForm | null) {
+    const text = fixed.trim();
+    this.#fixed = new TextEncoder().encode(text);
+    this.#value = canonicalItems(text);
+    this.#others = others;
+  }
+
+  isKept(bytes: Uint8Array, from: number, to: number): boolean {
+    if (!this.#isFixed(bytes, from, to)) return this.#others?.isKept(bytes, from, to) ?? true;
+    return to - from === this.#fixed.length && this.#fixed.every((byte, at) => bytes[from + at] === byte);
+  }
+
+  longest(length: number): number {
+    return Math.max(this.#fixed.length, this.#others?.longest(length) ?? 0);
+  }
+
+  write(bytes: Uint8Array, from: number, to: number, out: number): number {
+    if (!this.#isFixed(bytes, from, to)) return this.#others!.write(bytes, from, to, out);
+    bytes.set(this.#fixed, out);
+    return out + this.#fixed.length;
+  }
+
+  #isFixed(bytes: Uint8Array, from: number, to: number): boolean {
+    return canonicalItems(utf8Text(bytes.subarray(from, to))) === this.#value;
+  }
+}
+
+/** A value, or the items of a list, such that equal ones are equal texts; what is neither number nor flag stays. */
+function canonicalItems(text: string): string {
+  return text.split(/\s+/).map(canonicalItem).join(' ');
+}
+
+function canonicalItem(item: string): string {
+  if (item === '1' || item === 'true') return '1';
+  if (item === '0' || item === 'false') return '0';
+  const decimal = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(item);
+  if (decimal !== null && item !== '') {
+    const [, sign, whole = '', fraction = ''] = decimal;
+    const digits = `${whole === '' ? '0' : whole}${fraction === '' ? '' : `.${fraction}`}`;
+    return sign === '-' && digits !== '0' ? `-${digits}` : digits;
+  }
+  return /^[+-]?[\d.]+[eE][+-]?\d+$/.test(item) ? String(Number(item)) : item;
 }
 
 /** A list, with a blank between its items. */

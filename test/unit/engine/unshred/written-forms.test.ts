@@ -7,7 +7,7 @@ import { withWrittenForms } from '../../../../src/engine/unshred/rows/written-fo
 
 function columnOf(
   type: ColumnType,
-  writtenAs?: WrittenForm,
+  form?: WrittenForm | { readonly fixed: string },
 ): { readonly column: Column; readonly table: number; readonly at: number } {
   const column = {
     name: 'v',
@@ -18,12 +18,15 @@ function columnOf(
     sourceType: null,
     references: null,
   } as const;
-  return { column: writtenAs === undefined ? column : { ...column, writtenAs }, table: 0, at: 0 };
+  if (form === undefined) return { column, table: 0, at: 0 };
+  const more =
+    'fixed' in form ? { constraint: { kind: 'fixed' as const, value: form.fixed } } : { writtenAs: form };
+  return { column: { ...column, ...more }, table: 0, at: 0 };
 }
 
 async function written(
   type: ColumnType,
-  form: WrittenForm,
+  form: WrittenForm | { readonly fixed: string },
   printed: readonly (string | null)[],
 ): Promise<(string | null)[]> {
   // beside a column that stays as it is
@@ -104,6 +107,17 @@ describe('values are written', () => {
     [{ kind: 'boolean', list: true }, { digits: true }, ['true false', '1 true'], ['1 0', '1 1']],
   ])('of %j as %j', async (type, form, printed, expected) => {
     expect(await written(type, form, printed)).toEqual(expected);
+  });
+
+  it.each<[ColumnType, string, (string | null)[], (string | null)[]]>([
+    [numeric, '-5', ['-5.00000000', '-5', '-6.5', null], ['-5', '-5', '-6.5', null]],
+    [numeric, '+05.0', ['5', '5.00', '50'], ['+05.0', '+05.0', '50']],
+    [{ kind: 'double' }, '1E2', ['100.0', '1e+02', '0'], ['1E2', '1E2', '0']],
+    [{ kind: 'boolean' }, '1', ['true', 'false'], ['1', 'false']],
+    [{ kind: 'integer', list: true }, ' +5 5  05 ', ['5 5 5', '5 5'], ['+5 5  05', '5 5']],
+    [{ kind: 'text' }, '5', ['5.0'], ['5.0']],
+  ])('of %j as %j, which is fixed', async (type, fixed, printed, expected) => {
+    expect(await written(type, { fixed }, printed)).toEqual(expected);
   });
 
   it('as they are where any form is valid', () => {
