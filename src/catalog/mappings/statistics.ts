@@ -81,7 +81,7 @@ export async function mappingStatistics(
           statistics as DocumentStatistics,
           logical.model,
           mappings,
-          createPathPrinter(origin.model, roots),
+          createPathPrinter({ ...origin.model, namespaces: logical.model.namespaces }, roots),
         );
   const found: MappingStatistics[] = [];
   await mapInSlices(mappings, ({ id_map, xpath, table_name, column_name, node_type }) => {

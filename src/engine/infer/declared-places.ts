@@ -11,9 +11,20 @@ export interface DeclaredPlace {
   readonly type: number;
   /** text may stand beside its child elements */
   readonly mixed: boolean;
+  /** what a wildcard lets in within it is kept as XML: `outer`, the element that is kept, or `inner`, one within that */
+  readonly kept?: 'outer' | 'inner';
+  readonly hasWildcard?: true;
 }
 
 export const notInSchema: DeclaredPlace = { place: -1, type: -1, mixed: true };
+const keptOuter: DeclaredPlace = { ...notInSchema, kept: 'outer' };
+const keptInner: DeclaredPlace = { ...notInSchema, kept: 'inner' };
+
+/** Of an element that the schema does not have within `above`. */
+function undeclared({ kept, hasWildcard }: DeclaredPlace): DeclaredPlace {
+  if (kept !== undefined) return keptInner;
+  return hasWildcard === true ? keptOuter : notInSchema;
+}
 
 export interface DeclaredPlaces {
   /** `above`: place of the parent; null for a root element */
@@ -30,19 +41,21 @@ export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable
     if (edge === undefined) return null;
     const variants = [edge.node, ...nodes[edge.node]!.typeEdges.map((typed) => typed.node)];
     const mixed = variants.some((node) => nodes[node]!.textTable >= 0);
-    return { place: edge.node, type: nodes[edge.node]!.sourceType, mixed };
+    const hasWildcard = variants.some((node) => nodes[node]!.wildcardTable >= 0);
+    const { sourceType: type } = nodes[edge.node]!;
+    return { place: edge.node, type, mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
   };
   return {
     of(above, nameId) {
       const key = keyOf(names, nameId);
       if (above === null) return find(roots, key) ?? notInSchema;
       const declared: PlanNode | undefined = nodes[above.place];
-      if (declared === undefined) return notInSchema;
+      if (declared === undefined) return undeclared(above);
       for (const node of [declared, ...declared.typeEdges.map((edge) => nodes[edge.node]!)]) {
         const found = find(node.edges, key);
         if (found !== null) return found;
       }
-      return notInSchema;
+      return undeclared(above);
     },
   };
 }
@@ -51,8 +64,11 @@ export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable
 export function placesOfDeclarations(source: SourceModel, names: NameTable): DeclaredPlaces {
   const { elements, types } = source;
   const placeOf = (element: number): DeclaredPlace => {
-    const mixed = actualTypesOf(source, element).some((type) => types[type]!.content === 'mixed');
-    return { place: element, type: elements[element]!.type, mixed };
+    const actual = actualTypesOf(source, element).map((type) => types[type]!);
+    const mixed = actual.some(({ content }) => content === 'mixed');
+    const hasWildcard = actual.some(({ anyElement }) => anyElement !== null);
+    const { type } = elements[element]!;
+    return { place: element, type, mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
   };
   return {
     of(above, nameId) {
@@ -62,12 +78,12 @@ export function placesOfDeclarations(source: SourceModel, names: NameTable): Dec
         const root = source.roots.find(isCalled) ?? elements.findIndex((_, element) => isCalled(element));
         return root < 0 ? notInSchema : placeOf(root);
       }
-      if (above.place < 0) return notInSchema;
+      if (above.place < 0) return undeclared(above);
       for (const type of actualTypesOf(source, above.place))
         for (const { element } of types[type]!.children)
           for (const variant of variantsOf(source, element))
             if (isCalled(variant.element)) return placeOf(variant.element);
-      return notInSchema;
+      return undeclared(above);
     },
   };
 }

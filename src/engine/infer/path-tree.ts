@@ -165,6 +165,7 @@ function isNested<Node extends Step<Node>>({ nameId, declared, parent }: Step<No
 
 /** Whether elements of one name may be the same thing. */
 function mayBeOne(a: DeclaredPlace, b: DeclaredPlace): boolean {
+  if (a.kept !== b.kept || a.kept === 'outer') return false;
   return a.type < 0 || b.type < 0 || a.type === b.type;
 }
 

@@ -39,7 +39,11 @@ export function leaveOutInactive(
     source,
     model.roots.map((root) => root.name),
   );
-  const ignored = new PlanWalk(model, createPathPrinter(source, roots), inactive).walk();
+  const ignored = new PlanWalk(
+    model,
+    createPathPrinter({ ...source, namespaces: model.namespaces }, roots),
+    inactive,
+  ).walk();
   if (ignored.size === 0) return model;
   const kept = new Pruning(model, ignored, inactive).prune();
   if (!recordsMeanings(model)) return kept;

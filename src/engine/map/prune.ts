@@ -20,6 +20,7 @@ export function pruneSourceModel(source: SourceModel, statistics: DocumentStatis
   const used = findUsed(source, statistics);
   return {
     ...source,
+    namespaces: withNamespacesMet(source.namespaces, used, statistics),
     elements: source.elements.map((element) =>
       element.substitutes.length === 0
         ? element
@@ -34,6 +35,27 @@ export function pruneSourceModel(source: SourceModel, statistics: DocumentStatis
       derived: type.derived.filter((derived) => used.derived.has(derived)),
     })),
   };
+}
+
+/** Those of attributes that only a wildcard let in, with the prefixes that documents have for them. */
+function withNamespacesMet(
+  known: SourceModel['namespaces'],
+  { wildcards }: Used,
+  statistics: DocumentStatistics,
+): SourceModel['namespaces'] {
+  const prefixes = new Map(Object.entries(known).map(([prefix, uri]) => [uri, prefix]));
+  const taken = new Set(prefixes.values());
+  const ofDocuments = Object.entries(statistics.namespaces);
+  for (const attributes of wildcards.values())
+    for (const { namespaceUri } of attributes.values()) {
+      if (namespaceUri === '' || prefixes.has(namespaceUri)) continue;
+      const [prefix = 'ns'] = ofDocuments.find(([, uri]) => uri === namespaceUri) ?? [];
+      let free = prefix;
+      for (let count = 2; taken.has(free); count += 1) free = `${prefix}${count}`;
+      taken.add(free);
+      prefixes.set(namespaceUri, free);
+    }
+  return Object.fromEntries(Array.from(prefixes, ([uri, prefix]) => [prefix, uri]));
 }
 
 /** The types that elements of documents may have had. */
