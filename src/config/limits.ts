@@ -194,6 +194,14 @@ export const limitSpecs = {
     past: 'F or 422',
     why: 'small sets can be made to fill any memory; the largest standards fit',
   },
+  validationTimeMs: {
+    property: 'svc.limits.validation_time',
+    kind: 'time',
+    initial: '20 s',
+    meaning: 'time to check a document with --validate, and as much again for each 8 MiB of it',
+    past: 'the document is a reject',
+    why: 'a value of some thousand letters takes for ever with some patterns; the hardest real documents take a second',
+  },
   toolMemoryBytes: {
     property: 'svc.limits.tool_memory',
     kind: 'size',

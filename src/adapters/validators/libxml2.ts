@@ -6,12 +6,12 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
-import { notJudged, uncheckable, type SetFault } from './messages.ts';
+import { allowedMs, notInTime, notJudged, uncheckable, type SetFault } from './messages.ts';
 
 export interface Libxml2Options {
   /** the module of the thread: posts a `Libxml2Opened` for the XSD set in its workerData, then a Validity for each document */
   readonly module: URL;
-  /** for one document; the set gets ten times as much */
+  /** for a small document (`allowedMs`); the set gets ten times as much */
   readonly timeMs: number;
   /** ends the thread and the check */
   readonly interrupted?: AbortSignal;
@@ -32,31 +32,32 @@ export async function createLibxml2Validator(
     // also once nobody waits for an answer; whoever asks next is told that there is none
     thread.on('error', () => undefined);
     const answer = await answerOf<Libxml2Opened>(thread, timeMs * 10, interrupted);
-    if (typeof answer !== 'string' && 'opened' in answer) return thread;
+    if (typeof answer !== 'string' && answer !== late && 'opened' in answer) return thread;
     await thread.terminate();
-    const faults = typeof answer === 'string' ? [{ file: '', line: 0, message: answer }] : answer.faults;
+    const reason = answer === late ? `it takes longer than ${timeMs / 100} s` : answer;
+    const faults = typeof reason === 'string' ? [{ file: '', line: 0, message: reason }] : setFaults(reason);
     throw uncheckable(program, set, faults);
   }
 
   let thread: Worker | null = await begin();
 
-  async function checkOne(bytes: Uint8Array): Promise<Validity> {
+  async function checkOne(bytes: Uint8Array, withinMs = allowedMs(timeMs, bytes.length)): Promise<Validity> {
     thread ??= await begin();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     thread.postMessage(bytes);
-    const answer = await answerOf<Validity>(thread, timeMs, interrupted);
-    if (typeof answer !== 'string') return answer;
+    const answer = await answerOf<Validity>(thread, withinMs, interrupted);
+    if (typeof answer !== 'string' && answer !== late) return answer;
     await thread.terminate();
     thread = null;
-    return notJudged(answer);
+    return answer === late ? notInTime(withinMs) : notJudged(answer);
   }
 
   return {
     program,
     maxTextBytes: Infinity,
-    async checkAll(documents) {
+    async checkAll(documents, withinMs) {
       const answers: Validity[] = [];
-      for (const bytes of documents) answers.push(await checkOne(bytes));
+      for (const bytes of documents) answers.push(await checkOne(bytes, withinMs));
       return answers;
     },
     async check(chunks) {
@@ -76,12 +77,19 @@ export async function createLibxml2Validator(
   };
 }
 
+/** Of an answer that has not come in time. */
+const late = Symbol('late');
+
+function setFaults(opened: Libxml2Opened): readonly SetFault[] {
+  return 'faults' in opened ? opened.faults : [];
+}
+
 /** What the thread posts next, or why it does not. Throws the reason of an interruption. */
 async function answerOf<Answer>(
   asked: Worker,
   withinMs: number,
   interrupted: AbortSignal,
-): Promise<Answer | string> {
+): Promise<Answer | string | typeof late> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), withinMs);
   try {
@@ -95,7 +103,7 @@ async function answerOf<Answer>(
       await asked.terminate();
       throw interrupted.reason;
     }
-    if (limit.signal.aborted) return `it takes longer than ${withinMs / 1000} s`;
+    if (limit.signal.aborted) return late;
     return `it ended with "${(error as Error).message}"`;
   } finally {
     clearTimeout(timer);

@@ -44,6 +44,19 @@ export function notJudged(reason: string, location: FaultLocation | null = null)
   return { faults: [], count: 0, unjudged: { reason, location } };
 }
 
+/** Bytes of a document for each of which it gets the time limit once more: the slowest real sets take a fraction of it. */
+const bytesPerLimit = 8 * 1024 * 1024;
+
+/** Milliseconds that a document of so many bytes may take. */
+export function allowedMs(timeMs: number, bytes: number): number {
+  return timeMs * (1 + Math.floor(bytes / bytesPerLimit));
+}
+
+export function notInTime(withinMs: number): Validity {
+  const reason = `it could not be checked within ${Math.round(withinMs / 100) / 10} s (svc.limits.validation_time)`;
+  return { faults: [], count: 0, unjudged: { reason, isLate: true, location: null } };
+}
+
 function reasonOf(text: string): string {
   return text.includes('pattern facet')
     ? 'a value needs too many steps to be matched with the pattern of its type'

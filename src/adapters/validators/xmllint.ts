@@ -12,8 +12,10 @@ import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
 import {
   addMessage,
+  allowedMs,
   emptyValidity,
   judged,
+  notInTime,
   notJudged,
   uncheckable,
   type SetFault,
@@ -48,7 +50,7 @@ const neverAborted: AbortSignal = new AbortController().signal;
 
 /** `interrupted`: the program ends with it. */
 export interface XmllintOptions {
-  /** without taking more of the document, or ending */
+  /** for a small document (`allowedMs`); only the time in which the program does not take more of it counts */
   readonly timeMs: number;
   /** ends the program and the check */
   readonly interrupted?: AbortSignal;
@@ -70,14 +72,15 @@ export async function createXmllintValidator(
   return {
     program,
     maxTextBytes,
-    async checkAll(documents) {
+    async checkAll(documents, withinMs) {
       const answers: Validity[] = [];
       for (const bytes of documents) {
         // A document may quote what xmllint prints: a name that cannot be known keeps its words apart from the program's
         const name = `${randomBytes(12).toString('hex')}.xml`;
         await writeFile(join(folder, name), bytes, { mode: 0o600 });
         try {
-          answers.push(await runXmllint(run, name, null));
+          const allowed = withinMs ?? allowedMs(timeMs, bytes.length);
+          answers.push(await runXmllint({ ...run, timeMs: allowed }, name, null));
         } finally {
           await rm(join(folder, name), { force: true });
         }
@@ -120,16 +123,29 @@ async function runXmllint(
       answer.take(line.slice(0, maxLine));
   })();
   let late = false;
-  const timer = setTimeout(() => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let spentMs = 0;
+  let bytes = 0;
+  const end = (): void => {
     late = true;
     child.kill('SIGKILL');
-  }, timeMs);
+  };
+  const begin = (): number => {
+    clearTimeout(timer);
+    timer = setTimeout(end, Math.max(0, allowedMs(timeMs, bytes) - spentMs));
+    return performance.now();
+  };
+  begin();
   const feed = async (from: AsyncIterable<Uint8Array>): Promise<void> => {
     const taken = async function* (): AsyncIterable<Uint8Array> {
       for await (const chunk of from) {
+        bytes += chunk.length;
+        const begunMs = begin();
         yield chunk;
-        timer.refresh();
+        clearTimeout(timer);
+        spentMs += performance.now() - begunMs;
       }
+      begin();
     };
     await pipeline(Readable.from(taken(), { objectMode: false }), child.stdin!);
   };
@@ -148,7 +164,7 @@ async function runXmllint(
   if (code === 5) throw uncheckable(program, set, answer.setFaults);
   const { validity, isWhole } = answer.end();
   if (isWhole || validity.count > 0 || validity.unjudged !== null) return judged(validity);
-  if (late) return notJudged(`it takes longer than ${timeMs / 1000} s`);
+  if (late) return notInTime(allowedMs(timeMs, bytes));
   return notJudged(
     `it ended with ${code ?? 'a signal'}${answer.lastWords === '' ? '' : `: ${answer.lastWords}`}`,
   );

@@ -23,6 +23,8 @@ export interface Validity {
 
 export interface Unjudged {
   readonly reason: string;
+  /** the program was ended because the time of the document was over */
+  readonly isLate?: boolean;
   readonly location: Pick<ValidityFault, 'line' | 'path'> | null;
 }
 
@@ -32,8 +34,8 @@ export interface DocumentValidator {
   readonly program: string;
   /** longest text value of `check`'s documents that it takes a bearable time for; Infinity: any */
   readonly maxTextBytes: number;
-  /** Small well-formed documents, checked together; the answers in their order. */
-  checkAll(documents: readonly Uint8Array[]): Promise<readonly Validity[]>;
+  /** Small well-formed documents, checked together; the answers in their order. `withinMs`: time for each, if less than usual. */
+  checkAll(documents: readonly Uint8Array[], withinMs?: number): Promise<readonly Validity[]>;
   /** One document of any size, as it comes. An error that `chunks` throws is thrown. */
   check(chunks: AsyncIterable<Uint8Array>): Promise<Validity>;
   /** Removes what was written for the program. */

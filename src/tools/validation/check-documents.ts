@@ -275,7 +275,8 @@ class DocumentCheck {
     });
   }
 
-  #unjudged({ reason }: Unjudged): string {
+  #unjudged({ reason, isLate = false }: Unjudged): string {
+    if (isLate) return `--validate: ${reason}; load it without --validate, or raise the limit`;
     const program = this.#validator?.program ?? '';
     const install = program.includes('xmllint')
       ? ''

@@ -1,12 +1,8 @@
 /** What checks documents against the XSD set of an origin (`--validate`): libxml2 in WebAssembly; xmllint, where it is installed, takes large ones. */
+import { notInTime } from '../../adapters/validators/messages.ts';
 import { AppError } from '../../errors.ts';
 import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-
-/** for one document that is held as a tree; of them all, the hardest of real ones takes less than a second */
-const documentMs = 60_000;
-/** in which nothing of a document that comes bit by bit is taken: a value of the most bytes it may have takes a minute */
-const silentMs = 300_000;
 
 /** AppError `invalid_option` where the origin has no XSD files, or they were not kept. */
 export async function openValidator(session: ToolSession, idSch: number): Promise<DocumentValidator> {
@@ -29,25 +25,31 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
   const { createXmllintValidator, findXmllint } = await import('../../adapters/validators/xmllint.ts');
   const module = new URL('../bin/validator-thread.mjs', import.meta.url);
   const { interrupted } = session;
-  const own = await createLibxml2Validator(set, { module, timeMs: documentMs, interrupted });
+  const { validationTimeMs: timeMs } = session.home.config.limits;
+  const own = await createLibxml2Validator(set, { module, timeMs, interrupted });
   const program = await findXmllint();
   if (program === null) return own;
-  return together(own, await createXmllintValidator(program, set, { timeMs: silentMs, interrupted }));
+  return together(own, await createXmllintValidator(program, set, { timeMs, interrupted }), timeMs);
 }
 
 /**
  * One of them judges all that both can hold, so that places and words are the same wherever it runs; the other one takes what is
  * too large for a tree, and what is over a limit of the first.
  */
-function together(own: DocumentValidator, xmllint: DocumentValidator): DocumentValidator {
+function together(own: DocumentValidator, xmllint: DocumentValidator, timeMs: number): DocumentValidator {
   return {
     program: `${own.program}, and ${xmllint.program} for large documents`,
     maxTextBytes: xmllint.maxTextBytes,
     async checkAll(documents) {
       const answers: Validity[] = [];
-      for (const [at, answer] of (await own.checkAll(documents)).entries()) {
-        const [other] = answer.unjudged === null ? [answer] : await xmllint.checkAll([documents[at]!]);
-        answers.push(other!.unjudged === null ? other! : answer);
+      for (const document of documents) {
+        const begunMs = performance.now();
+        const [answer] = (await own.checkAll([document])) as [Validity];
+        const leftMs = timeMs - (performance.now() - begunMs);
+        const asksAgain = answer.unjudged !== null && answer.unjudged.isLate !== true && leftMs > 0;
+        const [other] = (asksAgain ? await xmllint.checkAll([document], leftMs) : [answer]) as [Validity];
+        if (other.unjudged === null) answers.push(other);
+        else answers.push(other.unjudged.isLate === true ? notInTime(timeMs) : answer);
       }
       return answers;
     },

@@ -142,6 +142,7 @@ describe('limits', () => {
       xsdTimeMs: 60_000,
       xsdMemoryBytes: 1024 ** 3,
       transferTimeMs: 3_600_000,
+      validationTimeMs: 20_000,
       toolMemoryBytes: 2 * 1024 ** 3,
       targetConnections: 32,
       targetMessageBytes: 64 * 1024 ** 2,
