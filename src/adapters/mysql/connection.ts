@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { Connection as CoreConnection } from 'mysql2';
 import type { Connection, FieldPacket, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { AppError } from '../../errors.ts';
+import { answerBytes, createMessageLimit, messagesOfAnswer, type MessageLimit } from './message-limit.ts';
 
 export interface MysqlAddress {
   readonly host: string;
@@ -19,6 +20,8 @@ export interface MysqlAddress {
   readonly addresses?: readonly string[];
   /** in place of host and port */
   readonly socketPath?: string;
+  /** of what the server sends; absent: 1 GiB */
+  readonly longestMessageBytes?: number;
 }
 
 export interface MysqlWarning {
@@ -49,28 +52,36 @@ const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00
 const streamedRows = 16;
 
 export async function openMysql(address: MysqlAddress): Promise<Mysql> {
-  const connection = await connect(address);
+  const longest = address.longestMessageBytes ?? 1024 ** 3;
+  const { connection, limit } = await connect(address, longest);
   try {
-    await connection.query(sessionSettings);
+    await limit.within(answerBytes.ofNoRows, () => connection.query(sessionSettings));
   } catch (error) {
     connection.destroy();
     throw error;
   }
   const rows = async (sql: string): Promise<(string | null)[][]> => {
-    const [found] = await connection.query<RowDataPacket[]>({
-      sql,
-      rowsAsArray: true,
-      typeCast: (field) => field.string('utf-8'),
-    });
+    const [found] = await limit.within(messagesOfAnswer * longest, () =>
+      connection.query<RowDataPacket[]>({
+        sql,
+        rowsAsArray: true,
+        typeCast: (field) => field.string('utf-8'),
+      }),
+    );
     return found as unknown as (string | null)[][];
   };
   return {
     rows,
     run: async (sql) => {
-      const [done] = await connection.query<ResultSetHeader>(sql);
+      const [done] = await limit.within(answerBytes.ofNoRows, () => connection.query<ResultSetHeader>(sql));
       return done.affectedRows;
     },
-    describe: async (sql) => (await connection.query<RowDataPacket[]>({ sql, rowsAsArray: true }))[1],
+    describe: async (sql) =>
+      (
+        await limit.within(answerBytes.ofColumns, () =>
+          connection.query<RowDataPacket[]>({ sql, rowsAsArray: true }),
+        )
+      )[1],
     async *stream(sql, isBytes) {
       let column = 0;
       let columns = 0;
@@ -84,22 +95,30 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
           return isBytes(at) ? field.buffer() : field.string('utf-8');
         },
       });
-      query.on('fields', (fields: readonly FieldPacket[]) => (columns = fields.length));
+      query.on('fields', (fields: readonly FieldPacket[]) => {
+        columns = fields.length;
+        limit.streams();
+      });
       let isWhole = false;
+      const { promise: read, resolve: end } = Promise.withResolvers<void>();
+      void limit.within(answerBytes.ofColumns, () => read);
       try {
         yield* query.stream({ highWaterMark: streamedRows }) as AsyncIterable<(string | Uint8Array | null)[]>;
         isWhole = true;
       } finally {
+        end();
         // the server would send all rows that are left before it heard anything else
         if (!isWhole) connection.destroy();
       }
     },
     load: async (sql, pieces) => {
-      const [done] = await connection.query<ResultSetHeader>({
-        sql,
-        infileStreamFactory: () =>
-          Readable.from(pieces.map((piece) => Buffer.from(piece.buffer, piece.byteOffset, piece.length))),
-      });
+      const [done] = await limit.within(answerBytes.ofNoRows, () =>
+        connection.query<ResultSetHeader>({
+          sql,
+          infileStreamFactory: () =>
+            Readable.from(pieces.map((piece) => Buffer.from(piece.buffer, piece.byteOffset, piece.length))),
+        }),
+      );
       if (done.warningStatus === 0) return [];
       return (await rows('SHOW WARNINGS LIMIT 1000')).map(([, code, message]) => ({
         code: Number(code),
@@ -118,13 +137,39 @@ function core(connection: Connection): CoreConnection {
   return (connection as Connection & { readonly connection: CoreConnection }).connection;
 }
 
-async function connect(address: MysqlAddress): Promise<Connection> {
-  const { createConnection } = await import('mysql2/promise');
+interface Connected {
+  readonly connection: Connection;
+  readonly limit: MessageLimit;
+}
+
+/** The parts of the driver's connection that its types leave out. */
+interface CoreParts {
+  readonly stream: { destroy(error: Error): void };
+  readonly packetParser: { execute(chunk: Uint8Array): void };
+}
+
+/** Counts what the server sends from its first byte on; past the limit the connection ends with an AppError. */
+function limited(core: CoreConnection, limit: MessageLimit, label: string): void {
+  const parts = core as unknown as CoreParts;
+  const parser = parts.packetParser;
+  let isRefused = false;
+  const execute = (chunk: Uint8Array): void => {
+    if (isRefused) return;
+    const reason = limit.refuse(chunk);
+    if (reason === null) return parser.execute(chunk);
+    isRefused = true;
+    parts.stream.destroy(new AppError('unprocessable_input', `${label}: the server ${reason}`));
+  };
+  Object.assign(core, { packetParser: { execute } });
+}
+
+async function connect(address: MysqlAddress, longest: number): Promise<Connected> {
+  const { createConnection } = await import('mysql2');
   const { host, port, addresses = [host.replaceAll(/^\[|\]$/g, '')], socketPath } = address;
   let fault: unknown;
   for (const to of addresses)
     try {
-      return await createConnection({
+      const core = createConnection({
         ...(socketPath === undefined ? { host: to, port } : { socketPath }),
         user: address.user,
         password: address.password,
@@ -137,6 +182,14 @@ async function connect(address: MysqlAddress): Promise<Connection> {
         enableKeepAlive: true,
         ...tls(address),
       });
+      const limit = createMessageLimit(longest);
+      limited(core, limit, address.label);
+      await new Promise<void>((resolve, reject) => {
+        core.once('connect', () => resolve());
+        // also later, when nobody waits: who asks next is told
+        core.on('error', reject);
+      });
+      return { connection: core.promise(), limit };
     } catch (error) {
       fault = error;
       if (!unreachable.test(codeOf(error))) break;

@@ -23,7 +23,8 @@ export async function openServerRows(
     const { openMysqlQuery } = await import('../../adapters/mysql/query.ts');
     const { database, user, password, sslmode } = server;
     const address = { host, port, database, user: user ?? '', password: password ?? '', sslmode, label };
-    return openMysqlQuery({ ...address, ...checked }, query);
+    const longestMessageBytes = config.limits.targetMessageBytes;
+    return openMysqlQuery({ ...address, ...checked, longestMessageBytes }, query);
   }
   const { openPostgresQuery } = await import('../../adapters/postgres/target/read/query.ts');
   const { connectionUrl } = await import('../../tools/session/postgres-target.ts');

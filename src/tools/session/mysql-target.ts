@@ -17,6 +17,7 @@ export async function mysqlLocation(
     password: outPassword ?? target.password ?? '',
     sslmode: target.sslmode,
     label: target.address,
+    longestMessageBytes: session.home.config.limits.targetMessageBytes,
     ...(await targetAddresses(session, target)),
   };
 }
