@@ -129,6 +129,14 @@ export const limitSpecs = {
     past: 'what was read is loaded; the watch is stalled if that is nothing',
     why: 'places of tenants may answer a little for ever, and organisations share the schedulers',
   },
+  lookMemoryBytes: {
+    property: 'svc.limits.look_memory',
+    kind: 'size',
+    initial: '512 MiB',
+    meaning: 'memory of a process that looks at the places of watches',
+    past: 'the process is ended and the watch is paused',
+    why: 'servers of tenants decide what they send; a look needs 100 MB, and a few times svc.limits.target_message for a row of that size',
+  },
   targetNames: {
     property: 'svc.limits.target_names',
     kind: 'count',

@@ -16,17 +16,18 @@ const lastWords = ['heap out of memory', 'process out of memory'];
 /** Between two looks at what a process holds. */
 const lookEveryMs = 250;
 
-/** Ends a process that holds more than `limitBytes`, whatever made it; `over` says so in words, until then null. */
+/** Ends a process that holds more than `limitBytes` (`property`), whatever made it; `over` says so in words, until then null. */
 export function limitMemory(
   pid: number,
   limitBytes: number,
   end: () => void,
+  property = 'svc.limits.tool_memory',
 ): { readonly over: () => string | null; readonly stop: () => void } {
   let over: string | null = null;
   const timer = setInterval(() => {
     void residentBytes(pid).then((bytes) => {
       if (bytes <= limitBytes || over !== null) return;
-      over = `it held ${megabytes(bytes)} of memory, more than the ${megabytes(limitBytes)} of svc.limits.tool_memory`;
+      over = `it held ${megabytes(bytes)} of memory, more than the ${megabytes(limitBytes)} of ${property}`;
       clearInterval(timer);
       end();
     });

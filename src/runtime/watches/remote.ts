@@ -8,7 +8,6 @@ import { openRemoteStore, type StoreAccess } from '../../adapters/remote-inputs/
 import { checkAddress, type OutgoingGuard } from '../../access/outgoing-guard.ts';
 import type { SourceConfig } from '../../config/shape.ts';
 import { AppError } from '../../errors.ts';
-import type { Adapters } from '../../ports/adapters.ts';
 import {
   fileNameOf,
   keyPrefix,
@@ -17,16 +16,15 @@ import {
   type RemoteLocation,
 } from '../../files/remote-location.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
-import { accessOfOrganisation } from '../remote/access.ts';
+import { accessOfOrganisation, type AccessOptions } from '../remote/access.ts';
 import { folderOf, noSource, openSftpLocation, type PlaceOptions } from '../remote/sftp.ts';
 import type { OutgoingHttp } from '../../ports/network/outgoing.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
 import { nameTest } from '../../watches/names.ts';
+import type { FilePlace } from './look-place.ts';
 
 export interface RemoteLocationOptions {
-  readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
-  readonly sources: readonly SourceConfig[];
   /** hosts that requests name, and those of the operator's own sources */
   readonly guards: { readonly request: OutgoingGuard; readonly operator: OutgoingGuard };
   readonly http: OutgoingHttp;
@@ -34,24 +32,32 @@ export interface RemoteLocationOptions {
   readonly scratch: string;
 }
 
-/** AppErrors `invalid_option`, `path_not_allowed` where no source is set, and those of the guards. */
-export async function openRemote(
-  options: RemoteLocationOptions,
+/** The place of a watch, with what it is read with. AppErrors `invalid_option`, and `path_not_allowed` where no source is set. */
+export async function remotePlaceOf(
+  adapters: AccessOptions['adapters'],
+  sources: readonly SourceConfig[],
   place: WatchedPlace,
+): Promise<FilePlace> {
+  const { location, pattern } = place;
+  const parsed = parseRemoteLocation(location);
+  const access = await accessOfOrganisation({ adapters, sources }, place, parsed);
+  return { kind: 'files', location, pattern, access };
+}
+
+/** AppErrors `path_not_allowed` where nothing is there to read it with, and those of the guards. */
+export function openRemote(
+  { guards, http, scratch }: RemoteLocationOptions,
+  { location: text, pattern, access }: Omit<FilePlace, 'kind'>,
   signal: AbortSignal,
-): Promise<WatchedLocation> {
-  const { guards, http } = options;
-  const { location: text, pattern } = place;
-  const parsed = parseRemoteLocation(text);
-  const access = await accessOfOrganisation(options, place, parsed);
-  const location = storeLocation(parsed, access?.access ?? null);
+): WatchedLocation {
+  const location = storeLocation(parseRemoteLocation(text), access?.access ?? null);
   const check = (url: URL, by: 'request' | 'operator') => checkAddress(guards[by], url);
   if (location.kind === 'sftp')
     return serverFolder(location, pattern, {
       check,
       access,
       signal,
-      scratch: options.scratch,
+      scratch,
       ownKeys: false,
     });
   const requests = createRemoteRequests(

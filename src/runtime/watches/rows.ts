@@ -14,19 +14,32 @@ import { chooseColumns } from '../../tools/row-inputs/choose-columns.ts';
 import { nameOf, valueOf, withoutValue } from '../../tools/row-inputs/texts.ts';
 import { rowServerOf } from '../../watches/row-server.ts';
 import { lastLoaded, markSourceOf, rowDigest } from '../rows/marks.ts';
+import type { RowPlace } from './look-place.ts';
 import { openServerRows, type ServerRowsOptions } from '../rows/server-rows.ts';
 
 export interface RowLocationOptions {
-  readonly adapters: Pick<Adapters, 'jobs'>;
-  readonly marks: QueryMarkStore;
   readonly guard: OutgoingGuard;
   readonly config: ServerRowsOptions['config'];
 }
 
-export function openRowsOfServer(
-  { adapters, marks, guard, config }: RowLocationOptions,
+/** The place of a watch over rows, with how far its jobs have come. */
+export async function rowPlaceOf(
+  jobs: Pick<Adapters['jobs'], 'findJob'>,
+  marks: QueryMarkStore,
   request: ToolRequest,
   idOrg: number,
+): Promise<RowPlace> {
+  const source = markSourceOf(request, rowServerOf(request.from!)!.address);
+  const last = await lastLoaded(
+    await marks.list(idOrg, source),
+    async ({ idJob }) => (await jobs.findJob(idOrg, idJob))?.status === 'completed',
+  );
+  return { kind: 'rows', request, source, last };
+}
+
+export function openRowsOfServer(
+  { guard, config }: RowLocationOptions,
+  { request, source, last }: Omit<RowPlace, 'kind'>,
   signal: AbortSignal,
 ): WatchedLocation {
   const server = rowServerOf(request.from!)!;
@@ -39,11 +52,6 @@ export function openRowsOfServer(
       const close = (): void => void rows.close().catch(() => undefined);
       signal.addEventListener('abort', close, { once: true });
       try {
-        const source = markSourceOf(request, rows.label);
-        const last = await lastLoaded(
-          await marks.list(idOrg, source),
-          async ({ idJob }) => (await adapters.jobs.findJob(idOrg, idJob))?.status === 'completed',
-        );
         const first = await firstNew(rows, request, source, last);
         if (first !== null) yield first;
       } finally {

@@ -1,54 +1,65 @@
 /** The scheduler of watches in this process, beside its worker: only where commands may be run. */
 import { join } from 'node:path';
-import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
-import { createPinnedHttp } from '../../adapters/outgoing/checked-http.ts';
-import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import { fileURLToPath } from 'node:url';
+import { createLookProcesses, type LookProcesses } from '../../adapters/processes/look-processes.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import type { WatchedLocations } from '../../ports/watched-locations.ts';
 import { createScheduler, type Scheduler } from '../../watches/scheduler/run.ts';
 import type { OpenedInstallation } from '../open/installation.ts';
 import { openFolder } from './folder.ts';
-import { openRemote } from './remote.ts';
-import { openRowsOfServer } from './rows.ts';
+import { lookElsewhere } from './looks.ts';
+import { remotePlaceOf } from './remote.ts';
+import { rowPlaceOf } from './rows.ts';
 
 /** Turns of a process at the same time: one organisation has at most four of them (`createTurnShares`). */
 const concurrency = 8;
 
 /** Null: commands are switched off here. */
 export function createWatchScheduler(opened: OpenedInstallation): Scheduler | null {
-  const { adapters, config, schedule } = opened;
+  const { adapters, config, home, schedule } = opened;
   if (!config.commandsEnabled) return null;
-  return createScheduler({
+  const processes = createLookProcesses({
+    entry: fileURLToPath(new URL('../../tools/bin/look.mjs', import.meta.url)),
+    workingDirectory: home.directory,
+    memoryBytes: config.limits.lookMemoryBytes,
+    most: concurrency,
+    waitMs: config.worker.idleMs,
+  });
+  const scheduler = createScheduler({
     schedule,
-    locations: createLocations(opened),
+    locations: createLocations(opened, processes),
     adapters,
     settings: config,
     logger: adapters.logger,
     lookMs: config.limits.lookMs,
     concurrency,
   });
+  return {
+    start: () => scheduler.start(),
+    async stop() {
+      await scheduler.stop();
+      await processes.close();
+    },
+  };
 }
 
-function createLocations({ adapters, config, home, marks }: OpenedInstallation): WatchedLocations {
-  const resolver = createHostResolver();
-  const guards = {
-    request: createOutgoingGuard(config.allowedHosts, resolver),
-    operator: createOutgoingGuard(['*'], resolver),
-  };
-  const http = createPinnedHttp();
-  const sources = config.sources ?? [];
+function createLocations(
+  { adapters, config, home, marks }: OpenedInstallation,
+  processes: LookProcesses,
+): WatchedLocations {
+  const { allowedHosts, plainPasswordHosts, limits, sources = [] } = config;
+  const { targetMessageBytes } = limits;
+  const scratch = join(home.directory, 'tmp');
+  const settings = { allowedHosts, plainPasswordHosts, targetMessageBytes, scratch };
   return {
-    open: async (place, signal) => {
-      if (place.rows !== null)
-        return openRowsOfServer(
-          { adapters, marks, guard: guards.request, config },
-          place.rows,
-          place.idOrg,
-          signal,
-        );
-      return isRemoteLocation(place.location)
-        ? openRemote({ adapters, sources, guards, http, scratch: join(home.directory, 'tmp') }, place, signal)
-        : openFolder(adapters.files, place, signal);
+    async open(place, signal) {
+      const { idOrg, rows, location } = place;
+      if (rows === null && !isRemoteLocation(location)) return openFolder(adapters.files, place, signal);
+      const elsewhere =
+        rows === null
+          ? await remotePlaceOf(adapters, sources, place)
+          : await rowPlaceOf(adapters.jobs, marks, rows, idOrg);
+      return lookElsewhere(processes, settings, idOrg, elsewhere, signal);
     },
   };
 }

@@ -18,6 +18,14 @@ interface ReadFile extends CandidateFile {
   readonly sha256: string | null;
 }
 
+/** Why no job can be started. */
+export interface FailedBatch {
+  /** a sentence */
+  readonly failure: string;
+  /** it is not to be tried again before a person says so */
+  readonly pauses: boolean;
+}
+
 /**
  * `started`; `nothing`: no settled file waits; `later`: the queue is full; `lost`: the claim is, or the watch was changed. `failure`:
  * why none can be started, in a sentence.
@@ -26,7 +34,7 @@ export async function startNextJob(
   options: TurnOptions,
   claim: WatchClaim,
   signal: AbortSignal,
-): Promise<'started' | 'nothing' | 'later' | 'lost' | { readonly failure: string }> {
+): Promise<'started' | 'nothing' | 'later' | 'lost' | FailedBatch> {
   const { schedule, locations, logger, adapters } = options;
   const { watch } = claim;
   let location: WatchedLocation | null = null;
@@ -47,7 +55,7 @@ export async function startNextJob(
       signal.throwIfAborted();
       if (!(error instanceof AppError) || error.code === 'internal_error') throw error;
       if (error.code === 'too_many_requests') return 'later';
-      return { failure: error.message };
+      return { failure: error.message, pauses: error instanceof LookLimit && error.pauses };
     }
   }
 }

@@ -4,9 +4,13 @@ import type { WatchedLocation, WatchedLocations, WatchedPlace } from '../../port
 
 /** A look met a limit of ours. It would again, so that `stalled` says so at once. */
 export class LookLimit extends AppError {
-  constructor(detail: string) {
+  /** the watch is to be paused: another look may take this machine's memory once more */
+  readonly pauses: boolean;
+
+  constructor(detail: string, pauses = false) {
     super('service_unavailable', detail);
     this.name = 'LookLimit';
+    this.pauses = pauses;
   }
 }
 
@@ -23,6 +27,7 @@ export function limitLook(locations: WatchedLocations, lookMs: number): LimitedL
   const late = new AbortController();
   const over = new AbortController();
   let timer: ReturnType<typeof setTimeout> | null = null;
+  let opened: Promise<WatchedLocation> | null = null;
   const time = `${lookMs / 1000} s (svc.limits.look)`;
   const within = async <T>(work: Promise<T>, detail: string): Promise<T> => {
     const limit = Promise.withResolvers<never>();
@@ -33,24 +38,27 @@ export function limitLook(locations: WatchedLocations, lookMs: number): LimitedL
       return await Promise.race([work, limit.promise]);
     } catch (error) {
       // what broke because it was ended says less than why it was
-      if (late.signal.aborted) throw new LookLimit(detail);
+      if (late.signal.aborted && !(error instanceof LookLimit)) throw new LookLimit(detail);
       throw error;
     } finally {
       late.signal.removeEventListener('abort', stop);
     }
   };
   return {
-    async open(place, signal) {
-      timer ??= setTimeout(() => late.abort(), lookMs);
-      const ended = AbortSignal.any([signal, late.signal, over.signal]);
-      const location = await within(locations.open(place, ended), `the place did not answer within ${time}`);
-      return limited(location, place);
-    },
+    // all that a turn reads is of one watch
+    open: (place, signal) => (opened ??= open(place, signal)),
     close() {
       clearTimeout(timer ?? undefined);
       over.abort();
     },
   };
+
+  async function open(place: WatchedPlace, signal: AbortSignal): Promise<WatchedLocation> {
+    timer ??= setTimeout(() => late.abort(), lookMs);
+    const ended = AbortSignal.any([signal, late.signal, over.signal]);
+    const location = await within(locations.open(place, ended), `the place did not answer within ${time}`);
+    return limited(location, place);
+  }
 
   function limited(location: WatchedLocation, { rows }: WatchedPlace): WatchedLocation {
     const listing =

@@ -152,9 +152,10 @@ async function lookWhenDue(options: TurnOptions, claim: WatchClaim, signal: Abor
     return { failed: false, release: { ...ran, ...recovered, dueMs: null }, nextTickMs };
   }
   const dueMs = Math.max(nextTickMs, nowMs + pauseAfter(failedLooks));
-  const { reason, isLimit } = failure;
+  const { reason, isLimit, pauses } = failure;
   const stalled = isLimit || failedLooks + 1 >= mostFailedLooks ? { stalled: reason } : {};
-  const release = { ...ran, nextRunMs: dueMs, failedLooks: failedLooks + 1, ...stalled, dueMs };
+  const paused = pauses ? { paused: true as const } : {};
+  const release = { ...ran, nextRunMs: dueMs, failedLooks: failedLooks + 1, ...stalled, ...paused, dueMs };
   return { failed: true, release, nextTickMs: dueMs };
 }
 
@@ -171,7 +172,8 @@ async function nextJob(
   if (next === 'later') return { retryMs: nowMs + firstPauseMs, outcome: {} };
   if (next === 'started' || next === 'nothing') return { retryMs: null, outcome: {} };
   const retryMs = nowMs + pauseAfter(failures);
-  const outcome = { failures: failures + 1, heldUntilMs: retryMs, stalled: next.failure };
+  const paused = next.pauses ? { paused: true as const } : {};
+  const outcome = { failures: failures + 1, heldUntilMs: retryMs, stalled: next.failure, ...paused };
   return { retryMs, outcome };
 }
 
@@ -180,6 +182,8 @@ interface FailedLook {
   readonly reason: string;
   /** it met a limit of ours, and would again */
   readonly isLimit: boolean;
+  /** it is not to be tried again before a person says so */
+  readonly pauses: boolean;
 }
 
 /** Returns null if the look went well. */
@@ -198,7 +202,12 @@ async function lookAt(
       watch: claim.watch.id_watch,
       error: error.message,
     });
-    return { reason: `${claim.watch.location}: ${error.message}`, isLimit: error instanceof LookLimit };
+    const isLimit = error instanceof LookLimit;
+    return {
+      reason: `${claim.watch.location}: ${error.message}`,
+      isLimit,
+      pauses: isLimit && error.pauses,
+    };
   }
 }
 

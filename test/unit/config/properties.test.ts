@@ -131,6 +131,7 @@ describe('limits', () => {
       targetNames: 1000,
       watches: 100,
       lookMs: 60_000,
+      lookMemoryBytes: 512 * 1024 ** 2,
       compiles: 1,
       runningJobs: 4,
       queuedJobs: 10_000,

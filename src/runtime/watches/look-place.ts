@@ -1,0 +1,49 @@
+/** A place as the process that looks at it is told of it, and what it is asked (`src/adapters/processes/look-processes.ts`). */
+import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { QueryMark } from '../../ports/stores/query-marks.ts';
+import type { MetObject } from '../../ports/stores/watches.ts';
+
+/** The settings that a look is bound by. */
+export interface LookSettings {
+  readonly allowedHosts: readonly string[];
+  readonly plainPasswordHosts: readonly string[];
+  readonly targetMessageBytes: number;
+  /** see `PlaceOptions` of src/runtime/remote/sftp.ts */
+  readonly scratch: string;
+}
+
+/** Files of a bucket, a server or the web; `access`: what they are read with. */
+export interface FilePlace {
+  readonly kind: 'files';
+  readonly location: string;
+  readonly pattern: string | null;
+  readonly access: PlaceAccess | null;
+}
+
+/** Rows of a server of databases. `source`: what is asked, and where it goes; `last`: the newest mark whose rows are loaded. */
+export interface RowPlace {
+  readonly kind: 'rows';
+  readonly request: ToolRequest;
+  readonly source: string;
+  readonly last: QueryMark | null;
+}
+
+export type LookPlace = FilePlace | RowPlace;
+
+/** `objects` is answered in parts, each of them a list of objects. */
+export type LookRequest =
+  | { readonly what: 'open'; readonly place: LookPlace; readonly settings: LookSettings }
+  | { readonly what: 'objects' }
+  | { readonly what: 'digest'; readonly object: MetObject }
+  | { readonly what: 'close' };
+
+export interface OpenedPlace {
+  readonly fileSystem: string | null;
+}
+
+/** What was wrong, as an AppError has it; `code` null: an unexpected fault. */
+export interface LookFault {
+  readonly code: string | null;
+  readonly message: string;
+}
