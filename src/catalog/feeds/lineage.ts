@@ -4,11 +4,10 @@ import type { Adapters } from '../../ports/adapters.ts';
 import type { ColumnRecord, ListSlice, MappingRecord } from '../../ports/stores/catalog.ts';
 import { findFeed, idsOf, listFeeds, targetOf, versionsOf } from './list.ts';
 import type { Feed, FeedVersion } from './list.ts';
-import type { LoadedRowsReader } from './loaded-rows.ts';
 import type { ModelFactsReader } from './model-facts.ts';
 
 type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
-export type FeedStores = Stores & { readonly models: ModelFactsReader; readonly loaded: LoadedRowsReader };
+export type FeedStores = Stores & { readonly models: ModelFactsReader };
 
 /** how far back the latest run of a kind is looked for */
 const latestRuns = 100;
@@ -254,14 +253,15 @@ async function chosenVersions(
 
 /** Rows by feed and table, over all versions of the feed. `some`: the versions are not all there are. */
 async function loadedRows(
-  { loaded }: FeedStores,
+  { jobs }: FeedStores,
   idOrg: number,
   versions: readonly FeedVersion[],
   some: boolean,
 ): Promise<(feed: Feed, tableName: string) => number> {
   const rows = new Map<string, number>();
   const idSchs = some ? versions.flatMap(({ feed }) => idsOf(feed)) : undefined;
-  for (const one of await loaded.read(idOrg, idSchs)) rows.set(`${one.idSch}/${one.tableName}`, one.rows);
+  for (const one of await jobs.sumLoadedRows(idOrg, idSchs))
+    rows.set(`${one.idSch}/${one.tableName}`, one.rows);
   return (feed, tableName) =>
     idsOf(feed).reduce((sum, idSch) => sum + (rows.get(`${idSch}/${tableName}`) ?? 0), 0);
 }

@@ -234,8 +234,6 @@ export interface JobStore {
    * unloaded since. `idSchs`: of these origins alone.
    */
   sumLoadedRows(idOrg: number, idSchs?: readonly number[]): Promise<readonly LoadedRows[]>;
-  /** A text that is another one once what `sumLoadedRows` tells of all origins may be. */
-  loadsMark(idOrg: number): Promise<string>;
   /** Of each of these origins the latest run that completed a load, with what it said of its target. */
   listLatestLoads(idOrg: number, idSchs: readonly number[]): Promise<readonly LatestLoad[]>;
   /** Ids of all jobs of an organisation, in no order. */

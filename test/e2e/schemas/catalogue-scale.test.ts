@@ -104,7 +104,10 @@ async function cloneAll(sql: Sql, idJob: number): Promise<void> {
       select 10000000 + n, 1, 'w' || n from generate_series(1, ${jobs}) n;
       insert into svc.job (id_job, id_workflow, position, id_sch, id_lschma, uuid, ${job})
       select 10000000 + n, 10000000 + n, 0, 1000001 + n % ${schemas - 1}, 1000001 + n % ${schemas - 1}, gen_random_uuid(), ${job}
-        from svc.job, generate_series(1, ${jobs}) n where id_job = ${idJob};`);
+        from svc.job, generate_series(1, ${jobs}) n where id_job = ${idJob};
+      insert into svc.loaded_rows (id_sch, id_org, tables)
+      select s.id_sch, l.id_org, (select jsonb_object_agg(key, value::bigint * ${Math.round(jobs / schemas)}) from jsonb_each_text(l.tables))
+        from svc.loaded_rows l, svc.origin s where s.id_sch > 1000000;`);
   });
   await sql.unsafe('vacuum analyze svc.job');
   await sql.unsafe('analyze');

@@ -398,7 +398,6 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
             record.id_org === idOrg && (idSchs === undefined || idSchs.includes(record.id_sch ?? -1)),
         ),
       ),
-    loadsMark: async () => crypto.randomUUID(),
     listLatestLoads: async (idOrg, idSchs) =>
       idSchs.flatMap((idSch): LatestLoad[] => {
         const latest = rows.findLast(

@@ -8,7 +8,6 @@ import {
   listFeedMappings,
   listFeedSequences,
 } from '../../../catalog/feeds/lineage.ts';
-import { createLoadedRows } from '../../../catalog/feeds/loaded-rows.ts';
 import { createModelFacts } from '../../../catalog/feeds/model-facts.ts';
 import type { Config } from '../../../config/shape.ts';
 import { withStatusLetter } from '../../../jobs/status-letters.ts';
@@ -90,7 +89,6 @@ function sharedOf(
   const feeds = {
     ...adapters,
     models: createModelFacts(catalog),
-    loaded: createLoadedRows(adapters.jobs),
   };
   const get = { method: 'get' as const, tags, ...guards.require('jobs:read') };
   const updateGuard = guards.require('schemas:write');

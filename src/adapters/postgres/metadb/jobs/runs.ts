@@ -67,13 +67,7 @@ export async function listLatestLoads(
   }));
 }
 
-export async function loadsMark(sql: Sql, idOrg: number): Promise<string> {
-  const [row] = await sql<{ mark: string }[]>`
-    select concat_ws(' ', count(*), max(id_job), max(end_date)) as mark from svc.job
-     where id_org = ${idOrg} and status = 'C' and job_type in ('Parse', 'Unload') and id_sch is not null`;
-  return row?.mark ?? '';
-}
-
+/** One row per origin, which the end of each job keeps up to date (migration 0036). */
 export async function sumLoadedRows(
   sql: Sql,
   idOrg: number,
@@ -81,25 +75,17 @@ export async function sumLoadedRows(
 ): Promise<readonly LoadedRows[]> {
   const chosen =
     idSchs === undefined
-      ? sql`j.id_sch is not null`
-      : sql`j.id_sch in (select json_array_elements_text(${JSON.stringify(idSchs.filter(isId))}::text::json)::bigint)`;
-  return sql<LoadedRows[]>`
-    with run as (
-      select j.id_job, j.id_sch, j.job_type, j.summary::json -> 'tables' as tables,
-             a.action ->> case j.job_type when 'Unload' then 'in' else 'out' end as target, a.action ->> 'savemode' = 'o' as overwrites
-        from svc.job j cross join lateral (select j.params_json::json -> 'action' as action) a
-       where j.id_org = ${idOrg} and j.status = 'C' and j.job_type in ('Parse', 'Unload')
-         and ${chosen} and j.summary is not null
-    ), overwritten as (
-      select id_sch, target, max(id_job) as id_job from run where overwrites group by id_sch, target
-    )
-    select r.id_sch as "idSch", t.key as "tableName",
-           sum(case r.job_type when 'Unload' then - t.value::bigint else t.value::bigint end)::bigint as rows
-      from run r
-      left join overwritten o on o.id_sch = r.id_sch and o.target = r.target
-      cross join lateral json_each_text(coalesce(r.tables, '{}')) t
-     where o.id_job is null or r.id_job >= o.id_job
-     group by r.id_sch, t.key`;
+      ? sql`true`
+      : sql`id_sch in (select json_array_elements_text(${JSON.stringify(idSchs.filter(isId))}::text::json)::bigint)`;
+  const rows = await sql<{ idSch: number; tables: string }[]>`
+    select id_sch as "idSch", tables::text as tables from svc.loaded_rows where id_org = ${idOrg} and ${chosen}`;
+  return rows.flatMap(({ idSch, tables }) =>
+    Object.entries(JSON.parse(tables) as Record<string, number>).map(([tableName, count]) => ({
+      idSch,
+      tableName,
+      rows: count,
+    })),
+  );
 }
 
 export async function listIds(sql: Sql, idOrg: number): Promise<readonly number[]> {

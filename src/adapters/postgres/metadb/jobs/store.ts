@@ -22,7 +22,6 @@ import {
   listIds,
   listLatestLoads,
   listRuns,
-  loadsMark,
   removeJob,
   sumLoadedRows,
 } from './runs.ts';
@@ -100,7 +99,6 @@ export function createPostgresJobStore(
     findRun: (idOrg, idJob) => read(idOrg, (tx) => findRun(tx, idOrg, idJob)),
     listIds: (idOrg) => read(idOrg, (tx) => listIds(tx, idOrg)),
     sumLoadedRows: (idOrg, idSchs) => read(idOrg, (tx) => sumLoadedRows(tx, idOrg, idSchs)),
-    loadsMark: (idOrg) => read(idOrg, (tx) => loadsMark(tx, idOrg)),
     listLatestLoads: (idOrg, idSchs) => read(idOrg, (tx) => listLatestLoads(tx, idOrg, idSchs)),
     removeJob: (idOrg, idJob) => within(idOrg, (tx) => removeJob(tx, idOrg, idJob)),
     close: () => notifications.close(),
