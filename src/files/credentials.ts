@@ -10,6 +10,7 @@ import {
   type AccessTexts,
 } from '../config/source-access.ts';
 import { AppError } from '../errors.ts';
+import { secretForms } from '../jobs/secrets/forms.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CredentialRecord } from '../ports/stores/credentials.ts';
 import { isBelow, kindOfLocation, serverOf, storeLocation, type RemoteLocation } from './remote-location.ts';
@@ -97,4 +98,22 @@ export function credentialMisfit(
   if (location !== null && !isBelow(at.text, location))
     return `${at.text}: the credential ${name} is for another place`;
   return null;
+}
+
+/** shorter ones would eat the text around them */
+const shortestSecret = 4;
+
+/** The secrets of a credential as a request may repeat them, to be masked in its record. Without a credential: none. */
+export async function credentialSecrets(
+  adapters: Pick<Adapters, 'credentials' | 'secrets'>,
+  sources: readonly SourceConfig[] | undefined,
+  idOrg: number,
+  name: string | undefined,
+): Promise<string[]> {
+  const found = name === undefined ? null : await findCredential(adapters, sources ?? [], idOrg, name);
+  if (found === null) return [];
+  return secretsOfAccess(found.access)
+    .flatMap((secret) => secret.split(/[\r\n]+/))
+    .filter((secret) => secret.length >= shortestSecret)
+    .flatMap(secretForms);
 }

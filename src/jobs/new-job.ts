@@ -17,19 +17,20 @@ const jobTypes: Readonly<Record<Tool, JobType>> = {
 /** Settings of the built-in engine, as the job record shows them. */
 export const engineDefaults: Readonly<Record<string, string>> = { master: 'local[*]' };
 
-/** `sealed` is the request from `sealRequest`, `sparkConf` the operator's settings of Spark. Also for jobs that a person starts by hand. */
+/** `sealed` is the request from `sealRequest`, `sparkConf` the operator's settings of Spark, `secrets` those of its credential. Also for jobs that a person starts by hand. */
 export function newJob(
   request: ToolRequest,
   sealed: string,
   sparkConf: Readonly<Record<string, string>>,
+  secrets: readonly string[] = [],
 ): NewJob {
   const input = request.from ?? request.in ?? (request.inputs.length === 0 ? null : request.inputs.join(' '));
-  const mask = createMask(secretsIn(request));
+  const mask = createMask([...secretsIn(request), ...secrets]);
   return {
     jobType: jobTypes[request.tool],
     tool: request.tool,
-    params: maskedParams(request),
-    paramsJson: paramsJson(request, request.engine === 'spark' ? sparkConf : engineDefaults),
+    params: maskedParams(request, secrets),
+    paramsJson: paramsJson(request, request.engine === 'spark' ? sparkConf : engineDefaults, secrets),
     request: sealed,
     inputPath: input === null ? null : mask(input),
     outputPath: request.out === undefined ? null : mask(request.out),

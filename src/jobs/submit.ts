@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import type { Adapters } from '../ports/adapters.ts';
 import type { CatalogStore } from '../ports/stores/catalog.ts';
 import type { Submission } from '../ports/stores/jobs.ts';
+import { credentialSecrets } from '../files/credentials.ts';
 import { newJob } from './new-job.ts';
 import { checkAccess } from './request/check-access.ts';
 import type { AccessFault, AccessSettings } from './request/check-access.ts';
@@ -69,7 +70,14 @@ export async function submitCommands(
     idOrg: caller.idOrg,
     workflowName: request.name ?? null,
     jobs: await Promise.all(
-      accepted.map(async (one) => newJob(one, await sealRequest(one, adapters.secrets), settings.spark.conf)),
+      accepted.map(async (one) =>
+        newJob(
+          one,
+          await sealRequest(one, adapters.secrets),
+          settings.spark.conf,
+          await credentialSecrets(adapters, settings.sources, caller.idOrg, one.credential),
+        ),
+      ),
     ),
     idempotency,
   });

@@ -9,9 +9,9 @@ import type { GivenOption, ToolRequest } from './tool-request.ts';
 const mask = '***';
 
 /** Inputs, then the options in their order: the words that stand behind the tool's name in a shell. */
-export function maskedParams(request: ToolRequest): string {
+export function maskedParams(request: ToolRequest, secrets: readonly string[] = []): string {
   const { inputs, given } = request;
-  const maskText = createMask(secretsIn(request));
+  const maskText = createMask([...secretsIn(request), ...secrets]);
   const words = inputs.map((input) => shellWord(maskText(input)));
   const options = given.flatMap((option) => {
     const value = shownValue(option, maskText);
@@ -28,9 +28,13 @@ export function maskedParams(request: ToolRequest): string {
  * `{"spark":{…},"action":{…}}` as text: the engine's settings (`engine`, and on top the request's), then the tool's options by their
  * long names with `_` for `-`. `in` holds the inputs, `out` the target. What was given several times is a list.
  */
-export function paramsJson(request: ToolRequest, engine: Readonly<Record<string, string>>): string {
+export function paramsJson(
+  request: ToolRequest,
+  engine: Readonly<Record<string, string>>,
+  secrets: readonly string[] = [],
+): string {
   const action: Record<string, unknown> = {};
-  const maskText = createMask(secretsIn(request));
+  const maskText = createMask([...secretsIn(request), ...secrets]);
   if (request.inputs.length > 0) action['in'] = oneOrAll(request.inputs.map(maskText));
   const options = request.given.filter(({ long }) => long !== sparkSetting);
   for (const [long, values] of Map.groupBy(options, (option) => option.long)) {

@@ -1,4 +1,5 @@
 /** The next job of a watch: its files are read once for what they hold, and the job is stored with them in one transaction. */
+import { credentialSecrets } from '../../files/credentials.ts';
 import { AppError } from '../../errors.ts';
 import { checkAccess } from '../../jobs/request/check-access.ts';
 import { sealRequest } from '../../jobs/request/stored-request.ts';
@@ -144,7 +145,12 @@ async function jobOf(
   const faults = withoutEmptyFolder(adapters.files, kept.location, all);
   if (faults.length > 0) throw accessError(faults);
   await checkOwners(adapters.catalog, idOrg, [request]);
-  return newJob(request, await sealRequest(request, adapters.secrets), settings.spark.conf);
+  return newJob(
+    request,
+    await sealRequest(request, adapters.secrets),
+    settings.spark.conf,
+    await credentialSecrets(adapters, settings.sources, idOrg, request.credential),
+  );
 }
 
 /** The origin that documents are read by, and what becomes of content that it does not know. */

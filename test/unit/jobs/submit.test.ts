@@ -187,6 +187,24 @@ describe('submitting', () => {
     expect(await adapters.catalog.ownsTargetSchema(2, 'wanted')).toBe(false);
   });
 
+  it('masks the secrets of its credential in the record, wherever the request repeats them', async () => {
+    const settings = readConfig({
+      'cmd.enabled': 'true',
+      'svc.allow.hosts': 'db.example',
+      'svc.sources.store.kind': 'https',
+      'svc.sources.store.host': 'db.example',
+      'svc.sources.store.token': 'canary-of-the-store',
+    });
+    const options: Item[] = [
+      ['--credential', 'store'],
+      ['--row-tag', 'canary-of-the-store'],
+    ];
+    await submit([execution('https://db.example/a.xml', options)], settings);
+    const record = JSON.stringify(await adapters.jobs.findJob(1, 1));
+    expect(record).toContain('--row-tag');
+    expect(record).not.toContain('canary');
+  });
+
   it('gives the first answer again for the same key and body', async () => {
     const body = { executions: [execution('uploads/1/a.xml')] };
     const once = (bodyHash: string) => submitCommands(adapters, on, caller, body, { key: 'k', bodyHash });
