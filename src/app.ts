@@ -20,7 +20,7 @@ import { createExecutionRoutes } from './http/routes/jobs/executions.ts';
 import { createFileRoutes } from './http/routes/files.ts';
 import { createMappingRoutes } from './http/routes/catalog/mappings.ts';
 import { createPageRoutes } from './http/routes/page.ts';
-import { createMetrics } from './http/metrics/prometheus.ts';
+import { createMetrics, routeOf } from './http/metrics/prometheus.ts';
 import { createTransferRoutes } from './http/routes/transfer.ts';
 import { createErrorHandler, problemResponse } from './http/answers/problem.ts';
 import { requestId } from './http/middleware/request-id.ts';
@@ -53,7 +53,13 @@ export function createApp(
 
   app.onError(createErrorHandler(adapters.clock, adapters.logger));
   const metrics = createMetrics(() => adapters.clock.nowMs());
-  app.use('*', metrics.count, behind(basePath), requestId(adapters.clock, adapters.logger), securityHeaders);
+  app.use(
+    '*',
+    metrics.count,
+    behind(basePath),
+    requestId(adapters.clock, adapters.logger, adapters.tracer, routeOf),
+    securityHeaders,
+  );
   if (config.corsOrigins.length > 0) {
     app.use(
       '*',

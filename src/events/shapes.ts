@@ -38,6 +38,10 @@ const jobRecord = z.looseObject({
   failure: text,
   // what the database recorded of a job of no watch
   id_watch: id.nullish().transform((idWatch) => idWatch ?? undefined),
+  trace_id: z
+    .string()
+    .nullish()
+    .transform((traceId) => traceId ?? undefined),
 }) satisfies z.ZodType<WireRecord>;
 
 /** An event of the outbox with the record of its job. */

@@ -1,6 +1,7 @@
 /** What handlers know of a request beside itself: its id, who asks, the connection. */
 import type { Context } from 'hono';
 import type { Principal } from '../access/check-key.ts';
+import type { TraceContext } from '../jobs/trace-context.ts';
 import type { HeldConnection } from '../ports/network/held-connection.ts';
 
 /** What middleware leaves for the handlers of one request. */
@@ -11,6 +12,8 @@ export interface AppEnv {
   };
   Variables: {
     requestId: string;
+    /** the span of this request, within the trace of its caller or one of its own */
+    trace: TraceContext;
     /** path that the host takes off requests; '' for none */
     basePath: string;
     /** set on every operation that needs a key */

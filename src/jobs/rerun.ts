@@ -31,7 +31,7 @@ export async function rerunJob(
       'conflict',
       `job ${idJob} ran with logical schema ${gone}, which was deleted since: send its request again, with a schema that is there`,
     );
-  const rerun = await adapters.jobs.rerunJob(caller.idOrg, idJob);
+  const rerun = await adapters.jobs.rerunJob(caller.idOrg, idJob, caller.traceparent);
   return {
     error: false,
     id_job: rerun.idJob,

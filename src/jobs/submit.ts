@@ -28,6 +28,8 @@ export interface SubmitSettings extends AccessSettings {
 /** Who asks. */
 export interface Caller {
   readonly idOrg: number;
+  /** of the request (W3C Trace Context) */
+  readonly traceparent?: string;
 }
 
 /** The advice where Spark is asked for and not installed. */
@@ -80,6 +82,7 @@ export async function submitCommands(
       ),
     ),
     idempotency,
+    ...(caller.traceparent === undefined ? {} : { traceparent: caller.traceparent }),
   });
   return {
     error: false,

@@ -9,6 +9,7 @@ import type { HealthProbe } from './health-probe.ts';
 import type { JobStore } from './stores/jobs.ts';
 import type { Logger } from './logger.ts';
 import type { TransferProgram } from './processes/transfer-program.ts';
+import type { OperationFigureSource } from './operation-figures.ts';
 import type { ProcessFigures } from './processes/figures.ts';
 import type { HostCallers } from './network/host-callers.ts';
 import type { HostResolver } from './network/outgoing.ts';
@@ -17,6 +18,7 @@ import type { ServiceLog } from './service-log.ts';
 import type { SecretBox } from './stores/secret-box.ts';
 import type { WatchStore } from './stores/watches.ts';
 import type { TokenVerifier } from './network/token-verifier.ts';
+import type { Tracer } from './tracer.ts';
 
 /** Where the application runs, and what can be done there. */
 export interface RuntimeInfo {
@@ -60,6 +62,8 @@ export interface Adapters {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** exports spans; absent if no collector is configured */
+  readonly tracer?: Tracer;
   /** absent where the runtime keeps the log itself */
   readonly log?: ServiceLog;
   /** where each setting was read */
@@ -73,6 +77,8 @@ export interface Adapters {
   readonly runtime: RuntimeInfo;
   /** absent where the runtime does not tell */
   readonly process?: ProcessFigures;
+  /** absent where the runtime has no such figures */
+  readonly figures?: OperationFigureSource;
   readonly build: BuildInfo;
   /** names of hosts that requests name, for the gate that they pass */
   readonly hosts: HostResolver;

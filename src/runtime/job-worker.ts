@@ -55,6 +55,7 @@ export function createJobWorker(
     pollMs,
     killGraceMs,
     maxAttempts: config.limits.attempts,
+    ...(adapters.tracer === undefined ? {} : { tracer: adapters.tracer }),
     ...(opened.version === null ? {} : { fitsDatabase: fitsDatabase(opened.version) }),
     ...(config.limits.jobRunMs === unlimited ? {} : { runLimitMs: config.limits.jobRunMs }),
   });

@@ -95,7 +95,13 @@ const areas: readonly Area[] = [
   },
   {
     name: 'adapters/postgres',
-    values: [...adapter.values, 'adapters/row-sinks', 'jobs/record.ts', 'jobs/status-letters.ts'],
+    values: [
+      ...adapter.values,
+      'adapters/row-sinks',
+      'jobs/record.ts',
+      'jobs/status-letters.ts',
+      'jobs/trace-context.ts',
+    ],
     types: adapter.types,
     packages: ['node:', 'postgres'],
   },
@@ -125,6 +131,11 @@ const areas: readonly Area[] = [
   onNode('validators', ['libxml2-wasm']),
   onNode('server', ['swagger-ui-dist']),
   onNode('system', ['jose']),
+  onNode('telemetry', [
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/resources',
+    '@opentelemetry/sdk-trace',
+  ]),
   { name: 'index.ts', values: ['*'], packages: [] },
   { name: 'runtime/cloudflare.ts', values: ['*'], packages: web },
   { name: 'runtime', values: ['*'], packages: ['node:', '@hono/node-server', 'postgres', ...web] },

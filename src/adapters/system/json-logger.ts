@@ -7,6 +7,8 @@ export interface JsonLoggerOptions {
   readonly write: (line: string) => void;
   /** below it nothing is written; absent: all is */
   readonly level?: () => LogLevel;
+  /** in every entry, before its own */
+  readonly fields?: Readonly<Record<string, unknown>>;
   /** masks secrets in the text of an entry */
   readonly mask: (text: string) => string;
 }
@@ -19,7 +21,7 @@ export function createJsonLogger(options: JsonLoggerOptions): Logger {
   ): void => {
     const lowest = logLevels.indexOf(options.level?.() ?? 'INFO');
     if (logLevels.findIndex((name) => name.toLowerCase() === level) > lowest) return;
-    const event = { time: new Date().toISOString(), level, message, ...fields };
+    const event = { time: new Date().toISOString(), level, message, ...options.fields, ...fields };
     const line = JSON.stringify(event, (_, value: unknown) => plain(value, options.mask));
     options.write(`${line}\n`);
   };

@@ -51,7 +51,7 @@ const security: Record<string, string[]>[] = [{}, { [apiKeySchemeName]: [] }];
 export function createActuatorRoutes(
   adapters: Pick<
     Adapters,
-    'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens'
+    'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens' | 'figures'
   >,
   metrics: Metrics,
   guards: Guards,
@@ -78,7 +78,7 @@ export function createActuatorRoutes(
 function sharedOf(
   adapters: Pick<
     Adapters,
-    'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens'
+    'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens' | 'figures'
   >,
   metrics: Metrics,
   guards: Guards,

@@ -34,7 +34,7 @@ const operatorOrg = 1;
 
 type OperationAdapters = Pick<
   Adapters,
-  'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens'
+  'health' | 'build' | 'jobs' | 'watches' | 'process' | 'log' | 'settings' | 'tokens' | 'figures'
 >;
 
 export function actuatorOperations(adapters: OperationAdapters, metrics: Metrics, guards: Guards) {

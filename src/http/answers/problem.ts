@@ -146,7 +146,11 @@ export function createErrorHandler(clock: Clock, logger: Logger): ErrorHandler<A
       );
     }
     if (isOutage(error)) {
-      logger.warn('outage', { request_id: c.get('requestId'), error: error.message });
+      logger.warn('outage', {
+        request_id: c.get('requestId'),
+        trace_id: c.get('trace')?.traceId,
+        error: error.message,
+      });
       const detail = 'something the service needs does not answer now; try again in a few seconds';
       return problemResponse(c, clock, { code: 'service_unavailable', detail }, { 'Retry-After': '5' });
     }
@@ -154,6 +158,7 @@ export function createErrorHandler(clock: Clock, logger: Logger): ErrorHandler<A
     if (framework !== null) return problemResponse(c, clock, framework);
     logger.error('unexpected fault', {
       request_id: c.get('requestId'),
+      trace_id: c.get('trace')?.traceId,
       method: c.req.method,
       path: clientPath(c),
       error: error.stack ?? String(error),

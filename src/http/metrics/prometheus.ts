@@ -10,6 +10,7 @@ import type { HealthComponent } from '../../ports/health-probe.ts';
 import { ownAddress } from '../middleware/address.ts';
 import type { AppEnv } from '../env.ts';
 import { createJobMetrics, type JobMetrics } from './jobs.ts';
+import { operationFamilies, poolFamilies } from './operation.ts';
 import { watchFamilies } from './watches.ts';
 import { createCounter, createHistogram, gauge, type Family } from './families.ts';
 
@@ -17,7 +18,10 @@ import { createCounter, createHistogram, gauge, type Family } from './families.t
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-export type MetricSources = Pick<Adapters, 'jobs' | 'watches' | 'health' | 'build' | 'process' | 'tokens'>;
+export type MetricSources = Pick<
+  Adapters,
+  'jobs' | 'watches' | 'health' | 'build' | 'process' | 'tokens' | 'figures'
+>;
 
 /** An answer is due in a second, whatever does not answer. */
 const partPatienceMs = 700;
@@ -40,7 +44,9 @@ export function createMetrics(nowMs: () => number): Metrics {
   let readers = 0;
 
   /** Null: the database gives no answer, or owes several already. */
-  async function readStored(sources: Pick<MetricSources, 'jobs' | 'watches'>): Promise<Family[] | null> {
+  async function readStored(
+    sources: Pick<MetricSources, 'jobs' | 'watches' | 'figures'>,
+  ): Promise<Family[] | null> {
     if (readers >= mostReaders) return null;
     readers += 1;
     try {
@@ -62,8 +68,12 @@ export function createMetrics(nowMs: () => number): Metrics {
       durations.observe({ method, route: labels.route }, (nowMs() - beganMs) / 1000);
     },
 
-    async families({ jobs, watches, health, build, process, tokens }) {
-      const stored = readStored({ jobs, watches });
+    async families({ jobs, watches, health, build, process, tokens, figures: installation }) {
+      const stored = readStored({
+        jobs,
+        watches,
+        ...(installation === undefined ? {} : { figures: installation }),
+      });
       const [parts, figures] = await Promise.all([readParts(health), process?.read() ?? null]);
       const isDatabaseUp = parts.get('db')?.status === 'UP';
       const ofDatabase = await answerWithin(stored, isDatabaseUp ? figurePatienceMs : 0);
@@ -85,6 +95,7 @@ export function createMetrics(nowMs: () => number): Metrics {
           typeof running === 'number' ? running : 0,
         ),
         ...(ofDatabase ?? []),
+        ...poolFamilies(installation),
         ...keyFamilies(tokens?.keys?.()),
         requests.family('svc_http_requests_total', 'Requests answered, by route and class of status.'),
         durations.family('svc_http_request_duration_seconds', 'Time until the answer began.'),
@@ -96,13 +107,14 @@ export function createMetrics(nowMs: () => number): Metrics {
 
 /** Figures that come from the database. */
 async function storedFamilies(
-  { jobs, watches }: Pick<MetricSources, 'jobs' | 'watches'>,
+  { jobs, watches, figures }: Pick<MetricSources, 'jobs' | 'watches' | 'figures'>,
   jobMetrics: JobMetrics,
 ): Promise<Family[]> {
-  const [counts, ofJobs, ofWatches] = await Promise.all([
+  const [counts, ofJobs, ofWatches, ofInstallation] = await Promise.all([
     jobs.countByStatus(),
     jobMetrics.families(jobs),
     watchFamilies(watches),
+    operationFamilies(figures),
   ]);
   const states = Object.keys(legalTransitions) as JobStatus[];
   return [
@@ -116,6 +128,7 @@ async function storedFamilies(
     ),
     ...ofJobs,
     ...ofWatches,
+    ...ofInstallation,
   ];
 }
 
@@ -163,7 +176,7 @@ function keyFamilies(
 }
 
 /** The template of the path, never the path: that names jobs and schemas, and there is no end of them. */
-function routeOf(c: Context<AppEnv>): string {
+export function routeOf(c: Context<AppEnv>): string {
   const { route } = ownAddress(routePath(c), c.req.path);
   return route.endsWith('*') ? 'none' : route.replaceAll(/:(\w+)/g, '{$1}');
 }

@@ -74,6 +74,10 @@ export const Job = z
     progress: z.number().min(0).max(1).nullable(),
     failure: z.string().nullable(),
     id_watch: id.optional(),
+    trace_id: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/)
+      .optional(),
   })
   .openapi('Job', {
     description: 'A job record; times are epoch milliseconds, secrets are masked.',

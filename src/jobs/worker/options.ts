@@ -1,6 +1,7 @@
 /** What a worker is given: ports, times and how many jobs it runs. */
 import type { JobStore, WorkerIdentity } from '../../ports/stores/jobs.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { Tracer } from '../../ports/tracer.ts';
 import type { ProcessRunner } from '../../ports/processes/runner.ts';
 
 export interface WorkerOptions {
@@ -22,4 +23,6 @@ export interface WorkerOptions {
   readonly fitsDatabase?: () => Promise<boolean>;
   /** running time of a job, all its attempts together; absent: none */
   readonly runLimitMs?: number;
+  /** exports the spans of jobs and their steps; absent: nobody wants them */
+  readonly tracer?: Tracer;
 }

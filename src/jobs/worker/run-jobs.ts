@@ -3,6 +3,7 @@
  * It never stops by itself: a database that does not answer is asked again, later and later.
  */
 import { startReaper, type Reaper } from './reaper.ts';
+import { beginJobSpan } from './job-span.ts';
 import { superviseJob } from './supervise-job.ts';
 import { backOffMs, pause, race } from './waiting.ts';
 import type { WorkerOptions } from './options.ts';
@@ -46,10 +47,21 @@ export function createWorker(options: WorkerOptions): Worker {
           await jobs.waitForWork(options.pollMs, wake);
           continue;
         }
-        logger.info('job claimed', { job: claim.idJob, tool: claim.tool, attempt: claim.attempt });
-        const job = superviseJob(options, claim, handingBack.signal)
+        const span = beginJobSpan(options, claim);
+        logger.info('job claimed', {
+          job: claim.idJob,
+          tool: claim.tool,
+          attempt: claim.attempt,
+          ...span.fields,
+        });
+        const job = superviseJob(options, claim, handingBack.signal, span)
+          .then(() => span.end())
           .catch((error: unknown) =>
-            logger.error('job left to its lease', { job: claim.idJob, error: messageOf(error) }),
+            logger.error('job left to its lease', {
+              job: claim.idJob,
+              error: messageOf(error),
+              ...span.fields,
+            }),
           )
           .finally(() => {
             running.delete(job);

@@ -1,5 +1,6 @@
 /** One claimed job from the start of its process to the record of its end. */
 import type { Claim, StoredJob } from '../../ports/stores/jobs.ts';
+import type { JobSpan } from './job-span.ts';
 import { keepLease, type EndReason } from './keep-lease.ts';
 import { askTarget } from './reconcile.ts';
 import { crashSignals, exitCodes, leftBehind } from './tool-exit.ts';
@@ -32,6 +33,7 @@ export async function superviseJob(
   options: WorkerOptions,
   claim: Claim,
   handBack: AbortSignal,
+  span: JobSpan,
 ): Promise<void> {
   const { jobs, logger } = options;
   if (claim.purpose === 'reconcile') {
@@ -40,24 +42,29 @@ export async function superviseJob(
   }
   let ending: Ending;
   try {
-    ending = await runProcess(options, claim, handBack);
+    ending = await runProcess(options, claim, handBack, span);
   } catch (error) {
-    logger.error('the tool cannot be started', { job: claim.idJob, error: String(error) });
+    logger.error('the tool cannot be started', { job: claim.idJob, error: String(error), ...span.fields });
     const failure = `the tool ${claim.tool} could not be started`;
     return persist(options, claim, () => tryAgain(options, claim, failure));
   }
-  logger.info('process ended', { job: claim.idJob, ...ending });
+  logger.info('process ended', { job: claim.idJob, ...ending, ...span.fields });
   if (ending.code === exitCodes.completed) {
     return persist(options, claim, () => jobs.finish(claim, 'completed', null));
   }
   if (ending.endReason !== 'lost') await settle(options, claim, ending, handBack);
 }
 
-async function runProcess(options: WorkerOptions, claim: Claim, handBack: AbortSignal): Promise<Ending> {
+async function runProcess(
+  options: WorkerOptions,
+  claim: Claim,
+  handBack: AbortSignal,
+  span: JobSpan,
+): Promise<Ending> {
   const child = await options.runner.start({
     tool: claim.tool,
     argv: ['-j', String(claim.idJob)],
-    environment: { SVC_JOB_EPOCH: String(claim.epoch) },
+    environment: { SVC_JOB_EPOCH: String(claim.epoch), TRACEPARENT: span.traceparent },
     idJob: claim.idJob,
     epoch: claim.epoch,
     // what is tried again gets a process of its own

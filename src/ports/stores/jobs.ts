@@ -30,6 +30,8 @@ export interface Submission {
   readonly workflowName: string | null;
   readonly jobs: readonly NewJob[];
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
+  /** of the request (W3C Trace Context); absent: each job begins a trace of its own */
+  readonly traceparent?: string;
 }
 
 export interface Submitted {
@@ -64,6 +66,10 @@ export interface Claim {
   readonly purpose: 'run' | 'reconcile';
   /** how long earlier attempts ran */
   readonly ranMs: number;
+  /** the trace that the job belongs to */
+  readonly traceId?: string;
+  /** `traceparent` of the request that made the job; absent: none did, or it named none */
+  readonly traceparent?: string;
 }
 
 /** A job as its tool and its worker need it. */
@@ -159,6 +165,7 @@ export interface JobStore {
   rerunJob(
     idOrg: number,
     idJob: number,
+    traceparent?: string,
   ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }>;
   /** Asks for the end of a job, idempotent; null: no such job. */
   requestKill(idOrg: number, idJob: number): Promise<JobRecord | null>;

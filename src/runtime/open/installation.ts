@@ -8,6 +8,8 @@ import { createPostgresCatalogStore } from '../../adapters/postgres/metadb/catal
 import { createPostgresCredentialStore } from '../../adapters/postgres/metadb/credential-store.ts';
 import type { Sql } from '../../adapters/postgres/client/connect.ts';
 import { createPostgresJobStore } from '../../adapters/postgres/metadb/jobs/store.ts';
+import { openConnections } from '../../adapters/postgres/client/pool-sockets.ts';
+import { readOperationFigures } from '../../adapters/postgres/metadb/operation-figures.ts';
 import { createPostgresQueryMarks } from '../../adapters/postgres/metadb/query-marks.ts';
 import { createPostgresWatchSchedule } from '../../adapters/postgres/metadb/watches/schedule.ts';
 import { createPostgresWatchStore } from '../../adapters/postgres/metadb/watches/store.ts';
@@ -29,6 +31,8 @@ import { locateHome, openHomeFolder, readIfThere } from '../home.ts';
 import type { Environment, Home } from '../home.ts';
 import { openDatabase, type DatabaseRoles } from './database.ts';
 import { openFiles } from './files.ts';
+import { openTracer } from './tracer.ts';
+import { parseTraceparent } from '../../jobs/trace-context.ts';
 import { mergeSettings, parseProperties, settingOrigins } from '../../config/java-properties.ts';
 
 export interface OpenOptions {
@@ -69,6 +73,8 @@ export interface OpenedInstallation {
     | 'logger'
     | 'log'
     | 'settings'
+    | 'tracer'
+    | 'figures'
   >;
   /** whether the database still has the version of this program; null for tools, which check it once at their start */
   readonly version: VersionWatch | null;
@@ -97,7 +103,14 @@ export async function openInstallation(
   let maskKnown = createMask(secretsOf(config));
   const mask = (text: string): string => maskKnown(text);
   const log = createServiceLog(options.write);
-  const logger = createJsonLogger({ write: log.write, mask, level: log.level });
+  const trace = options.role === 'tool' ? parseTraceparent(environment['TRACEPARENT']) : null;
+  const logger = createJsonLogger({
+    write: log.write,
+    mask,
+    level: log.level,
+    ...(trace === null ? {} : { fields: { trace_id: trace.traceId } }),
+  });
+  const tracer = options.role === 'service' ? await openTracer(environment) : null;
 
   const database = await openDatabase(config, home, options, logger);
   maskKnown = createMask([...secretsOf(config), ...passwordsOf(database.url)]);
@@ -167,6 +180,11 @@ export async function openInstallation(
         logger,
         log,
         settings: settingOrigins(file, environment),
+        ...(tracer === null ? {} : { tracer }),
+        figures: {
+          read: () => readOperationFigures(pool, limits.keepJobsMs),
+          pools: () => ({ shared: { open: openConnections(pool), max: pool.options.max } }),
+        },
       },
       schedule: {
         ...schedule,
@@ -184,12 +202,14 @@ export async function openInstallation(
         closed ??= jobs
           .close()
           .then(() => reading?.close())
+          .then(() => tracer?.close())
           .then(() => database.close());
         return closed;
       },
     };
   } catch (error) {
     version?.stop();
+    await tracer?.close();
     await database.close();
     throw error;
   }

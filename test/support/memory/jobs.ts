@@ -2,6 +2,7 @@
 import { AppError } from '../../../src/errors.ts';
 import { legalTransitions, terminalStatuses } from '../../../src/jobs/record.ts';
 import type { JobStatus } from '../../../src/jobs/record.ts';
+import { parseTraceparent } from '../../../src/jobs/trace-context.ts';
 import { pause } from '../../../src/jobs/worker/waiting.ts';
 import {
   copyOf,
@@ -29,6 +30,9 @@ import type {
   WorkerIdentity,
 } from '../../../src/ports/stores/jobs.ts';
 
+/** The trace of the request, or one of its own. */
+const traceIdOf = (traceparent: string | undefined): string =>
+  parseTraceparent(traceparent)?.traceId ?? crypto.randomUUID().replaceAll('-', '');
 const isIdle = (status: JobStatus): boolean => status === 'queued' || status === 'waiting';
 const isHeld = (status: JobStatus): boolean => status === 'running' || status === 'terminating';
 
@@ -123,6 +127,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       failure: null,
     });
     return {
+      ...(row.record.trace_id === undefined ? {} : { traceId: row.record.trace_id }),
       idJob: row.record.id_job,
       uuid: row.uuid,
       idOrg: row.record.id_org,
@@ -135,7 +140,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
   }
 
   return {
-    async submit({ idOrg, workflowName, jobs, idempotency: wanted }): Promise<Submitted> {
+    async submit({ idOrg, workflowName, jobs, idempotency: wanted, traceparent }): Promise<Submitted> {
       const known = wanted === null ? undefined : idempotency.get(`${idOrg}/${wanted.key}`);
       if (known !== undefined) {
         if (known.bodyHash !== wanted?.bodyHash) {
@@ -149,7 +154,11 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       }
       checkRoom(idOrg, jobs.length);
       const workflow = createWorkflow(idOrg, workflowName);
-      const idJobs = jobs.map((job, position) => insert(job, workflow, position).record.id_job);
+      const idJobs = jobs.map((job, position) => {
+        const { record } = insert(job, workflow, position);
+        Object.assign(record, { trace_id: traceIdOf(traceparent) });
+        return record.id_job;
+      });
       if (wanted !== null)
         idempotency.set(`${idOrg}/${wanted.key}`, {
           bodyHash: wanted.bodyHash,
@@ -171,7 +180,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       const found = workflows.some((one) => one.idWorkflow === idWorkflow && one.idOrg === idOrg);
       return found ? paged(jobsOf(idWorkflow).map(recordOf), page, size) : null;
     },
-    async rerunJob(idOrg, idJob) {
+    async rerunJob(idOrg, idJob, traceparent) {
       const old = own(idOrg, idJob);
       if (old === undefined) throw new AppError('not_found', 'there is no such job');
       if (!terminalStatuses.has(old.record.status))
@@ -202,6 +211,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         0,
         { rerunOf: idJob },
       );
+      Object.assign(made.record, { trace_id: traceIdOf(traceparent) });
       if (['Parse', 'Write', 'Unload'].includes(record.job_type)) made.record.id_lschma = record.id_lschma;
       return { idJob: made.record.id_job, idWorkflow: workflow.idWorkflow, tool: old.tool };
     },

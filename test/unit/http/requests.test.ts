@@ -72,7 +72,14 @@ describe('request ids', () => {
     expect(adapters.logLines).toContainEqual({
       level: 'info',
       message: 'request',
-      fields: { request_id: 'r1', method: 'POST', path: '/v2/file/upload/xml', status: 401, duration_ms: 0 },
+      fields: {
+        request_id: 'r1',
+        trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown,
+        method: 'POST',
+        path: '/v2/file/upload/xml',
+        status: 401,
+        duration_ms: 0,
+      },
     });
     expect(JSON.stringify(adapters.logLines)).not.toContain('very-secret');
   });

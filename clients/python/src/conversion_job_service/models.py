@@ -189,6 +189,8 @@ class Job(TypedDict):
     """Why it did not complete, in a sentence; null otherwise."""
     id_watch: NotRequired[int]
     """The watch that found its files; absent in a job that a request asked for."""
+    trace_id: NotRequired[str]
+    """The trace that the job belongs to (W3C Trace Context): that of the `traceparent` of the request that made it, or one of its own."""
 
 
 class JobLog(TypedDict):

@@ -22,6 +22,13 @@ export interface PoolSockets {
   endWith<Ended extends Endable>(pool: Ended): Ended;
 }
 
+const openSockets = new WeakMap<object, () => number>();
+
+/** How many connections a pool has open; 0 for what is no pool of ours. */
+export function openConnections(pool: object): number {
+  return openSockets.get(pool)?.() ?? 0;
+}
+
 export function createPoolSockets(): PoolSockets {
   const open = new Set<PoolSocket>();
   let hasEnded = false;
@@ -37,6 +44,7 @@ export function createPoolSockets(): PoolSockets {
     },
     endWith(pool) {
       const end = pool.end.bind(pool);
+      openSockets.set(pool, () => open.size);
       return Object.assign(pool, {
         async end(options?: { readonly timeout?: number }): Promise<void> {
           // queries that are under way may need a connection until then

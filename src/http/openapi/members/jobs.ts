@@ -35,6 +35,8 @@ export const jobMembers: MemberTexts = {
     progress: 'Share that is done, 0 to 1; null where that cannot be told.',
     failure: 'Why it did not complete, in a sentence; null otherwise.',
     id_watch: 'The watch that found its files; absent in a job that a request asked for.',
+    trace_id:
+      'The trace that the job belongs to (W3C Trace Context): that of the `traceparent` of the request that made it, or one of its own.',
   },
   JobLog: {
     id_job: 'The job.',

@@ -10,7 +10,8 @@ import type {
   RunCmdResponse as RunAnswer,
 } from '../../../jobs/request/execution-request.ts';
 import { statusLetters, type StatusLetter } from '../../../jobs/status-letters.ts';
-import { requireCommands, submitCommands } from '../../../jobs/submit.ts';
+import { requireCommands, submitCommands, type Caller } from '../../../jobs/submit.ts';
+import { formatTraceparent } from '../../../jobs/trace-context.ts';
 import { waitForJobs } from '../../../jobs/wait.ts';
 import type { Adapters } from '../../../ports/adapters.ts';
 import type { Guards } from '../../middleware/auth.ts';
@@ -105,7 +106,7 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
   ): Promise<RunAnswer> {
     const key = headers['idempotency-key'];
     const idempotency = key === undefined ? null : { key, bodyHash: await sha256Hex(await bodyText(c)) };
-    return submitCommands(adapters, config, c.get('principal'), request, idempotency);
+    return submitCommands(adapters, config, callerOf(c), request, idempotency);
   }
 
   /** Ends early, with what is known by then, where connections run short. */
@@ -139,10 +140,15 @@ export function createRunRoutes(adapters: Adapters, config: Config, guards: Guar
       responses: { 200: json(RerunJobResponse, 'The new job is queued.'), ...problems(400, 409, 501) },
     }),
     async (c) => {
-      const answer = await rerunJob(adapters, config, c.get('principal'), c.req.valid('param').id_job);
+      const answer = await rerunJob(adapters, config, callerOf(c), c.req.valid('param').id_job);
       return c.json(wire(answer), 200);
     },
   );
 
   return createGroup([run, rerun]);
+}
+
+/** The organisation that asks, and the span of its request, which the jobs belong to. */
+function callerOf(c: Context<AppEnv>): Caller {
+  return { idOrg: c.get('principal').idOrg, traceparent: formatTraceparent(c.get('trace')) };
 }

@@ -47,6 +47,7 @@ export function runningJobs(given: JobStoreUse): void {
       attempt: 1,
       progress: null,
       failure: null,
+      trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown,
     });
     expect(await given.jobs.findJob(idOrg, 2 ** 60)).toBeNull();
     expect(await given.jobs.findJob(idOrg, 0)).toBeNull();
@@ -94,7 +95,7 @@ export function runningJobs(given: JobStoreUse): void {
     const idJob = await given.submitOne(idOrg);
     const before = Date.now();
     const claim = await given.claimJob(idJob);
-    expect(claim).toEqual({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run', ranMs: 0 });
+    expect(claim).toMatchObject({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run', ranMs: 0 });
     const running = await given.jobs.findJob(idOrg, idJob);
     expect(running).toMatchObject({
       status: 'running',

@@ -26,9 +26,10 @@ export async function claimJob(
   extra: boolean,
 ): Promise<Claim | null> {
   const [row] = await sql<ClaimRow[]>`
-    select * from svc.claim_job(${settings.maxRunningPerOrg}::int, ${leaseMs} * interval '1 millisecond',
+    select c.*, j.trace_id, j.trace_parent from svc.claim_job(${settings.maxRunningPerOrg}::int, ${leaseMs} * interval '1 millisecond',
                                 ${worker.workerId}, ${worker.host}, ${worker.osUser}, ${worker.basePath},
-                                ${worker.slots ?? null}::int, ${extra})`;
+                                ${worker.slots ?? null}::int, ${extra}) c
+      left join svc.job j on j.id_job = c.claimed`;
   if (row === undefined) return null;
   return {
     idJob: row.claimed,
@@ -38,6 +39,8 @@ export async function claimJob(
     tool: row.run_tool,
     purpose: row.adopted ? 'reconcile' : 'run',
     ranMs: row.ran_ms,
+    ...(row.trace_id === null ? {} : { traceId: row.trace_id }),
+    ...(row.trace_parent === null ? {} : { traceparent: row.trace_parent }),
   };
 }
 
@@ -49,6 +52,8 @@ interface ClaimRow {
   readonly run_tool: string;
   readonly adopted: boolean;
   readonly ran_ms: number;
+  readonly trace_id: string | null;
+  readonly trace_parent: string | null;
 }
 
 export async function heartbeat(sql: Sql, claim: Claim, leaseMs: number): Promise<'ok' | 'kill' | 'lost'> {

@@ -70,7 +70,8 @@ export function createPostgresJobStore(
     listJobs: (idOrg, page, size) => read(idOrg, (tx) => listJobs(tx, idOrg, page, size)),
     listWorkflowJobs: (idOrg, idWorkflow, page, size) =>
       read(idOrg, (tx) => listWorkflowJobs(tx, idOrg, idWorkflow, page, size)),
-    rerunJob: (idOrg, idJob) => within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob)),
+    rerunJob: (idOrg, idJob, traceparent) =>
+      within(idOrg, (tx) => rerun(tx, settings, idOrg, idJob, traceparent)),
     requestKill: (idOrg, idJob) => within(idOrg, (tx) => requestKill(tx, idOrg, idJob)),
     claimJob: (worker, leaseMs, extra = false) => claimJob(sql, settings, worker, leaseMs, extra),
     startByHand: (job, idOrg, worker, leaseMs) =>

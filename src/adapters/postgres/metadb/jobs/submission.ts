@@ -8,6 +8,7 @@ import type {
   Submitted,
   WorkerIdentity,
 } from '../../../../ports/stores/jobs.ts';
+import { formatTraceparent, parseTraceparent } from '../../../../jobs/trace-context.ts';
 import { isId, storable } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 import { resolveReferences, type RequestColumns } from './references.ts';
@@ -42,7 +43,15 @@ async function submitWithin(
   }
   await checkRoom(tx, settings, idOrg, submission.jobs.length);
   const idWorkflow = await createWorkflow(tx, idOrg, submission.workflowName);
-  const idJobs = await insertQueued(tx, settings, idOrg, idWorkflow, submission.jobs);
+  const idJobs = await insertQueued(
+    tx,
+    settings,
+    idOrg,
+    idWorkflow,
+    submission.jobs,
+    null,
+    submission.traceparent,
+  );
   if (idempotency !== null) {
     await tx`update svc.idempotency set id_workflow = ${idWorkflow} where id_org = ${idOrg} and key = ${idempotency.key}`;
   }
@@ -130,6 +139,7 @@ async function insertQueued(
   idWorkflow: number,
   jobs: readonly NewJob[],
   idWatch: number | null = null,
+  traceparent?: string,
 ): Promise<number[]> {
   const rows = jobs.map((job, position) => ({
     position,
@@ -145,15 +155,23 @@ async function insertQueued(
   }));
   const inserted = await tx<{ id_job: number }[]>`
     insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, input_path, output_path,
-                         id_sch, id_parent_job, id_watch, deadline, max_attempts)
+                         id_sch, id_parent_job, id_watch, trace_id, trace_parent, deadline, max_attempts)
     select ${idOrg}, ${idWorkflow}, r.position, r.position = 0, r.job_type, r.tool, r.params, r.params_json, r.request, r.input_path, r.output_path,
-           r.id_sch, r.id_parent_job, ${idWatch}, clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
+           r.id_sch, r.id_parent_job, ${idWatch}, ${traceColumns(tx, traceparent)}, clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
       from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(
              position int, job_type text, tool text, params text, params_json text, request text, input_path text, output_path text,
              id_sch bigint, id_parent_job bigint)
      order by r.position
     returning id_job`;
   return inserted.map((row) => row.id_job);
+}
+
+/** Values of `trace_id` and `trace_parent`. */
+function traceColumns(tx: TransactionSql | Sql, traceparent: string | undefined) {
+  const trace = parseTraceparent(traceparent);
+  return trace === null
+    ? tx`replace(gen_random_uuid()::text, '-', ''), null`
+    : tx`${trace.traceId}, ${formatTraceparent(trace)}`;
 }
 
 /** One attempt, no deadline: a person watches it. That an origin does not exist is for the tool to say. */
@@ -201,6 +219,7 @@ export async function rerun(
   settings: JobStoreSettings,
   idOrg: number,
   idJob: number,
+  traceparent?: string,
 ): Promise<{ readonly idJob: number; readonly idWorkflow: number; readonly tool: string }> {
   const absent = new AppError('not_found', 'there is no such job');
   if (!isId(idJob)) throw absent;
@@ -220,10 +239,10 @@ export async function rerun(
     const { request, params, params_json, idSch } = await resolveReferences(tx, old.id_workflow, old);
     const [inserted] = await tx<{ id_job: number }[]>`
       insert into svc.job (id_org, id_workflow, position, ready, job_type, tool, params, params_json, request, input_path, output_path,
-                           id_sch, id_lschma, id_parent_job, rerun_of, deadline, max_attempts)
+                           id_sch, id_lschma, id_parent_job, rerun_of, trace_id, trace_parent, deadline, max_attempts)
       select id_org, ${idWorkflow}, 0, true, job_type, tool, ${params}, ${params_json}, ${request}, input_path, output_path,
              (select id_sch from svc.origin where id_sch = ${idSch} for key share),
-             case when job_type in ('Parse', 'Write', 'Unload') then id_lschma end, id_job, id_job,
+             case when job_type in ('Parse', 'Write', 'Unload') then id_lschma end, id_job, id_job, ${traceColumns(tx, traceparent)},
              clock_timestamp() + ${settings.deadlineMs} * interval '1 millisecond', ${settings.maxAttempts}
         from svc.job where id_job = ${idJob}
       returning id_job`;
