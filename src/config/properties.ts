@@ -162,6 +162,12 @@ export const properties = [
     meaning: 'memory of a job for objects of JavaScript, such as 8 GiB; empty: as Node has it, up to 4 GiB',
   },
   {
+    name: 'svc.worker.port',
+    initial: '',
+    meaning:
+      'port on which a worker without a service (npm run worker) answers /actuator, at the address of HOST; 0: any free port; empty: none',
+  },
+  {
     name: 'svc.worker.threads_from',
     initial: '64 MiB',
     meaning:
@@ -227,6 +233,7 @@ export function readConfig(record: PropertyRecord): Config {
       memoryBytes: read('svc.worker.memory', (value) =>
         value === '' ? null : parseQuantity(value, sizeUnits, 'a size such as 8 GiB'),
       ),
+      port: read('svc.worker.port', parsePort),
       threadsFromBytes: read('svc.worker.threads_from', (value) =>
         parseQuantity(value, sizeUnits, 'a size such as 64 MiB'),
       ),
@@ -239,4 +246,11 @@ export function readConfig(record: PropertyRecord): Config {
   }
   if (complaints.length > 0) throw new ConfigError(complaints);
   return config;
+}
+
+function parsePort(text: string): number | null {
+  if (text === '') return null;
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new Error('must be a number from 0 to 65535');
+  return port;
 }

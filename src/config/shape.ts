@@ -174,6 +174,8 @@ const worker = z
     idleMs: amount.nullable(),
     /** what a tool may use for objects of JavaScript; null: as Node has it */
     memoryBytes: amount.nullable(),
+    /** of `/actuator` of a worker without a service; null: none */
+    port: z.number().int().nonnegative().nullable(),
     /** smaller inputs are loaded without threads, whatever `--workers` says */
     threadsFromBytes: amount,
   })

@@ -8,19 +8,10 @@ export function hasHiddenCharacters(name: string): boolean {
   return hidden.test(name);
 }
 
-/** The name with each such character as `\u{…}`, for messages. */
+/** The name with each such character escaped, for messages: `\n`, `\r`, else `\u{…}`. */
 export function withoutHiddenCharacters(name: string): string {
-  return name.replace(
-    new RegExp(hidden, 'gu'),
-    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
-  );
-}
-
-const longestShown = 200;
-
-/** The name for messages: without hidden characters, its middle left out if it is long. */
-export function shortName(name: string): string {
-  if (name.length <= longestShown) return withoutHiddenCharacters(name);
-  const half = longestShown / 2;
-  return withoutHiddenCharacters(`${name.slice(0, half)}…${name.slice(-half)}`.toWellFormed());
+  return name.replace(new RegExp(hidden, 'gu'), (character) => {
+    if (character === '\n') return '\\n';
+    return character === '\r' ? '\\r' : `\\u{${character.codePointAt(0)!.toString(16)}}`;
+  });
 }

@@ -4,7 +4,6 @@ import { getRequestListener } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { readBuildInfo } from '../adapters/server/build-info.ts';
 import { createHostResolver } from '../adapters/outgoing/host-resolver.ts';
-import { createNodeHealthProbe } from '../adapters/server/health-probe.ts';
 import { createOidcVerifier } from '../adapters/system/oidc-verifier.ts';
 import { createProcessFigures } from '../adapters/system/process-figures.ts';
 import { createPackageAssetStore } from '../adapters/server/package-asset-store.ts';
@@ -16,9 +15,9 @@ import type { HostCallers } from '../ports/network/host-callers.ts';
 import { ensureAdminKey } from './admin-key.ts';
 import type { Environment } from './home.ts';
 import { unknownSettings } from '../config/java-properties.ts';
+import { createHealth } from './health.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startReaper, type Reaper } from '../jobs/worker/reaper.ts';
-import { answerWithin } from '../jobs/worker/waiting.ts';
 import { createJobWorker } from './job-worker.ts';
 import { createServiceTransfers } from './transfers.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
@@ -56,12 +55,6 @@ export interface OpenedService {
   close(): Promise<void>;
 }
 
-/** Below this the disk counts as full, as in Spring Boot. */
-const diskThresholdBytes = 10 * 1024 * 1024;
-
-/** after which a database that does not answer is down, and what it would tell is left out */
-const databaseTimeoutMs = 2000;
-
 /** between two looks for jobs whose worker has died */
 const reapMs = 2000;
 
@@ -70,7 +63,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
   const { environment, write = (line) => void process.stderr.write(line) } = options;
   const opened = await openInstallation(environment, { role: 'service', write });
   try {
-    const { config, home, sql } = opened;
+    const { config, home } = opened;
     let accepting = true;
     const worker =
       config.worker.concurrency > 0 ? createJobWorker(opened, environment, config.worker.concurrency) : null;
@@ -79,19 +72,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenedSe
     await transfers.sweep();
     const adapters: Adapters = {
       ...opened.adapters,
-      health: createNodeHealthProbe({
-        askDatabase: async () => void (await sql`select 1`),
-        databaseTimeoutMs,
-        directory: home.directory,
-        thresholdBytes: diskThresholdBytes,
-        objectStore: opened.storeHealth,
-        runningJobs: () => worker?.running() ?? 0,
-        version: () => opened.version!.current(),
-        places: config.worker.concurrency,
-        waitingTenants: () =>
-          answerWithin(opened.adapters.jobs.countWaitingOrganisations(), databaseTimeoutMs),
-        acceptsTraffic: () => accepting,
-      }),
+      health: createHealth(opened, { running: () => worker?.running() ?? 0, accepting: () => accepting }),
       assets: createPackageAssetStore(),
       runtime: { name: 'node', version: process.versions.node, capabilities: { commands: true } },
       process: createProcessFigures(),

@@ -180,7 +180,10 @@ async function launchOnce(
 /** What a Unix socket's address holds, the name of the socket in its folder and a NUL included. */
 const longestSocketAddress = 107;
 
-/** The folder for the server's socket, which its owner alone may enter; '' if its path is too long for a socket. */
+/**
+ * The folder for the server's socket, which its owner alone may enter; '' if its path is too long for a socket. What a killed server left there
+ * goes: the next one takes its lock for held while the process of that number exists, even as a dead one that nobody has reaped.
+ */
 async function openSocketFolder(folder: ClusterFolder, launcher: Launcher): Promise<string> {
   const { sockets } = folder;
   // a list of folders is separated by commas
@@ -188,6 +191,8 @@ async function openSocketFolder(folder: ClusterFolder, launcher: Launcher): Prom
     return '';
   await mkdir(sockets, { recursive: true, mode: 0o700 });
   await chmod(sockets, 0o700);
+  for (const name of await readdir(sockets))
+    if (name.startsWith('.s.PGSQL.')) await rm(join(sockets, name), { force: true });
   if (process.getuid?.() === 0) await chown(sockets, launcher.dataOwner, launcher.dataOwner);
   return sockets;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { properties } from '../../../src/config/properties.ts';
+import { properties, readConfig } from '../../../src/config/properties.ts';
 import { createTestApp } from '../../support/memory/adapters.ts';
 import { needs, programOf, skipFor } from '../../support/needs.ts';
 import { firstLine, pythonProgram } from '../../support/tool-cache.ts';
@@ -71,6 +71,15 @@ describe('the kustomization', () => {
     const workers = await readFile(join(folder, 'base/workers.yaml'), 'utf8');
     expect(matches(service, /SVC_WORKER_CONCURRENCY\n +value: '(\d+)'/g)).toEqual(['0']);
     expect(workers).toMatch(/args: \[worker\]/);
+    // what its jobs may hold, and a GiB for the worker
+    const [places] = matches(workers, /SVC_WORKER_CONCURRENCY\n +value: '(\d+)'/g);
+    const [memory] = matches(workers, /limits:\n +memory: (\d+)Gi/g);
+    const { limits } = readConfig({});
+    expect(Number(memory) * 1024 ** 3).toBeGreaterThanOrEqual(
+      Number(places) * limits.toolMemoryBytes + 1024 ** 3,
+    );
+    expect(workers).toMatch(/SVC_WORKER_PORT\n +value: '8080'/);
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) expect(workers).toContain(probe);
     for (const text of [service, workers]) {
       expect(text).toContain('readOnlyRootFilesystem: true');
       expect(text).toContain('runAsNonRoot: true');
