@@ -15,3 +15,12 @@ export function withoutHiddenCharacters(name: string): string {
     return character === '\r' ? '\\r' : `\\u{${character.codePointAt(0)!.toString(16)}}`;
   });
 }
+
+const longestShown = 200;
+
+/** The name for messages: without hidden characters, its middle left out if it is long. */
+export function shortName(name: string): string {
+  if (name.length <= longestShown) return withoutHiddenCharacters(name);
+  const half = longestShown / 2;
+  return withoutHiddenCharacters(`${name.slice(0, half)}…${name.slice(-half)}`.toWellFormed());
+}
