@@ -95,7 +95,15 @@ export function runningJobs(given: JobStoreUse): void {
     const idJob = await given.submitOne(idOrg);
     const before = Date.now();
     const claim = await given.claimJob(idJob);
-    expect(claim).toMatchObject({ idJob, idOrg, epoch: 1, attempt: 1, tool: 'xml2er', purpose: 'run', ranMs: 0 });
+    expect(claim).toMatchObject({
+      idJob,
+      idOrg,
+      epoch: 1,
+      attempt: 1,
+      tool: 'xml2er',
+      purpose: 'run',
+      ranMs: 0,
+    });
     const running = await given.jobs.findJob(idOrg, idJob);
     expect(running).toMatchObject({
       status: 'running',
