@@ -161,9 +161,9 @@ export async function openInstallation(
       adapters: {
         jobs: {
           ...jobs,
-          claimJob: async (worker, leaseMs) => {
+          claimJob: async (...claim) => {
             version?.requireFit();
-            return jobs.claimJob(worker, leaseMs);
+            return jobs.claimJob(...claim);
           },
         },
         catalog: createPostgresCatalogStore(pool, read),
@@ -188,9 +188,9 @@ export async function openInstallation(
       },
       schedule: {
         ...schedule,
-        claimWatch: async (leaseMs) => {
+        claimWatch: async (...claim) => {
           version?.requireFit();
-          return schedule.claimWatch(leaseMs);
+          return schedule.claimWatch(...claim);
         },
       },
       marks: createPostgresQueryMarks(pool),
