@@ -6,6 +6,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { InputError } from '../../engine/diagnostics.ts';
 import { createConcatenatedReader, type FoundDocument } from '../../engine/xml/concatenated.ts';
 import { partText } from '../../engine/shred/row-tag/parts.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
@@ -23,16 +24,24 @@ interface SeparatedFile extends Pick<InputMember, 'name' | 'path' | 'carried' | 
   readonly places: Float64Array;
 }
 
+/** A file whose documents cannot be found: reading it tells why. */
+interface DamagedFile {
+  readonly member: InputMember;
+}
+
 const placeNumbers = 5;
 
-/** `spool`: a file of this run alone, which is made when it is needed. InputError, AppError: an input cannot be read. */
+/**
+ * `spool`: a file of this run alone, which is made when it is needed. A file that is damaged is one document, which cannot be read. AppError: the
+ * disk takes no more.
+ */
 export async function separated(
   inputs: InputSet,
   walk: Walk,
   spool: string,
   progress: (fraction: number) => void,
 ): Promise<InputSet> {
-  const files: SeparatedFile[] = [];
+  const files: (SeparatedFile | DamagedFile)[] = [];
   const encodings: string[] = [];
   const unpacked = new UnpackedFile(spool);
   let disk = 0;
@@ -45,15 +54,22 @@ export async function separated(
   } finally {
     unpacked.close();
   }
-  const counts = files.map(({ places }) => places.length / placeNumbers);
-  const bytes = files.reduce((sum, { places }) => sum + (places.at(1 - placeNumbers) ?? 0), 0);
+  const counts = files.map((file) => ('places' in file ? file.places.length / placeNumbers : 1));
+  const bytes = files.reduce(
+    (sum, file) => sum + ('places' in file ? (file.places.at(1 - placeNumbers) ?? 0) : 0),
+    0,
+  );
   return {
     fileCount: counts.reduce((sum, count) => sum + count, 0),
     totalBytes: bytes,
     expectedBytes: bytes,
     seen: () => inputs.seen(),
     async *members() {
-      for (const [at, file] of files.entries())
+      for (const [at, file] of files.entries()) {
+        if (!('places' in file)) {
+          yield file.member;
+          continue;
+        }
         for (let first = 0; first < counts[at]!; first += filesAtOnce * 64) {
           const count = Math.min(filesAtOnce * 64, counts[at]! - first);
           const listed = Array.from({ length: count }, (_, index) => {
@@ -63,6 +79,7 @@ export async function separated(
           });
           for await (const member of walkFiles(listed, walk)) yield { ...member, external: file.external };
         }
+      }
     },
     dispose: async () => {
       await inputs.dispose();
@@ -75,7 +92,7 @@ async function separate(
   member: InputMember,
   unpacked: UnpackedFile,
   encodings: string[],
-): Promise<SeparatedFile> {
+): Promise<SeparatedFile | DamagedFile> {
   const { name, path, carried, source, encoding, external } = member;
   const { elsewhere } = source;
   const spooled = elsewhere !== undefined && 'file' in elsewhere ? elsewhere : null;
@@ -88,11 +105,16 @@ async function separate(
     if (own !== undefined && known === 0) known = encodings.push(own);
     places.push(found.from, found.to, found.line, found.column, known);
   });
-  for await (const chunk of member.chunks('fleeting')) {
-    if (!isThere) unpacked.write(chunk);
-    reader.write(chunk);
+  try {
+    for await (const chunk of member.chunks('fleeting')) {
+      if (!isThere) unpacked.write(chunk);
+      reader.write(chunk);
+    }
+    reader.end();
+  } catch (error) {
+    if (error instanceof InputError) return damaged(member, error);
+    throw error;
   }
-  reader.end();
   return {
     name,
     path,
@@ -102,6 +124,13 @@ async function separate(
     base,
     places: Float64Array.from(places),
   };
+}
+
+function damaged(member: InputMember, fault: InputError): DamagedFile {
+  const chunks = (): never => {
+    throw fault;
+  };
+  return { member: { ...member, chunks } };
 }
 
 function placeOf(

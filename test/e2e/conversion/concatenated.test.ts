@@ -141,6 +141,22 @@ describe('several documents in a file', { timeout: 120_000 }, () => {
     expect(stdout).toMatch(/bad\.xml#4: line 7, column \d+: not valid/);
   });
 
+  it('of a damaged file are one reject, and the others are loaded', async () => {
+    const whole = gzipSync(Buffer.from(record(1) + record(2)));
+    const sound = await input('sound.xml', record(3) + record(4));
+    const cut = await input('cut.xml.gz', whole.subarray(0, whole.length - 12));
+    const argv = [cut, sound, '--concatenated', '-o', 'metadb:damaged'];
+    const failed = await runTool(home, 'xml2er', argv);
+    expect([failed.code, failed.stdout]).toEqual([
+      1,
+      expect.stringMatching(/cut\.xml\.gz: cannot be unpacked.*--on-error skip/),
+    ]);
+    for (const workers of ['1', '2']) {
+      const skipping = [...argv, '--on-error', 'skip', '--workers', workers, '-S', 'o'];
+      expect(await convert(home, 'xml2er', ...skipping)).toMatchObject({ documents: 2, rejected: 1 });
+    }
+  });
+
   it('go with --row-tag, keys that follow from content, statistics, and threads', async () => {
     const file = await input('rows.xml', `<a>${record(1)}${record(2)}</a>\n<a>${record(3)}</a>`);
     const tagged = ['--concatenated', '--row-tag', 'rec', '--keys', 'hash', '-o', 'metadb:tagged'];
