@@ -49,7 +49,10 @@ export function createSecretBox(
         if (plain !== null) return plain;
       }
       // The cause would say nothing more, and must not carry what was sealed
-      throw new AppError('internal_error', 'a stored secret cannot be read: was svc.secret.key changed?');
+      throw new AppError(
+        'internal_error',
+        'a stored secret cannot be read: it was sealed with another svc.secret.key, which svc.secret.old_keys may give; else store it anew',
+      );
     },
   };
 }

@@ -69,6 +69,11 @@ describe('README and docs', { timeout: 180_000 }, () => {
       'README.md, One conversion: xml',
       'README.md, Try it: sh',
       'README.md, Try it: sh',
+      // by test/e2e/readme/backups.test.ts
+      'docs/backups.md, A database of your own: sh',
+      'docs/backups.md, A database of your own: sh',
+      'docs/backups.md, The embedded database: sh',
+      'docs/backups.md, The embedded database: sh',
       // by test/e2e/clients/python-client.test.ts
       'docs/clients.md, Python: python',
       'docs/clients.md, Python: sh',
