@@ -83,6 +83,8 @@ describe('the main job by REST', { timeout: 120_000 }, () => {
         attempt: 1,
         progress: 1,
         failure: null,
+        // the one of the request, for which both jobs were made
+        trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       };
       expect(compiled).toEqual({
         ...common,
