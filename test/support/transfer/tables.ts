@@ -7,6 +7,7 @@ export type TableDump = Readonly<Record<string, readonly unknown[]>>;
 /** Tables that tell of an origin and stay where they are, each with its reason. */
 const leftBehind: Readonly<Record<string, string>> = {
   job: 'jobs ran where they ran',
+  loaded_rows: 'sums of what jobs loaded there',
   compiled_set: 'a cache: the next compilation fills it',
 };
 
