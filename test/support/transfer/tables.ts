@@ -8,6 +8,7 @@ export type TableDump = Readonly<Record<string, readonly unknown[]>>;
 const leftBehind: Readonly<Record<string, string>> = {
   job: 'jobs ran where they ran',
   loaded_rows: 'sums of what jobs loaded there',
+  target_rows: 'the same, by target',
   compiled_set: 'a cache: the next compilation fills it',
 };
 
