@@ -75,7 +75,8 @@ function metricNamesOperation({ adapters, metrics, get }: Shared) {
     }),
     async (c) => {
       const type = typeFor(c);
-      const names = (await metrics.families(adapters)).map((family) => actuatorName(family));
+      const known = (await metrics.families(adapters)).filter((family) => actuatorMetric(family, []) !== null);
+      const names = known.map((family) => actuatorName(family));
       return answer(c, type, { names: names.toSorted() });
     },
   );
