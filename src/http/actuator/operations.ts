@@ -75,7 +75,9 @@ function metricNamesOperation({ adapters, metrics, get }: Shared) {
     }),
     async (c) => {
       const type = typeFor(c);
-      const known = (await metrics.families(adapters)).filter((family) => actuatorMetric(family, []) !== null);
+      const known = (await metrics.families(adapters)).filter(
+        (family) => actuatorMetric(family, []) !== null,
+      );
       const names = known.map((family) => actuatorName(family));
       return answer(c, type, { names: names.toSorted() });
     },
