@@ -24,15 +24,15 @@ async function expectDone(script: string, environment: Record<string, string>): 
   return output;
 }
 
+async function loaded(home: ServiceHome, id: number): Promise<void> {
+  const file = join(home.directory, `${id}.xml`);
+  await writeFile(file, `<order><id>${id}</id></order>`);
+  const schema = id === 1 ? ['--name', 'orders'] : ['-x', '1'];
+  await convert(home, 'xml2er', file, '-o', 'metadb:orders', '-S', 'm', ...schema);
+}
+
 describe('backups', { timeout: 180_000 }, () => {
   const trial = useTrial();
-
-  async function loaded(home: ServiceHome, id: number): Promise<void> {
-    const file = join(home.directory, `${id}.xml`);
-    await writeFile(file, `<order><id>${id}</id></order>`);
-    const schema = id === 1 ? ['--name', 'orders'] : ['-x', '1'];
-    await convert(home, 'xml2er', file, '-o', 'metadb:orders', '-S', 'm', ...schema);
-  }
 
   it('of a home with its database go on in another folder', async () => {
     const folder = await trial.folder('backups-');
