@@ -69,8 +69,12 @@ export async function findBasis(
     why,
     isDefault: true,
   });
-  if (request.mapLevel !== undefined)
-    return byDefault(`-g is given, which counts before the target: the default of schema ${idSch}`);
+  // a target of another map level is loaded as -g says
+  const isOther = ({ mapLevel }: RelationalModel): boolean => mapLevel !== (request.mapLevel ?? mapLevel);
+  const byLevel = (): Promise<SchemaBasis> =>
+    byDefault(
+      `-g ${request.mapLevel} is given, which counts before the target: the default of schema ${idSch}`,
+    );
   if (loads.length === 0) return byDefault(`the default of schema ${idSch}, as the target is new`);
   const { known, unknown } = await recogniseLoads(session, loads);
   const tellUnknown = async (): Promise<void> => {
@@ -83,6 +87,7 @@ export async function findBasis(
   if (loaded !== null) {
     const isDefault = loaded.idLschma === standard?.idLschma;
     const stored = await catalog.loadLogicalSchema(idOrg, { idLschma: loaded.idLschma });
+    if (stored !== null && isOther(stored.model)) return byLevel();
     await tellUnknown();
     if (standard !== undefined && loaded.variant)
       log(
@@ -97,6 +102,7 @@ export async function findBasis(
   await tellUnknown();
   const earlier = await earlierVersion(session, idSch, known);
   if (earlier !== null) {
+    if (isOther(earlier.model)) return byLevel();
     const why = `the target was loaded by logical schema ${earlier.idLschma} of schema ${earlier.idSch}, an earlier version, whose names go on`;
     const own = await ofDefault();
     if (own !== null && goesOn(own.model, earlier.model)) return { stored: own, why, isDefault: true };

@@ -114,6 +114,9 @@ describe('a target decides', { timeout: 240_000 }, () => {
     const level = await chosen(load('thin.xml', origin, at('level'), '-g', '0'));
     expect(new Set([origin.logical, pruned, prefixed.logical, level.logical]).size).toBe(4);
     expect((await chosen(load('thin.xml', origin, at('pruned'), '--prune'))).logical).toBe(pruned);
+    // the level that the target has is no other choice
+    expect((await chosen(load('full.xml', origin, at('level'), '-g', '0'))).logical).toBe(level.logical);
+    expect((await chosen(load('full.xml', origin, at('level'), '-g', '2'))).logical).not.toBe(level.logical);
     const on = await chosen(load('full.xml', origin, at('prefixed')));
     expect(on.logical).toBe(prefixed.logical);
     expect(on.stdout).toContain(`-l ${origin.logical} loads by the default`);
