@@ -3,6 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkedAddress, plainAddress } from '../../adapters/postgres/client/checked-address.ts';
 import { connectPostgres, type Sql } from '../../adapters/postgres/client/connect.ts';
+import { presentSocket } from '../../adapters/postgres/client/socket-file.ts';
 import { ensureLoaderRole } from '../../adapters/postgres/roles/loader-role.ts';
 import { migrate } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
 import { everyOrganisation } from '../../adapters/postgres/client/organisation-scope.ts';
@@ -169,7 +170,7 @@ async function recordedAddress(home: Home, recorded: string): Promise<string> {
   const password = await readIfThere(join(home.databaseDirectory, 'password'));
   if (password === null || url.password !== password.trim()) return recorded;
   const socketFolder = join(await realpath(home.databaseDirectory), 'socket');
-  const socket = await stat(join(socketFolder, `.s.PGSQL.${url.port}`)).catch(() => null);
+  const socket = await stat(presentSocket(join(socketFolder, `.s.PGSQL.${url.port}`))).catch(() => null);
   return checkedAddress(recorded, socket?.isSocket() === true ? socketFolder : null);
 }
 

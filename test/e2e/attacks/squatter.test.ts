@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
 import { needs } from '../../support/needs.ts';
 import { message } from '../../support/servers/hostile-postgres.ts';
+import { execution } from '../../support/service/client.ts';
 import { projectRoot, serviceEnvironment, type ServiceHome } from '../../support/service/start.ts';
 import { blockIn, readBlocks } from '../readme/blocks.ts';
 import { runShell } from '../readme/shell.ts';
@@ -57,7 +58,9 @@ async function squat(port: number, greet: (socket: Socket) => void): Promise<num
       greeted = true;
     });
   });
-  await new Promise<void>((resolve) => void squatter!.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    squatter!.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
   return (squatter.address() as AddressInfo).port;
 }
 
@@ -109,6 +112,23 @@ describe('a stranger at the port of the embedded database', { timeout: 240_000 }
     expect(text).not.toContain(password);
     expect(text).not.toMatch(/select/i);
     expect(connections).toBeLessThan(20);
+  });
+
+  it('who takes the port while a service has its database down leaves the service at work', async () => {
+    const home = await trial.home({ 'cmd.enabled': 'true' });
+    const service = await trial.service(home);
+    const { port } = new URL(await home.databaseUrl());
+    const pidFile = join(home.directory, 'db', 'data', 'postmaster.pid');
+    const pid = Number((await readFile(pidFile, 'utf8')).split('\n')[0]);
+    process.kill(pid, 'SIGKILL');
+    await eventually('the port', () => squat(Number(port), greetings['hangs up']!).catch(() => null));
+    const run = async (): Promise<number> => {
+      const upload = await service.client.upload('xml', 'a.xml', Buffer.from('<a><b>1</b></a>'));
+      const { jobs } = await service.client.run([execution('xml2er', upload, [['-o', 'metadb:after']])]);
+      return jobs[0]!;
+    };
+    const idJob = await eventually('a job', () => run().catch(() => null));
+    expect(await service.client.ended(idJob)).toMatchObject({ status: 'C', attempt: 1 });
   });
 
   it('who hangs up at another database ends a tool with a reason, within seconds', async () => {

@@ -8,6 +8,7 @@ import { connect as connectTls } from 'node:tls';
 import { createMessageCheck, type MessageCheck, type MessageCheckOptions } from './message-check.ts';
 import type { RowTap } from './row-tap.ts';
 import { ServerFault } from './server-fault.ts';
+import { presentSocket } from './socket-file.ts';
 import { firstOpenSocket, openUnixSocket, type ServerAddress } from './watched-socket.ts';
 
 export interface CheckedSocketOptions {
@@ -42,7 +43,7 @@ export function createCheckedSockets(options: CheckedSocketOptions): () => Promi
     if (last?.ready === false) throw new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED');
     const { socketPath = null } = options;
     const plain =
-      socketPath === null ? await firstOpenSocket(options.servers) : await openUnixSocket(socketPath);
+      socketPath === null ? await firstOpenSocket(options.servers) : await openUnixSocket(presentSocket(socketPath));
     const host = hostOf(plain);
     const local =
       socketPath !== null || options.servers.every((server) => isThisMachine(server.to ?? server.host));

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { SocketChecks } from './connect.ts';
 import { createMessageCheck } from './message-check.ts';
 import { ServerFault } from './server-fault.ts';
+import { presentSocket } from './socket-file.ts';
 
 /** `to`: connected to in place of the host, which was resolved to it. */
 export interface ServerAddress {
@@ -31,7 +32,7 @@ export function createSocketOpener(
     const socket =
       socketPath === null
         ? connect({ host, port: ports[at]!, noDelay: true })
-        : connect({ path: socketPath });
+        : connect({ path: presentSocket(socketPath) });
     checkLogin(socket, requiresProof);
     return closeWhenSilent(Object.assign(socket, { host }), silenceMs);
   };
