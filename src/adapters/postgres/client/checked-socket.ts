@@ -43,7 +43,9 @@ export function createCheckedSockets(options: CheckedSocketOptions): () => Promi
     if (last?.ready === false) throw new ServerFault('hung up before it let us in', 'CONNECTION_CLOSED');
     const { socketPath = null } = options;
     const plain =
-      socketPath === null ? await firstOpenSocket(options.servers) : await openUnixSocket(presentSocket(socketPath));
+      socketPath === null
+        ? await firstOpenSocket(options.servers)
+        : await openUnixSocket(presentSocket(socketPath));
     const host = hostOf(plain);
     const local =
       socketPath !== null || options.servers.every((server) => isThisMachine(server.to ?? server.host));
