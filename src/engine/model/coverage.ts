@@ -51,8 +51,8 @@ function plansAlike(reading: RelationalModel, written: RelationalModel): boolean
     const [node, other] = [written.nodes[next[0]]!, reading.nodes[next[1]]!];
     const columns = inReading.columnsOf(other);
     if (!inWritten.columnsOf(node).every((column) => columns.includes(column))) return false;
-    // rows that do not say which of several elements, or types, they are
-    if (other.opensRow && node.elementNameColumn < 0 && other.elementNameColumn >= 0) return false;
+    // rows that do not say which of several elements they are, or hold
+    if (node.elementNameColumn < 0 && other.elementNameColumn >= 0) return false;
     if (!follow(node.edges, other.edges, next) || !follow(node.typeEdges, other.typeEdges, next))
       return false;
   }

@@ -2,6 +2,9 @@
 import { expect, it } from 'vitest';
 import { coversModel } from '../../../../src/engine/model/coverage.ts';
 import type { Column, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
+import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
+import { compiled, statisticsOf } from '../../../support/models/shredding.ts';
 import { at, libraryModel } from '../sql/library-model.ts';
 
 const changed = (change: (columns: readonly Column[]) => readonly Column[]): RelationalModel => ({
@@ -61,4 +64,26 @@ it('it does not cover one that meant something else by a name', () => {
 
 it('columns that were asked for beside do not count', () => {
   expect(coversModel(libraryModel, renamed('extra'))).toBe(true);
+});
+
+it('it does not cover one whose rows do not say which member of a group they hold', () => {
+  const source = compiled(
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="head" type="xs:string"/><xs:element name="member" type="xs:string" substitutionGroup="head"/>
+      <xs:element name="r"><xs:complexType><xs:sequence><xs:element ref="head" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+  );
+  const pruned = (texts: readonly string[], previous?: RelationalModel): RelationalModel => {
+    const statistics = statisticsOf(texts);
+    return buildRelationalModel(pruneSourceModel(source, statistics), {
+      mapLevel: 3,
+      roots: [{ namespaceUri: '', localName: 'r' }],
+      ...(previous === undefined ? {} : { previous }),
+    });
+  };
+  const first = pruned(['<r><head>a</head></r>']);
+  const second = pruned(['<r><head>a</head></r>', '<r><member>b</member></r>'], first);
+  expect(second.nodes.some(({ elementNameColumn, opensRow }) => elementNameColumn >= 0 && !opensRow)).toBe(
+    true,
+  );
+  expect(coversModel(second, first)).toBe(false);
+  expect(coversModel(second, second)).toBe(true);
 });
