@@ -1,4 +1,8 @@
 /**
+ * `npm run faults -- --cycles N [--seed N] [--fault TEXT]`: cycles of one fault each, out of kills and stalls of processes and servers, broken connections, full and
+ * read-only disks and jumps of a clock, while two installations on one metadata database load six kinds of targets. Prints a table, and ends with 1 when a document
+ * was lost or doubled, or a job is stuck. `--fault` takes the faults whose names contain the text. SIGINT ends it after the cycle that runs.
+ *
  * `npm run faults -- [--rounds N] [--database-rounds N] [--mariadb-rounds N] [--sqlite-rounds N] [--lake-rounds N] [--megabytes N]`: kills the
  * parts of an installation under load, and the server that it loads, and counts what came of it. Ends with 1 when a row was lost or doubled, or a job is stuck.
  *
@@ -13,10 +17,14 @@ import { isHere } from '../../test/support/needs.ts';
 import { mariadbParts } from '../../test/support/servers/mariadb.ts';
 import { measureFigures } from './figures.ts';
 import { lakeParts } from './lake/places.ts';
+import { isSound, runMix, tableOf } from './mix/run.ts';
 import { runFaults } from './run.ts';
 import { scriptOptions } from '../options.ts';
 
 const values = scriptOptions(import.meta.filename, {
+  cycles: { type: 'string' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  fault: { type: 'string', default: '' },
   rounds: { type: 'string', default: '200' },
   'database-rounds': { type: 'string', default: '50' },
   'mariadb-rounds': { type: 'string', default: '50' },
@@ -38,6 +46,22 @@ const values = scriptOptions(import.meta.filename, {
 const folder = await mkdtemp(join(tmpdir(), 'faults-'));
 let sound = true;
 try {
+  if (values.cycles !== undefined) {
+    let isOver = false;
+    process.on('SIGINT', () => (isOver = true));
+    process.stdout.write(`--seed ${values.seed}\n`);
+    const report = await runMix({
+      cycles: Number(values.cycles),
+      seed: Number(values.seed),
+      fault: values.fault,
+      folder,
+      isOver: () => isOver,
+      tell: (line) => void process.stdout.write(`${line}\n`),
+    });
+    for (const skipped of report.skipped) process.stdout.write(`skipped ${skipped}\n`);
+    process.stdout.write(`${tableOf(report)}\n`);
+    sound = isSound(report);
+  }
   if (values.figures)
     sound = await measureFigures({
       kills: Number(values.kills),
@@ -67,7 +91,7 @@ try {
       Number(values['lake-rounds']),
     ],
   ] as const) {
-    if (values.figures || rounds === 0) continue;
+    if (values.cycles !== undefined || values.figures || rounds === 0) continue;
     if (kind === 'mariadb' && !mariadbParts.every(isHere)) {
       process.stdout.write('MariaDB: left out, as its server or its client is not here\n');
       continue;

@@ -102,7 +102,7 @@ export function endMariadb(server: TestMariadb, otherwise: () => Promise<string>
   };
 }
 
-async function childrenOf(parent: number): Promise<number[]> {
+export async function childrenOf(parent: number): Promise<number[]> {
   const found: number[] = [];
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue;

@@ -43,6 +43,13 @@ function hasLakeSpark(): boolean {
   );
 }
 
+/** Path of the library that gives a process another clock, or null. */
+export function libfaketime(): string | null {
+  const { LIBFAKETIME: named } = process.env;
+  const files = named === undefined ? globSync('/usr/lib/*/faketime/libfaketimeMT.so.1') : [named];
+  return files.find((file) => existsSync(file)) ?? null;
+}
+
 const parts = {
   airflow: {
     how: 'AIRFLOW=1, with Python and the packages of Apache Airflow',
@@ -84,6 +91,10 @@ const parts = {
   kubectl: { how: 'kubectl, as distributions of Kubernetes have it', programs: ['kubectl'] },
   mariadb: { how: 'Debian: mariadb-client-core', programs: ['mariadb', 'mysql'], variable: 'MARIADB' },
   mariadbd: { how: 'Debian: mariadb-server-core', programs: ['mariadbd', 'mysqld'], variable: 'MARIADBD' },
+  libfaketime: {
+    how: 'Debian: libfaketime; LIBFAKETIME names another file of it',
+    find: () => libfaketime() !== null,
+  },
   mkfifo: { how: 'Debian: coreutils', programs: ['mkfifo'] },
   pandas: {
     how: 'PANDAS names a Python that has pandas and pyarrow (python -m venv, pip install pandas pyarrow)',

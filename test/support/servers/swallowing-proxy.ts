@@ -10,18 +10,27 @@ export interface SwallowingProxy {
   heal(): void;
   /** Swallows on the connection that sends these bytes first: what came with them still arrives, its answer does not. */
   swallowAfter(bytes: string): Promise<void>;
+  /** Closes one side of every connection without telling the other side. Connections made later are whole. */
+  halfOpen(closed: 'server' | 'client'): void;
+  /** From now on, a side whose other side is gone is closed, as keepalive does it. */
+  endGhosts(): void;
   close(): Promise<void>;
 }
 
 export async function createSwallowingProxy(port: number): Promise<SwallowingProxy> {
   const cuts = new Set<() => void>();
   const sockets = new Set<Socket>();
+  const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
   let swallowing = false;
+  let endsGhosts = false;
   let awaited: { readonly bytes: string; readonly met: () => void } | null = null;
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
     let cut = swallowing;
-    cuts.add(() => (cut = true));
+    const cutThis = (): void => void (cut = true);
+    cuts.add(cutThis);
+    const pair = { client, server: upstream };
+    pairs.add(pair);
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
@@ -38,7 +47,10 @@ export async function createSwallowingProxy(port: number): Promise<SwallowingPro
       });
       from.on('close', () => {
         sockets.delete(from);
-        if (!cut) to.destroy();
+        if (!cut || endsGhosts) to.destroy();
+        if (sockets.has(to)) return;
+        pairs.delete(pair);
+        cuts.delete(cutThis);
       });
     }
   });
@@ -52,7 +64,18 @@ export async function createSwallowingProxy(port: number): Promise<SwallowingPro
     },
     swallow() {
       swallowing = true;
+      endsGhosts = false;
       for (const cut of cuts) cut();
+    },
+    halfOpen(closed) {
+      endsGhosts = false;
+      for (const cut of cuts) cut();
+      for (const pair of pairs) pair[closed].destroy();
+    },
+    endGhosts() {
+      endsGhosts = true;
+      for (const { client, server: upstream } of pairs)
+        if (client.destroyed || upstream.destroyed) for (const side of [client, upstream]) side.destroy();
     },
     heal: () => void (swallowing = false),
     swallowAfter: (bytes) => new Promise((met) => (awaited = { bytes, met })),

@@ -20,8 +20,10 @@ export interface ExternalPostgres {
   /** of its superuser */
   readonly url: string;
   readonly sql: Sql;
+  /** of the postmaster */
+  pid(): number;
   /** Ends it as a crash does, and starts it again; answers when it takes connections. */
-  restart(): Promise<void>;
+  restart(signal?: 'SIGQUIT' | 'SIGKILL'): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -87,10 +89,18 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
     address: `127.0.0.1:${port}`,
     url,
     sql,
-    async restart() {
-      await end('SIGQUIT');
-      server = start();
-      await isThere();
+    pid: () => server.pid!,
+    async restart(signal = 'SIGQUIT') {
+      await end(signal);
+      await eventually(
+        'a new PostgreSQL on the same data',
+        async () => {
+          // a postmaster ends at once while processes of a killed one still use the shared memory
+          if (server.exitCode !== null || server.signalCode !== null) server = start();
+          return await sql`select 1`.catch(() => null);
+        },
+        100,
+      );
     },
     async stop() {
       await sql.end({ timeout: 1 });

@@ -1,0 +1,240 @@
+/** The six kinds of targets of mixed cycles. Each reads its own tables and files without the code of the product that wrote them. */
+import { access, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { deltaFiles, folderManifest } from '../../../test/contracts/row-sinks/readers.ts';
+import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
+import type { TestMariadb } from '../../../test/support/servers/mariadb.ts';
+
+export interface MixTarget {
+  readonly kind: string;
+  /** of xml2er */
+  readonly options: readonly (readonly [string, string])[];
+  /** Runs `work` on the tables, or returns null if there are none. Queries name tables without quotes. */
+  read<T>(work: (ask: Ask) => Promise<T>): Promise<T | null>;
+  /** Names of all tables and files of the target. */
+  contents(): Promise<readonly string[]>;
+  /** Names of files that no version of a table has. */
+  strayFiles?(): Promise<readonly string[]>;
+  remove(): Promise<unknown>;
+}
+
+/** Rows of a query in SQL that every database understands. */
+export type Ask = (query: string) => Promise<readonly (readonly unknown[])[]>;
+
+export interface TargetPlaces {
+  /** connections to the metadata database that no fault interrupts */
+  readonly sql: Sql;
+  /** of the same server, through PgBouncer; null: PgBouncer is not installed */
+  readonly pooled: string | null;
+  /** null: MariaDB is not installed */
+  readonly mariadb: { readonly server: TestMariadb; readonly port: number } | null;
+  /** of files */
+  readonly folder: string;
+}
+
+/** One target of each kind; `name` is a word that no other target has. */
+export async function makeTargets(places: TargetPlaces, name: string): Promise<readonly MixTarget[]> {
+  const { sql, pooled, mariadb, folder } = places;
+  return [
+    schemaTarget(sql, 'metadb', name, [['-o', `metadb:${name}`]]),
+    ...(pooled === null ? [] : [pooledTarget(sql, pooled, `${name}_pooled`)]),
+    ...(mariadb === null ? [] : [await mariadbTarget(mariadb.server, mariadb.port, name)]),
+    fileTarget('sqlite', folder, name, inSqlite),
+    fileTarget('duckdb', folder, name, inDuckDb),
+    folderTarget('csv', folder, name),
+    folderTarget('parquet', folder, name),
+    deltaTarget(folder, name),
+  ];
+}
+
+function pooledTarget(sql: Sql, address: string, name: string): MixTarget {
+  const { host, username, password, pathname } = new URL(address);
+  return schemaTarget(sql, 'postgresql', name, [
+    ['-o', `postgresql://${host}${pathname}?schema=${name}`],
+    ['-u', username],
+    ['-p', password],
+  ]);
+}
+
+function schemaTarget(sql: Sql, kind: string, name: string, options: MixTarget['options']): MixTarget {
+  const contents = async (): Promise<string[]> =>
+    (
+      await sql`select relname::text as name from pg_class where relnamespace = to_regnamespace(${name})::oid and relkind = 'r'`
+    ).map((row) => row['name'] as string);
+  return {
+    kind,
+    options,
+    contents,
+    read: async (work) => {
+      if (!(await contents()).includes('_documents')) return null;
+      const own = await sql.reserve();
+      try {
+        await own`set search_path to ${own(name)}`;
+        return await work((query) => own.unsafe(query).values());
+      } finally {
+        await own`reset search_path`;
+        own.release();
+      }
+    },
+    remove: () => sql`drop schema if exists ${sql(name)} cascade`,
+  };
+}
+
+async function mariadbTarget(server: TestMariadb, port: number, name: string): Promise<MixTarget> {
+  await server.run(`CREATE DATABASE ${name};`);
+  const ask = async (query: string): Promise<string[][]> =>
+    (await server.run(`${query};`, undefined, name))
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => line.split('\t'));
+  const contents = async (): Promise<string[]> => (await ask('SHOW TABLES')).map(([table]) => table!);
+  return {
+    kind: 'mariadb',
+    options: [
+      ['-o', `mysql://127.0.0.1:${port}/${name}`],
+      ['-u', 'root'],
+    ],
+    contents,
+    read: async (work) => ((await contents()).includes('_documents') ? work(ask) : null),
+    remove: () => server.run(`DROP DATABASE ${name};`),
+  };
+}
+
+type Open = <T>(path: string, work: (ask: Ask) => Promise<T>) => Promise<T>;
+
+const inSqlite: Open = async (path, work) => {
+  const database = new DatabaseSync(path);
+  try {
+    return await work(async (query) => database.prepare(query).all().map(Object.values));
+  } finally {
+    database.close();
+  }
+};
+
+const inDuckDb: Open = async (path, work) => {
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  try {
+    return await work(async (query) => (await connection.runAndReadAll(query)).getRows());
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+};
+
+/** A folder of its own holds the file, so that all files in it belong to it. */
+function fileTarget(kind: 'sqlite' | 'duckdb', places: string, name: string, open: Open): MixTarget {
+  const folder = join(places, `${name}-${kind}`);
+  const path = join(folder, `rows.${kind}`);
+  return {
+    kind,
+    options: [['-o', `${kind}:${path}`]],
+    contents: () => namesBelow(folder),
+    read: async (work) => {
+      if (!(await isThere(path))) return null;
+      return open(path, async (ask) => {
+        const catalogue = kind === 'sqlite' ? 'sqlite_master' : 'duckdb_tables()';
+        const column = kind === 'sqlite' ? 'name' : 'table_name';
+        const [[there]] = (await ask(`select count(*) from ${catalogue} where ${column} = '_documents'`)) as [
+          [unknown],
+        ];
+        return Number(there) > 0 ? work(ask) : null;
+      });
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function folderTarget(kind: 'csv' | 'parquet', places: string, name: string): MixTarget {
+  const folder = join(places, `${name}-${kind}`);
+  const listed = async (): Promise<readonly (readonly [table: string, files: readonly string[]])[]> =>
+    ((await folderManifest(folder))?.tables ?? []).map(({ name: table, files }) => [
+      table,
+      files.map((file) => file.name),
+    ]);
+  return {
+    kind,
+    options: [
+      ['-o', folder],
+      ['-f', kind],
+    ],
+    contents: () => namesBelow(folder),
+    strayFiles: async () => {
+      const known = new Set((await listed()).flatMap(([, files]) => files));
+      return (await namesBelow(folder)).filter((file) => file.endsWith(`.${kind}`) && !known.has(file));
+    },
+    read: async (work) => viewsOf(folder, await listed(), kind === 'csv' ? 'csv' : 'parquet', work),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function deltaTarget(places: string, name: string): MixTarget {
+  const folder = join(places, `${name}-delta`);
+  const listed = async (
+    of: 'newest version' | 'any version',
+  ): Promise<readonly (readonly [table: string, files: readonly string[]])[]> => {
+    const manifest = (await folderManifest(folder)) as {
+      readonly tables: readonly { readonly name: string; readonly directory: string }[];
+    } | null;
+    return Promise.all(
+      (manifest?.tables ?? []).map(
+        async ({ name: table, directory }) =>
+          [
+            table,
+            (await deltaFiles(join(folder, directory), of)).map((file) => join(directory, file)),
+          ] as const,
+      ),
+    );
+  };
+  return {
+    kind: 'delta',
+    options: [
+      ['-o', folder],
+      ['-f', 'delta'],
+    ],
+    contents: () => namesBelow(folder),
+    strayFiles: async () => {
+      const known = new Set((await listed('any version')).flatMap(([, files]) => files));
+      return (await namesBelow(folder)).filter(
+        (file) => file.endsWith('.parquet') && !file.includes('_delta_log') && !known.has(file),
+      );
+    },
+    read: async (work) => viewsOf(folder, await listed('newest version'), 'parquet', work),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The files of a folder as tables of a DuckDB in memory. */
+async function viewsOf<T>(
+  folder: string,
+  tables: readonly (readonly [table: string, files: readonly string[]])[],
+  format: 'csv' | 'parquet',
+  work: (ask: Ask) => Promise<T>,
+): Promise<T | null> {
+  if (!tables.some(([table, files]) => table === '_documents' && files.length > 0)) return null;
+  return inDuckDb(':memory:', async (ask) => {
+    for (const [table, files] of tables) {
+      if (files.length === 0) continue;
+      const paths = `[${files.map((file) => `'${join(folder, file)}'`).join(', ')}]`;
+      const rows =
+        format === 'csv'
+          ? `read_csv(${paths}, header = true, union_by_name = true)`
+          : `read_parquet(${paths}, union_by_name = true)`;
+      await ask(`CREATE VIEW "${table}" AS SELECT * FROM ${rows}`);
+    }
+    return work(ask);
+  });
+}
+
+async function namesBelow(folder: string): Promise<string[]> {
+  return readdir(folder, { recursive: true }).catch(() => []);
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
