@@ -55,19 +55,19 @@ export const mixFaults: readonly MixFault[] = [
   {
     name: 'kill of a tool',
     async strike({ installations }, choose) {
-      return killOne(await toolPids(installations), choose);
+      return killOne(await runningTools(installations), choose);
     },
   },
   {
     name: 'stall of a tool',
     async strike({ installations }, choose) {
-      return stall(oneOf(await toolPids(installations), choose), choose);
+      return stall(oneOf(await runningTools(installations), choose), choose);
     },
   },
   {
     name: 'kill of a guard',
     async strike({ installations }, choose) {
-      return killOne(await guardPids(installations), choose);
+      return killOne(await waitForSome(() => guardPids(installations)), choose);
     },
   },
   {
@@ -179,10 +179,18 @@ export const mixFaults: readonly MixFault[] = [
 const workerPids = (installations: readonly Installation[]): number[] =>
   installations.flatMap((one) => one.workers().map(({ pid }) => pid!));
 
-async function toolPids(installations: readonly Installation[]): Promise<number[]> {
-  return (await Promise.all(installations.map(({ home }) => toolProcesses(home))))
-    .flat()
-    .map(({ pid }) => pid);
+const runningTools = (installations: readonly Installation[]): Promise<number[]> =>
+  waitForSome(async () =>
+    (await Promise.all(installations.map(({ home }) => toolProcesses(home)))).flat().map(({ pid }) => pid),
+  );
+
+/** Empty only if there is none for some seconds. */
+async function waitForSome(find: () => Promise<number[]>): Promise<number[]> {
+  for (const until = performance.now() + 3000; ;) {
+    const found = await find();
+    if (found.length > 0 || performance.now() > until) return found;
+    await delay(20);
+  }
 }
 
 async function guardPids(installations: readonly Installation[]): Promise<number[]> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDice } from '../../../test/contracts/merge/orders.ts';
-import { execution, terminalStatuses, type JobAnswer } from '../../../test/support/service/client.ts';
+import { execution, terminalStatuses } from '../../../test/support/service/client.ts';
 import { submit } from '../cycles.ts';
 import { countDocuments } from './census.ts';
 import { mixFaults, type Choose, type MixFault } from './faults.ts';
@@ -31,10 +31,10 @@ export interface FaultCounts {
   failedJobs: number;
   lost: number;
   doubled: number;
-  /** jobs that had not ended after `patienceMs` */
+  /** jobs that had not ended, and services that did not answer, after `patienceMs` */
   stuck: number;
   leftovers: number;
-  /** from the end of each fault to the end of the last job of its cycle */
+  /** from the end of each fault until the last job of its cycle has ended, and both services answer */
   readonly recoveriesMs: number[];
 }
 
@@ -48,12 +48,19 @@ const patienceMs = 180_000;
 /** targets are made anew after so many cycles */
 const batch = 10;
 /** jobs of a cycle beside one for each target */
-const moreJobs = 2;
+const moreJobs = 4;
 
 interface Job {
   readonly idJob: number;
   readonly target: MixTarget;
-  record: JobAnswer | null;
+  /** null: has not ended */
+  record: JobEnd | null;
+}
+
+interface JobEnd {
+  readonly status: string;
+  readonly attempt: number;
+  readonly failure: string | null;
 }
 
 export async function runMix(options: MixOptions): Promise<MixReport> {
@@ -147,13 +154,19 @@ class Series {
     const loading = this.#load(choose, this.#usualMs);
     const done = await strike();
     const healed = performance.now();
-    const stuck = await this.#mendUntil(loading.then(() => this.#waitForJobs(healed + patienceMs)));
+    const until = healed + patienceMs;
+    let jobsMs = 0;
+    const recovered = Promise.all([
+      loading.then(() => this.#waitForJobs(until)).finally(() => (jobsMs = performance.now() - healed)),
+      this.#waitForServices(until),
+    ]);
+    const [stuckJobs, silentServices] = await this.#mendUntil(recovered);
     const recoveryMs = performance.now() - healed;
     const jobs = this.#jobs.slice(before);
     counts.cycles += 1;
     counts.documents += jobs.length * this.#scene.documents.size;
     counts.failedJobs += jobs.filter(({ record }) => record !== null && record.status !== 'C').length;
-    counts.stuck += stuck;
+    counts.stuck += stuckJobs + silentServices;
     counts.recoveriesMs.push(recoveryMs);
     const findings: string[] = [];
     const countNew = (all: Iterable<string>, what: string): number => {
@@ -190,7 +203,7 @@ class Series {
     );
     this.#tell(
       [
-        `${number === 0 ? '-' : number}: ${counts.fault}${done === '' ? '' : ` (${done})`}: ${ends.join(' ')}, ${(recoveryMs / 1000).toFixed(1)} s`,
+        `${number === 0 ? '-' : number}: ${counts.fault}${done === '' ? '' : ` (${done})`}: ${ends.join(' ')}, jobs ${inSeconds(jobsMs)}, all ${inSeconds(recoveryMs)}`,
         ...[...reasons].map((reason) => `    ${reason}`),
         ...findings.map((finding) => `    ${finding}`),
       ].join('\n'),
@@ -223,20 +236,37 @@ class Series {
     );
   }
 
-  /** Returns how many jobs have not ended by then. */
+  /** Returns how many jobs have not ended by then. The database itself is asked, whatever the services are able to do. */
   async #waitForJobs(until: number): Promise<number> {
-    const { installations } = this.#scene;
     for (;;) {
-      const open = this.#jobs.filter(({ record }) => record === null);
-      for (const [at, job] of open.entries()) {
-        const { client } = installations[at % installations.length]!.service();
-        const record = await client.job(job.idJob).catch(() => null);
-        if (record !== null && terminalStatuses.includes(record.status)) job.record = record;
-      }
-      const left = open.filter(({ record }) => record === null).length;
+      const open = new Map(
+        this.#jobs.filter(({ record }) => record === null).map((job) => [job.idJob, job] as const),
+      );
+      const records = await this.#scene.places.sql<(JobEnd & { readonly id: number })[]>`
+        select id_job::int as id, status, attempt::int as attempt, failure from svc.job
+         where id_job = any(${[...open.keys()]}::int[]) and status = any(${terminalStatuses})`.catch(
+        () => [],
+      );
+      for (const { id, ...record } of records) open.get(id)!.record = record;
+      const left = open.size - records.length;
       if (left === 0 || performance.now() > until) return left;
-      await delay(100);
+      await delay(50);
     }
+  }
+
+  /** Returns how many services do not answer by then. */
+  async #waitForServices(until: number): Promise<number> {
+    const answers = this.#scene.installations.map(async (installation) => {
+      while (performance.now() < until)
+        try {
+          await installation.service().client.get('/v2/executions/get/1');
+          return true;
+        } catch {
+          await delay(50);
+        }
+      return false;
+    });
+    return (await Promise.all(answers)).filter((answered) => !answered).length;
   }
 
   /** Starts the processes that ended, until the work is done. */
@@ -332,7 +362,9 @@ export function tableOf({ counts }: MixReport): string {
   return [line(heads), line(rule), ...rows.map(line)].join('\n');
 }
 
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
 function secondsOf(values: readonly number[], share: number): string {
   const sorted = values.toSorted((a, b) => a - b);
-  return `${(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]! / 1000).toFixed(1)} s`;
+  return inSeconds(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!);
 }

@@ -50,8 +50,8 @@ export interface MixScene {
   close(): Promise<void>;
 }
 
-const documentBytes = [30_000, 60_000, 300_000];
-const diskSizes = { targets: '384m', logs: '16m' };
+const documentBytes = [30_000, 60_000, 1_000_000];
+const diskSizes = { targets: '768m', logs: '16m' };
 
 export async function openMixScene(folder: string): Promise<MixScene> {
   const closing: (() => Promise<unknown>)[] = [];
