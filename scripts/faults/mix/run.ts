@@ -1,6 +1,7 @@
 /** Cycles of one fault each, out of all kinds of faults, while two installations load all kinds of targets. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isOutage } from '../../../src/errors.ts';
 import { createDice } from '../../../test/contracts/merge/orders.ts';
 import { execution, terminalStatuses } from '../../../test/support/service/client.ts';
 import { submit } from '../cycles.ts';
@@ -242,10 +243,14 @@ class Series {
       const open = new Map(
         this.#jobs.filter(({ record }) => record === null).map((job) => [job.idJob, job] as const),
       );
-      const records = await this.#scene.places.sql<(JobEnd & { readonly id: number })[]>`
-        select id_job::int as id, status, attempt::int as attempt, failure from svc.job
-         where id_job = any(${[...open.keys()]}::int[]) and status = any(${terminalStatuses})`.catch(
-        () => [],
+      const { sql } = this.#scene.places;
+      const records = await sql<(JobEnd & { readonly id: number })[]>`
+        select id_job::int as id, status, attempts::int as attempt, failure from svc.job
+         where id_job in ${sql([0, ...open.keys()])} and status in ${sql(terminalStatuses)}`.catch(
+        (error: unknown) => {
+          if (!isOutage(error)) throw error;
+          return [];
+        },
       );
       for (const { id, ...record } of records) open.get(id)!.record = record;
       const left = open.size - records.length;
