@@ -276,10 +276,10 @@ class Series {
 
   /** Starts the processes that ended, until the work is done. */
   async #mendUntil<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    const ended = work.finally(() => (isDone = true));
+    const done = new AbortController();
+    const ended = work.finally(() => done.abort());
     ended.catch(() => undefined);
-    while (!isDone) {
+    while (!done.signal.aborted) {
       for (const installation of this.#scene.installations) await installation.mend();
       await Promise.race([ended, delay(500)]);
     }
