@@ -1,6 +1,5 @@
 /** Memory of this process between steps: what one input takes, and what stays after many. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../support/garbage.ts';
 
 const megabyte = 1024 * 1024;
 /** what may stay: caches of compiled code, buffers that are used again */
@@ -13,8 +12,6 @@ export interface MemoryWatch {
 
 /** `mostPerStep`: far more than any input of a fuzzer may take. */
 export function createMemoryWatch(mostPerStep: number = 768 * megabyte): MemoryWatch {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
   let before = process.memoryUsage.rss();
   return {
     complaint() {

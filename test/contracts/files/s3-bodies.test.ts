@@ -1,11 +1,10 @@
 /** Objects are read whole, or not without a word, whatever their reader does in between. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test } from 'vitest';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { ObjectStore } from '../../../src/ports/files/objects.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 
 let server: Server;
 
@@ -36,13 +35,11 @@ async function storeThat(answer: (socket: Socket) => void): Promise<ObjectStore>
 }
 
 test('also when garbage is collected before the body is read', async () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const store = await storeOf('x'.repeat(1907));
   for (let round = 0; round < 10; round += 1) {
     const body = await store.read('object');
     for (let turn = 0; turn < 3; turn += 1) {
-      collect();
+      collectGarbage();
       await pause(2);
     }
     expect(await new Response(body).text()).toHaveLength(1907);

@@ -1,5 +1,5 @@
 /** The commands of docs/backups.md: what was backed up goes on elsewhere, and what a lost key takes away is told. */
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stopEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/server.ts';
@@ -36,6 +36,8 @@ describe('backups', { timeout: 180_000 }, () => {
 
   it('of a home with its database go on in another folder', async () => {
     const folder = await trial.folder('backups-');
+    // as /tmp is: the database of root runs as another user where there is no setpriv
+    await chmod(folder, 0o711);
     const home = await trial.home();
     await loaded(home, 1);
     await stopEmbeddedPostgres(join(home.directory, 'db'));
