@@ -1,19 +1,30 @@
 /**
- * `npm run package`: the package as it is published, in `dist/package`, and packed beside it: ES modules with their types, in the
- * places they have in `src`, and a package.json of what users need.
+ * `npm run package`: the package as it is published, in `dist/package`, and packed beside it: the bundled programs (scripts/build.mjs),
+ * the entries for other programs as ES modules with their types, and a package.json of what users need.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as esbuild from 'esbuild';
+import { buildPrograms, constants, forNode } from './build.mjs';
 import { packagePage, packageReadme } from './package/readme.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const out = join(root, 'dist', 'package');
 
-rmSync(join(root, 'dist'), { recursive: true, force: true });
+const entries = {
+  '.': { name: 'index', source: 'src/index.ts' },
+  './node': { name: 'node', source: 'src/runtime/node.ts' },
+  './edge': { name: 'edge', source: 'src/runtime/cloudflare.ts' },
+};
+
+rmSync(out, { recursive: true, force: true });
+for (const name of readdirSync(join(root, 'dist')))
+  if (name.endsWith('.tgz')) rmSync(join(root, 'dist', name));
 mkdirSync(out, { recursive: true });
-compile();
+await bundle();
+declare();
 copyAssets();
 copyExamples();
 writeManifest();
@@ -28,21 +39,36 @@ process.stdout.write(
   `dist/${packed.filename}: ${packed.entryCount} files, ${mib(packed.size)} packed, ${mib(packed.unpackedSize)} unpacked\n`,
 );
 
-function compile(): void {
+/** Entries share their modules, so that classes such as AppError are the same in all. */
+async function bundle(): Promise<void> {
+  await buildPrograms(esbuild, join(out, 'dist'));
+  await esbuild.build({
+    ...forNode,
+    entryPoints: Object.values(entries).map(({ name, source }) => ({ in: source, out: name })),
+    outdir: join(out, 'dist'),
+    format: 'esm',
+    splitting: true,
+    // this driver has another entry for the edge
+    external: [...forNode.external!, 'postgres'],
+    define: await constants(esbuild),
+  });
+}
+
+/** The types of the entries and of the modules that they refer to. */
+function declare(): void {
   const settings = {
     extends: '../tsconfig.json',
     compilerOptions: {
       noEmit: false,
-      // all of it is written each time
       incremental: false,
       tsBuildInfoFile: null,
       declaration: true,
+      emitDeclarationOnly: true,
       rewriteRelativeImportExtensions: true,
-      removeComments: false,
-      rootDir: '..',
-      outDir: 'package',
+      rootDir: '../src',
+      outDir: 'package/dist/types',
     },
-    include: ['../src'],
+    include: Object.values(entries).map(({ source }) => `../${source}`),
   };
   const file = join(root, 'dist', 'tsconfig.json');
   writeFileSync(file, JSON.stringify(settings));
@@ -50,13 +76,10 @@ function compile(): void {
   execFileSync(process.execPath, [tsc, '-p', file], { cwd: root, stdio: 'inherit' });
 }
 
-/** What is not compiled: launchers, migrations, texts and the driver on Spark. */
+/** Launchers, migrations, texts and the driver on Spark. */
 function copyAssets(): void {
-  for (const entry of readdirSync(join(root, 'src'), { recursive: true }).map(String)) {
-    if (!/\.(?:mjs|sql)$/.test(entry) || !statSync(join(root, 'src', entry)).isFile()) continue;
-    mkdirSync(dirname(join(out, 'src', entry)), { recursive: true });
-    cpSync(join(root, 'src', entry), join(out, 'src', entry));
-  }
+  for (const name of ['bin', 'src/adapters/postgres/migrations'])
+    cpSync(join(root, name), join(out, name), { recursive: true });
   for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'src/README.md'])
     cpSync(join(root, name), join(out, name));
   writeFileSync(join(out, 'README.md'), packageReadme(readFileSync(join(root, 'README.md'), 'utf8')));
@@ -82,29 +105,24 @@ function copyExamples(): void {
   );
 }
 
-interface Manifest {
-  readonly exports: Readonly<Record<string, string>>;
-  readonly [member: string]: unknown;
-}
-
 function writeManifest(): void {
-  const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+  const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
   const {
     devDependencies: _,
     scripts: __,
     allowScripts: ___,
     scarfSettings: ____,
-    exports,
+    exports: _____,
     ...kept
   } = source;
-  const compiled = Object.entries(exports).map(([name, path]) => {
-    const file = path.replace(/\.ts$/, '');
-    return [name, { types: `${file}.d.ts`, default: `${file}.js` }] as const;
+  const published = Object.entries(entries).map(([path, { name, source }]) => {
+    const types = source.replace(/^src\//, './dist/types/').replace(/\.ts$/, '.d.ts');
+    return [path, { types, default: `./dist/${name}.js` }] as const;
   });
   const manifest = {
     ...kept,
     engines: { node: '>=22.18' },
-    exports: { ...Object.fromEntries(compiled), './package.json': './package.json' },
+    exports: { ...Object.fromEntries(published), './package.json': './package.json' },
   };
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }

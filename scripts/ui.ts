@@ -1,26 +1,22 @@
 /**
- * `npm run ui`: packs the sources of the page, `src/ui`, into `src/http/page/packed-files.ts`, with which every runtime serves them: types
- * are stripped, as Node does for the service itself. `-- --check`: only tells whether that module is current; ends with 1 when it is not.
+ * `npm run ui`: bundles the page, `src/ui`, into `src/http/page/packed-files.ts`, with which every runtime serves it. `-- --check`: only
+ * tells whether that module is current; ends with 1 when it is not.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'src/http/page/packed-files.ts');
 const current = readCurrent();
-const packed = readdirSync(join(root, 'src/ui'), { recursive: true })
-  .map(String)
-  .filter((path) => /\.(?:ts|css|svg)$/.test(path))
-  .toSorted()
-  .map((path): [name: string, content: string] => [
-    path.replace(/\.ts$/, '.js'),
-    served(path, readFileSync(join(root, 'src/ui', path), 'utf8')),
-  ])
-  // of types alone nothing is left, and nobody loads it
-  .filter(([, content]) => content.replaceAll(/\/\*[\s\S]*?\*\//g, '').trim() !== '');
+const styles = readdirSync(join(root, 'src/ui/style')).toSorted();
+const packed: readonly (readonly [name: string, content: string])[] = [
+  ['icon.svg', readFileSync(join(root, 'src/ui/icon.svg'), 'utf8')],
+  ['main.js', await bundle('js', "import './main.ts';")],
+  ['style.css', await bundle('css', styles.map((name) => `@import './style/${name}';`).join('\n'))],
+];
 const stale =
   packed.length !== current.size || packed.some(([name, content]) => current.get(name) !== content);
 
@@ -33,12 +29,20 @@ if (process.argv.includes('--check')) {
   }
 } else if (stale) writeFileSync(target, moduleText());
 
-/** A source as browsers get it. */
-function served(path: string, source: string): string {
-  if (!path.endsWith('.ts')) return source;
-  return stripTypeScriptTypes(source)
-    .replaceAll(/(from '\.[^']+)\.ts'/g, "$1.js'")
-    .replaceAll(/[ \t]+$/gm, '');
+/** `contents`: a module or style sheet in `src/ui`, with all that it imports. */
+async function bundle(loader: 'js' | 'css', contents: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, loader, resolveDir: join(root, 'src/ui') },
+    bundle: true,
+    format: 'esm',
+    target: 'es2023',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    write: false,
+  });
+  return outputFiles[0]!.text;
 }
 
 /** What the module holds now: other releases of zlib pack the same content otherwise. */

@@ -45,7 +45,7 @@ export async function openBenchDatabase(directory: string): Promise<BenchDatabas
   const sql = connectPostgres(server.url, { applicationName: 'bench', max: atOnce });
   const command = (name: string, args: readonly string[]): Command => ({
     file: process.execPath,
-    args: [join(projectRoot, 'src/tools/bin', name), ...args, '--json'],
+    args: [join(projectRoot, 'bin', name), ...args, '--json'],
     env: { SVC_HOME: home },
   });
   return {

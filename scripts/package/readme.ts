@@ -34,7 +34,6 @@ const renamed: readonly (readonly [from: RegExp, to: string])[] = [
   [/(?<=\]\(\.\.\/)wrangler\.toml(?=\))/g, 'examples/edge/wrangler.toml'],
   [/^\| \[CONTRIBUTING\.md\].*\n/gm, ''],
   [/`src\/runtime\/workers\.ts`/g, 'the entry `conversion-job-service/edge`'],
-  [/`src\/runtime\/open-service\.ts`/g, '`src/runtime/open-service.js`'],
 ];
 
 /** Commands and files that only a checkout has. */

@@ -122,7 +122,7 @@ export const properties = [
   ...eventProperties,
   {
     name: 'svc.migration.binary',
-    initial: 'src/tools/bin/migrate.mjs',
+    initial: 'bin/migrate.mjs',
     meaning:
       'program that exports and imports schemas: a path, from the folder of the installation on, or a name that PATH finds',
   },

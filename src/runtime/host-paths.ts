@@ -1,9 +1,10 @@
 /** Hides this machine's paths in messages that an organisation reads: its own files are named as it names them. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { installation } from '../installation.ts';
 import type { Home } from './home.ts';
 
-const installation = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
+const installed = fileURLToPath(installation).replace(/\/$/, '');
 
 /** `encode`: how paths stand in the text, where that is not text itself. */
 export function createPathMask(
@@ -20,7 +21,7 @@ export function createPathMask(
   const hidden = [
     ...below(`${home.filesDirectory}/${idOrg}`, ''),
     ...below(home.directory, '$SVC_HOME'),
-    ...below(installation, '…'),
+    ...below(installed, '…'),
   ];
   return (text) => hidden.reduce((rest, [path, shown]) => rest.replace(path, () => shown), text);
 }

@@ -1,6 +1,7 @@
 /** A worker on this machine: what the service runs inside itself and `npm run worker` runs alone. */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { installation } from '../installation.ts';
 import { markVariable, waitsVariable } from '../adapters/processes/successive-runs.ts';
 import { createProcessRunner } from '../adapters/processes/tool-runner.ts';
 import type { VersionWatch } from '../adapters/postgres/metadb/schema/version-watch.ts';
@@ -35,7 +36,7 @@ export function createJobWorker(
   const { adapters, config, home } = opened;
   const { idleMs } = config.worker;
   const runner = createProcessRunner({
-    entryOf: (tool) => fileURLToPath(new URL(`../tools/bin/${tool}.mjs`, import.meta.url)),
+    entryOf: (tool) => fileURLToPath(new URL(`bin/${tool}.mjs`, installation)),
     openLog: opened.openLog,
     workingDirectory: home.directory,
     environment: toolEnvironment(environment, home.directory),

@@ -2,7 +2,7 @@
 import { startService } from './service.ts';
 import { runUntilSignal } from './until-signal.ts';
 
-await runUntilSignal(() =>
+void runUntilSignal(() =>
   startService({
     environment: process.env,
     print: (line) => process.stdout.write(`${line}\n`),

@@ -1,6 +1,7 @@
 /** How this service runs the program that moves packages, `svc.migration.binary`. */
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installation } from '../installation.ts';
 import { createTransferProgram } from '../adapters/transfer/program.ts';
 import type { LocalTransferProgram } from '../adapters/transfer/program.ts';
 import type { MetadataDatabase } from '../ports/processes/transfer-program.ts';
@@ -26,7 +27,7 @@ export function createServiceTransfers(
 /** A module runs on the Node that runs the service: PATH may have none, or an older one. */
 function commandOf(binary: string): readonly [string, ...string[]] {
   if (!binary.includes('/')) return [binary];
-  const path = resolve(fileURLToPath(new URL('../../', import.meta.url)), binary);
+  const path = resolve(fileURLToPath(installation), binary);
   return /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path];
 }
 

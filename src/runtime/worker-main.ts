@@ -7,7 +7,7 @@ import { startProbeServer } from './probe-server.ts';
 import { createWatchScheduler } from './watches/scheduler.ts';
 import { runUntilSignal } from './until-signal.ts';
 
-await runUntilSignal(async () => {
+void runUntilSignal(async () => {
   const opened = await openInstallation(process.env, {
     role: 'service',
     write: (line) => process.stderr.write(line),

@@ -2,7 +2,7 @@
 import { fill, h } from './parts/dom.ts';
 import { announce, failureBox } from './parts/notices.ts';
 import { keptKey } from './api/key.ts';
-import { serviceUrl } from './api/client.ts';
+import { serviceUrl } from './service-url.ts';
 import { convertView } from './convert/view.ts';
 import { jobListView } from './jobs/listing.ts';
 import { jobView } from './jobs/record.ts';

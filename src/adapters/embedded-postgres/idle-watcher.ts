@@ -12,29 +12,34 @@ import { shutDown } from './process.ts';
 import { openFolder, readOwner, readPostmaster, removeOwner, servesFolder, withFolderLock } from './state.ts';
 import type { ClusterFolder, Postmaster } from './state.ts';
 
-const folder = await openFolder(process.argv[2] ?? '');
 const idleMs = Number(process.argv[3]);
 const startedPid = Number(process.argv[4]);
 const lookEveryMs = Math.min(1000, idleMs / 4);
+let joined: number;
 
-// The tool writes us down as the owner right after it started us.
-await delay(lookEveryMs);
-let idleSince = performance.now();
-let joined = await joinedAt(folder);
-while (await isOwner(folder)) {
-  const server = await findServer(folder);
-  if (server === null) break;
-  const latest = await joinedAt(folder);
-  if (latest !== joined || (await hasClients(folder, server))) {
-    idleSince = performance.now();
-    joined = latest;
-  } else if (performance.now() - idleSince >= idleMs && (await stopIfStillIdle(folder, server))) {
-    break;
-  }
+void watch();
+
+async function watch(): Promise<void> {
+  const folder = await openFolder(process.argv[2] ?? '');
+  // The tool writes us down as the owner right after it started us.
   await delay(lookEveryMs);
+  let idleSince = performance.now();
+  joined = await joinedAt(folder);
+  while (await isOwner(folder)) {
+    const server = await findServer(folder);
+    if (server === null) break;
+    const latest = await joinedAt(folder);
+    if (latest !== joined || (await hasClients(folder, server))) {
+      idleSince = performance.now();
+      joined = latest;
+    } else if (performance.now() - idleSince >= idleMs && (await stopIfStillIdle(folder, server))) {
+      break;
+    }
+    await delay(lookEveryMs);
+  }
+  // at once: an orderly end would write to where its folder was
+  if (await isMovedServer(folder, startedPid)) process.kill(startedPid, 'SIGQUIT');
 }
-// at once: an orderly end would write to where its folder was
-if (await isMovedServer(folder, startedPid)) process.kill(startedPid, 'SIGQUIT');
 
 async function isOwner(folder: ClusterFolder): Promise<boolean> {
   const owner = await withFolderLock(folder, undefined, () => readOwner(folder));

@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { launcher } from '../../installation.ts';
 import { AppError } from '../../errors.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { connectToServer } from './connect.ts';
@@ -237,9 +237,8 @@ function supervise(
 }
 
 async function leaveWatcher(folder: ClusterFolder, idleMs: number, serverPid: number): Promise<void> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const script = fileURLToPath(new URL(`./idle-watcher.${extension}`, import.meta.url));
-  const child = spawn(process.execPath, [script, folder.directory, String(idleMs), String(serverPid)], {
+  const words = ['tools/idle-watcher', folder.directory, String(idleMs), String(serverPid)];
+  const child = spawn(process.execPath, [launcher, ...words], {
     detached: true,
     stdio: 'ignore',
     cwd: '/',

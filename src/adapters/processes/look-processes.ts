@@ -13,7 +13,7 @@ import { baseEnvironment, findTie } from './tool-runner.ts';
 
 export interface LookProcessesOptions {
   /** absolute path of the module that a process runs */
-  readonly entry: string;
+  readonly entry: readonly string[];
   readonly workingDirectory: string;
   /** memory of a process; half of it may be objects of JavaScript */
   readonly memoryBytes: number;
@@ -266,7 +266,7 @@ export function createLookProcesses(options: LookProcessesOptions): LookProcesse
       ...(await (tie ??= findTie())),
       process.execPath,
       `--max-old-space-size=${heapMegabytes}`,
-      options.entry,
+      ...options.entry,
     ];
     const child = spawn(words[0]!, words.slice(1), {
       cwd: options.workingDirectory,

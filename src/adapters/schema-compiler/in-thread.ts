@@ -1,5 +1,5 @@
 /** Compiles in a thread of its own, which ends at a deadline or when its memory is spent; the service goes on. */
-import { Worker } from 'node:worker_threads';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
 import {
   packRelationalModel,
   packSourceModel,
@@ -21,11 +21,11 @@ import type {
 
 export interface IsolatedSchemaCompilerOptions {
   /**
-   * the module the thread runs: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData. Before, it may ask once
+   * starts the thread: it posts one `CompilerAnswer` for the `CompilerRequest` in its workerData. Before, it may ask once
    * whether there are models already, and whether it may read a file that a schema refers to: it posts a `CompilerQuestion` and gets true or false,
    * or a path or null
    */
-  readonly module: URL;
+  readonly startThread: (options: WorkerOptions) => Worker;
   readonly timeMs: number;
   readonly memoryBytes: number;
   /** what the module is told beside the sources */
@@ -76,7 +76,7 @@ export function createIsolatedSchemaCompiler(options: IsolatedSchemaCompilerOpti
     read: (answer: Exclude<CompilerAnswer, { fault: string }>) => T,
     reply: (question: CompilerQuestion) => Promise<boolean | string | null> = () => Promise.resolve(false),
   ): Promise<T> {
-    const thread = new Worker(options.module, {
+    const thread = options.startThread({
       workerData,
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: Math.max(16, Math.floor(options.memoryBytes / 1024 / 1024)) },

@@ -1,11 +1,10 @@
 /** Name and version out of package.json, and in a checkout the commit. */
 import { readFile } from 'node:fs/promises';
+import { installation } from '../../installation.ts';
 import type { BuildInfo } from '../../ports/adapters.ts';
 
-const root = new URL('../../../', import.meta.url);
-
 export async function readBuildInfo(): Promise<BuildInfo> {
-  const { name, version } = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as {
+  const { name, version } = JSON.parse(await readFile(new URL('package.json', installation), 'utf8')) as {
     name: string;
     version: string;
   };
@@ -13,17 +12,17 @@ export async function readBuildInfo(): Promise<BuildInfo> {
 }
 
 async function readHead(): Promise<BuildInfo['git']> {
-  const head = (await readFile(new URL('.git/HEAD', root), 'utf8')).trim();
+  const head = (await readFile(new URL('.git/HEAD', installation), 'utf8')).trim();
   const ref = /^ref: (refs\/[\w./-]+)$/.exec(head)?.[1];
   if (ref === undefined)
     return /^[0-9a-f]{40,64}$/.test(head) ? { branch: 'HEAD', commit: { id: head, time: null } } : null;
-  const id = await readFile(new URL(`.git/${ref}`, root), 'utf8').catch(() => packedRef(ref));
+  const id = await readFile(new URL(`.git/${ref}`, installation), 'utf8').catch(() => packedRef(ref));
   const branch = ref.replace(/^refs\/heads\//, '');
   return /^[0-9a-f]{40,64}\s*$/.test(id) ? { branch, commit: { id: id.trim(), time: null } } : null;
 }
 
 async function packedRef(ref: string): Promise<string> {
-  const packed = await readFile(new URL('.git/packed-refs', root), 'utf8');
+  const packed = await readFile(new URL('.git/packed-refs', installation), 'utf8');
   return (
     packed
       .split('\n')

@@ -3,16 +3,11 @@
  * runs in a thread that can be ended (src/adapters/validators/libxml2.ts). Its own package keeps from us what it says before an error inside, and
  * takes the square of the time for faults of many siblings, so messages are collected here.
  */
-import {
-  ParseOption,
-  XmlBufferInputProvider,
-  XmlDocument,
-  XmlLibError,
-  XsdValidator,
-  xmlCleanupInputProvider,
-  xmlRegisterInputProvider,
+import type {
+  ParseOption as ParseOptions,
+  XmlDocument as Document,
+  XsdValidator as Validator,
 } from 'libxml2-wasm';
-import * as libxml2 from 'libxml2-wasm/lib/libxml2.mjs';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import type { Validity, ValidityFault } from '../../ports/processes/document-validator.ts';
 import { addMessage, emptyValidity, judged, notJudged, type SetFault } from './messages.ts';
@@ -30,7 +25,11 @@ const warning = 1;
 export type OpenedSet = { readonly faults: readonly SetFault[] } | { check(bytes: Uint8Array): Validity };
 
 /** `faults`: libxml2 cannot compile the set. */
-export function openSet(set: StandaloneXsdSet): OpenedSet {
+export async function openSet(set: StandaloneXsdSet): Promise<OpenedSet> {
+  // the package awaits its WebAssembly while it loads, so a CommonJS build cannot `require` it
+  const { ParseOption, XmlBufferInputProvider, XmlDocument, XmlLibError, XsdValidator, ...providers } =
+    await import('libxml2-wasm');
+  const libxml2 = await import('libxml2-wasm/lib/libxml2.mjs');
   // entities are put in their place: a tree with references cannot be validated. Our own reader has bounded them
   const option =
     ParseOption.XML_PARSE_NONET |
@@ -39,8 +38,8 @@ export function openSet(set: StandaloneXsdSet): OpenedSet {
     ParseOption.XML_PARSE_NOENT;
   const contents = Object.fromEntries(set.files.map(({ name, bytes }) => [`/set/${name}`, bytes]));
   // nothing but the set can be opened, and that not by documents
-  xmlRegisterInputProvider(new XmlBufferInputProvider(contents));
-  let validator: XsdValidator;
+  providers.xmlRegisterInputProvider(new XmlBufferInputProvider(contents));
+  let validator: Validator;
   try {
     const main = `/set/${set.main}`;
     validator = XsdValidator.fromDoc(XmlDocument.fromBuffer(contents[main]!, { url: main, option }));
@@ -56,7 +55,7 @@ export function openSet(set: StandaloneXsdSet): OpenedSet {
         })),
     };
   } finally {
-    xmlCleanupInputProvider();
+    providers.xmlCleanupInputProvider();
   }
   let list = emptyValidity();
   const collect = (libxml2 as unknown as Inner).addFunction((_, error) => {
@@ -81,16 +80,30 @@ export function openSet(set: StandaloneXsdSet): OpenedSet {
       return judged(list);
     },
   };
-}
 
-/** Our own reader has found the document well-formed: what this one has against it is a limit of its own. */
-function parse(bytes: Uint8Array, option: ParseOption): XmlDocument | Validity {
-  try {
-    return XmlDocument.fromBuffer(bytes, { option });
-  } catch (error) {
-    if (!(error instanceof XmlLibError)) throw error;
-    const { message = error.message, line = 1 } = error.details[0] ?? {};
-    return notJudged(limitOf(message.trim()), { line, path: null });
+  /** Our own reader has found the document well-formed: what this one has against it is a limit of its own. */
+  function parse(bytes: Uint8Array, option: ParseOptions): Document | Validity {
+    try {
+      return XmlDocument.fromBuffer(bytes, { option });
+    } catch (error) {
+      if (!(error instanceof XmlLibError)) throw error;
+      const { message = error.message, line = 1 } = error.details[0] ?? {};
+      return notJudged(limitOf(message.trim()), { line, path: null });
+    }
+  }
+
+  /** The element that an error speaks of. */
+  function locationOf(error: number): Pick<ValidityFault, 'line' | 'path'> {
+    const { XmlTreeCommonStruct: tree, XmlNodeType: kinds } = libxml2;
+    const path: number[] = [];
+    for (let node = libxml2.XmlErrorStruct.node(error); node !== 0; node = tree.parent(node)) {
+      if (tree.type(node) !== kinds.XML_ELEMENT_NODE) continue;
+      let index = 1;
+      for (let before = tree.prev(node); before !== 0; before = tree.prev(before))
+        if (tree.type(before) === kinds.XML_ELEMENT_NODE) index += 1;
+      path.unshift(index);
+    }
+    return { line: libxml2.XmlErrorStruct.line(error), path: path.length === 0 ? null : path };
   }
 }
 
@@ -99,18 +112,4 @@ function limitOf(message: string): string {
   return message
     .replace(/, (?:see|use) \w+(?: option)?\.?$/, '')
     .replace(/^./, (first) => first.toLowerCase());
-}
-
-/** The element that an error speaks of. */
-function locationOf(error: number): Pick<ValidityFault, 'line' | 'path'> {
-  const { XmlTreeCommonStruct: tree, XmlNodeType: kinds } = libxml2;
-  const path: number[] = [];
-  for (let node = libxml2.XmlErrorStruct.node(error); node !== 0; node = tree.parent(node)) {
-    if (tree.type(node) !== kinds.XML_ELEMENT_NODE) continue;
-    let index = 1;
-    for (let before = tree.prev(node); before !== 0; before = tree.prev(before))
-      if (tree.type(before) === kinds.XML_ELEMENT_NODE) index += 1;
-    path.unshift(index);
-  }
-  return { line: libxml2.XmlErrorStruct.line(error), path: path.length === 0 ? null : path };
 }

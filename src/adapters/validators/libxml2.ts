@@ -3,14 +3,14 @@
  * broken it: nothing but that document is lost. It holds each document as a tree.
  */
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
 import type { StandaloneXsdSet } from '../../engine/xsd/read/standalone-set.ts';
 import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
 import { allowedMs, notInTime, notJudged, uncheckable, type SetFault } from './messages.ts';
 
 export interface Libxml2Options {
-  /** the module of the thread: posts a `Libxml2Opened` for the XSD set in its workerData, then a Validity for each document */
-  readonly module: URL;
+  /** starts the thread, which posts a `Libxml2Opened` for the XSD set in its workerData, then a Validity for each document */
+  readonly startThread: (options: WorkerOptions) => Worker;
   /** for a small document (`allowedMs`); the set gets ten times as much */
   readonly timeMs: number;
   /** ends the thread and the check */
@@ -25,10 +25,10 @@ const program = 'libxml2 (WebAssembly)';
 
 export async function createLibxml2Validator(
   set: StandaloneXsdSet,
-  { module, timeMs, interrupted = new AbortController().signal }: Libxml2Options,
+  { startThread, timeMs, interrupted = new AbortController().signal }: Libxml2Options,
 ): Promise<DocumentValidator> {
   async function begin(): Promise<Worker> {
-    const thread = new Worker(module, { workerData: set, env: {} });
+    const thread = startThread({ workerData: set, env: {} });
     // also once nobody waits for an answer; whoever asks next is told that there is none
     thread.on('error', () => undefined);
     const answer = await answerOf<Libxml2Opened>(thread, timeMs * 10, interrupted);

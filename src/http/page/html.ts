@@ -1,5 +1,4 @@
-/** The page as HTML: an empty body that the modules below `ui/` fill. */
-import { packedFiles } from './packed-files.ts';
+/** The page as HTML: an empty body that `ui/main.js` fills. */
 
 /** Nothing but files of the service itself; no text becomes markup or script, neither by mistake nor by a name in a document. */
 export const pageHeaders: Readonly<Record<string, string>> = {
@@ -10,22 +9,8 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-const startModule = 'main.js';
-
-/**
- * `folder`: where the page's files are, seen from its own address (`ui/`, or `convert/ui/` where that has no slash at its end).
- * Modules are named in the head, so that a browser asks for all of them at once.
- */
+/** `folder`: where the page's files are, seen from its own address (`ui/`, or `convert/ui/` where that has no slash at its end). */
 export function pageHtml(folder: string): string {
-  const names = Object.keys(packedFiles);
-  const links = [
-    ...names
-      .filter((name) => name.endsWith('.css'))
-      .map((name) => `<link rel="stylesheet" href="${folder}${name}">`),
-    ...names
-      .filter((name) => name.endsWith('.js') && name !== startModule)
-      .map((name) => `<link rel="modulepreload" href="${folder}${name}">`),
-  ];
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -34,8 +19,8 @@ export function pageHtml(folder: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Conversion Job Service</title>
 <link rel="icon" type="image/svg+xml" href="${folder}icon.svg">
-${links.join('\n')}
-<script type="module" src="${folder}${startModule}"></script>
+<link rel="stylesheet" href="${folder}style.css">
+<script type="module" src="${folder}main.js"></script>
 </head>
 <body>
 <noscript>This page needs JavaScript. Everything on it can be had from the interface, too: see /doc.</noscript>

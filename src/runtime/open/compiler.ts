@@ -1,5 +1,6 @@
 /** The compiler of schemas that are made over the API. It is imported lazily, as tools never use it. */
 import { join } from 'node:path';
+import { startThread } from '../../installation.ts';
 import { createFetchingCompiler } from '../../adapters/schema-compiler/with-download.ts';
 import { createTurns } from '../../adapters/schema-compiler/fair-turns.ts';
 import { createIsolatedSchemaCompiler } from '../../adapters/schema-compiler/in-thread.ts';
@@ -25,7 +26,7 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
   const { limits } = config;
   const directory = join(home.directory, 'tmp');
   const isolated = createIsolatedSchemaCompiler({
-    module: new URL('../../tools/bin/schema-compiler-thread.mjs', import.meta.url),
+    startThread: (options) => startThread('service/schema-compiler', options),
     timeMs: limits.xsdTimeMs,
     memoryBytes: limits.xsdMemoryBytes,
     settings: limits,

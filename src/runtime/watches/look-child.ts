@@ -72,15 +72,19 @@ function faultOf(error: unknown): LookFault {
   return { code: null, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, request } = JSON.parse(line) as { readonly id: number; readonly request: LookRequest };
-  void answer(id, request)
-    .then(
-      (value) => print({ id, value }),
-      (error: unknown) => print({ id, error: faultOf(error) }),
-    )
-    // whoever asked is gone
-    .catch(() => process.exit(1));
+void serve();
+
+async function serve(): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { id, request } = JSON.parse(line) as { readonly id: number; readonly request: LookRequest };
+    void answer(id, request)
+      .then(
+        (value) => print({ id, value }),
+        (error: unknown) => print({ id, error: faultOf(error) }),
+      )
+      // whoever asked is gone
+      .catch(() => process.exit(1));
+  }
+  // idle connections would keep the process alive
+  process.exit(0);
 }
-// connections that rest would keep the process
-process.exit(0);

@@ -1,6 +1,6 @@
 /** The scheduler of watches in this process, beside its worker: only where commands may be run. */
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { launcher } from '../../installation.ts';
 import { createLookProcesses, type LookProcesses } from '../../adapters/processes/look-processes.ts';
 import { isRemoteLocation } from '../../files/remote-location.ts';
 import type { WatchedLocations } from '../../ports/watched-locations.ts';
@@ -19,7 +19,7 @@ export function createWatchScheduler(opened: OpenedInstallation): Scheduler | nu
   const { adapters, config, home, schedule } = opened;
   if (!config.commandsEnabled) return null;
   const processes = createLookProcesses({
-    entry: fileURLToPath(new URL('../../tools/bin/look.mjs', import.meta.url)),
+    entry: [launcher, 'service/look'],
     workingDirectory: home.directory,
     memoryBytes: config.limits.lookMemoryBytes,
     most: concurrency,

@@ -164,4 +164,4 @@ function unknownCommand(positionals: readonly string[]): string {
   return `there is no command ${given}${meant === null ? '' : `; did you mean ${meant}?`}`;
 }
 
-process.exitCode = await administer(process.argv.slice(2));
+void administer(process.argv.slice(2)).then((code) => (process.exitCode = code));

@@ -1,7 +1,7 @@
 /** The command `er2xml`; see src/tools/cli/usage.ts for its options. */
 import { runCommand } from '../cli/run-command.ts';
 
-await runCommand('er2xml', async (session) => {
+void runCommand('er2xml', async (session) => {
   const { convertBack } = await import('../write-back/convert-back.ts');
   return convertBack(session);
 });

@@ -1,7 +1,7 @@
 /** The command `xml2er`; see src/tools/cli/usage.ts for its options. */
 import { runCommand } from '../cli/run-command.ts';
 
-await runCommand('xml2er', async (session) => {
+void runCommand('xml2er', async (session) => {
   const { convertXml } = await import('../convert/documents.ts');
   return convertXml(session);
 });

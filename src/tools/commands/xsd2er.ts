@@ -1,7 +1,7 @@
 /** The command `xsd2er`; see src/tools/cli/usage.ts for its options. */
 import { runCommand } from '../cli/run-command.ts';
 
-await runCommand('xsd2er', async (session) => {
+void runCommand('xsd2er', async (session) => {
   if (session.request.from === undefined) {
     const { convertXsd } = await import('../schemas/convert-xsd.ts');
     return convertXsd(session);

@@ -2,7 +2,8 @@
  * The heartbeat of a run by hand. A timer sends it while the event loop turns; while this thread computes without a pause (a large
  * model is drawn, keys are checked), a thread of its own sends it.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread as startProgramThread } from '../../installation.ts';
 import type { Claim, JobStore } from '../../ports/stores/jobs.ts';
 import type { OpenedInstallation } from '../../runtime/open/installation.ts';
 import type { HeartbeatOrder } from './heartbeat-thread.ts';
@@ -63,7 +64,7 @@ export function keepLeaseByHand(
       leaseMs,
       beats,
     };
-    thread = new Worker(new URL('../bin/heartbeat-thread.mjs', import.meta.url), {
+    thread = startProgramThread('tools/heartbeat', {
       workerData: order,
       env: {},
       resourceLimits: { maxYoungGenerationSizeMb: 4 },

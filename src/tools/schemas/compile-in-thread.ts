@@ -1,5 +1,5 @@
 /** Compiles an XSD set in a thread of its own, so that a set made to take for ever, or all memory, ends at its limits. */
-import { Worker } from 'node:worker_threads';
+import { startThread } from '../../installation.ts';
 import { InputError } from '../../engine/diagnostics.ts';
 import type { CompiledXsdSet } from '../../engine/xsd/compile-set.ts';
 import { XsdSetError } from '../../engine/xsd/report.ts';
@@ -14,7 +14,7 @@ export interface CompileLimits {
 /** XsdSetError and InputError as `compileXsdSet`; AppError `unprocessable_input` past a limit. */
 export async function compileInThread(order: CompileOrder, limits: CompileLimits): Promise<CompiledXsdSet> {
   const megabytes = Math.max(16, Math.floor(limits.memoryBytes / 1024 / 1024));
-  const thread = new Worker(new URL('../bin/xsd-set-thread.mjs', import.meta.url), {
+  const thread = startThread('tools/xsd-set', {
     workerData: order,
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: megabytes },

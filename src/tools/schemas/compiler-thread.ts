@@ -40,7 +40,7 @@ export type CompilerLimits = Pick<Limits, 'engine' | 'archiveExpansion' | 'archi
 
 const request = workerData as CompilerRequest;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-parentPort!.postMessage(await answer());
+void answer().then((message) => parentPort!.postMessage(message));
 
 async function answer(): Promise<CompilerAnswer> {
   try {
@@ -92,7 +92,7 @@ async function compile(wanted: PackedSources, limits: CompilerLimits): Promise<C
   const fingerprint =
     set === null || previous !== undefined
       ? null
-      : await setFingerprint(set, { ...request, mapLevel }, limits.engine);
+      : setFingerprint(set, { ...request, mapLevel }, limits.engine);
   const isKnown = fingerprint !== null && (await ask({ fingerprint })) === true;
   const xsd =
     set === null || isKnown ? null : compileXsdSet(set.files, compileOptions(set, request, limits.engine));

@@ -61,8 +61,7 @@ export async function drawXsdSet(session: ToolSession, set: XsdSetFiles): Promis
   const { catalog } = home.adapters;
   const { files, records } = set;
   // the next version of an origin depends on the one before, too
-  const fingerprint =
-    request.parent === undefined ? await setFingerprint(set, request, session.limits) : null;
+  const fingerprint = request.parent === undefined ? setFingerprint(set, request, session.limits) : null;
   const known = fingerprint === null ? null : await catalog.findCompiledSet(idOrg, fingerprint);
   if (known === null) steps.begin('compile');
   const { source, diagnostics } = known ?? (await compile(session, set));

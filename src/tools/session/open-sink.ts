@@ -1,5 +1,6 @@
 /** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
+import { startThread } from '../../installation.ts';
 import type { ColumnsThreadOptions } from '../../adapters/folder/columns/beside.ts';
 import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
 import type { ObjectFolderRowSinkOptions } from '../../adapters/folder/object-store-sink.ts';
@@ -16,7 +17,6 @@ import type { ToolSession } from './tool-session.ts';
 
 /** how long a job waits for others that write into the same folder */
 const lockTimeoutMs = 15 * 60_000;
-const columnsModule = new URL('../bin/columns-thread.mjs', import.meta.url);
 
 export async function openSink(session: ToolSession): Promise<RowSink> {
   const { request } = session;
@@ -166,7 +166,7 @@ type FilesInBucket = Pick<ObjectFolderRowSinkOptions, 'files' | 'location' | 'la
 
 /** Threads of `--workers` hold as much as they do while rows come. */
 function columnsThreadOf({ workers = 1 }: ToolRequest): ColumnsThreadOptions {
-  return { module: columnsModule, isLate: workers > 1 };
+  return { startThread: (options) => startThread('tools/columns', options), isLate: workers > 1 };
 }
 
 /** Without `--parquet-version` each target has its own. */

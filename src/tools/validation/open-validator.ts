@@ -1,4 +1,5 @@
 /** What checks documents against the XSD set of an origin (`--validate`): libxml2 in WebAssembly; xmllint, where it is installed, takes large ones. */
+import { startThread } from '../../installation.ts';
 import { notInTime } from '../../adapters/validators/messages.ts';
 import { AppError } from '../../errors.ts';
 import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
@@ -23,10 +24,13 @@ export async function openValidator(session: ToolSession, idSch: number): Promis
     session.log(`assertions (XSD 1.1) of the XSD set are not checked: ${set.assertions}`);
   const { createLibxml2Validator } = await import('../../adapters/validators/libxml2.ts');
   const { createXmllintValidator, findXmllint } = await import('../../adapters/validators/xmllint.ts');
-  const module = new URL('../bin/validator-thread.mjs', import.meta.url);
   const { interrupted } = session;
   const { validationTimeMs: timeMs } = session.home.config.limits;
-  const own = await createLibxml2Validator(set, { module, timeMs, interrupted });
+  const own = await createLibxml2Validator(set, {
+    startThread: (options) => startThread('tools/validator', options),
+    timeMs,
+    interrupted,
+  });
   const program = await findXmllint();
   if (program === null) return own;
   return together(own, await createXmllintValidator(program, set, { timeMs, interrupted }), timeMs);

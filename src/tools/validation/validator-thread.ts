@@ -10,9 +10,8 @@ function post(message: Libxml2Opened | Validity): void {
   parentPort!.postMessage(message);
 }
 
-const opened = openSet(workerData as StandaloneXsdSet);
-if ('faults' in opened) post(opened);
-else {
+void openSet(workerData as StandaloneXsdSet).then((opened) => {
+  if ('faults' in opened) return post(opened);
   parentPort!.on('message', (bytes: Uint8Array) => post(opened.check(bytes)));
   post({ opened: true });
-}
+});

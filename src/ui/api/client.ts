@@ -1,9 +1,7 @@
 /** Calls of the interface, as any client makes them. */
 import { keptKey } from './key.ts';
 import { refusal, refusalOf } from './refused.ts';
-
-/** Address of the service, whatever prefix it is below: the page's files are one folder under it. Ends in `/`. */
-export const serviceUrl = new URL('../../', import.meta.url).href;
+import { serviceUrl } from '../service-url.ts';
 
 interface Call {
   readonly method?: 'GET' | 'POST' | 'DELETE';

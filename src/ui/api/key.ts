@@ -1,7 +1,9 @@
 /** The API key, for this tab or, where that was asked for, for this browser. It is in no address and in no cookie. */
 
+import { serviceUrl } from '../service-url.ts';
+
 /** Services below other prefixes of the same host have keys of their own. */
-const slot = `conversion-job-service key ${new URL('../../', import.meta.url).pathname}`;
+const slot = `conversion-job-service key ${new URL(serviceUrl).pathname}`;
 
 export interface KeptKey {
   readonly key: string;

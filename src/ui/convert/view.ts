@@ -1,7 +1,8 @@
 /** From dropped files to rows: what is uploaded, by which schema it is read, where the rows go. */
 import type { OriginRecord } from '../../ports/stores/catalog.ts';
 import { readChoices } from '../api/choices.ts';
-import { getJson, serviceUrl } from '../api/client.ts';
+import { getJson } from '../api/client.ts';
+import { serviceUrl } from '../service-url.ts';
 import { keptKey } from '../api/key.ts';
 import { codeBlock } from '../parts/controls.ts';
 import { fill, freshId, h, type Content } from '../parts/dom.ts';

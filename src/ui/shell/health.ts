@@ -1,5 +1,5 @@
 /** How the service is, in a word at the top of the page. */
-import { serviceUrl } from '../api/client.ts';
+import { serviceUrl } from '../service-url.ts';
 import { keptKey } from '../api/key.ts';
 import { fill, h } from '../parts/dom.ts';
 

@@ -2,8 +2,10 @@
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ColumnsThread } from '../../../src/adapters/folder/columns/thread.ts';
+import { startThread } from '../../../src/installation.ts';
+import { ColumnsThread, type StartThread } from '../../../src/adapters/folder/columns/thread.ts';
 import {
   fileTask,
   typesOf,
@@ -18,8 +20,9 @@ import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
 import { at } from '../../unit/engine/sql/library-model.ts';
 import { encodeRows, libraryPlan, libraryRows, writeLibrary } from '../targets/library-rows.ts';
 
-const module = new URL('../../../src/tools/bin/columns-thread.mjs', import.meta.url);
-const withoutEntry = new URL('data:text/javascript,throw new Error("no thread")');
+const start: StartThread = (options) => startThread('tools/columns', options);
+const failing: StartThread = (options) =>
+  new Worker(new URL('data:text/javascript,throw new Error("no thread")'), options);
 const ownName = 'reading.parquet';
 
 let folders = '';
@@ -79,7 +82,7 @@ async function madeBeside(
   rows: Buffer,
   table: ParquetTable,
   made: readonly boolean[],
-  entry = module,
+  entry = start,
 ): Promise<ParquetFile> {
   const path = join(directory, ownName);
   const third = Math.floor(rows.length / 3);
@@ -128,7 +131,7 @@ describe('a file of rows that still come', () => {
     const rows = readings(200_000);
     const table = tableOf(rows);
     const alone = await madeAlone(rows, table);
-    expect(await madeBeside(rows, table, [false], withoutEntry)).toEqual(alone);
+    expect(await madeBeside(rows, table, [false], failing)).toEqual(alone);
   });
 
   test('is refused as without a thread, where a value is none of its type', async () => {
@@ -157,7 +160,11 @@ async function writeMany(sink: RowSink, table: number, mebibytes: number): Promi
 describe('a load of many rows', () => {
   test('makes the same files beside it, behind it, and without a thread', async () => {
     const hashes: unknown[] = [];
-    for (const columnsThread of [undefined, { module, isLate: false }, { module, isLate: true }]) {
+    for (const columnsThread of [
+      undefined,
+      { startThread: start, isLate: false },
+      { startThread: start, isLate: true },
+    ]) {
       const place = join(directory, String(columnsThread?.isLate));
       const sink = createFolderRowSink({
         directory: place,
@@ -187,7 +194,7 @@ describe('a load of many rows', () => {
     const sink = createFolderRowSink({
       directory: place,
       format: 'parquet',
-      columnsThread: { module, isLate: false },
+      columnsThread: { startThread: start, isLate: false },
     });
     await sink.open(libraryPlan(1));
     await writeMany(sink, at.book, 40);

@@ -241,7 +241,7 @@ describe('canaries', { timeout: 240_000 }, () => {
       expect([words, code]).not.toEqual([words, 0]);
       answers.push(stdout, stderr);
     }
-    const tool = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
+    const tool = join(projectRoot, 'bin/conversion-job-service.mjs');
     const child = spawn(process.execPath, [tool, 'credentials', 'add', 'wrong'], {
       env: serviceEnvironment(home),
     });

@@ -65,7 +65,7 @@ export async function readProcesses(): Promise<string[]> {
       const environment = await read('environ');
       const after = await read('cmdline');
       const lines = [before, after];
-      if (lines.some((line) => line.includes('/src/tools/bin/') && !line.includes('\0-j\0'))) return [];
+      if (lines.some((line) => /\/bin\/\w+\.mjs/.test(line) && !line.includes('\0-j\0'))) return [];
       return [...lines, environment];
     }),
   );

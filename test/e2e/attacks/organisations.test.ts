@@ -187,7 +187,7 @@ describe('what another organisation has', { timeout: 240_000 }, () => {
   });
 
   async function byHand(words: readonly string[], idOrg: number): Promise<string> {
-    const tool = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
+    const tool = join(projectRoot, 'bin/conversion-job-service.mjs');
     const { stdout, stderr } = await promisify(execFile)(
       process.execPath,
       [tool, ...words, '--org', String(idOrg)],

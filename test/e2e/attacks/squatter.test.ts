@@ -29,7 +29,7 @@ const greetings: Readonly<Record<string, (socket: Socket) => void>> = {
 
 /** `conversion-job-service status`, by hand. */
 function statusOf(home: ServiceHome): Promise<{ readonly code: number | null; readonly stderr: string }> {
-  const child = spawn(process.execPath, ['src/tools/bin/conversion-job-service.mjs', 'status'], {
+  const child = spawn(process.execPath, ['bin/conversion-job-service.mjs', 'status'], {
     cwd: projectRoot,
     env: serviceEnvironment(home),
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -147,15 +147,11 @@ describe('a stranger at the port of the embedded database', { timeout: 240_000 }
     const home = await trial.home({ 'metadb.url': `postgresql://svc:secret@127.0.0.1:${port}/svc` });
     const folder = await mkdtemp(join(tmpdir(), 'squatter-'));
     await writeFile(join(folder, 'a.xml'), '<a/>');
-    const tool = spawn(
-      process.execPath,
-      ['src/tools/bin/xml2er.mjs', join(folder, 'a.xml'), '-o', 'metadb:x'],
-      {
-        cwd: projectRoot,
-        env: serviceEnvironment(home),
-        stdio: 'ignore',
-      },
-    );
+    const tool = spawn(process.execPath, ['bin/xml2er.mjs', join(folder, 'a.xml'), '-o', 'metadb:x'], {
+      cwd: projectRoot,
+      env: serviceEnvironment(home),
+      stdio: 'ignore',
+    });
     const ended = new Promise<number | null>((resolve) => tool.once('exit', resolve));
     await eventually('a connection', () => (connections > 0 ? true : null));
     const since = performance.now();

@@ -24,7 +24,7 @@ describe('conversion-job-service', { timeout: 120_000 }, () => {
   });
 
   async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    const bin = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
+    const bin = join(projectRoot, 'bin/conversion-job-service.mjs');
     const options = { env: serviceEnvironment(home), cwd: home.directory };
     return promisify(execFile)(process.execPath, [bin, ...args], options).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as insideHono from '../../../examples/hono.ts';
-import { openService, type OpenedService } from '../../../src/runtime/open-service.ts';
+import { openService, type OpenedService } from '../../../src/runtime/node.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/postgres.ts';
 import { createServiceClient, execution, type Send } from '../../support/service/client.ts';
 import { createServiceHome, type ServiceHome } from '../../support/service/start.ts';

@@ -22,7 +22,7 @@ console.log(JSON.stringify({ words, version: process.versions.node, execPath: pr
 `;
 
 function start(folder: string, flags: readonly string[], words: readonly string[]) {
-  const child = spawn(process.execPath, [...flags, join(folder, 'src/tools/bin/xml2er.mjs'), ...words]);
+  const child = spawn(process.execPath, [...flags, join(folder, 'bin/xml2er.mjs'), ...words]);
   const answer = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (answer.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (answer.stderr += chunk.toString()));
@@ -36,10 +36,14 @@ describe('the launcher', () => {
   /** A project folder with the launcher and a probe, and where `bundled`, with this Node as the package's. */
   async function makeProject(name: string, bundled: boolean): Promise<string> {
     const folder = join(project, name);
-    await mkdir(join(folder, 'src/tools/commands'), { recursive: true });
-    await cp(join(projectRoot, 'src/tools/bin'), join(folder, 'src/tools/bin'), { recursive: true });
+    await mkdir(join(folder, 'src/programs'), { recursive: true });
+    await cp(join(projectRoot, 'bin'), join(folder, 'bin'), { recursive: true });
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-    await writeFile(join(folder, 'src/tools/commands/xml2er.ts'), probe);
+    await writeFile(
+      join(folder, 'src/programs/tools.ts'),
+      "export const programs = { xml2er: () => import('../xml2er.ts') };",
+    );
+    await writeFile(join(folder, 'src/xml2er.ts'), probe);
     if (bundled) {
       await mkdir(join(folder, 'node_modules/node/bin'), { recursive: true });
       await symlink(process.execPath, join(folder, 'node_modules/node/bin/node'));
@@ -85,10 +89,7 @@ describe('the launcher', () => {
     const folder = await makeProject('linked', true);
     await mkdir(join(folder, 'scripts'));
     await cp(join(projectRoot, 'scripts/link-bins.mjs'), join(folder, 'scripts/link-bins.mjs'));
-    await writeFile(
-      join(folder, 'package.json'),
-      '{"type":"module","bin":{"xml2er":"src/tools/bin/xml2er.mjs"}}',
-    );
+    await writeFile(join(folder, 'package.json'), '{"type":"module","bin":{"xml2er":"bin/xml2er.mjs"}}');
     for (const time of ['first', 'again']) {
       const [linked] = await once(spawn(process.execPath, [join(folder, 'scripts/link-bins.mjs')]), 'close');
       expect(linked, time).toBe(0);

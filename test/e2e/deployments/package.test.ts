@@ -120,7 +120,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
     await mkdir(home);
     const environment = { PATH: process.env['PATH'], HOME: home, SVC_HOME: home };
     const tool = async (name: string, ...argv: string[]): Promise<string> => {
-      const bin = join(own(), 'src', 'tools', 'bin', `${name}.mjs`);
+      const bin = join(own(), 'bin', `${name}.mjs`);
       return (await run(node, [bin, ...argv], { cwd: folder, env: environment })).stdout;
     };
     expect(await tool('xml2er', document, '-o', 'metadb:packed')).toMatch(/origin 1, logical 1, job 1: C/);

@@ -24,7 +24,7 @@ describe('conversion-job-service keys, orgs, audit', { timeout: 60_000 }, () => 
   }
   const run = (...args: string[]): Promise<Ran> => runWith({}, ...args);
   async function runWith(environment: Record<string, string>, ...args: string[]): Promise<Ran> {
-    const bin = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
+    const bin = join(projectRoot, 'bin/conversion-job-service.mjs');
     const options = { env: serviceEnvironment(home, environment), cwd: projectRoot };
     return promisify(execFile)(process.execPath, [bin, ...args], options).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),

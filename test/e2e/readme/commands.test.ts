@@ -252,7 +252,7 @@ describe('README and docs', { timeout: 180_000 }, () => {
     { timeout: 60_000, ...needs('whole run') },
     async () => {
       const home = join(folder, 'inside');
-      const entry = pathToFileURL(join(projectRoot, 'src/runtime/open-service.ts')).href;
+      const entry = pathToFileURL(join(projectRoot, 'src/runtime/node.ts')).href;
       const example = code('docs/embedding.md', 'Inside another application', 'ts')
         .replace("'conversion-job-service/node'", `'${entry}'`)
         .replace("'hono'", `'${import.meta.resolve('hono')}'`)

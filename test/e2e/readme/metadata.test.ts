@@ -30,11 +30,10 @@ const texts: Readonly<Record<string, RegExp>> = {
 describe('docs/metadata.md', { timeout: 120_000 }, () => {
   let home: ServiceHome;
   const run = (args: readonly string[]): Promise<unknown> =>
-    promisify(execFile)(
-      process.execPath,
-      [join(projectRoot, 'src/tools/bin/conversion-job-service.mjs'), ...args],
-      { env: serviceEnvironment(home), cwd: home.directory },
-    );
+    promisify(execFile)(process.execPath, [join(projectRoot, 'bin/conversion-job-service.mjs'), ...args], {
+      env: serviceEnvironment(home),
+      cwd: home.directory,
+    });
   beforeAll(async () => {
     home = await createServiceHome();
     await convert(home, 'xsd2er', join(projectRoot, 'scripts/demo/xsd'), '--name', 'demo');

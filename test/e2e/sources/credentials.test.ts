@@ -242,7 +242,7 @@ describe('documents read with a credential', { timeout: 120_000 }, () => {
     words: readonly string[],
     input: string,
   ): Promise<{ code: number | null; output: string }> {
-    const bin = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
+    const bin = join(projectRoot, 'bin/conversion-job-service.mjs');
     const child = spawn(process.execPath, [bin, ...words], { env: serviceEnvironment(home) });
     let output = '';
     for (const stream of [child.stdout, child.stderr])

@@ -247,7 +247,7 @@ describe('documents in a bucket', { timeout: 120_000, ...needs('s3 server', s3 !
   it('are fetched with the variables of other programs, by hand', async () => {
     const { endpoint, accessKeyId, secretAccessKey } = s3!.settings;
     const other = await trial.home();
-    const tool = join(projectRoot, 'src/tools/bin/xml2er.mjs');
+    const tool = join(projectRoot, 'bin/xml2er.mjs');
     const { stdout } = await run(
       process.execPath,
       [tool, `${place()}/inbox/documents/manifest-1.xml`, '-o', 'metadb:one'],

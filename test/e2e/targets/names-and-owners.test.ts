@@ -103,13 +103,9 @@ describe('names of targets', { timeout: 120_000 }, () => {
       const run = promisify(execFile);
       const command = async (...words: string[]) =>
         (
-          await run(
-            process.execPath,
-            [join(projectRoot, 'src/tools/bin/conversion-job-service.mjs'), ...words],
-            {
-              env: { ...process.env, SVC_HOME: home.directory },
-            },
-          )
+          await run(process.execPath, [join(projectRoot, 'bin/conversion-job-service.mjs'), ...words], {
+            env: { ...process.env, SVC_HOME: home.directory },
+          })
         ).stdout;
       expect(await command('targets', 'list', '--org', String(otherOrg))).toMatch(/second[^]*wanted/);
       await command('targets', 'remove', 'wanted', '--org', String(otherOrg));

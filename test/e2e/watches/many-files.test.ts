@@ -145,7 +145,7 @@ describe('thousands of files', { timeout: 600_000 }, () => {
   });
 
   it('are told by hand, too', async () => {
-    const tool = join(projectRoot, 'src/tools/bin/conversion-job-service.mjs');
+    const tool = join(projectRoot, 'bin/conversion-job-service.mjs');
     const told = async (...words: string[]): Promise<string> =>
       (await promisify(execFile)(process.execPath, [tool, ...words], { env: serviceEnvironment(home) }))
         .stdout;

@@ -1,4 +1,5 @@
 /** Documents checked by either of the validators, and by the pass that tells their places. */
+import { startThread } from '../../../src/installation.ts';
 import { createLibxml2Validator } from '../../../src/adapters/validators/libxml2.ts';
 import { createXmllintValidator } from '../../../src/adapters/validators/xmllint.ts';
 import { defaultEngineLimits } from '../../../src/engine/limits.ts';
@@ -12,10 +13,8 @@ import type { ToolSession } from '../../../src/tools/session/tool-session.ts';
 
 export type CreateValidator = (set: StandaloneXsdSet, timeMs?: number) => Promise<DocumentValidator>;
 
-const module = new URL('../../../src/tools/bin/validator-thread.mjs', import.meta.url);
-
 export const inWebAssembly: CreateValidator = (set, timeMs = 60_000) =>
-  createLibxml2Validator(set, { module, timeMs });
+  createLibxml2Validator(set, { startThread: (options) => startThread('tools/validator', options), timeMs });
 
 export const byXmllint: CreateValidator = (set, timeMs = 60_000) =>
   createXmllintValidator('xmllint', set, { timeMs });

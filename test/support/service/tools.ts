@@ -50,7 +50,7 @@ export function startTool(
   input: string | null = '',
   environment: Readonly<Record<string, string>> = {},
 ): StartedTool {
-  const child = spawn(process.execPath, [join(projectRoot, `src/tools/bin/${tool}.mjs`), ...argv], {
+  const child = spawn(process.execPath, [join(projectRoot, `bin/${tool}.mjs`), ...argv], {
     cwd: projectRoot,
     env: { ...serviceEnvironment(home), ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],

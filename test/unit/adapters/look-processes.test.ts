@@ -11,7 +11,7 @@ import {
 import { collectGarbage } from '../../support/garbage.ts';
 
 const mebi = 1024 * 1024;
-const entry = fileURLToPath(new URL('../../fixtures/processes/answers-looks.mjs', import.meta.url));
+const entry = [fileURLToPath(new URL('../../fixtures/processes/answers-looks.mjs', import.meta.url))];
 
 describe('processes of looks', () => {
   const opened: LookProcesses[] = [];

@@ -1,8 +1,10 @@
 /** The compiler thread for real: what it makes, and what ends it. */
+import { startThread } from '../../../src/installation.ts';
 import { createSecretBox } from '../../../src/adapters/system/secret-box.ts';
 import { createMemoryCredentialStore } from '../../support/memory/credentials.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createIsolatedSchemaCompiler } from '../../../src/adapters/schema-compiler/in-thread.ts';
 import { createSystemClock } from '../../../src/adapters/system/clock.ts';
@@ -13,13 +15,10 @@ import { lineIdentity } from '../../../src/engine/map/line-identity.ts';
 import { defaultLimits, type Limits } from '../../../src/config/limits.ts';
 import type { CachedSet } from '../../../src/ports/stores/catalog.ts';
 import type { FileStore } from '../../../src/ports/files/organisation-files.ts';
-import { setFingerprint } from '../../../src/tools/schemas/fingerprints/set-fingerprint.ts';
-import { readXsdSet } from '../../../src/tools/inputs/xsd-files.ts';
 import { createMemoryCatalogStore } from '../../support/memory/catalog.ts';
 import { compiled, statisticsOf } from '../../support/models/shredding.ts';
 import { zipped } from '../../support/service/archives.ts';
 import { useTrial } from '../../support/service/trial.ts';
-import { parseToolArguments } from '../../../src/jobs/request/read-request.ts';
 
 const xs = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
@@ -35,9 +34,21 @@ const file = async (name: string, content: string): Promise<string> => {
 };
 beforeAll(async () => void (folder = await trial.folder('schema-compiler-')));
 
-function compiler(more: { timeMs?: number; memoryBytes?: number; module?: URL; settings?: Limits } = {}) {
+const threadOf =
+  (module: URL) =>
+  (options: WorkerOptions): Worker =>
+    new Worker(module, options);
+
+function compiler(
+  more: {
+    timeMs?: number;
+    memoryBytes?: number;
+    startThread?: (options: WorkerOptions) => Worker;
+    settings?: Limits;
+  } = {},
+) {
   return createIsolatedSchemaCompiler({
-    module: new URL('../../../src/tools/bin/schema-compiler-thread.mjs', import.meta.url),
+    startThread: (options) => startThread('service/schema-compiler', options),
     timeMs: 60_000,
     memoryBytes: 256 * 1024 * 1024,
     settings: defaultLimits,
@@ -94,14 +105,6 @@ describe('a compiler thread', () => {
     expect(found).toEqual([null, expect.objectContaining({ diagnostics: [] })]);
     expect(again.tables.map(({ name }) => name)).toEqual(first.tables.map(({ name }) => name));
     expect(again.id_sch).not.toBe(first.id_sch);
-    // `xsd2er` without options comes to the same
-    const request = parseToolArguments('xsd2er', xsd);
-    const fingerprint = await setFingerprint(
-      await readXsdSet(xsd, { follow: null, links: 'refuse' }),
-      request,
-      defaultLimits.engine,
-    );
-    expect(await catalog.findCompiledSet(1, fingerprint)).not.toBeNull();
     // what shapes the tables, or names them, is part of it
     await createSchema(adapters, settings, 1, { name: 'flat', xsd, xml: [], mapLevel: 0 });
     await createSchema(adapters, settings, 1, { name: 'again', xsd, xml: [], idParentSch: again.id_sch });
@@ -207,16 +210,18 @@ describe('a compiler thread', () => {
       source: { ...source, types },
     });
     await expect(endless).rejects.toThrow(/48 MiB|call stack/);
-    const module = new URL('data:text/javascript,for(;;);');
-    await expect(compiler({ module, timeMs: 300 }).generate({ ...sources, source })).rejects.toMatchObject({
+    const startThread = threadOf(new URL('data:text/javascript,for(;;);'));
+    await expect(
+      compiler({ startThread, timeMs: 300 }).generate({ ...sources, source }),
+    ).rejects.toMatchObject({
       code: 'unprocessable_input',
     });
   });
 
   it('ends at its deadline, however busy', async () => {
-    const module = new URL('data:text/javascript,for(;;);');
+    const startThread = threadOf(new URL('data:text/javascript,for(;;);'));
     await expect(
-      compiler({ module, timeMs: 300 }).compile({ idOrg: 1, xsd: [], xml: [], mapLevel: 3 }),
+      compiler({ startThread, timeMs: 300 }).compile({ idOrg: 1, xsd: [], xml: [], mapLevel: 3 }),
     ).rejects.toMatchObject({
       code: 'unprocessable_input',
       message: expect.stringContaining('longer than 300 ms'),
@@ -224,8 +229,10 @@ describe('a compiler thread', () => {
   });
 
   it('ends when its memory is spent', async () => {
-    const module = new URL('data:text/javascript,const all=[];for(;;)all.push({a:all.length,b:[1]})');
-    const made = compiler({ module, memoryBytes: 32 * 1024 * 1024 }).compile({
+    const startThread = threadOf(
+      new URL('data:text/javascript,const all=[];for(;;)all.push({a:all.length,b:[1]})'),
+    );
+    const made = compiler({ startThread, memoryBytes: 32 * 1024 * 1024 }).compile({
       idOrg: 1,
       xsd: [],
       xml: [],

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { AppendedFile, FinishedFile } from '../../file-staging/staged-files.ts';
 import type { ColumnTyping, ParquetSettings } from '../parquet.ts';
-import type { ColumnsThread } from './thread.ts';
+import type { ColumnsThread, StartThread } from './thread.ts';
 
 /** Of all tables, and of the largest, on the disk: with fewer rows the load would end before the thread has done anything. */
 const worthwhileBytes = 24 * 1024 * 1024;
@@ -13,7 +13,7 @@ const longestRowBytes = 4 * 1024 * 1024;
 
 /** The thread that makes one of the files. */
 export interface ColumnsThreadOptions {
-  readonly module: URL;
+  readonly startThread: StartThread;
   /** it begins once all rows are there: what others hold who shred documents is gone by then */
   readonly isLate: boolean;
 }
@@ -85,10 +85,10 @@ export class ColumnsBeside {
     if (this.#allBytes < worthwhileBytes || this.#largest[1] < leastLargestBytes) return;
     if (availableParallelism() < 2) return;
     // without a thread one file after the other is made when the load has ended
-    this.#thread = this.#begin(this.#options.module).catch(() => null);
+    this.#thread = this.#begin(this.#options.startThread).catch(() => null);
   }
 
-  async #begin(module: URL): Promise<ColumnsThread | null> {
+  async #begin(startThread: StartThread): Promise<ColumnsThread | null> {
     const { ColumnsThread } = await import('./thread.ts');
     const { fileTask, typesOf } = await import('../parquet.ts');
     const [largest] = this.#largest;
@@ -98,7 +98,7 @@ export class ColumnsBeside {
     const path = join(this.#directory, largest);
     const file = { bytes: this.#bytes.get(largest)!, longestWriteBytes: longestRowBytes };
     const task = fileTask(path, { columns: typing.columns, file }, types, null, this.#deltas);
-    const thread = new ColumnsThread(module);
+    const thread = new ColumnsThread(startThread);
     try {
       thread.follow(path, task);
     } catch (error) {

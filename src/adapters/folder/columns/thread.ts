@@ -1,7 +1,7 @@
 /** A thread that makes a Parquet file of rows while they still come. */
 import { closeSync, openSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { Worker } from 'node:worker_threads';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
 import type { FileTask, WrittenFile } from './one-file.ts';
 
 export type ToColumnsThread =
@@ -15,6 +15,8 @@ export type ToColumnsThread =
 export type FromColumnsThread =
   { readonly kind: 'written'; readonly file: WrittenFile } | { readonly kind: 'failed' };
 
+export type StartThread = (options: WorkerOptions) => Worker;
+
 interface Begun {
   /** of its rows */
   readonly path: string;
@@ -27,10 +29,10 @@ export class ColumnsThread {
   readonly #answer = Promise.withResolvers<FromColumnsThread>();
   #begun: Begun | null = null;
 
-  /** `module`: of the thread; it takes and posts the messages above. */
-  constructor(module: URL) {
+  /** `startThread`: the thread takes and posts the messages above. */
+  constructor(startThread: StartThread) {
     // little is new there that is not kept
-    this.#worker = new Worker(module, { env: {}, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+    this.#worker = startThread({ env: {}, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
     // the file that it would have made is made without it
     const lose = (): void => this.#answer.resolve({ kind: 'failed' });
     this.#worker.on('error', lose);

@@ -1,5 +1,6 @@
 /** Threads of a load, as their owner sees them. */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../../installation.ts';
 import type { Gathering } from './gathering.ts';
 import {
   slotBytes,
@@ -50,7 +51,7 @@ export class Thread {
   #answered = Promise.withResolvers<string | null>();
 
   constructor(job: ThreadJob, gathering: Gathering) {
-    this.#worker = new Worker(new URL('../../bin/load-thread.mjs', import.meta.url), {
+    this.#worker = startThread('tools/load', {
       workerData: job,
       env: {},
     });

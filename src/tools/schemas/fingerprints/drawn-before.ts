@@ -2,10 +2,11 @@
 import type { QName } from '../../../engine/model/source-model.ts';
 import type { DocumentStatistics } from '../../../engine/infer/statistics.ts';
 import type { StoredLogicalSchema } from '../../../ports/stores/catalog.ts';
+import { engineIdentity } from '../../../installation.ts';
 import { sha256Of } from '../../../adapters/file-staging/sha256.ts';
 import type { ToolSession } from '../../session/tool-session.ts';
 import type { SchemaBasis } from '../choice.ts';
-import { engineHash, shapingOptions } from './set-fingerprint.ts';
+import { shapingOptions } from './set-fingerprint.ts';
 
 /** What a model is drawn from, beside the options of the run and the source model of its origin. */
 export interface DrawnFrom {
@@ -27,7 +28,7 @@ export interface EarlierDrawing {
 export async function findEarlierDrawing(session: ToolSession, from: DrawnFrom): Promise<EarlierDrawing> {
   const { request, idOrg, home } = session;
   const { catalog } = home.adapters;
-  const run = [await engineHash(), shapingOptions(request), request.rowTag, from.idSch];
+  const run = [engineIdentity(), shapingOptions(request), request.rowTag, from.idSch];
   const statistics = hashOf(from.statistics);
   const fingerprintOf = (
     { stored, isOfTarget = false }: DrawnFrom['basis'],

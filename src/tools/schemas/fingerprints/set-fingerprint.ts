@@ -1,22 +1,22 @@
 /** The fingerprint of an XSD set: two with the same one are compiled and mapped to the same models. */
-import { readdir, readFile } from 'node:fs/promises';
 import type { EngineLimits } from '../../../engine/limits.ts';
 import type { ToolRequest } from '../../../jobs/request/tool-request.ts';
+import { engineIdentity } from '../../../installation.ts';
 import { sha256Of } from '../../../adapters/file-staging/sha256.ts';
 import type { XsdSetFiles } from '../../inputs/xsd-files.ts';
 import { defaultMapLevel } from '../model-choices.ts';
 
 /** SHA-256, hexadecimal, of the files, the options that shape models, and the program itself. */
-export async function setFingerprint(
+export function setFingerprint(
   { records, entries }: Pick<XsdSetFiles, 'records' | 'entries'>,
   request: ToolRequest,
   limits: EngineLimits,
-): Promise<string> {
+): string {
   // what is not said and what is said to be so come to the same
   const mapLevel = request.mapLevel ?? defaultMapLevel;
   const options = { ...shapingOptions(request), mapLevel, missing: request.missing };
   const files = records.map(({ name, sha256 }) => [name, sha256]);
-  return sha256Of(JSON.stringify([files, entries ?? null, options, limits, await engineHash()]));
+  return sha256Of(JSON.stringify([files, entries ?? null, options, limits, engineIdentity()]));
 }
 
 const shaping = [
@@ -34,19 +34,4 @@ const shaping = [
 /** Those that every model is drawn by. */
 export function shapingOptions(request: ToolRequest): Readonly<Record<string, unknown>> {
   return Object.fromEntries(shaping.map((name) => [name, request[name]]));
-}
-
-let known: Promise<string> | undefined;
-
-/** SHA-256, hexadecimal, of what decides on the models: a program that reads or draws otherwise has another one. Read once. */
-export function engineHash(): Promise<string> {
-  return (known ??= hashEngine());
-}
-
-async function hashEngine(): Promise<string> {
-  const engine = new URL('../../../engine/', import.meta.url);
-  const files = (await readdir(engine, { recursive: true }))
-    .filter((name) => /^(?:infer|map|model|xml|xsd)\b.*\.[jt]s$/.test(name))
-    .toSorted();
-  return sha256Of(Buffer.concat(await Promise.all(files.map((name) => readFile(new URL(name, engine))))));
 }

@@ -54,7 +54,7 @@ describe('GET /', () => {
     const page = await host.request(path, { headers: browser });
     expect([path, page.status]).toEqual([path, 200]);
     const files = addresses(await page.text(), `http://host.example${path}`);
-    expect(files.length).toBeGreaterThan(20);
+    expect(files.length).toBe(3);
     for (const file of files) {
       const answer = await host.request(new URL(file).pathname);
       expect([file, answer.status]).toEqual([file, 200]);
@@ -65,8 +65,6 @@ describe('GET /', () => {
         headers: { 'If-None-Match': answer.headers.get('ETag')! },
       });
       expect(again.status).toBe(304);
-      for (const [, name] of (await answer.text()).matchAll(/^import .* from '(\.[^']+)';$/gm))
-        expect(files).toContain(new URL(name!, file).href);
     }
     const index = await host.request(path);
     expect(((await index.json()) as { links: object }).links).toMatchObject({ doc: `${prefix}/doc` });
@@ -105,7 +103,7 @@ describe('GET /', () => {
     const { app } = await createTestApp({ 'svc.ui.enabled': 'false' });
     const answer = await app.request('/', { headers: browser });
     expect(answer.headers.get('Content-Type')).toBe('application/json');
-    for (const file of ['main.js', 'style/base.css', 'choices.json'])
+    for (const file of ['main.js', 'style.css', 'choices.json'])
       expect((await app.request(`/ui/${file}`)).status).toBe(404);
   });
 

@@ -1,6 +1,7 @@
 /** Brings a database to the schema this program needs: the numbered files of `migrations/`, each once, in order. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
+import { installation } from '../../../../installation.ts';
 import { AppError } from '../../../../errors.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
@@ -154,7 +155,7 @@ async function checkServer(sql: Sql): Promise<void> {
 
 /** The files that ship with the program, in order: read at once, as each start of a tool does, which threads would take longer for. */
 export function readMigrations(): readonly Migration[] {
-  const directory = new URL('../../migrations/', import.meta.url);
+  const directory = new URL('src/adapters/postgres/migrations/', installation);
   const names = readdirSync(directory).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name));
   return names.toSorted().map((file) => {
     const name = file.slice(0, -'.sql'.length);

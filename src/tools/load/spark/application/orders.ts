@@ -6,6 +6,7 @@ import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { installation, launcher } from '../../../../installation.ts';
 import { AppError } from '../../../../errors.ts';
 import type { ToolSession } from '../../../session/tool-session.ts';
 import { makePassFolder, type SparkOrder } from '../work.ts';
@@ -23,7 +24,7 @@ import {
 } from './submission.ts';
 import { withWorkFolder } from './work-folder.ts';
 
-const scripts = new URL('../../../../../scripts/spark/', import.meta.url);
+const scripts = new URL('scripts/spark/', installation);
 const driver = fileURLToPath(new URL('driver.py', scripts));
 /** the module of it that executors get */
 const engine = fileURLToPath(new URL('xml2er_engine.py', scripts));
@@ -34,7 +35,7 @@ const leaseMs = 2000;
 /** Both streams through one pipe: what is written first stands first. The arguments are the program's, no shell reads them. */
 const bothStreams = ['-c', 'exec "$0" "$@" 2>&1'];
 
-/** Launchers in `src/tools/bin/spark`. */
+/** Programs `spark-…` of src/programs/tools.ts. */
 export type TaskModule = 'load' | 'statistics' | 'survey';
 
 /** Units that executors are to do. */
@@ -59,12 +60,14 @@ export interface SparkApplication {
   end(): Promise<void>;
 }
 
-/** What executors start for units: Node and a launcher, where the operator says that these lie there. */
+/** What executors start for units: Node and the launcher, at the places that the operator configured for executors. */
 function taskCommand({ home }: ToolSession, module: TaskModule): string[] {
   const { node, package: folder } = home.config.spark;
-  const file = `bin/spark/${module}.mjs`;
-  const here = fileURLToPath(new URL(`../../../${file}`, import.meta.url));
-  return [node ?? process.execPath, folder === null ? here : `${folder}/src/tools/${file}`];
+  return [
+    node ?? process.execPath,
+    folder === null ? launcher : `${folder}/bin/launch.mjs`,
+    `tools/spark-${module}`,
+  ];
 }
 
 /**

@@ -1,0 +1,5 @@
+import type * as Esbuild from 'esbuild';
+
+export const forNode: Esbuild.BuildOptions;
+export function constants(esbuild: typeof Esbuild): Promise<Record<string, string>>;
+export function buildPrograms(esbuild: typeof Esbuild, folder: string): Promise<void>;

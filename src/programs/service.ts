@@ -1,0 +1,11 @@
+/** Programs and threads of the service by name, for bin/launch.mjs. A module does its work when it is imported. */
+export const programs = {
+  service: () => import('../runtime/service-main.ts'),
+  worker: () => import('../runtime/worker-main.ts'),
+  administer: () => import('../tools/cli/administer.ts'),
+  migrate: () => import('../tools/commands/transfer.ts'),
+  // a process that the scheduler of watches starts
+  look: () => import('../runtime/watches/look-child.ts'),
+  // a thread of the service
+  'schema-compiler': () => import('../tools/schemas/compiler-thread.ts'),
+};
