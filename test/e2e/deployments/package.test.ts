@@ -155,6 +155,11 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'Install',
       'Five calls',
       'Five calls',
+      // run by test/e2e/readme/backups.test.ts
+      'The embedded database',
+      'The embedded database',
+      'A database of your own',
+      'A database of your own',
       'Python',
       'XML in columns',
       'By hand',
@@ -168,6 +173,7 @@ describe('the package', { ...needs('whole run'), timeout: 180_000 }, () => {
       'Moving between installations',
       'At the machine',
       'Many machines',
+      'The embedded database on a shared machine',
       'A folder',
     ]);
     // the Node that is tried is the first that commands find
