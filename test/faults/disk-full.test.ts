@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { lockFolder } from '../../src/adapters/file-staging/lock.ts';
 import type { RunningService, ServiceHome } from '../support/service/start.ts';
 import { execution } from '../support/service/client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
@@ -119,5 +120,13 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
     const next = await load(await small(), [['-o', 'metadb:with_log']]);
     expect(next, next.failure ?? '').toMatchObject({ status: 'C' });
     expect(await service.client.log(next.id_job)).toContain(`job ${next.id_job}: C`);
+  });
+
+  it('a lock: no file of it left', async () => {
+    const place = join(folder, 'full');
+    await mountSmall(place, '4k');
+    await writeFile(join(place, 'filler'), new Uint8Array(65_536)).catch(() => undefined);
+    await expect(lockFolder(place, 0)).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(await filesIn(place)).toEqual(['filler']);
   });
 });

@@ -33,6 +33,13 @@ const unreadable: Readonly<Record<string, string>> = {
   ENOENT: 'it, or a file of it, is not there; name where it is now',
 };
 
+/** Codes of faults that DuckDB reports in the system's words. */
+const codesOfDuckDb: Readonly<Record<string, string>> = {
+  'Is a directory': 'EISDIR',
+  'Permission denied': 'EACCES',
+  'Read-only file system': 'EROFS',
+};
+
 /** Faults of the file system and of DuckDB become AppErrors; others stay as they are. */
 export function fileFault(error: unknown, label: string, what: 'written' | 'read' = 'written'): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -48,8 +55,11 @@ export function fileFault(error: unknown, label: string, what: 'written' | 'read
       cause: error,
     });
   }
-  if (/^IO Error: .*(?:Is a directory|Permission denied)/.test(error.message)) {
-    const why = refused[/Is a directory/.test(error.message) ? 'EISDIR' : 'EACCES'];
+  const refusal = /^IO Error: .*(Is a directory|Permission denied|Read-only file system)/.exec(
+    error.message,
+  )?.[1];
+  if (refusal !== undefined) {
+    const why = refused[codesOfDuckDb[refusal]!];
     return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${why}.`, { cause: error });
   }
   if (/No space left on device|Out of Memory Error|failed to offload|could not write/i.test(error.message)) {

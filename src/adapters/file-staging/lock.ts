@@ -43,9 +43,9 @@ export async function lockFile(path: string, timeoutMs: number, target: string):
   const content = JSON.stringify(holder);
   // kept open: the handle stays on our file when another writer takes over its name
   const own = await open(draft, 'wx');
-  await own.writeFile(content);
   let taken = false;
   try {
+    await own.writeFile(content);
     const deadline = Date.now() + timeoutMs;
     while (!(await takes(draft, path))) {
       if (await isDeadLock(path)) await removeDead(path);

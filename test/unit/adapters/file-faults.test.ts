@@ -25,3 +25,11 @@ it('a source on a read-only file system is told of with what to do', () => {
     message: 'rows: cannot be written: its file system is read-only; name another place (EROFS).',
   });
 });
+
+it('a file of DuckDB that cannot be opened is reported with what to do', () => {
+  const error = new Error('IO Error: Cannot open file "/mnt/rows.duckdb": Read-only file system');
+  expect(fileFault(error, 'rows.duckdb')).toMatchObject({
+    code: 'target_not_allowed',
+    message: 'rows.duckdb: cannot be written: its file system is read-only; name another place.',
+  });
+});
