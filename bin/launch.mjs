@@ -3,23 +3,10 @@
  * development dependency `node`. The build runs if it is as new as the sources, otherwise the sources do. Plain JavaScript, because an
  * old Node reads this file.
  */
-import {
-  existsSync,
-  accessSync,
-  constants as fsConstants,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import v8 from 'node:v8';
-import { Script, constants } from 'node:vm';
-import { isMainThread } from 'node:worker_threads';
 
 /** First release that strips types without a flag. */
 const oldestNode = [22, 18];
@@ -59,7 +46,9 @@ export async function launch(name, args) {
   const build = join(builds, `${group}.cjs`);
   const isBuilt = isBuildCurrent(build, source);
   process.argv.splice(1, process.argv.length, isBuilt ? build : source, ...args);
-  const { programs } = isBuilt ? runBuild(build, program) : await import(pathToFileURL(source).href);
+  const { programs } = isBuilt
+    ? nodeModule.createRequire(build)(build)
+    : await import(pathToFileURL(source).href);
   await programs[program]();
 }
 
@@ -88,73 +77,6 @@ export function isBuildCurrent(build, source) {
   return isOlderFolder(sources);
 }
 
-/** Programs that start threads, by build. */
-const threadCode = { 'tools.cjs': 'xml2er', 'service.cjs': 'service' };
-
-/**
- * Runs a build with the code that V8 compiled in earlier runs of the program. Threads use the code of a program that starts them, and
- * never store any: most are terminated.
- */
-function runBuild(build, program) {
-  const code = readFileSync(build, 'latin1');
-  const hash = code.slice(0, code.indexOf('\n'));
-  // Node names this folder after its version and options; undefined if it cannot be made
-  const folder = nodeModule.getCompileCacheDir?.();
-  const stored = folder && join(folder, `${isMainThread ? program : threadCode[basename(build)]}.v8`);
-  const cachedData = stored && readStored(stored, hash);
-  const flags = v8.cachedDataVersionTag();
-  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${code}\n})`, {
-    filename: build,
-    cachedData,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
-  const isStored = cachedData !== undefined && !script.cachedDataRejected;
-  const bytesBefore = codeBytes();
-  if (isMainThread && stored && isWritable(folder))
-    process.once('exit', () => {
-      const isWorthStoring = !isStored || codeBytes() > 1.25 * bytesBefore;
-      // V8 rejects code that was compiled under other options, and some are set at run time
-      if (isWorthStoring && v8.cachedDataVersionTag() === flags)
-        store(stored, Buffer.concat([script.createCachedData(), Buffer.from(hash)]));
-    });
-  const module = { exports: {} };
-  script.runInThisContext()(module.exports, nodeModule.createRequire(build), module, build, dirname(build));
-  return module.exports;
-}
-
-/** The code compiled from the build of this hash, which the stored file ends with. */
-function readStored(file, hash) {
-  if (!existsSync(file)) return undefined;
-  const bytes = readFileSync(file);
-  const end = bytes.length - hash.length;
-  return end > 0 && bytes.latin1Slice(end) === hash ? bytes.subarray(0, end) : undefined;
-}
-
-/** What V8 holds of compiled functions, in bytes. */
-function codeBytes() {
-  return v8.getHeapCodeStatistics().bytecode_and_metadata_size;
-}
-
-function isWritable(folder) {
-  try {
-    accessSync(folder, fsConstants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function store(file, bytes) {
-  const draft = `${file}.${process.pid}`;
-  try {
-    writeFileSync(draft, bytes, { flush: true });
-    renameSync(draft, file);
-  } catch {
-    // the disk is full: the next start compiles again
-    rmSync(draft, { force: true });
-  }
-}
-
 async function launchElsewhere(argv) {
   const bundled = bundledNodes.map((path) => join(root, path)).find((path) => existsSync(path));
   if (bundled !== undefined && !process.env.SVC_LAUNCHED_BY) return runIn(bundled, argv);
@@ -178,7 +100,7 @@ async function launchElsewhere(argv) {
 /** The same launch in another Node: same terminal, its exit code or signal is ours, signals sent to us are passed on. */
 async function runIn(node, argv) {
   const { spawn } = await import('node:child_process');
-  const { constants: osConstants } = await import('node:os');
+  const { constants } = await import('node:os');
   const child = spawn(node, argv, {
     stdio: 'inherit',
     env: { ...process.env, SVC_LAUNCHED_BY: process.versions.node },
@@ -194,7 +116,7 @@ async function runIn(node, argv) {
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {
-    process.exitCode = code ?? 128 + (osConstants.signals[signal ?? 'SIGKILL'] ?? 0);
+    process.exitCode = code ?? 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0);
   });
 }
 

@@ -3,7 +3,7 @@
  * runs it. Without esbuild, a development dependency, the sources run. Plain JavaScript, because an old Node reads this file.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -49,25 +49,19 @@ export async function constants({ build }) {
 
 /** Writes `service.cjs` and `tools.cjs` to a folder. */
 export async function buildPrograms(esbuild, folder) {
-  const { outputFiles } = await esbuild.build({
+  // processes that start meanwhile find a whole file or none
+  const drafts = join(folder, `draft-${process.pid}`);
+  await esbuild.build({
     ...forNode,
     entryPoints: ['src/programs/service.ts', 'src/programs/tools.ts'],
-    outdir: folder,
+    outdir: drafts,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
     define: { ...(await constants(esbuild)), 'import.meta.url': 'moduleUrl' },
     banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
-    write: false,
   });
-  mkdirSync(folder, { recursive: true });
-  for (const { path, contents } of outputFiles) {
-    // bin/launch.mjs compares the first line: V8 tells sources apart by their length only
-    const hash = createHash('sha256').update(contents).digest('hex');
-    // processes that start meanwhile find the whole file
-    const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, Buffer.concat([Buffer.from(`// ${hash}\n`), contents]));
-    renameSync(draft, path);
-  }
+  for (const name of readdirSync(drafts)) renameSync(join(drafts, name), join(folder, name));
+  rmdirSync(drafts);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
