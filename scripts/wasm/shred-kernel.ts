@@ -119,7 +119,6 @@ export const shredPrelude: Prelude = {
       layout,
       'TABLE_FIRST_COLUMN',
       'TABLE_BASE_BYTES',
-      'TABLE_ROOT_DOCUMENT',
       'COLUMN_DEFAULT',
       'COLUMN_DEFAULT_LENGTH',
       'COLUMN_RELAXED',

@@ -122,18 +122,6 @@ class FileTables implements ReadTables<SourceTable> {
     return this.#tables.close();
   }
 
-  async least({ from }: SourceTable, expression: string, condition: string): Promise<string | null> {
-    const connection = await this.#tables.connect();
-    try {
-      const result = await connection.runAndReadAll(
-        `SELECT min(${expression})::VARCHAR FROM ${from} WHERE ${condition}`,
-      );
-      return result.getRows()[0]![0] as string | null;
-    } finally {
-      connection.closeSync();
-    }
-  }
-
   async blocks(
     table: SourceTable,
     { rest, order, only = null }: RowQuery,

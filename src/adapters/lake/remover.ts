@@ -55,7 +55,7 @@ async function removeDocuments(
   try {
     for (const { name, columns } of model.tables) {
       const there = await tables.columns(name);
-      if (there !== null && hasOtherKeys(model, columns, (key) => there.has(key)))
+      if (there !== null && hasOtherKeys(columns, (key) => there.has(key)))
         throw new AppError('conflict', otherKeysMessage(label, name));
     }
     const keys = await documentKeys(tables, manifest, label, plan);

@@ -274,7 +274,7 @@ class LakeRowSink extends StagedRowSink implements RowSink {
     for (const { name, columns } of model.tables) {
       const known = await this.#known.columns(name);
       await checkPartitioning(this.#known, this.label, name, this.#partitions.get(name));
-      if (known !== null && saveMode !== 'overwrite' && hasOtherKeys(model, columns, (key) => known.has(key)))
+      if (known !== null && saveMode !== 'overwrite' && hasOtherKeys(columns, (key) => known.has(key)))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }

@@ -1,5 +1,4 @@
 /** Documents out of a MySQL target, in one transaction: each row names its document. */
-import { everyRowNamesDocument } from '../../engine/model/key-columns.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { mysql } from '../../engine/sql/dialects/mysql.ts';
 import { withListTables } from '../../engine/sql/list-tables.ts';
@@ -48,11 +47,6 @@ async function removeNamed(
   await takeTargetLock(database, address);
   const known = await readTables(database);
   if (!known.has(documents)) throw new AppError('not_found', `${label}: no documents were loaded there.`);
-  if (!everyRowNamesDocument(model))
-    throw new AppError(
-      'conflict',
-      `${label}: the schema is of a release whose rows do not name their documents; load the documents anew (-S o).`,
-    );
   const done = await database.rows(publishedQuery(plan, quote));
   if (done.length > 0) return { documents: 0, rows: {}, already: true };
   const doubles = {

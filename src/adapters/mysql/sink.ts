@@ -308,7 +308,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     for (const [index, { name }] of this.#tables.entries()) {
       const there = known.get(foldedName(name))?.columns;
       const has = (key: string): boolean => there!.has(foldedName(physicalName(mysql, key)));
-      if (there !== undefined && hasOtherKeys(this.#model, this.#model.tables[index]!.columns, has))
+      if (there !== undefined && hasOtherKeys(this.#model.tables[index]!.columns, has))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }

@@ -2,7 +2,7 @@
  * Rows out of MySQL or MariaDB, for writing documents back: one connection, whose transaction sees one moment, and pages of rows by their
  * keys, so that memory holds a page of each table and no more.
  */
-import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
 import { versionCondition, type DocumentVersions } from '../../engine/sql/document-versions.ts';
@@ -76,15 +76,10 @@ class MysqlRowSource implements RowSource {
     });
     if (!this.#known.has(sideTableNames.documents))
       throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
-    if (!everyRowNamesDocument(model))
-      throw new AppError(
-        'conflict',
-        `${this.label}: the schema is of a release whose rows do not name their documents; load the documents anew.`,
-      );
     for (const [index, { name }] of this.#tables.entries()) {
       const there = this.#known.get(foldedName(name))?.columns;
       const has = (key: string): boolean => there!.has(foldedName(physicalName(mysql, key)));
-      if (there !== undefined && hasOtherKeys(drawn, drawn.tables[index]!.columns, has))
+      if (there !== undefined && hasOtherKeys(drawn.tables[index]!.columns, has))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }

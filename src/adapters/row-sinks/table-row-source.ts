@@ -1,5 +1,5 @@
 /** Rows of a database or a folder of tables, for writing documents back, in the order of their row keys, which is document order. */
-import { everyRowNamesDocument, hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
 import { passed } from '../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../engine/model/packed/table-names.ts';
@@ -61,8 +61,6 @@ export interface ClosableBlocks extends RowBlocks {
 export interface ReadTables<Known extends ReadTable> {
   /** null where there is none of that name */
   table(name: string): Known | null;
-  /** the least value of `expression` among rows for which `condition` holds; null: there are none */
-  least(table: Known, expression: string, condition: string): Promise<string | null>;
   /** Rows of those columns, by the model's names: a column that is not there is empty. */
   blocks(table: Known, query: RowQuery, columns: readonly string[]): Promise<ClosableBlocks>;
   /** All rows of a table that has few, in any order; null: it has too many to be held. Absent: to ask for some costs less. */
@@ -138,7 +136,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
         const table = this.#tables.table(known);
         if (table === null) continue;
         const columns = lookedAt(passed(model.tables, index), 'columns');
-        if (hasOtherKeys(model, columns, (name) => table.whole(name) !== null))
+        if (hasOtherKeys(columns, (name) => table.whole(name) !== null))
           throw new AppError('conflict', otherKeysMessage(this.label, known));
       }
     });
@@ -172,7 +170,7 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   }
 
   rowsOf(documentKey: string): Promise<DocumentRows> {
-    return this.#rows(documentKey, everyRowNamesDocument(this.#model) ? '=' : '>=');
+    return this.#rows(documentKey, '=');
   }
 
   rowsFrom(documentKey: string | null): Promise<DocumentRows> {
@@ -182,32 +180,21 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
   async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
     await this.#closeStreams();
     const { tables } = this.#model;
-    const isTold = everyRowNamesDocument(this.#model);
-    const first =
-      documentKey === null || isTold ? null : await this.#guarded(() => this.#firstKeys(documentKey));
     const ofDocument = (table: Known, column: string): string =>
       documentKey === null ? '' : ` WHERE ${table.whole(column)!} ${from} ${documentKey}`;
     const range = { from, documentKey: documentKey ?? '0' };
     return {
       table: async (index) => {
         const table = this.#tables!.table(tables[index]!.name);
-        const since = first?.get(index);
-        if (table === null || (first !== null && since === undefined)) return null;
+        if (table === null) return null;
         const keyColumn = columnOf(tables[index]!, 'row_key');
         const key = table.whole(keyColumn)!;
         const columns = tables[index]!.columns.map((column) => column.name);
-        const documentColumn = isTold ? columnOf(tables[index]!, 'document') : null;
-        const rest =
-          documentColumn !== null
-            ? ofDocument(table, documentColumn)
-            : since === undefined
-              ? ''
-              : ` WHERE ${key} >= ${since}`;
+        const documentColumn = columnOf(tables[index]!, 'document');
+        const rest = ofDocument(table, documentColumn);
         const order = { name: tables[index]!.name, by: [key], key: keyColumn };
         const only =
-          documentKey !== null && documentColumn !== null && from === '='
-            ? { column: documentColumn, key: documentKey }
-            : null;
+          documentKey !== null && from === '=' ? { column: documentColumn, key: documentKey } : null;
         return this.#blocks(table, { rest, order, only }, columns);
       },
       lexical: (index) =>
@@ -261,36 +248,6 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
     const table = this.#tables!.table(sideTableNames.documents);
     if (table === null) throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
     return table;
-  }
-
-  /** Where the rows of a document begin in each table: a child comes after its parent. */
-  async #firstKeys(documentKey: string): Promise<ReadonlyMap<number, bigint>> {
-    const first = new Map<number, bigint>();
-    for (let changed = true; changed;) {
-      changed = false;
-      for (const [index, { name, columns }] of this.#model.tables.entries()) {
-        const table = this.#tables!.table(name);
-        if (table === null) continue;
-        const conditions = columns.flatMap(({ name: column, role, references }) => {
-          const since =
-            role === 'document'
-              ? documentKey
-              : role === 'parent_key' && references !== null
-                ? first.get(references)
-                : undefined;
-          const expression = table.whole(column);
-          return since === undefined || expression === null ? [] : [`${expression} >= ${since}`];
-        });
-        if (conditions.length === 0) continue;
-        const key = table.whole(columnOf(this.#model.tables[index]!, 'row_key'))!;
-        const least = await this.#tables!.least(table, key, conditions.join(' OR '));
-        const known = first.get(index);
-        if (least === null || (known !== undefined && known <= BigInt(least))) continue;
-        first.set(index, BigInt(least));
-        changed = true;
-      }
-    }
-    return first;
   }
 
   /** Which tables a table beside the data tells of: each is asked for by itself, and most have nothing there. */

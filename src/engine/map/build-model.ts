@@ -4,7 +4,6 @@ import type { MapLevel, ModelOptions, RelationalModel } from '../model/relationa
 import { uniteSimilarTypes } from './tables/similar-types.ts';
 import { findValueTypes, type ValueTypes } from './tables/value-types.ts';
 import { chooseRoots } from './chosen-roots.ts';
-import { everyRowNamesDocument } from '../model/key-columns.ts';
 import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type DrawingOptions, type MetContent } from './tables/draw-model.ts';
 import { earlierHeldKeys } from './tables/held-keys.ts';
@@ -23,11 +22,9 @@ import {
   noPreviousNames,
   previousNames,
   recordedMeanings,
-  recordsMeanings,
   translationOf,
   withFormerNames,
 } from './names/history/previous.ts';
-import { unrecordedMeanings } from './names/history/unrecorded-meanings.ts';
 import { rememberedTypeNames } from './names/type-names.ts';
 import { namespacesOf } from './names/use-paths.ts';
 
@@ -52,8 +49,7 @@ export interface MappingOptions {
 
 /** Same input, same model: names and order depend on the source model and options alone. */
 export function buildRelationalModel(given: SourceModel, options: MappingOptions): RelationalModel {
-  const splitsAcronyms = !keepsAcronyms(options);
-  const naming = { ...(options.naming ?? defaultNaming), splitsAcronyms };
+  const naming = options.naming ?? defaultNaming;
   const valueTypes = valueTypesOf(given, options);
   // what documents never had beside values is left out with all else that they never had
   const plain = options.met === undefined && valueTypes !== null ? valueTypes.source : given;
@@ -68,12 +64,7 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     met: options.met,
     ...(valueTypes === null ? {} : { valueTypes }),
     ...earlierFolds(options, source, roots),
-    // rows that lie in targets cannot say what they were not told
-    namesDocument: options.previous === undefined || everyRowNamesDocument(options.previous),
-    sharesRoots: sharesRoots(options.previous),
-    typeNames: rememberedTypeNames(options.met?.declared ?? source, splitsAcronyms),
-    decimalTexts: readsDecimalTexts(options.previous),
-    calendarTexts: readsCalendarTexts(options.previous),
+    typeNames: rememberedTypeNames(options.met?.declared ?? source),
     textsByPlace: drawsTextsByPlace(options),
   };
   const { keepNames = true, keepSplits = true } = options;
@@ -84,12 +75,12 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     keepNames && keepSplits,
   );
   const previous = history === null ? noPreviousNames : previousNames(history, { keepNames, keepSplits });
-  if (drawsByUse(options.previous)) unitePlacesInParents(drawing, previous);
-  for (const table of drawing.tables) addOffsets(table, previous, drawsOffsets(options));
+  unitePlacesInParents(drawing, previous);
+  for (const table of drawing.tables) addOffsets(table, previous);
   finishTables(drawing, source, naming, options.extraColumns ?? [], previous);
   const plan = {
     tables: plainTables(drawing.tables, keyedIds(options.previous), naming.maxBytes),
-    nodes: plainNodes(drawing, source.types, checksWildcards(options.previous)),
+    nodes: plainNodes(drawing, source.types),
     roots: drawing.roots.map(plainEdge),
   };
   const model: RelationalModel = {
@@ -103,59 +94,16 @@ export function buildRelationalModel(given: SourceModel, options: MappingOptions
     ...(folds.size === 0 || drawing.foldedPlaces !== null ? {} : { foldedTables: [...folds].toSorted() }),
     ...(valueTypes === null ? {} : { keptBeside: options.met === undefined ? valueTypes.kept : [] }),
     ...(apart.size === 0 ? {} : { typesApart: [...apart] }),
-    ...(drawsByUse(options.previous) ? { childKeys: true as const } : {}),
-    ...(sharesRoots(options.previous) ? { sharesRoots: true as const } : {}),
-    ...(readsDecimalTexts(options.previous) ? { decimalTexts: true as const } : {}),
-    ...(readsCalendarTexts(options.previous) ? { calendarTexts: true as const } : {}),
-    ...(drawsTextsByPlace(options) ? { textsByPlace: true as const } : {}),
-    ...(splitsAcronyms ? {} : { wholeAcronyms: true as const }),
-    ...(checksWildcards(options.previous) ? { checksWildcards: true as const } : {}),
-    ...(drawsOffsets(options) ? { timeOffsets: true as const } : {}),
     ...unusualOptions(naming, options.defaultTextLength),
   };
   if (options.keepsDefaultNames === true) return { ...model, keepsDefaultNames: true };
   return history === null ? model : withFormerNames(model, history);
 }
 
-/** Versions that go on from models of earlier releases have a key to the parent for each use, and so have all that come after. */
-function drawsByUse(previous: RelationalModel | undefined): boolean {
-  return previous === undefined || previous.childKeys === true;
-}
-
-/** What was written out beside a document's own tables stays so. */
-function sharesRoots(previous: RelationalModel | undefined): boolean {
-  return previous === undefined || previous.sharesRoots === true;
-}
-
-/** What was text stays so. */
-function readsDecimalTexts(previous: RelationalModel | undefined): boolean {
-  return previous === undefined || previous.decimalTexts === true;
-}
-
-/** What was text stays so. */
-function readsCalendarTexts(previous: RelationalModel | undefined): boolean {
-  return previous === undefined || previous.calendarTexts === true;
-}
-
-/** What lay with the content of wildcards goes on to lie there. */
-function checksWildcards(previous: RelationalModel | undefined): boolean {
-  return previous === undefined || previous.checksWildcards === true;
-}
-
-/** What is new in a model is called in words like those of its other names. */
-function keepsAcronyms({ previous, keepNames = true }: MappingOptions): boolean {
-  return previous === undefined || !keepNames || previous.wholeAcronyms === true;
-}
-
-/** Offsets of rows that lie in a target are kept beside them. A target of its own has none yet. */
-function drawsOffsets({ previous, keepSplits = true }: MappingOptions): boolean {
-  return previous === undefined || !keepSplits || previous.timeOffsets === true;
-}
-
-/** Text that lies in rows of its own goes on to lie there. A target of its own has none yet. */
+/** The text of a target that was not pruned stays in rows of its own. */
 function drawsTextsByPlace({ met, previous, keepSplits = true }: MappingOptions): boolean {
   if (met === undefined) return false;
-  return previous === undefined || !keepSplits || previous.textsByPlace === true;
+  return previous === undefined || !keepSplits || previous.foldedPlaces !== undefined;
 }
 
 /** An id is a key from the first on, or never: tables that are there are not made anew for it. */
@@ -226,11 +174,8 @@ function drawnAfter(
   }
   const after = versionAfter(source, previous, options, keepsTables);
   const { drawing, history } = after({ ...options, apart: earlier });
-  if (!drawsByUse(previous)) return { drawing, history, apart: earlier, folds };
   // what has a table for all of its places keeps it
-  const crowded = recordsMeanings(previous)
-    ? crowdedLeaves(drawing, source).filter((path) => !history.rows.has(path))
-    : [];
+  const crowded = crowdedLeaves(drawing, source).filter((path) => !history.rows.has(path));
   if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
   const apart = new Set([...earlier, ...crowded]);
   return { ...after({ ...options, apart }), apart, folds };
@@ -248,15 +193,13 @@ function versionAfter(
   return (how) => {
     // in it rows have the keys of their parents everywhere
     const plain = drawModel(source, { ...how, heldKeys: null });
-    const meanings = recordsMeanings(previous)
-      ? recordedMeanings(previous, later, source)
-      : unrecordedMeanings(previous, plain, later);
+    const meanings = recordedMeanings(previous, later, source);
     const history = new NameHistory(previous, meanings);
     const places = keepsTables ? sharedPlaces(previous, history, meanings) : null;
     const drawing = drawModel(source, {
       ...how,
       earlier: earlierTables(plain, places, history),
-      heldKeys: drawsByUse(previous) ? earlierHeldKeys(history) : null,
+      heldKeys: earlierHeldKeys(history),
     });
     return { drawing, history };
   };

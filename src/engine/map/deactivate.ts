@@ -19,7 +19,7 @@ import { hasOffsetBehind } from '../model/zones.ts';
 import { chooseRoots } from './chosen-roots.ts';
 import { lineIdentity } from './line-identity.ts';
 import { createPathPrinter, type PathPrinter } from './names/paths.ts';
-import { NameHistory, recordedMeanings, recordsMeanings, withFormerNames } from './names/history/previous.ts';
+import { NameHistory, recordedMeanings, withFormerNames } from './names/history/previous.ts';
 import { namespacesOf } from './names/use-paths.ts';
 
 /** Paths walked before places that were seen are not walked again: as many as a map has lines at most. */
@@ -46,7 +46,6 @@ export function leaveOutInactive(
   ).walk();
   if (ignored.size === 0) return model;
   const kept = new Pruning(model, ignored, inactive).prune();
-  if (!recordsMeanings(model)) return kept;
   // what comes back later has its names again, and until then nothing else has
   return withFormerNames(kept, new NameHistory(model, recordedMeanings(model, namespacesOf(model))));
 }

@@ -1,4 +1,4 @@
-/** Rows that have the keys of their children (`RelationalModel.childKeys`), as seen from the children. */
+/** Rows that have the keys of their children, as seen from the children. */
 import { lookedAt } from './packed/reader.ts';
 import type { RelationalModel } from './relational-model.ts';
 
@@ -14,10 +14,8 @@ export interface KeyHolder {
 /** By table: who holds keys of its rows, in the order of the tables. */
 export function keyHolders({
   tables,
-  childKeys,
-}: Pick<RelationalModel, 'tables' | 'childKeys'>): ReadonlyMap<number, readonly KeyHolder[]> {
+}: Pick<RelationalModel, 'tables'>): ReadonlyMap<number, readonly KeyHolder[]> {
   const holders = new Map<number, KeyHolder[]>();
-  if (childKeys !== true) return holders;
   for (const [index, table] of tables.entries())
     for (const [column, { role, references, path }] of lookedAt(table, 'columns').entries()) {
       if (role !== 'child_key' || references === null) continue;

@@ -85,7 +85,7 @@ export interface Column {
   readonly xpath: string | null;
   /**
    * Which use of the source it stands for, with its role the same in every version of the model (`src/engine/map/names/use-paths.ts`); of a parent
-   * key, that of the child in the parent's row; of an extra column, its name. Absent in models of earlier releases.
+   * key, that of the child in the parent's row; of an extra column, its name.
    */
   readonly path?: string;
   /** names that a list column has where lists are tables */
@@ -191,7 +191,7 @@ export interface PlanNode {
   readonly wildcardTable: number;
   /** column (of the row) with attributes that matched an anyAttribute; -1 for none */
   readonly anyAttributeColumn: number;
-  /** what those wildcards let in, where RelationalModel.checksWildcards; absent: any namespace */
+  /** namespaces that those wildcards let in; absent: any */
   readonly anyElementNamespaces?: WildcardNamespaces;
   readonly anyAttributeNamespaces?: WildcardNamespaces;
   /** by xsi:type (an expanded type name): the node that takes over, and the parent key its row fills (-1: as the edge that led here) */
@@ -311,7 +311,7 @@ export interface RelationalModel {
   readonly namespaces: Readonly<Record<string, string>>;
   /** absent: the source declares none */
   readonly identityRules?: readonly IdentityRule[];
-  /** absent: the tables have a place for all that the source declares, or the model is of a release that knew no other */
+  /** absent: the tables have a place for all that the source declares */
   readonly keptBeside?: readonly KeptBeside[];
   /**
    * `--prune`: elements that lie in their parent's row, by type of the parent and name, whatever their type holds elsewhere; later versions go on
@@ -328,25 +328,6 @@ export interface RelationalModel {
    * has a table for all of its places keeps it.
    */
   readonly typesApart?: readonly string[];
-  /** where a shared table is used at most once, its user has the key of the row; absent: each row has the key of its parent */
-  readonly childKeys?: true;
-  /** where a type of a document's root stands at most once in another, both have the same tables; absent: such places have tables of their own */
-  readonly sharesRoots?: true;
-  /** strings whose patterns allow decimals alone are decimals; absent: they are text */
-  readonly decimalTexts?: true;
-  /** strings whose patterns allow dates alone, or dates with times alone, are such; absent: they are text */
-  readonly calendarTexts?: true;
-  /**
-   * `--prune`: where rows of elements with mixed content had text alone, it is a column, whatever their type has elsewhere; absent: types alone
-   * decided
-   */
-  readonly textsByPlace?: true;
-  /** an acronym is one word of a name (`NFe` is `nfe`, `IDs` are `ids`); absent: its last letters are of another (`n_fe`, `i_ds`) */
-  readonly wholeAcronyms?: true;
-  /** dates with times that documents have with offsets from UTC have a column of role offset behind theirs; absent: none has */
-  readonly timeOffsets?: true;
-  /** content that no wildcard of its parent lets in is unmapped; in models of earlier releases it lies with what one lets in */
-  readonly checksWildcards?: true;
   readonly options?: ModelOptions;
   /** absent: the model has all that its earlier versions had, but for `keepsDefaultNames` */
   readonly formerTables?: readonly FormerTable[];

@@ -2,7 +2,6 @@
 import { lazyArray, memberOf } from '../model/packed/lazy-array.ts';
 import { lookedAt } from '../model/packed/reader.ts';
 import { factsOf } from '../model/facts.ts';
-import { everyRowNamesDocument } from '../model/key-columns.ts';
 import type { Column, PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { holdsNames } from '../model/source-model.ts';
 import { keepsSpace } from '../model/white-space.ts';
@@ -23,10 +22,6 @@ export interface CompiledTable {
   /** columns of `parts` beyond the first that repeat the row key */
   readonly repeatedKeys: Int32Array;
   readonly rowKeyColumn: number;
-  /** columns of role document take the document's key in every row, where nothing else is set */
-  readonly namesDocument: boolean;
-  /** where the rows of root elements alone name it: the column; -1 for none */
-  readonly rootDocumentColumn: number;
   readonly positionColumn: number;
   readonly parentKeyColumn: number;
   readonly contentColumn: number;
@@ -85,7 +80,6 @@ export function compilePlan(
   scalesDecimals: boolean,
 ): CompiledPlan {
   const { marks, markCounts } = factsOf(model);
-  const namesDocument = everyRowNamesDocument(model);
   const conversionOf = sharedConversions(encoder, scalesDecimals);
   const tables = lazyArray(model.tables.length, (index): CompiledTable => {
     const row = rowColumns(model, index, (table) => lookedAt(table, 'columns'));
@@ -108,8 +102,6 @@ export function compilePlan(
         ),
       ),
       rowKeyColumn: find('row_key'),
-      namesDocument,
-      rootDocumentColumn: namesDocument ? -1 : find('document'),
       positionColumn: find('position'),
       parentKeyColumn: find('parent_key'),
       contentColumn: find('content'),

@@ -1,5 +1,5 @@
 /** Which documents have rows in a model's tables of a target: the question in SQL. */
-import { everyRowNamesDocument, rootTables } from '../model/key-columns.ts';
+import { rootTables } from '../model/key-columns.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from './dialect.ts';
@@ -31,15 +31,11 @@ function documentColumnOf(
   );
 }
 
-/**
- * Where the rows of documents are found: every table that names them. Of models of earlier releases root elements alone do, and the others
- * hang from their rows; where a row has the key of one below it, that does not.
- */
+/** The columns of all tables that name the document of a row. */
 export function rowsOfDocuments(
   model: RelationalModel,
   tables: readonly PhysicalTable[],
 ): readonly DocumentColumn[] {
-  if (!everyRowNamesDocument(model)) return documentColumns(model, tables);
   return model.tables.flatMap((_, index) => documentColumnOf(model, tables, index));
 }
 

@@ -15,7 +15,6 @@ const fewestStepsToTexts = 2;
 
 export interface ColumnNamesOptions {
   readonly nameMode: NamingOptions['nameMode'];
-  readonly splitsAcronyms: boolean;
   /** bytes of a name */
   readonly longest: number;
   readonly tableName: (table: number) => string;
@@ -31,9 +30,9 @@ export interface ColumnNames {
 /** Names may be longer than the longest, where nothing can be left out of them. */
 export function columnNames(
   content: ViewContent,
-  { nameMode, splitsAcronyms, longest, tableName }: ColumnNamesOptions,
+  { nameMode, longest, tableName }: ColumnNamesOptions,
 ): ColumnNames {
-  const word = (text: string): string => identifierOf(text, nameMode, splitsAcronyms);
+  const word = (text: string): string => identifierOf(text, nameMode);
   const shortened = shortSteps(content);
   const toTexts = new Map(content.texts.map((texts) => [texts, stepsToTexts(texts, shortened)]));
 

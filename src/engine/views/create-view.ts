@@ -53,7 +53,6 @@ export function createView(
 
   const names = columnNames(content, {
     nameMode,
-    splitsAcronyms: model.wholeAcronyms !== true,
     longest: Math.min(model.nameMaxLength, dialect.identifierMaxBytes),
     tableName,
   });

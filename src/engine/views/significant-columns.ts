@@ -1,5 +1,5 @@
 /** Which columns say what a row is about: what identifies and names it, when it was, and how much it is of. By types and words of names. */
-import { identifierOf } from '../map/names/identifiers.ts';
+import { splitWords } from '../map/names/identifiers.ts';
 import type { Column } from '../model/relational-model.ts';
 import type { RowValue } from './hanging-rows.ts';
 import type { ValueThere } from './joined-rows.ts';
@@ -47,7 +47,7 @@ function hasWord(words: ReadonlySet<string>, { steps, qualifies }: RowValue): bo
 
 function wordsOf(step: string): readonly string[] {
   // a reference (`IDref`) identifies nothing
-  return identifierOf(step, 'l', true).split('_');
+  return splitWords(step).toLowerCase().split('_');
 }
 
 export function identifies(value: RowValue, { sourceType }: Column): boolean {

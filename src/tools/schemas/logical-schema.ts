@@ -205,10 +205,8 @@ async function drawnAfter(
   draw: (previous: RelationalModel, beside?: Pick<ModelChoices, 'keepsDefaultNames'>) => RelationalModel,
 ): Promise<RelationalModel> {
   const { model: previous } = stored;
-  if (stored.idSch === idSch && !stored.variant && isPruned) {
-    const { recordsMeanings } = await import('../../engine/map/names/history/previous.ts');
-    return draw(previous, { keepsDefaultNames: recordsMeanings(previous) });
-  }
+  if (stored.idSch === idSch && !stored.variant && isPruned)
+    return draw(previous, { keepsDefaultNames: true });
   if (previous.keepsDefaultNames !== true) return draw(previous);
   const { catalog } = home.adapters;
   const schemas = await catalog.listLogicalSchemas(idOrg, stored.idSch);

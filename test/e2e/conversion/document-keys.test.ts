@@ -1,9 +1,6 @@
-/** The document of a row: in every table of a new model; in those of root elements alone where a model goes on from one of an earlier release. */
+/** Every row of every table names its document. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
-import { everyRowNamesDocument, rootTables } from '../../../src/engine/model/key-columns.ts';
-import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';
 import { loadIntoPostgres, readFromPostgres } from '../../support/round-trip/postgres.ts';
@@ -37,24 +34,12 @@ const folder = (name: string, more = ''): string =>
   `<folder><label>${name}</label><letter>Dear <seal wax="red ${name}"/> reader<seal wax="blue"/></letter><letter><seal wax="green"/></letter><folder><label>${name} within</label><folder><label>deeper</label><letter>p.s.${more}</letter></folder><o:note xmlns:o="urn:other">${name}</o:note></folder></folder>`;
 const documents = ['one', 'two', 'three'].map((name) => bytesOf(folder(name)));
 
-/** As a release before this one drew it. */
-function earlierModel(level: MapLevel): RelationalModel {
-  const model = modelOf(source, level);
-  const roots = rootTables(model);
-  const tables = model.tables.map((table, index) => ({
-    ...table,
-    columns: table.columns.filter(({ role }) => role !== 'document' || roots.has(index)),
-  }));
-  return buildRelationalModel(source, { mapLevel: level, previous: { ...model, tables } });
-}
-
 const unequal = (written: readonly Uint8Array[], expected: readonly Uint8Array[]): unknown[] =>
   expected.flatMap((document, at) => compareXml(document, written[at]!, { source: laterSource }));
 
 describe.each([0, 1, 2, 3] as const)('level %i', (level) => {
   it('every row of every table names its document, root elements within others, texts and wildcards too', async () => {
     const model = modelOf(source, level);
-    expect(everyRowNamesDocument(model)).toBe(true);
     const place = { url: database.url, sqlSchema: `each_${level}` };
     await loadIntoPostgres(place, model, documents.slice(0, 2), { id: 1, name: 'first' });
     await loadIntoPostgres(place, model, documents.slice(2), { id: 2, name: 'second' });
@@ -86,27 +71,5 @@ describe.each([0, 1, 2, 3] as const)('level %i', (level) => {
     const indexes = await sql<{ definition: string }[]>`
       select indexdef as definition from pg_indexes where schemaname = ${place.sqlSchema} and indexdef like '%(document_key)%' and tablename = 'seal'`;
     expect(indexes.map(({ definition }) => /USING (\w+)/.exec(definition)![1])).toEqual(['brin']);
-  });
-
-  it('a model of an earlier release, and what goes on from it, loads and gives back as it did', async () => {
-    const earlier = earlierModel(level);
-    expect(everyRowNamesDocument(earlier)).toBe(false);
-    expect(
-      earlier.tables.flatMap(({ name, columns }) =>
-        columns.some(({ role }) => role === 'document') ? [name] : [],
-      ),
-    ).toEqual(['folder']);
-    const later = buildRelationalModel(laterSource, { mapLevel: level, previous: earlier });
-    expect(later.tables.length).toBeGreaterThan(earlier.tables.length);
-    expect(everyRowNamesDocument(later)).toBe(false);
-    const place = { url: database.url, sqlSchema: `earlier_${level}` };
-    const newer = bytesOf(folder('four', '<stamp/><stamp/>'));
-    await loadIntoPostgres(place, earlier, documents, { id: 1, name: 'old' });
-    await loadIntoPostgres(place, later, [newer], { id: 2, name: 'new' });
-    expect(unequal(await readFromPostgres(place, later), [...documents, newer])).toEqual([]);
-    expect(unequal(await readFromPostgres(place, later, 'old-2.xml'), documents.slice(1, 2))).toEqual([]);
-    await expect(
-      loadIntoPostgres(place, modelOf(source, level), documents, { id: 3, name: 'anew' }),
-    ).rejects.toThrow(/was made by another logical schema/);
   });
 });

@@ -32,8 +32,8 @@ export function expectSameMeanings(
   return common.length;
 }
 
-/** What a model begins with that is drawn by the rules of earlier releases: rows have the keys of their parents everywhere. */
-export function beforeChildKeys(mapLevel: RelationalModel['mapLevel']): RelationalModel {
+/** An earlier version without any table: what goes on from it has no name of a history. */
+export function emptyModel(mapLevel: RelationalModel['mapLevel']): RelationalModel {
   return {
     mapLevel,
     nameMaxLength: 63,
@@ -44,12 +44,4 @@ export function beforeChildKeys(mapLevel: RelationalModel['mapLevel']): Relation
     namespaces: {},
     keptBeside: [],
   };
-}
-
-/** The model as earlier releases stored it; of one that they could have drawn. */
-export function withoutPaths(model: RelationalModel): RelationalModel {
-  const later = new Set(['path', 'listNames', 'formerTables']);
-  return JSON.parse(
-    JSON.stringify(model, (key, value: unknown) => (later.has(key) ? undefined : value)),
-  ) as RelationalModel;
 }

@@ -1,9 +1,7 @@
 /** Rows of documents out of a DuckDB file, within a transaction: each row names its document. */
-import { everyRowNamesDocument } from '../../../engine/model/key-columns.ts';
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
-import { AppError } from '../../../errors.ts';
 import { nothingRemoved, type RemovedDocuments } from '../../row-sinks/removed-documents.ts';
 import { foldedName } from '../database.ts';
 import { temporaryName, type DuckDbPublication } from './publication.ts';
@@ -14,11 +12,6 @@ export async function removeDocuments(
   condition: string,
 ): Promise<RemovedDocuments> {
   const { database, known, plan, tables } = publication;
-  if (!everyRowNamesDocument(plan.model))
-    throw new AppError(
-      'conflict',
-      'the schema is of a release whose rows do not name their documents; load the documents anew (-S o).',
-    );
   const found = await noteDocuments(publication, condition);
   if (found.documents === 0) return nothingRemoved;
   const keys = `(SELECT document_key FROM ${found.noted})`;

@@ -207,7 +207,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
       const table = known.get(foldedName(name));
       const there = table?.isView === true ? undefined : table?.columns;
       const has = (key: string): boolean => there!.has(foldedName(physicalName(duckdb, key)));
-      if (there !== undefined && hasOtherKeys(this.plan.model, this.plan.model.tables[index]!.columns, has))
+      if (there !== undefined && hasOtherKeys(this.plan.model.tables[index]!.columns, has))
         throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }

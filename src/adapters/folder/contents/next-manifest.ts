@@ -56,7 +56,7 @@ export function tableOfOtherKeys(
     const index = tableIndexes(model).get(name);
     if (index === undefined || files.length === 0) return false;
     const columns = lookedAt(passed(model.tables, index), 'columns');
-    return files.some((file) => hasOtherKeys(model, columns, (key) => file.columns.includes(key)));
+    return files.some((file) => hasOtherKeys(columns, (key) => file.columns.includes(key)));
   });
 }
 

@@ -2,7 +2,6 @@
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { documentColumns, rowsOfDocuments } from '../../../engine/sql/loaded-documents.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { everyRowNamesDocument } from '../../../engine/model/key-columns.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RemovedDocuments } from '../../row-sinks/removed-documents.ts';
 import { foldedName, type SqliteDb } from '../database.ts';
@@ -136,8 +135,7 @@ export class SqliteRemoval {
     for (const { table, column } of rowsOfDocuments(this.#model, this.#drawn.tables))
       if (this.#known.has(foldedName(table)))
         await this.#find(found, table, column, `SELECT key FROM ${this.#documents}`, 0);
-    if (everyRowNamesDocument(this.#model))
-      await this.#findEarlier(found, made, this.#gone, `SELECT key FROM ${this.#documents}`);
+    await this.#findEarlier(found, made, this.#gone, `SELECT key FROM ${this.#documents}`);
     await this.#follow(found, references);
   }
 

@@ -127,7 +127,7 @@ function checkKeys(known: FoundTables, { model }: RemovalPlan, drawn: DrawnModel
     const { name } = drawn.tables[index]!;
     const there = known.get(foldedName(name))?.columns;
     const has = (key: string): boolean => there!.has(foldedName(physicalName(sqlite, key)));
-    if (there !== undefined && hasOtherKeys(model, columns, has))
+    if (there !== undefined && hasOtherKeys(columns, has))
       throw new AppError('conflict', otherKeysMessage(label, name));
   }
 }

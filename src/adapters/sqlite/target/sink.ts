@@ -178,8 +178,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
       const table = known.get(foldedName(name));
       if (table === undefined || table.isView) continue;
       const has = (key: string): boolean => table.columns.has(foldedName(physicalName(sqlite, key)));
-      if (hasOtherKeys(this.plan.model, columns, has))
-        throw new AppError('conflict', otherKeysMessage(this.label, name));
+      if (hasOtherKeys(columns, has)) throw new AppError('conflict', otherKeysMessage(this.label, name));
     }
   }
 

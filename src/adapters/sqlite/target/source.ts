@@ -169,13 +169,6 @@ class SqliteTables implements ReadTables<SqliteTable> {
     return `CASE WHEN ${doubleQuoted(count.name)} IS NOT NULL THEN ${items} END`;
   }
 
-  async least({ from }: SqliteTable, expression: string, condition: string): Promise<string | null> {
-    const [row] = this.#database.read<{ least: bigint | null }>(
-      `SELECT min(${expression}) AS least FROM ${from} WHERE ${condition}`,
-    );
-    return row!.least === null ? null : String(row!.least);
-  }
-
   async blocks(
     { from, rowNumber, texts }: SqliteTable,
     { rest, order, only = null }: RowQuery,

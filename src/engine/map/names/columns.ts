@@ -22,7 +22,7 @@ import type { PreviousNames } from './history/previous.ts';
 import { createStepChooser } from './distinctive-steps.ts';
 import { alikeNames, claimValueNames, siblingsOf, type ValueName } from './sibling-names.ts';
 import type { Roles } from './type-names.ts';
-import { useOfDraft } from './history/unrecorded-meanings.ts';
+import { useOfDraft } from './history/use-of-draft.ts';
 
 /** What names of columns are to keep to, beside what databases take. */
 export interface ReadableNames {

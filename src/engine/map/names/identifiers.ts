@@ -9,8 +9,6 @@ export interface NamingOptions {
   readonly maxBytes: number;
   /** OLD -> NEW, applied to table and column names as they would have been */
   readonly rename: ReadonlyMap<string, string>;
-  /** where RelationalModel.wholeAcronyms is absent */
-  readonly splitsAcronyms?: boolean;
 }
 
 export const defaultNaming: NamingOptions = {
@@ -23,21 +21,22 @@ export const defaultNaming: NamingOptions = {
 
 /**
  * `shipTo` -> `ship_to`, `HTTPStatus-Code` -> `http_status_code`, `IBAN` -> `iban`, `NFeProc` -> `nfe_proc`. Letters of any script are kept;
- * everything else becomes an underscore. Never empty. `splitsAcronyms`: as `NamingOptions` has it.
+ * everything else becomes an underscore. Never empty.
  */
-export function identifierOf(
-  localName: string,
-  mode: NamingOptions['nameMode'],
-  splitsAcronyms = false,
-): string {
+export function identifierOf(localName: string, mode: NamingOptions['nameMode']): string {
   if (mode === 'c') return localName;
-  const words = (splitsAcronyms ? localName : withWholeAcronyms(localName))
+  const words = splitWords(withWholeAcronyms(localName));
+  const name = words === '' ? 'x' : words;
+  return mode === 'u' ? name.toUpperCase() : name.toLowerCase();
+}
+
+/** Puts an underscore between the words of a name, which begin with a capital letter behind a small one, and in place of other characters. */
+export function splitWords(localName: string): string {
+  return localName
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1_$2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1_$2')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '');
-  const name = words === '' ? 'x' : words;
-  return mode === 'u' ? name.toUpperCase() : name.toLowerCase();
 }
 
 /** Names of formats and units that are written in letters of both cases. */
@@ -71,15 +70,12 @@ function withWholeAcronyms(localName: string): string {
 export type Identifiers = (localName: string) => string;
 
 /** `identifierOf`, worked out once for each name: a model says the same few thousand in hundreds of thousands of places. */
-export function rememberedIdentifiers({
-  nameMode,
-  splitsAcronyms,
-}: Pick<NamingOptions, 'nameMode' | 'splitsAcronyms'>): Identifiers {
+export function rememberedIdentifiers(nameMode: NamingOptions['nameMode']): Identifiers {
   const known = new Map<string, string>();
   return (localName) => {
     let identifier = known.get(localName);
     if (identifier === undefined) {
-      identifier = identifierOf(localName, nameMode, splitsAcronyms);
+      identifier = identifierOf(localName, nameMode);
       known.set(localName, identifier);
     }
     return identifier;

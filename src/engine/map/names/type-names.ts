@@ -12,10 +12,10 @@ const leastPrefixed = 5;
 const leastShare = 1 / 3;
 
 /** By type that has a name: what a table of its rows is called, in the words of the schema. */
-export function typeNames(
-  { types, elements }: Pick<SourceModel, 'types' | 'elements'>,
-  splitsAcronyms = false,
-): ReadonlyMap<number, string> {
+export function typeNames({
+  types,
+  elements,
+}: Pick<SourceModel, 'types' | 'elements'>): ReadonlyMap<number, string> {
   const named = types.flatMap(({ name, complex }, index) =>
     name !== null && complex ? [{ index, local: name.localName }] : [],
   );
@@ -29,7 +29,7 @@ export function typeNames(
     const all = only === undefined ? names : names.toSpliced(at, 0, only);
     return { all, usual: names.at(-1)! };
   });
-  const identifiers = rememberedIdentifiers({ nameMode: defaultNaming.nameMode, splitsAcronyms });
+  const identifiers = rememberedIdentifiers(defaultNaming.nameMode);
   // by name: which types' tables could have it
   const claims = new Map<string, Set<number>>();
   const claim = (name: string, type: number): void => {
@@ -50,10 +50,9 @@ export function typeNames(
 /** As `typeNames`, worked out when first asked for. */
 export function rememberedTypeNames(
   declared: Pick<SourceModel, 'types' | 'elements'>,
-  splitsAcronyms = false,
 ): () => ReadonlyMap<number, string> {
   let known: ReadonlyMap<number, string> | undefined;
-  return () => (known ??= typeNames(declared, splitsAcronyms));
+  return () => (known ??= typeNames(declared));
 }
 
 /** `TNFe` of `NFe`, `tProcess` of `process`. */

@@ -95,10 +95,8 @@ const maxCharLength = 255;
 export interface ColumnTypeOptions {
   /** `--default-varchar-len`: bounds text without a length of its own */
   readonly textLength?: number | undefined;
-  /** see RelationalModel.decimalTexts; default false */
-  readonly decimalTexts?: boolean;
-  /** see RelationalModel.calendarTexts; default false */
-  readonly calendarTexts?: boolean;
+  /** strings whose patterns allow decimals alone are decimals, and those whose patterns allow dates alone are dates; default false */
+  readonly readsTexts?: boolean;
 }
 
 /** The column type of a simple type. */
@@ -161,18 +159,15 @@ const strings: readonly BuiltInType[] = ['string', 'normalizedString', 'token'];
 const decimalTypes = new WeakMap<Facets, ColumnType | null>();
 const calendarTypes = new WeakMap<Facets, ColumnType | null>();
 
-/** That of a string whose patterns allow decimals alone, or dates alone; null for all else, and for what the model does not read so. */
+/** That of a string whose patterns allow decimals alone, or dates alone; null for all else. */
 function readTypeOf({ variety, base, facets }: ValueType, options: ColumnTypeOptions): ColumnType | null {
-  if (variety !== 'atomic' || !strings.includes(base)) return null;
+  if (options.readsTexts !== true || variety !== 'atomic' || !strings.includes(base)) return null;
   const known = (types: typeof decimalTypes, typeOf: (facets: Facets) => ColumnType | null) => {
     let type = types.get(facets);
     if (type === undefined) types.set(facets, (type = typeOf(facets)));
     return type;
   };
-  return (
-    (options.decimalTexts === true ? known(decimalTypes, decimalTypeOfText) : null) ??
-    (options.calendarTexts === true ? known(calendarTypes, calendarTypeOfText) : null)
-  );
+  return known(decimalTypes, decimalTypeOfText) ?? known(calendarTypes, calendarTypeOfText);
 }
 
 function calendarTypeOfText({ patterns, enumeration }: Facets): ColumnType | null {

@@ -46,8 +46,6 @@ export interface DrawingOptions {
   readonly declaredIn?: SourceModel;
   /** what documents held: what they never had at a place is not drawn there */
   readonly met?: MetContent | undefined;
-  /** false: rows of root elements alone name their document, as in models of earlier releases; default true */
-  readonly namesDocument?: boolean;
   /** types of elements that are read as a value; default: none */
   readonly valueTypes?: Pick<ValueTypes, 'types' | 'keptOf'>;
   /** what an earlier version folded, by place; null: it folded by type alone, and its rows lie in the target. Default: none */
@@ -56,15 +54,9 @@ export interface DrawingOptions {
   readonly foldedTables?: ReadonlySet<string>;
   /** shared tables, by the first of their paths, of which each place where rows repeat has one of its own; default: none */
   readonly apart?: ReadonlySet<string>;
-  /** see RelationalModel.sharesRoots; default true */
-  readonly sharesRoots?: boolean;
   /** names of types as declared; default: found out for this drawing */
   readonly typeNames?: () => ReadonlyMap<number, string>;
-  /** see RelationalModel.decimalTexts; default true */
-  readonly decimalTexts?: boolean;
-  /** see RelationalModel.calendarTexts; default true */
-  readonly calendarTexts?: boolean;
-  /** see RelationalModel.textsByPlace; default true */
+  /** with `met`: where rows of elements with mixed content had text alone, it is a column, whatever their type has elsewhere; default true */
   readonly textsByPlace?: boolean;
   /** tables that rows go on in; default: none */
   readonly earlier?: EarlierTables;
@@ -105,17 +97,13 @@ class ModelDrawing implements DrawingContext {
       defaultTextLength,
       declaredIn,
       met,
-      namesDocument = true,
       valueTypes,
       foldedPlaces = new Set(),
       foldedTables = new Set(),
       heldKeys = () => null,
       earlier = noEarlierTables,
       apart = new Set(),
-      sharesRoots = true,
       typeNames: namesOfTypes,
-      decimalTexts = true,
-      calendarTexts = true,
       textsByPlace = true,
     }: DrawingOptions,
   ) {
@@ -125,7 +113,7 @@ class ModelDrawing implements DrawingContext {
     this.#heldKeys = heldKeys;
     this.#recordsFolds = foldedPlaces !== null && (met !== undefined || foldedPlaces.size > 0);
     this.model = model;
-    this.columnTypes = { textLength: defaultTextLength, decimalTexts, calendarTexts };
+    this.columnTypes = { textLength: defaultTextLength, readsTexts: true };
     this.#roots = roots;
     this.keptBeside = met === undefined && valueTypes !== undefined ? valueTypes.keptOf : new Map();
     this.paths = createPathPrinter(model, roots);
@@ -144,7 +132,6 @@ class ModelDrawing implements DrawingContext {
         places: new Set([...(foldedPlaces ?? []), ...foldedTables]),
         placeOf: (type, { element }) => this.#placeOf(type, model.elements[element]!.name),
       },
-      sharesRoots,
     });
     this.tables = new DrawnTables(
       model,
@@ -152,7 +139,6 @@ class ModelDrawing implements DrawingContext {
       this.uses,
       declared,
       namesOfTypes ?? rememberedTypeNames(this.declared),
-      namesDocument,
       apart,
       earlier,
     );

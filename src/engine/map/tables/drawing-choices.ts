@@ -46,7 +46,6 @@ export class DrawingChoices {
       declared,
       met,
       folded,
-      sharesRoots,
     }: {
       readonly mapLevel: MapLevel;
       readonly roots: readonly number[];
@@ -56,8 +55,6 @@ export class DrawingChoices {
       /** what documents had; null: all is drawn that the model has */
       readonly met: MetChildren | null;
       readonly folded: FoldedPlaces;
-      /** see RelationalModel.sharesRoots */
-      readonly sharesRoots: boolean;
     },
   ) {
     this.#model = model;
@@ -68,7 +65,7 @@ export class DrawingChoices {
     this.#graph = graph;
     this.#mapLevel = mapLevel;
     this.#roots = roots;
-    this.#rootTypes = new Set(sharesRoots ? roots.map((root) => model.elements[root]!.type) : []);
+    this.#rootTypes = new Set(roots.map((root) => model.elements[root]!.type));
     this.#elevate = mapLevel === 1 || mapLevel === 3;
     this.#widths = new Float64Array(model.types.length).fill(-1);
     this.#makesRows = new Uint8Array(model.types.length);

@@ -20,7 +20,7 @@ import { NameScope, rememberedIdentifiers, type NamingOptions } from '../names/i
 import { noPreviousNames, type PreviousNames } from '../names/history/previous.ts';
 import { createRoles } from '../names/type-names.ts';
 import { splitTable } from './wide-rows.ts';
-import { useOfDraft } from '../names/history/unrecorded-meanings.ts';
+import { useOfDraft } from '../names/history/use-of-draft.ts';
 
 /** `-R`: a column on every table, filled with the same kind of value in every row; or one of the tables that documents start in, which may have no value for it. */
 export interface AddedColumn {
@@ -37,7 +37,7 @@ export function finishTables(
   extras: readonly AddedColumn[],
   previous: PreviousNames = noPreviousNames,
 ): void {
-  const identifiers = rememberedIdentifiers(naming);
+  const identifiers = rememberedIdentifiers(naming.nameMode);
   const roles = createRoles(drawing.prunedOf ?? source, identifiers);
   nameTables(drawing.tables, {
     naming,
@@ -134,13 +134,7 @@ function at(column: ColumnDraft | null): number {
   return column === null ? -1 : column.index;
 }
 
-/** `checksWildcards`: false: they let in whatever comes. */
-export function plainNodes(
-  drawing: Drawing,
-  sourceTypes: SourceModel['types'],
-  checksWildcards: boolean,
-): PlanNode[] {
-  const types = checksWildcards ? sourceTypes : null;
+export function plainNodes(drawing: Drawing, types: SourceModel['types']): PlanNode[] {
   return drawing.nodes.map((node) => ({
     name: node.name,
     table: node.table.index,
@@ -157,11 +151,8 @@ export function plainNodes(
     textTable: node.textTable === null ? -1 : node.textTable.index,
     wildcardTable: node.wildcardTable === null ? -1 : node.wildcardTable.index,
     anyAttributeColumn: at(node.anyAttribute),
-    ...narrowed('anyElementNamespaces', node.wildcardTable === null ? null : types?.[node.type]?.anyElement),
-    ...narrowed(
-      'anyAttributeNamespaces',
-      node.anyAttribute === null ? null : types?.[node.type]?.anyAttribute,
-    ),
+    ...narrowed('anyElementNamespaces', node.wildcardTable === null ? null : types[node.type]?.anyElement),
+    ...narrowed('anyAttributeNamespaces', node.anyAttribute === null ? null : types[node.type]?.anyAttribute),
     typeEdges: node.typeEdges.map((edge) => ({
       name: edge.name,
       node: edge.node.index,
@@ -169,7 +160,7 @@ export function plainNodes(
     })),
     sourceElement: node.element,
     sourceType: node.type,
-    ...spaceOf(sourceTypes[node.type]),
+    ...spaceOf(types[node.type]),
     ...(node.keptBeside === null ? {} : { keptBeside: node.keptBeside }),
   }));
 }

@@ -92,8 +92,6 @@ export interface TableDraft {
   readonly ownName: string | null;
   /** rows of several places lie here, as their type is one */
   readonly shared: boolean;
-  /** every row names its document; else those of root elements alone do, as in models of earlier releases */
-  readonly namesDocument: boolean;
   /** rows of root elements lie here: they have no parent */
   holdsRoots: boolean;
   readonly columns: ColumnDraft[];
@@ -174,16 +172,7 @@ export interface Drawing {
 export function newTable(
   fields: Pick<
     TableDraft,
-    | 'kind'
-    | 'path'
-    | 'xpath'
-    | 'origin'
-    | 'identity'
-    | 'usePath'
-    | 'ownName'
-    | 'shared'
-    | 'namesDocument'
-    | 'documentation'
+    'kind' | 'path' | 'xpath' | 'origin' | 'identity' | 'usePath' | 'ownName' | 'shared' | 'documentation'
   >,
 ): TableDraft {
   return {
@@ -335,6 +324,7 @@ function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
     table.columns.some((other) => other !== column && other.role === role);
   switch (column.role) {
     case 'row_key':
+    case 'document':
       return true;
     case 'extra':
       return !column.isOptional;
@@ -343,8 +333,6 @@ function isGuaranteed(column: ColumnDraft, table: TableDraft): boolean {
     case 'position':
       // rows that hang from a head's row have their place there
       return !table.holdsRoots && !table.columns.some((other) => other.via[0] === hangsFromHead);
-    case 'document':
-      return table.namesDocument || !has('parent_key');
     case 'content':
       return table.kind !== 'element';
     default:

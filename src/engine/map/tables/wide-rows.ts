@@ -58,10 +58,7 @@ export function splitTable(
   const ordered = orderedColumns(table);
   const extras = ordered.filter((column) => column.role === 'extra');
   const own = ordered.filter((column) => column.role !== 'extra');
-  const fixedBytes =
-    columnBytes('row_key') +
-    (table.namesDocument ? columnBytes('document') : 0) +
-    extras.length * columnBytes('extra');
+  const fixedBytes = columnBytes('row_key') + columnBytes('document') + extras.length * columnBytes('extra');
   const parts: ColumnDraft[][] = (previous?.bytes ?? [0]).map(() => []);
   const used = parts.map((_, at) => previous?.bytes[at] ?? fixedBytes);
   const added: ColumnDraft[] = [];
@@ -70,7 +67,7 @@ export function splitTable(
     if (known !== undefined) parts[known]!.push(column);
     else if (inFirstPart.has(column.role)) {
       parts[0]!.push(column);
-      const isFixed = column.role === 'row_key' || (column.role === 'document' && table.namesDocument);
+      const isFixed = column.role === 'row_key' || column.role === 'document';
       if (!isFixed) used[0]! += columnBytes(column.role);
     } else added.push(column);
   }
@@ -115,7 +112,7 @@ function continuation(
 ): PartDraft {
   const first = table.columns.find((column) => column.role === 'row_key')!;
   const key = { ...newColumn({ role: 'row_key', type: first.type, parent: table }), name: first.name };
-  const documents = table.namesDocument ? table.columns.filter(({ role }) => role === 'document') : [];
+  const documents = table.columns.filter(({ role }) => role === 'document');
   return {
     columns: [key, ...documents.map(copyOf), ...columns, ...extras.map(copyOf)],
     number,

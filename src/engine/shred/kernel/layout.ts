@@ -98,7 +98,6 @@ export const NODE_INTS = 16;
 export const TABLE_INTS = 16;
 export const TABLE_FIRST_COLUMN = 1;
 export const TABLE_BASE_BYTES = 9;
-export const TABLE_ROOT_DOCUMENT = 10;
 export const COLUMN_INTS = 8;
 export const COLUMN_DEFAULT = 4;
 export const COLUMN_DEFAULT_LENGTH = 5;

@@ -197,7 +197,6 @@ export class LearnedPlan {
         this.#requiredUsed,
         table.required.length,
         0,
-        table.rootDocumentColumn,
       ],
       index * layout.TABLE_INTS,
     );
@@ -209,7 +208,7 @@ export class LearnedPlan {
       );
       const at = this.#columnsUsed * layout.COLUMN_INTS;
       this.#columns.set([conversion, first, second, flags, 0, 0, 0, plainScale], at);
-      if (column.role === 'document' && table.namesDocument)
+      if (column.role === 'document')
         this.#documentColumns[this.#control[layout.DOCUMENT_COLUMN_COUNT]!++] = this.#columnsUsed;
       this.#columnsUsed += 1;
     }
@@ -286,7 +285,7 @@ export class LearnedPlan {
     for (const [index, { role }] of table.columns.entries()) {
       let range: ByteRange = [byteOffset, this.#nullLength];
       if (role === 'extra') range = this.#extraRanges[extraAt++] ?? range;
-      else if (role === 'document' && table.namesDocument) range = [byteOffset + this.#documentAt, KEY_BYTES];
+      else if (role === 'document') range = [byteOffset + this.#documentAt, KEY_BYTES];
       const [start, length] = range;
       bytes = Math.min(NEVER, bytes + (this.#members === null ? length : this.#jsonBytes(range)));
       const column = (first + index) * layout.COLUMN_INTS;

@@ -53,12 +53,6 @@ function openPart(e: usize, last: usize): bool {
   }
   out = openRow(table, index, out, 0, -1);
   const row = load<usize>(ROWS);
-  const documentColumn = load<i32>(table, TABLE_ROOT_DOCUMENT);
-  if (documentColumn >= 0) {
-    const end = copy(out, load<usize>(DOCUMENT_KEY), load<usize>(DOCUMENT_KEY_LENGTH));
-    setSlot(row, documentColumn, out, end);
-    out = end;
-  }
   const label = load<i32>(node, NODE_ELEMENT_NAME_COLUMN);
   if (label >= 0) {
     const end = copy(out, load<usize>(edge, EDGE_LABEL), load<usize>(edge, EDGE_LABEL_LENGTH));

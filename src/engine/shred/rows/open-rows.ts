@@ -179,7 +179,7 @@ export class OpenRows {
     const state = this.#state;
     const { arena, slots } = state;
     const row = state.rowTop;
-    const { columns, parts, namesDocument } = this.table(row);
+    const { columns, parts } = this.table(row);
     const base = this.#slotOf(row, 0);
     const mark = state.rows[row * ROW_INTS + ROW_MARK]!;
     for (let part = 0; part < parts.length; part += 1) {
@@ -200,7 +200,7 @@ export class OpenRows {
             const bytes = utf8.encode(value);
             form.text(out, at, bytes, 0, bytes.length);
           }
-        } else if (namesDocument && columns[column]!.role === 'document') {
+        } else if (columns[column]!.role === 'document') {
           form.begin(out, at);
           this.#rowKeys.push(out, this.documentNumber);
         } else form.nothing(out, at);

@@ -36,10 +36,7 @@ export class ElementRows {
         this.#rows.nextNumber(table),
       );
     const row = this.#rows.open(table);
-    if (parentFrame < 0) {
-      if (table.rootDocumentColumn >= 0)
-        this.#rows.setKey(row, table.rootDocumentColumn, this.#context.documentNumber);
-    } else {
+    if (parentFrame >= 0) {
       if (parentKeyColumn >= 0)
         this.#rows.setKey(row, parentKeyColumn, this.#rows.number(this.#state.frame(parentFrame, FRAME_ROW)));
       if (table.positionColumn >= 0) this.#rows.setInteger(row, table.positionColumn, position);

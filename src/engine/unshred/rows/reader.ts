@@ -1,5 +1,4 @@
 /** Takes rows from their tables, together with their kept texts and unmapped content, and sees that no row is left behind. */
-import { everyRowNamesDocument } from '../../model/key-columns.ts';
 import type { RelationalModel } from '../../model/relational-model.ts';
 import { rowColumnsOf, rowTables, type RowColumn } from '../../model/wide-rows.ts';
 import type { DocumentRows, LexicalRow, RowStream, UnmappedRow } from './document-rows.ts';
@@ -302,7 +301,7 @@ export class RowReader {
       row,
       columns.findIndex(({ column: { role } }) => role === 'document'),
     );
-    if (document !== null && everyRowNamesDocument(this.#model)) return document;
+    if (document !== null) return document;
     throw this.#unplacedHead(table, row);
   }
 

@@ -5,7 +5,7 @@ import { defaultNaming } from '../../../../src/engine/map/names/identifiers.ts';
 import type { MapLevel, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { coversModel } from '../../../../src/engine/model/coverage.ts';
 import { pruneSourceModel } from '../../../../src/engine/map/prune.ts';
-import { beforeChildKeys, expectSameMeanings, withoutPaths } from '../../../support/models/name-meanings.ts';
+import { expectSameMeanings } from '../../../support/models/name-meanings.ts';
 import { compiled, modelOf, outline, shred, statisticsOf } from '../../../support/models/shredding.ts';
 
 const xs = (body: string): string =>
@@ -161,29 +161,6 @@ const keys = (model: RelationalModel): string[] =>
   );
 
 describe('a name never stands for something else', () => {
-  it('a key stays that of its use when another use comes before it', () => {
-    const several = 'minOccurs="0" maxOccurs="9"';
-    const before = buildRelationalModel(compiled(bill(of('seller', several) + of('payee', several))), {
-      mapLevel: 3,
-      previous: beforeChildKeys(3),
-    });
-    const uses = of('buyer', several) + of('seller', several) + of('payee', several);
-    const after = next(bill(uses), before);
-    const document =
-      '<bill><buyer><name>B</name><tag/></buyer><seller><name>S</name><tag/></seller><payee><name>P</name><tag/></payee></bill>';
-    const names = shred(after, [document]).rows['party']!.map((row) => [
-      row['name'],
-      ['buyer', 'seller', 'payee'].filter((use) => row[`bill_${use}_key`] !== null).join(' '),
-    ]);
-    expect(names).toEqual([
-      ['B', 'buyer'],
-      ['S', 'seller'],
-      ['P', 'payee'],
-    ]);
-    expect(coversModel(after, before)).toBe(true);
-    expect(coversModel(before, after)).toBe(false);
-  });
-
   it('one key of several uses goes on to be that of them and of what comes, and a key of one use to be its alone', () => {
     const several = 'minOccurs="0" maxOccurs="9"';
     const [seller, payee] = [of('seller', several), of('payee', several)];
@@ -232,15 +209,6 @@ describe('a name never stands for something else', () => {
     expect(coversModel(third, first)).toBe(false);
     // what hangs from its parent goes on so, whatever it might do in a model of its own
     expect(keys(next(bill(once), third))).toEqual(['bill.payee_key', 'party.bill_key']);
-    const earlier = buildRelationalModel(compiled(bill(once)), {
-      mapLevel: 3,
-      previous: beforeChildKeys(3),
-    });
-    expect(keys(next(bill(of('buyer') + once), earlier))).toEqual([
-      'party.bill_buyer_key',
-      'party.bill_seller_key',
-      'party.bill_payee_key',
-    ]);
   });
 
   it('a place whose type is another now keeps its table, and its key', () => {
@@ -338,17 +306,6 @@ describe('a name never stands for something else', () => {
     expect(again.tables[1]!.columns.find(({ name }) => name === 'codes')!.listNames!.count).toBe(
       'codes_count_2',
     );
-  });
-
-  it('a model that does not say what its names stand for keeps those that are beyond doubt', () => {
-    const source = compiled(bill(of('seller') + of('payee')));
-    const before = buildRelationalModel(source, { mapLevel: 3, previous: beforeChildKeys(3) });
-    expect(outline(before)).toContain('bill_seller_key bigint -> bill, bill_payee_key bigint -> bill');
-    const again = next(bill(of('seller') + of('payee')), withoutPaths(before));
-    expect(again).toEqual(before);
-    const after = next(bill(of('buyer', 'minOccurs="0"') + of('seller') + of('payee')), withoutPaths(before));
-    expectSameMeanings(before, after);
-    expect(columnsOf(after, 'party')).toEqual(expect.arrayContaining(columnsOf(before, 'party')));
   });
 });
 

@@ -5,8 +5,6 @@ import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
 import { compileXsdSet } from '../../../../src/engine/xsd/compile-set.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
-import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
-import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
 import { bytesOf, compiled, modelOf, outline } from '../../../support/models/shredding.ts';
 
 const set = (body: string): SourceModel =>
@@ -161,22 +159,6 @@ describe('names that would be too long', () => {
       'group_header_message_identification',
       'group_header_creation_date_time',
     ]);
-  });
-
-  it('of keys say how the row hangs there rather than from what: the foreign key says that', () => {
-    const agent = 'BranchAndFinancialInstitutionIdentification';
-    const address = '<xs:element name="PostalAddress" type="Address" minOccurs="0" maxOccurs="2"/>';
-    const part = (name: string): string =>
-      `<xs:element name="${name}" minOccurs="0"><xs:complexType>${sequence(address)}</xs:complexType></xs:element>`;
-    const source =
-      set(`${root('agents', `<xs:element name="agent" type="${agent}" maxOccurs="unbounded"/><xs:element name="other" type="${agent}" maxOccurs="unbounded"/>`)}
-    <xs:complexType name="${agent}">${sequence(part('FinancialInstitution') + part('BranchIdentification'))}</xs:complexType>
-    <xs:complexType name="Address">${sequence('<xs:element name="Line" type="xs:string" maxOccurs="unbounded"/>')}<xs:attribute name="town"/></xs:complexType>`);
-    const { tables } = buildRelationalModel(source, { mapLevel: 3, previous: beforeChildKeys(3) });
-    const addresses = tables.find((table) => table.name === 'address')!;
-    expect(
-      addresses.columns.filter(({ role }) => role === 'parent_key').map((column) => column.name),
-    ).toEqual(['financial_institution_postal_address_key', 'branch_identification_postal_address_key']);
   });
 
   it('of keys leave out what the columns there do', () => {

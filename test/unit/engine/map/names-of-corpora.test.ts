@@ -6,7 +6,7 @@ import { tellsRole } from '../../../../src/engine/model/key-roles.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { readCorpus } from '../../../support/corpus.ts';
 import { needs } from '../../../support/needs.ts';
-import { beforeChildKeys, expectSameMeanings, meaningsOf } from '../../../support/models/name-meanings.ts';
+import { emptyModel, expectSameMeanings, meaningsOf } from '../../../support/models/name-meanings.ts';
 import { corpusGroups, groupModel, groupSource } from '../../../support/round-trip/corpus.ts';
 import { shred, statisticsOf } from '../../../support/models/shredding.ts';
 
@@ -76,8 +76,7 @@ describe(
         const pruned = pruneSourceModel(source, statisticsOf(documents));
         // no name of it has a history, and what the whole has as tables it has as tables, too
         const before = {
-          ...beforeChildKeys(3),
-          childKeys: true as const,
+          ...emptyModel(3),
           foldedTables: whole.foldedTables ?? [],
         };
         const fresh = buildRelationalModel(pruned, { mapLevel: 3, roots, previous: before });

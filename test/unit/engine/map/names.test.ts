@@ -356,33 +356,6 @@ describe('names that mean something else', () => {
     expect(root!.columns.slice(0, 2).map(({ name }) => name)).toEqual(['DOCUMENT_ROW_KEY', 'DOCUMENT_KEY']);
     expect(child!.columns.slice(1, 3).map(({ name }) => name)).toEqual(['DOCUMENT_KEY', 'DOCUMENT_ROW_KEY']);
   });
-
-  it('stay what they were in a model that goes on from one that gave them', () => {
-    const model = buildRelationalModel(source('Document'), { mapLevel: 0, naming: { ...defaultNaming } });
-    const early = new Map([
-      ['document_row_key', 'document_key'],
-      ['document_key', '_document_key'],
-      ['document_key_2', 'document_key'],
-    ]);
-    const previous = {
-      ...model,
-      tables: model.tables.map((table, at) => ({
-        ...table,
-        name: at === 1 ? '_svc_staging_1_deadbeef_x' : table.name,
-        columns: table.columns
-          .filter(({ role }) => at === 0 || role !== 'document')
-          .map((column) =>
-            at === 0 || column.role === 'parent_key'
-              ? { ...column, name: column.role === 'value' ? column.name : early.get(column.name)! }
-              : { ...column },
-          ),
-      })),
-    };
-    const next = buildRelationalModel(source('Document'), { mapLevel: 0, previous });
-    const names = (tables: typeof next.tables) =>
-      tables.map(({ name, columns }) => [name, ...columns.map((column) => column.name)]);
-    expect(names(next.tables)).toEqual(names(previous.tables));
-  });
 });
 
 const columnsOf = (elements: readonly string[], options: Partial<NamingOptions> = {}) =>

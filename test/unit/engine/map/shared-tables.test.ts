@@ -6,7 +6,7 @@ import type { RelationalModel } from '../../../../src/engine/model/relational-mo
 import type { SourceModel } from '../../../../src/engine/model/source-model.ts';
 import { compareXml } from '../../../support/documents/canonical-xml.ts';
 import { roundTrip } from '../../../support/round-trip/in-memory.ts';
-import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
+import { emptyModel } from '../../../support/models/name-meanings.ts';
 import {
   bytesOf,
   compiled,
@@ -62,11 +62,6 @@ describe('a type at very many places', () => {
     expect(marks(next(places(3), many))).toEqual(['p0_mark', 'p1_mark', 'p2_mark']);
     expect(marks(next(places(17), next(places(3), many)))).toEqual(marks(many));
     expect(marks(next(places(17), few))).toEqual(['mark']);
-    const earlier = buildRelationalModel(compiled(places(17)), {
-      mapLevel: 3,
-      previous: beforeChildKeys(3),
-    });
-    expect(marks(earlier)).toEqual(['mark']);
     expect(next(places(17), many)).toEqual(many);
   });
 });
@@ -337,7 +332,7 @@ describe('a table that would only stand between others', () => {
   });
 
   it('is drawn by what goes on from a model that has it', () => {
-    const before = { ...beforeChildKeys(3), childKeys: true as const };
+    const before = emptyModel(3);
     const model = buildRelationalModel(orders('Address1'), { mapLevel: 3, previous: before });
     expect(shape(model)).toContain('terms: terms_key, document_key, position');
   });

@@ -11,7 +11,6 @@ import { sideTableDefinitions } from '../../../../src/engine/model/side-tables.t
 import { sideTables } from '../../../../src/ports/rows/sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../../support/servers/postgres.ts';
 import { at, libraryModel, oddColumns, oddTable } from './library-model.ts';
-import { beforeChildKeys } from '../../../support/models/name-meanings.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
 const said = (text: string): string =>
@@ -275,16 +274,6 @@ describe('comments', () => {
         'person.role',
         '/book/part/by (which element of the row above it is: the way from that row); also below /book/part/ed',
       ],
-      ['name.person_key', 'key of the parent row in person'],
-    ]);
-  });
-
-  test('tell keys to the same parent apart by the element that the row is of it', () => {
-    const model = buildRelationalModel(book, { mapLevel: 3, previous: beforeChildKeys(3) });
-    expect(keyComments(model)).toEqual([
-      ['part.book_key', 'key of the parent row in book'],
-      ['person.part_by_key', 'key of the parent row in part, where it is /book/part/by'],
-      ['person.part_ed_key', 'key of the parent row in part, where it is /book/part/ed'],
       ['name.person_key', 'key of the parent row in person'],
     ]);
   });

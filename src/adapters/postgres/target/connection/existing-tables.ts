@@ -242,7 +242,7 @@ export function checkKeys(
   for (const table of model.tables) {
     const there = target.tables.get(physicalName(postgresql, table.name));
     if (there === undefined || !stays(there)) continue;
-    if (hasOtherKeys(model, table.columns, (key) => there.columns.has(physicalName(postgresql, key))))
+    if (hasOtherKeys(table.columns, (key) => there.columns.has(physicalName(postgresql, key))))
       throw new AppError('conflict', otherKeysMessage(label, there.name));
   }
 }

@@ -7,7 +7,6 @@ import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts
 import { documentColumns, rowsOfDocuments } from '../../../../engine/sql/loaded-documents.ts';
 import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
-import { everyRowNamesDocument } from '../../../../engine/model/key-columns.ts';
 import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import type { RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import type { TransactionSql } from '../../client/connect.ts';
@@ -174,11 +173,9 @@ export class PostgresRemoval {
       const key = keys.get(table)!;
       await this.#find(found, { table, column, key }, `SELECT key FROM ${this.#documents()}`, 0);
     }
-    if (everyRowNamesDocument(this.#model))
-      for (const start of await this.#earlierTables())
-        await this.#find(found, start, `SELECT key FROM ${this.#documents()}`, 0);
-    const isWhole = everyRowNamesDocument(this.#model) ? new Set(this.#gone.keys()) : new Set<string>();
-    await this.#follow(found, references, isWhole);
+    for (const start of await this.#earlierTables())
+      await this.#find(found, start, `SELECT key FROM ${this.#documents()}`, 0);
+    await this.#follow(found, references, new Set(this.#gone.keys()));
   }
 
   /** `first`: as `#find` leaves it. `isWhole`: tables of which all rows are found. */

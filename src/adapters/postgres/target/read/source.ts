@@ -6,7 +6,6 @@ import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts
 import { fractionDigits } from '../../../../engine/sql/fraction-digits.ts';
 import { physicalNames, type PhysicalTableNames } from '../../../../engine/sql/physical-names.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
-import { everyRowNamesDocument } from '../../../../engine/model/key-columns.ts';
 import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { versionCondition, type DocumentVersions } from '../../../../engine/sql/document-versions.ts';
@@ -23,7 +22,6 @@ import { beginSession } from '../connection/session.ts';
 import { checkKeys, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
 import { sentText, type SentText } from '../connection/types.ts';
 import { openCursor, type Ask, type ColumnMoments, type Cursor, type CursorSession } from './cursor.ts';
-import { firstKeys } from './document-range.ts';
 import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
 
 export interface PostgresRowSourceOptions extends TargetAddress {
@@ -142,7 +140,7 @@ class PostgresRowSource implements RowSource {
   }
 
   rowsOf(documentKey: string): Promise<DocumentRows> {
-    return this.#rows(documentKey, everyRowNamesDocument(this.#model) ? '=' : '>=');
+    return this.#rows(documentKey, '=');
   }
 
   rowsFrom(documentKey: string | null): Promise<DocumentRows> {
@@ -151,27 +149,13 @@ class PostgresRowSource implements RowSource {
 
   async #rows(documentKey: string | null, from: '=' | '>='): Promise<DocumentRows> {
     await this.#closeCursors();
-    const isTold = everyRowNamesDocument(this.#model);
-    const first =
-      documentKey === null || isTold
-        ? null
-        : await this.#guarded(() =>
-            firstKeys(
-              this.#sql!,
-              this.#model,
-              documentKey,
-              (table) => this.#columnsOf(table),
-              (table) => this.#relationOf(table),
-            ),
-          );
     const since = documentKey === null ? '' : ` AND document_key ${from} ${BigInt(documentKey)}`;
     return {
       table: async (index) => {
-        const least = first?.get(index);
-        if (!this.#exists(index) || (first !== null && least === undefined)) return null;
+        if (!this.#exists(index)) return null;
         const key = this.#column(index, 'row_key');
-        let filter = least === undefined ? '' : ` WHERE t.${key} >= ${least}`;
-        if (documentKey !== null && isTold) {
+        let filter = '';
+        if (documentKey !== null) {
           const found = await this.#filterOf(index, `${from} ${BigInt(documentKey)}`);
           if (found === null) return null;
           filter = ` WHERE ${found}`;
@@ -274,17 +258,6 @@ class PostgresRowSource implements RowSource {
 
   #exists(index: number): boolean {
     return this.#target.tables.has(this.#names[index]!.name);
-  }
-
-  /** Columns of a table that are there: index in the model -> quoted name. Empty for a table that is not. */
-  #columnsOf(index: number): ReadonlyMap<number, string> {
-    const { name, columns } = this.#names[index]!;
-    const known = this.#target.tables.get(name)?.columns;
-    return new Map(
-      columns.flatMap((column, at) =>
-        known?.has(column) === true ? [[at, doubleQuoted(column)] as const] : [],
-      ),
-    );
   }
 
   /** Every column of the model, to be text in the forms of XSD; one the table does not have is empty. */

@@ -125,11 +125,6 @@ export function recordedMeanings(
   };
 }
 
-/** Earlier releases recorded no paths. */
-export function recordsMeanings({ tables }: Pick<RelationalModel, 'tables'>): boolean {
-  return tables.every(({ path }) => path !== undefined);
-}
-
 export class NameHistory {
   readonly rows = new Map<string, RowHistory>();
   readonly tableMeanings = new Map<string, string | null>();

@@ -17,7 +17,7 @@ export interface DrawingContext {
   /** what types of columns depend on beside those of values */
   readonly columnTypes: ColumnTypeOptions;
   readonly choices: DrawingChoices;
-  /** see RelationalModel.textsByPlace */
+  /** see DrawingOptions.textsByPlace */
   readonly textsByPlace: boolean;
   readonly paths: PathPrinter;
   readonly uses: UsePrinter;

@@ -44,7 +44,6 @@ export class DrawnTables {
   readonly #choices: DrawingChoices;
   readonly #uses: UsePrinter;
   readonly #declared: DeclaredPaths;
-  readonly #namesDocument: boolean;
   readonly #apart: ReadonlySet<string>;
   readonly #earlier: EarlierTables;
   readonly #tablePaths: TablePaths;
@@ -52,20 +51,18 @@ export class DrawnTables {
   /** by what makes two rows belong to one table: their type where it is shared, else the place they stand at */
   readonly #tableByIdentity = new Map<string, TableDraft>();
 
-  /** `namesDocument`: of each row, not of those of root elements alone; `apart`: see DrawingOptions. */
+  /** `apart`: see DrawingOptions. */
   constructor(
     model: SourceModel,
     choices: DrawingChoices,
     uses: UsePrinter,
     declared: DeclaredPaths,
     namesOfTypes: () => ReadonlyMap<number, string>,
-    namesDocument: boolean,
     apart: ReadonlySet<string>,
     earlier: EarlierTables,
   ) {
     this.#earlier = earlier;
     this.#tablePaths = new TablePaths(earlier);
-    this.#namesDocument = namesDocument;
     this.#apart = apart;
     this.#typeNames = namesOfTypes;
     this.#model = model;
@@ -197,7 +194,6 @@ export class DrawnTables {
       usePath: this.#tablePaths.settle(origin, kept),
       ownName: isOfType && !this.#model.inferred ? this.#nameOfSharedType(type, declared.name) : null,
       shared,
-      namesDocument: this.#namesDocument,
       // what is said of one of its places is not said of the others
       documentation:
         shared && name !== null ? documentation : (said ?? declared.documentation ?? documentation),
@@ -230,7 +226,6 @@ export class DrawnTables {
       usePath: this.#tablePaths.settle(origin),
       ownName: null,
       shared: false,
-      namesDocument: this.#namesDocument,
       documentation: undefined,
     });
     this.#addTable(table);
@@ -353,7 +348,7 @@ export class DrawnTables {
     table.index = this.all.length;
     this.all.push(table);
     this.column(table, '/key', { role: 'row_key', type: key });
-    if (table.namesDocument) this.#documentColumn(table);
+    this.#documentColumn(table);
   }
 
   #documentColumn(table: TableDraft): void {

@@ -1,13 +1,10 @@
 /** Columns of the offsets from UTC that dates with times are written with, behind those of the times (docs/decisions/model/offsets-of-times.md). */
 import type { PreviousNames } from '../../names/history/previous.ts';
-import { useOfDraft } from '../../names/history/unrecorded-meanings.ts';
+import { useOfDraft } from '../../names/history/use-of-draft.ts';
 import { newColumn, type ColumnDraft, type TableDraft } from '../model-builder.ts';
 
-/**
- * Adds them to a table whose path is settled. `draws`: new times that documents have with offsets get one; times that an earlier version had are
- * as they were there.
- */
-export function addOffsets(table: TableDraft, previous: PreviousNames, draws: boolean): void {
+/** Adds them to a table whose path is settled: times that documents have with offsets get one, unless an earlier version had the time without. */
+export function addOffsets(table: TableDraft, previous: PreviousNames): void {
   const columns = table.columns.flatMap((column) => {
     if (column.role !== 'value' || column.type.list === true) return [column];
     const offset = newColumn({
@@ -17,7 +14,7 @@ export function addOffsets(table: TableDraft, previous: PreviousNames, draws: bo
       xpath: column.xpath,
       offsetOf: column,
     });
-    const isDrawn = draws && isNewWithOffsets(column, table, previous);
+    const isDrawn = isNewWithOffsets(column, table, previous);
     return isDrawn || previous.column(table.usePath, useOfDraft(offset, table)) !== undefined
       ? [column, offset]
       : [column];

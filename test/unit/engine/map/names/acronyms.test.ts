@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { buildRelationalModel, type MappingOptions } from '../../../../../src/engine/map/build-model.ts';
 import { identifierOf } from '../../../../../src/engine/map/names/identifiers.ts';
 import type { RelationalModel } from '../../../../../src/engine/model/relational-model.ts';
-import { entityViews } from '../../../../../src/engine/views/statements.ts';
 import { compiled, modelOf } from '../../../../support/models/shredding.ts';
 
 const invoice = (more = ''): string => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
@@ -15,26 +14,6 @@ const invoice = (more = ''): string => `<xs:schema xmlns:xs="http://www.w3.org/2
   </xs:sequence></xs:complexType></xs:element></xs:schema>`;
 const namesOf = ({ tables }: RelationalModel): Record<string, string[]> =>
   Object.fromEntries(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
-
-function earlierName(name: string): string {
-  return name
-    .replace(/nfe/g, 'n_fe')
-    .replace(/\bid_ref|_id_ref/g, (one) => one.replace('id_ref', 'i_dref'))
-    .replace(/_ids/g, '_i_ds');
-}
-
-/** A model of a release that split acronyms, as far as its names go. */
-function earlierModel(xsd: string): RelationalModel {
-  const { wholeAcronyms: _, ...model } = modelOf(compiled(xsd), 3);
-  return {
-    ...model,
-    tables: model.tables.map((table) => ({
-      ...table,
-      name: earlierName(table.name),
-      columns: table.columns.map((column) => ({ ...column, name: earlierName(column.name) })),
-    })),
-  };
-}
 
 function nextModel(previous: RelationalModel, xsd: string, more: Partial<MappingOptions> = {}) {
   return buildRelationalModel(compiled(xsd), { mapLevel: 3, previous, ...more });
@@ -80,15 +59,6 @@ describe('words', () => {
   ])('%s becomes %s', (local, name) => {
     expect(identifierOf(local, 'l')).toBe(name);
   });
-
-  it.each([
-    ['IDref', 'i_dref'],
-    ['NFe', 'n_fe'],
-    ['mzML', 'mz_ml'],
-    ['X3DMaterial', 'x3_d_material'],
-  ])('%s was %s in models of earlier releases', (local, name) => {
-    expect(identifierOf(local, 'l', true)).toBe(name);
-  });
 });
 
 describe('acronyms', () => {
@@ -100,25 +70,6 @@ describe('acronyms', () => {
       linked_ids: ['linked_ids_key', 'document_key', 'nfe_key', 'position', 'value'],
     });
     const next = nextModel(model, invoice(refNFe));
-    expect(next.wholeAcronyms).toBe(true);
     expect(namesOf(next)['nfe']).toContain('ref_nfe');
-  });
-
-  it('stay split after a model that split them, in new columns, and in views', async () => {
-    const before = earlierModel(invoice());
-    const next = nextModel(before, invoice(refNFe));
-    expect(next.wholeAcronyms).toBeUndefined();
-    const { n_fe: columns, ...others } = namesOf(next);
-    expect(Object.keys(others)).toEqual(['lote', 'linked_i_ds']);
-    expect(columns).toEqual(expect.arrayContaining(['n_fe_key', 'ch_n_fe', 'info_i_dref', 'ref_n_fe']));
-    // columns of their own have their tables' names, texts below are called by words
-    const views = await entityViews(next, { dialect: 'postgresql' });
-    expect(views.map(({ query }) => query).join('\n')).toMatch(/AS "linked_i_ds"/);
-  });
-
-  it('are whole in a version that is to have new names', () => {
-    const next = nextModel(earlierModel(invoice()), invoice(refNFe), { keepNames: false });
-    expect(next.wholeAcronyms).toBe(true);
-    expect(Object.keys(namesOf(next))).toContain('nfe');
   });
 });

@@ -136,14 +136,6 @@ describe('the next version of a model', () => {
     expect(offsetsOf(first)).toEqual(['value_offset']);
     const next = pruned([leg(atOffset, atOffset)], { previous: first });
     expect(offsetsOf(next)).toEqual(['arrival_offset', 'value_offset']);
-    expect(next.timeOffsets).toBe(true);
-  });
-
-  it('has none where the one before is of an earlier release', () => {
-    const { timeOffsets: _, ...earlier } = pruned([leg(inUtc).replace(/<arrival>.*?<\/arrival>/, '')]);
-    const next = pruned([leg(atOffset, atOffset)], { previous: earlier });
-    expect(offsetsOf(next)).toEqual(['value_offset']);
-    expect(next.timeOffsets).toBeUndefined();
   });
 
   it('has them in a target of its own', () => {
