@@ -2,6 +2,7 @@
  * Which values of documents lie at which line of the source-to-target map: the paths that documents had are walked beside the plan that loads
  * them. A recursion is written out once in the map, and in the statistics: what stands deeper counts at the line where it is.
  */
+import { nameByType } from '../../engine/infer/elements-by-type.ts';
 import { addValues } from '../../engine/infer/merge-statistics.ts';
 import {
   emptyValueStatistics,
@@ -40,6 +41,8 @@ interface Occurs {
 interface Place extends Occurs {
   readonly element: number;
   readonly xpath: string;
+  /** the plan of the declared type, whose row each element has, whatever its type; null: the schema has no place for it */
+  readonly declared: PlanNode | null;
   /** the plan of the declared type, and those of types that xsi:type may name; none: the schema has no place for it */
   readonly nodes: readonly PlanNode[];
 }
@@ -53,9 +56,47 @@ export function figuresOfLines(
   lines: Lines,
   paths: PathPrinter,
 ): ReadonlyMap<number, LineFigures> {
-  const walk = new FigureWalk(statistics, model, lines, paths);
+  const { byType } = statistics;
+  const shares = byType === undefined ? null : sharesByPath(statistics, paths);
+  const walk = new FigureWalk(byType ?? statistics, model, lines, { paths, shares });
   walk.visit();
   return walk.figures;
+}
+
+/** How many documents have a path, and how often it stands in each element above it, whatever types xsi:type names. */
+type Share = Pick<LineFigures, 'documents' | 'minOccurs' | 'maxOccurs'>;
+
+function sharesByPath(
+  { elements, roots }: DocumentStatistics,
+  paths: PathPrinter,
+): ReadonlyMap<string, Share> {
+  const shares = new Map<string, Share>();
+  const visited = new Set(roots);
+  const open = roots.map((element) => {
+    const xpath = paths.child('', elements[element]!);
+    return { element, xpath, minOccurs: 1, maxOccurs: 1 };
+  });
+  for (const { element, xpath, minOccurs, maxOccurs } of open) {
+    const { documents, attributes, count, children } = elements[element]!;
+    shares.set(xpath, { documents, minOccurs, maxOccurs });
+    for (const attribute of attributes)
+      shares.set(paths.attribute(xpath, attribute), {
+        documents: attribute.documents,
+        minOccurs: attribute.count === count ? 1 : 0,
+        maxOccurs: 1,
+      });
+    for (const child of children) {
+      if (visited.has(child.element)) continue;
+      visited.add(child.element);
+      open.push({
+        element: child.element,
+        xpath: paths.child(xpath, elements[child.element]!),
+        minOccurs: Number.isFinite(child.minOccurs) ? child.minOccurs : 0,
+        maxOccurs: child.maxOccurs,
+      });
+    }
+  }
+  return shares;
 }
 
 class FigureWalk {
@@ -63,14 +104,21 @@ class FigureWalk {
   readonly #statistics: DocumentStatistics;
   readonly #model: RelationalModel;
   readonly #paths: PathPrinter;
+  readonly #shares: ReadonlyMap<string, Share> | null;
   readonly #lines: LinesOfColumns;
   readonly #rowColumns: ReturnType<typeof rowColumnsOf>;
   readonly #isVisited: Uint8Array;
 
-  constructor(statistics: DocumentStatistics, model: RelationalModel, lines: Lines, paths: PathPrinter) {
+  constructor(
+    statistics: DocumentStatistics,
+    model: RelationalModel,
+    lines: Lines,
+    { paths, shares }: { readonly paths: PathPrinter; readonly shares: ReadonlyMap<string, Share> | null },
+  ) {
     this.#statistics = statistics;
     this.#model = model;
     this.#paths = paths;
+    this.#shares = shares;
     this.#lines = new LinesOfColumns(lines);
     this.#rowColumns = rowColumnsOf(model);
     this.#isVisited = new Uint8Array(statistics.elements.length);
@@ -80,12 +128,12 @@ class FigureWalk {
     const roots = new Map(this.#model.roots.map((edge) => [clarkName(edge.name), edge]));
     const open: Place[] = [];
     for (const element of this.#statistics.roots) {
-      const name = this.#statistics.elements[element]!;
+      const { name } = nameByType(this.#statistics.elements[element]!);
       const edge = roots.get(clarkName(name));
       if (edge === undefined || this.#isVisited[element] === 1) continue;
       this.#isVisited[element] = 1;
       const xpath = this.#paths.child('', name);
-      open.push({ element, xpath, nodes: this.#nodesOf(edge, element), minOccurs: 1, maxOccurs: 1 });
+      open.push({ element, xpath, ...this.#plansOf(edge, element), minOccurs: 1, maxOccurs: 1 });
     }
     // the paths near the root before those that come back to the same elements
     for (const place of open) {
@@ -93,15 +141,14 @@ class FigureWalk {
       for (const { element, minOccurs, maxOccurs } of this.#statistics.elements[place.element]!.children) {
         if (this.#isVisited[element] === 1) continue;
         this.#isVisited[element] = 1;
-        const name = this.#statistics.elements[element]!;
+        const { name } = nameByType(this.#statistics.elements[element]!);
         const edge = edgeTo(place.nodes, clarkName(name));
         const xpath = this.#paths.child(place.xpath, name);
         if (edge === undefined) this.#noteOther(place, element, xpath);
-        const nodes = edge === undefined ? [] : this.#nodesOf(edge, element);
         open.push({
           element,
           xpath,
-          nodes,
+          ...(edge === undefined ? { declared: null, nodes: [] } : this.#plansOf(edge, element)),
           minOccurs: Number.isFinite(minOccurs) ? minOccurs : 0,
           maxOccurs,
         });
@@ -110,9 +157,19 @@ class FigureWalk {
   }
 
   /** The plans that an element may be read by; where all have the same xsi:type, that of this type alone. */
-  #nodesOf({ node }: PlanEdge, element: number): readonly PlanNode[] {
+  #plansOf({ node }: PlanEdge, element: number): Pick<Place, 'declared' | 'nodes'> {
     const declared = this.#model.nodes[node]!;
-    const { attributes, count } = this.#statistics.elements[element]!;
+    return { declared, nodes: this.#nodesOf(declared, element) };
+  }
+
+  #nodesOf(declared: PlanNode, element: number): readonly PlanNode[] {
+    const statistics = this.#statistics.elements[element]!;
+    const { attributes, count } = statistics;
+    const { type } = nameByType(statistics);
+    if (type !== null) {
+      const edge = declared.typeEdges.find((typeEdge) => clarkName(typeEdge.name) === type);
+      return edge === undefined ? [declared] : [this.#model.nodes[edge.node]!];
+    }
     const named = attributes.find(
       ({ localName, namespaceUri }) => localName === 'type' && namespaceUri === xsiNamespace,
     );
@@ -126,25 +183,22 @@ class FigureWalk {
   }
 
   #note(place: Place): void {
-    const { nodes, xpath } = place;
+    const { declared, nodes, xpath } = place;
     const element = this.#statistics.elements[place.element]!;
-    const [node] = nodes;
     const seen = {
       documents: element.documents,
       withChildren: element.withChildren,
       withText: element.withText,
     };
     const occurs = { minOccurs: place.minOccurs, maxOccurs: place.maxOccurs };
-    if (node === undefined) return this.#noteInactive(place);
-    if (node.opensRow)
-      this.#add(xpath, node.table, null, { ...seen, ...occurs, occurrences: element.count, values: null });
-    else if (node.presenceColumn >= 0)
-      this.#addTo(xpath, node, node.presenceColumn, 'element', {
-        ...seen,
-        ...occurs,
-        occurrences: element.count,
-        values: null,
-      });
+    if (declared === null) return this.#noteInactive(place);
+    const rows = { ...seen, ...occurs, occurrences: element.count, values: null };
+    const [own] = nodes;
+    if (declared.opensRow) this.#add(xpath, declared.table, null, rows);
+    else if (declared.presenceColumn >= 0)
+      this.#addTo(xpath, declared, declared.presenceColumn, 'element', rows);
+    // a row of the type's own table hangs from that of the declared type
+    if (own!.opensRow && own!.table !== declared.table) this.#add(xpath, own!.table, null, rows);
     const withText = nodes.find(({ textColumn }) => textColumn >= 0);
     if (withText !== undefined)
       this.#addTo(xpath, withText, withText.textColumn, 'text', {
@@ -267,7 +321,8 @@ class FigureWalk {
     kind: MappingRecord['node_type'] = 'element',
   ): void {
     const line = this.#lines.of(this.#model.tables[table]!.name, column, xpath, kind);
-    if (line !== undefined) this.#put(line, figures);
+    const share = kind === 'mixed' || kind === 'any' ? undefined : this.#shares?.get(xpath);
+    if (line !== undefined) this.#put(line, { ...figures, ...share });
   }
 
   #put({ id_map: id }: MappingRecord, more: LineFigures): void {

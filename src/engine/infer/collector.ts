@@ -8,7 +8,8 @@ import type { NameTable, TokenBatch } from '../xml/tokens.ts';
 import { KernelCollector } from './kernel-collector.ts';
 import { mergeStatistics } from './merge-statistics.ts';
 import { PlainCollector } from './plain-collector.ts';
-import type { DeclaredPlaces } from './declared-places.ts';
+import { noDeclaredPlaces, type DeclaredPlaces } from './declared-places.ts';
+import { ElementsByType } from './elements-by-type.ts';
 import type { DocumentStatistics } from './statistics.ts';
 
 export interface StatisticsCollector {
@@ -16,7 +17,8 @@ export interface StatisticsCollector {
   readonly statistics: DocumentStatistics;
   /** For the tokeniser whose batches are handed in, where there is a choice: what it writes need not be copied. */
   tokenizerKernels(): TokenizerKernels;
-  beginDocument(): void;
+  /** `inherited`: namespaces declared around a document that is a part of a larger one */
+  beginDocument(inherited?: ReadonlyMap<string, string>): void;
   consume(batch: TokenBatch): void;
   endDocument(bytes: number): void;
 }
@@ -41,7 +43,47 @@ export function createStatisticsCollector(
   names: NameTable,
   options: StatisticsCollectorOptions,
 ): StatisticsCollector {
-  return new Collector(names, options);
+  const { types } = options.places ?? noDeclaredPlaces;
+  const byName = new Collector(names, options);
+  return types.size === 0 ? byName : new CollectorByType(names, types, byName, new Collector(names, options));
+}
+
+/** Counts documents twice: elements by their names, and by their names and the types that xsi:type gives them. */
+class CollectorByType implements StatisticsCollector {
+  readonly #elements: ElementsByType;
+  readonly #byName: Collector;
+  readonly #byType: Collector;
+
+  constructor(names: NameTable, types: ReadonlySet<string>, byName: Collector, byType: Collector) {
+    this.#elements = new ElementsByType(names, types);
+    this.#byName = byName;
+    this.#byType = byType;
+  }
+
+  get statistics(): DocumentStatistics {
+    const { statistics } = this.#byName;
+    return this.#elements.hasRenamed ? { ...statistics, byType: this.#byType.statistics } : statistics;
+  }
+
+  tokenizerKernels(): TokenizerKernels {
+    return this.#byName.tokenizerKernels();
+  }
+
+  beginDocument(inherited?: ReadonlyMap<string, string>): void {
+    this.#elements.beginDocument(inherited);
+    this.#byName.beginDocument();
+    this.#byType.beginDocument();
+  }
+
+  consume(batch: TokenBatch): void {
+    this.#byName.consume(batch);
+    this.#byType.consume(this.#elements.rename(batch));
+  }
+
+  endDocument(bytes: number): void {
+    this.#byName.endDocument(bytes);
+    this.#byType.endDocument(bytes);
+  }
 }
 
 /** Documents are counted by TypeScript, until they are worth a kernel: from then on it counts all. */

@@ -1,8 +1,9 @@
 /** Where elements stand in a schema, so that statistics tell elements of one name apart whose types differ. */
-import { actualTypesOf, variantsOf } from '../map/tables/type-graph.ts';
+import { actualTypesOf, derivedTypesOf, variantsOf } from '../map/tables/type-graph.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { clarkName, type SourceModel } from '../model/source-model.ts';
 import type { NameTable } from '../xml/tokens.ts';
+import { nameByType } from './elements-by-type.ts';
 
 export interface DeclaredPlace {
   /** index of the plan node of the declared type, or of the declared element; -1: the schema has no place for the element */
@@ -27,25 +28,32 @@ function undeclared({ kept, hasWildcard }: DeclaredPlace): DeclaredPlace {
 }
 
 export interface DeclaredPlaces {
+  /** expanded names of types that xsi:type may name, whose elements have columns or tables of their own */
+  readonly types: ReadonlySet<string>;
   /** `above`: place of the parent; null for a root element */
   of(above: DeclaredPlace | null, nameId: number): DeclaredPlace;
 }
 
 /** Where no schema is known. */
-export const noDeclaredPlaces: DeclaredPlaces = { of: () => notInSchema };
+export const noDeclaredPlaces: DeclaredPlaces = { types: new Set(), of: () => notInSchema };
 
 /** By the plan that documents are loaded by. */
-export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable): DeclaredPlaces {
-  const find = (edges: readonly PlanEdge[], key: string): DeclaredPlace | null => {
+export function placesOfPlan(model: RelationalModel, names: NameTable): DeclaredPlaces {
+  const { roots, nodes } = model;
+  const find = (edges: readonly PlanEdge[], { name: key, type: typeName }: Key): DeclaredPlace | null => {
     const edge = edges.find(({ name }) => clarkName(name) === key);
     if (edge === undefined) return null;
-    const variants = [edge.node, ...nodes[edge.node]!.typeEdges.map((typed) => typed.node)];
+    const { typeEdges } = nodes[edge.node]!;
+    const typed = typeEdges.find(({ name }) => clarkName(name) === typeName);
+    const place = typed?.node ?? edge.node;
+    const variants = typed === undefined ? [place, ...typeEdges.map(({ node }) => node)] : [place];
     const mixed = variants.some((node) => nodes[node]!.textTable >= 0);
     const hasWildcard = variants.some((node) => nodes[node]!.wildcardTable >= 0);
-    const { sourceType: type } = nodes[edge.node]!;
-    return { place: edge.node, type, mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
+    const { sourceType: type } = nodes[place]!;
+    return { place, type, mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
   };
   return {
+    types: typesApart(model),
     of(above, nameId) {
       const key = keyOf(names, nameId);
       if (above === null) return find(roots, key) ?? notInSchema;
@@ -63,31 +71,141 @@ export function placesOfPlan({ roots, nodes }: RelationalModel, names: NameTable
 /** By the declarations of an XSD set, before there is a plan. */
 export function placesOfDeclarations(source: SourceModel, names: NameTable): DeclaredPlaces {
   const { elements, types } = source;
-  const placeOf = (element: number): DeclaredPlace => {
-    const actual = actualTypesOf(source, element).map((type) => types[type]!);
+  const isNamed = (type: number, typeName: string | null): boolean => {
+    const { name } = types[type]!;
+    return name !== null && clarkName(name) === typeName;
+  };
+  const placeOf = (element: number, typeName: string | null): DeclaredPlace => {
+    const declared = actualTypesOf(source, element);
+    const type = declared.slice(1).find((derived) => isNamed(derived, typeName)) ?? declared[0]!;
+    const actual = (type === declared[0] ? declared : [type]).map((one) => types[one]!);
     const mixed = actual.some(({ content }) => content === 'mixed');
     const hasWildcard = actual.some(({ anyElement }) => anyElement !== null);
-    const { type } = elements[element]!;
     return { place: element, type, mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
   };
   return {
+    types: derivedTypeNames(source),
     of(above, nameId) {
-      const key = keyOf(names, nameId);
-      const isCalled = (element: number): boolean => clarkName(elements[element]!.name) === key;
+      const { name, type: typeName } = keyOf(names, nameId);
+      const isCalled = (element: number): boolean => clarkName(elements[element]!.name) === name;
       if (above === null) {
         const root = source.roots.find(isCalled) ?? elements.findIndex((_, element) => isCalled(element));
-        return root < 0 ? notInSchema : placeOf(root);
+        return root < 0 ? notInSchema : placeOf(root, typeName);
       }
       if (above.place < 0) return undeclared(above);
-      for (const type of actualTypesOf(source, above.place))
+      for (const type of new Set([above.type, ...actualTypesOf(source, above.place)]))
         for (const { element } of types[type]!.children)
           for (const variant of variantsOf(source, element))
-            if (isCalled(variant.element)) return placeOf(variant.element);
+            if (isCalled(variant.element)) return placeOf(variant.element, typeName);
       return undeclared(above);
     },
   };
 }
 
-function keyOf(names: NameTable, nameId: number): string {
-  return clarkName({ namespaceUri: names.namespaceUri(nameId), localName: names.localName(nameId) });
+/** Expanded names of an element and of the type that its xsi:type names. */
+interface Key {
+  readonly name: string;
+  readonly type: string | null;
+}
+
+function keyOf(names: NameTable, nameId: number): Key {
+  const { name, type } = nameByType({
+    namespaceUri: names.namespaceUri(nameId),
+    localName: names.localName(nameId),
+  });
+  return { name: clarkName(name), type };
+}
+
+const apartInModel = new WeakMap<RelationalModel, ReadonlySet<string>>();
+
+/** Types that xsi:type may name where the elements of another type, in the same place, have other columns or tables for what has one name. */
+function typesApart(model: RelationalModel): ReadonlySet<string> {
+  const known = apartInModel.get(model);
+  if (known !== undefined) return known;
+  const types = new Set<string>();
+  const comparison = new PlanComparison(model.nodes);
+  for (const node of model.nodes) {
+    if (node.typeEdges.length === 0) continue;
+    const variants = [node, ...node.typeEdges.map((edge) => model.nodes[edge.node]!)];
+    if (comparison.haveSamePlaces(variants)) continue;
+    for (const { name } of node.typeEdges) types.add(clarkName(name));
+  }
+  apartInModel.set(model, types);
+  return types;
+}
+
+/** Compares where plan nodes put values. */
+class PlanComparison {
+  readonly #nodes: readonly PlanNode[];
+  /** pairs of nodes that put values in the same places */
+  #alike = new Set<number>();
+
+  constructor(nodes: readonly PlanNode[]) {
+    this.#nodes = nodes;
+  }
+
+  /** Whether attributes, text and children that several of the nodes have go to the same columns and tables, whichever of the nodes reads them. */
+  haveSamePlaces(variants: readonly PlanNode[]): boolean {
+    const before = new Set(this.#alike);
+    let isAlike = haveSameColumns(variants, false);
+    const open = isAlike ? this.#childrenToCompare(variants) : [];
+    for (let pair = open.pop(); pair !== undefined && isAlike; pair = open.pop()) {
+      isAlike = haveSameColumns(pair, true);
+      open.push(...this.#childrenToCompare(pair));
+    }
+    if (!isAlike) this.#alike = before;
+    return isAlike;
+  }
+
+  /** Pairs of children that have one name and have not been compared. */
+  #childrenToCompare(nodes: readonly PlanNode[]): [PlanNode, PlanNode][] {
+    const first = new Map<string, number>();
+    const pairs: [PlanNode, PlanNode][] = [];
+    for (const { name, node } of nodes.flatMap(({ edges }) => edges)) {
+      const other = first.get(clarkName(name)) ?? node;
+      first.set(clarkName(name), other);
+      const pair = Math.min(other, node) * this.#nodes.length + Math.max(other, node);
+      if (other === node || this.#alike.has(pair)) continue;
+      this.#alike.add(pair);
+      pairs.push([this.#nodes[other]!, this.#nodes[node]!]);
+    }
+    return pairs;
+  }
+}
+
+/** `isStrict`: each of the nodes has all that another one has. */
+function haveSameColumns(nodes: readonly PlanNode[], isStrict: boolean): boolean {
+  const places = new Map<string, number>();
+  return nodes.every((node, at) => {
+    const own = placesOf(node);
+    const hasOthers = at > 0 && own.some(([part]) => !places.has(part));
+    if (isStrict && (hasOthers || own.length < places.size)) return false;
+    if (own.some(([part, place]) => (places.get(part) ?? place) !== place)) return false;
+    for (const [part, place] of own) places.set(part, place);
+    return true;
+  });
+}
+
+/** The table and the columns of a node, by what they take, and the names of its children, whose places are not compared here. */
+function placesOf(node: PlanNode): (readonly [part: string, place: number])[] {
+  const { table, attributes, edges, typeEdges } = node;
+  const others = [
+    ['text', node.textColumn],
+    ['text runs', node.textTable],
+    ['wildcard', node.wildcardTable],
+    ['attribute wildcard', node.anyAttributeColumn],
+  ] as const;
+  return [
+    ['table', table],
+    ...attributes.map(({ name, column }) => [`@${clarkName(name)}`, column] as const),
+    ...others.filter(([, place]) => place >= 0),
+    ...edges.map(({ name }) => [`child ${clarkName(name)}`, 0] as const),
+    ...typeEdges.map(({ name }) => [`type ${clarkName(name)}`, 0] as const),
+  ];
+}
+
+function derivedTypeNames(source: SourceModel): ReadonlySet<string> {
+  const derived = new Set(source.types.flatMap((_, type) => derivedTypesOf(source, type)));
+  const names = Array.from(derived, (type) => source.types[type]!.name);
+  return new Set(names.flatMap((name) => (name === null ? [] : [clarkName(name)])));
 }

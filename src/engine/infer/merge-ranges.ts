@@ -3,7 +3,15 @@
  * the tags of the elements that are open around it.
  */
 import type { QName } from '../model/source-model.ts';
-import { addChildren, addElement, addStatistics, nameOf, pairElements } from './merge-statistics.ts';
+import { nameByType } from './elements-by-type.ts';
+import {
+  addByType,
+  addChildren,
+  addElement,
+  addStatistics,
+  nameOf,
+  pairElements,
+} from './merge-statistics.ts';
 import { packOrdinals, unpackOrdinals } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics, type ElementStatistics } from './statistics.ts';
 
@@ -13,6 +21,7 @@ function continueStatistics(
   from: DocumentStatistics,
   open: readonly QName[],
 ): void {
+  addByType(into, from, (begun, next) => continueStatistics(begun, next, open));
   into.bytes += from.bytes;
   for (const [prefix, uri] of Object.entries(from.namespaces)) into.namespaces[prefix] ??= uri;
   const targets = pairElements(into, from);
@@ -35,7 +44,10 @@ function elementsAround({ elements, roots }: DocumentStatistics, open: readonly 
   const around = new Set<number>();
   let candidates: readonly number[] = roots;
   for (const name of open) {
-    const index = candidates.find((candidate) => nameOf(elements[candidate]!) === nameOf(name));
+    // of those of one name, whatever their types, the one that is open was met first
+    const index = candidates.find(
+      (candidate) => nameOf(nameByType(elements[candidate]!).name) === nameOf(name),
+    );
     if (index === undefined) break;
     around.add(index);
     candidates = elements[index]!.children.map(({ element }) => element);

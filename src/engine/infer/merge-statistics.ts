@@ -23,6 +23,7 @@ export function mergeStatistics(a: DocumentStatistics, b: DocumentStatistics): D
 
 /** Adds what a later run has met. `from` is left as it is, and shares nothing with `into` afterwards. */
 export function addStatistics(into: DocumentStatistics, from: DocumentStatistics): void {
+  addByType(into, from, addStatistics);
   into.documents += from.documents;
   into.bytes += from.bytes;
   for (const [prefix, uri] of Object.entries(from.namespaces)) into.namespaces[prefix] ??= uri;
@@ -33,6 +34,18 @@ export function addStatistics(into: DocumentStatistics, from: DocumentStatistics
     addElement(target, element);
     addChildren(into, target, before, from, element, targets);
   }
+}
+
+/** Adds to the statistics by type, before anything is added to those of names alone, from which they begin. */
+export function addByType(
+  into: DocumentStatistics,
+  from: DocumentStatistics,
+  add: (into: DocumentStatistics, from: DocumentStatistics) => void,
+): void {
+  if (into.byType === undefined && from.byType === undefined) return;
+  into.byType ??= structuredClone(into);
+  const { byType, ...byName } = from;
+  add(into.byType, byType ?? byName);
 }
 
 /** By element of `from`, the one of `into` that stands for the same path; new ones are added in the order they were met. */

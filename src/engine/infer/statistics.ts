@@ -74,6 +74,11 @@ export interface DocumentStatistics {
   readonly elements: ElementStatistics[];
   /** indexes of root elements */
   readonly roots: number[];
+  /**
+   * The same documents, with elements of types that xsi:type names counted by themselves under names that src/engine/infer/elements-by-type.ts
+   * gives. Absent: there are none whose values have columns or tables of their own.
+   */
+  byType?: DocumentStatistics;
 }
 
 export const sketchSize = 64;

@@ -152,6 +152,16 @@ class MappingListing {
     const node = this.#plan.nodes[nodes.at(-1)!]!;
     const type = this.#source.types[node.sourceType]!;
     const said = this.#saidOf(edge, above);
+    const head = this.#plan.nodes[nodes[0]!]!;
+    if (node.table !== head.table && node.opensRow)
+      this.#add(node, {
+        xpath,
+        nodeType: 'element',
+        edge,
+        said,
+        column: null,
+        sourceType: this.#typeName(node),
+      });
     if (node.textColumn >= 0) {
       const sourceType = type.value === null ? 'string' : typeLabel(type.value);
       const nodeType = node.opensRow || type.complex ? 'text' : 'element';

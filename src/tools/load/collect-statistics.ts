@@ -95,9 +95,9 @@ export async function collectStatistics(
   });
   const check = createRootCheck(roots, names);
   const documents = createDocumentCut(rowTag, names, {
-    begin: (file, number) => {
+    begin: (file, number, inherited) => {
       check.begin(documentName(file, number));
-      collector.beginDocument();
+      collector.beginDocument(inherited);
     },
     consume: (batch, locate) => {
       check.consume(batch, locate);

@@ -197,7 +197,7 @@ export class Loader {
           shredder.resumeDocument(documentName(file, number), within.open);
           this.#between.begin(within.open.names.length);
         }
-        this.#collector?.beginDocument();
+        this.#collector?.beginDocument(inherited);
         identity?.beginDocument(documentName(file, number), inherited);
       },
       take: (batch, at, part) => {

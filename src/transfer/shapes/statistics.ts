@@ -61,19 +61,29 @@ const element = object<ElementStatistics>(
   { apart: oneOf(true) },
 );
 
-const shape = object<DocumentStatistics>({
+const byName = {
   format: oneOf(1),
   documents: count,
   bytes: count,
   namespaces: record(text()),
   elements: array(element),
   roots: array(count),
+};
+
+const shape = object<DocumentStatistics>(byName, {
+  byType: (value, at) => {
+    object<DocumentStatistics>(byName, {})(value, at);
+    checkIndexes(value as DocumentStatistics, at);
+  },
 });
 
 export const checkStatistics: Shape = (value, at) => {
   shape(value, at);
-  const { elements, roots } = value as DocumentStatistics;
+  checkIndexes(value as DocumentStatistics, at);
+};
+
+function checkIndexes({ elements, roots }: DocumentStatistics, at: string): void {
   const indexes = [...roots, ...elements.flatMap(({ children }) => children.map((child) => child.element))];
   for (const index of indexes)
     if (index >= elements.length) throw shapeFault(at, 'refers to what it does not hold');
-};
+}

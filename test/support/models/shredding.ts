@@ -7,11 +7,13 @@ import {
   createStatisticsCollector,
   type StatisticsCollectorOptions,
 } from '../../../src/engine/infer/collector.ts';
+import type { DeclaredPlaces } from '../../../src/engine/infer/declared-places.ts';
 import { inferSourceModel } from '../../../src/engine/infer/source-model.ts';
 import type { DocumentStatistics } from '../../../src/engine/infer/statistics.ts';
 import { createShredder, type Shredder, type ShredderOptions } from '../../../src/engine/shred/shredder.ts';
 import type { RowChunk } from '../../../src/engine/shred/rows/output.ts';
 import { createNameTable } from '../../../src/engine/xml/names/expanded-names.ts';
+import type { NameTable } from '../../../src/engine/xml/tokens.ts';
 import { createFastXmlTokenizer, type TokenizerKernels } from '../../../src/engine/xml/tokenizer/fast.ts';
 import { createXmlTokenizer } from '../../../src/engine/xml/tokenizer/portable.ts';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
@@ -39,6 +41,8 @@ export function bytesOf(document: string | Uint8Array): Uint8Array {
 export interface CollectingOptions extends Partial<StatisticsCollectorOptions> {
   /** bytes that the tokeniser holds at a time */
   readonly windowBytes?: number;
+  /** the places of a schema, made with the names of the collector */
+  readonly placesWith?: (names: NameTable) => DeclaredPlaces;
   /** the collector's tokeniser, instead of one of TypeScript alone */
   readonly sharesMemory?: boolean;
 }
@@ -46,10 +50,11 @@ export interface CollectingOptions extends Partial<StatisticsCollectorOptions> {
 /** Documents that are not well-formed break off. */
 export function statisticsOf(
   documents: readonly (string | Uint8Array)[],
-  { windowBytes, sharesMemory, ...options }: CollectingOptions = {},
+  { windowBytes, sharesMemory, placesWith, ...options }: CollectingOptions = {},
 ): DocumentStatistics {
   const names = createNameTable();
-  const collector = createStatisticsCollector(names, { samples: true, ...options });
+  const places = placesWith === undefined ? {} : { places: placesWith(names) };
+  const collector = createStatisticsCollector(names, { samples: true, ...places, ...options });
   const kernels = sharesMemory === true ? collector.tokenizerKernels() : noKernels;
   for (const document of documents) {
     const bytes = bytesOf(document);
