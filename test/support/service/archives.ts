@@ -5,6 +5,8 @@ import tar from 'tar-stream';
 export interface ArchiveEntry {
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** in a zip: not deflated */
+  readonly isStored?: boolean;
 }
 
 /** A member as writers of archives do not make them: each field is written as given. */
@@ -56,19 +58,19 @@ export function overlappingZip(count: number, bytes: Uint8Array): Uint8Array {
   return zipped([{ name: '0.xml', bytes }], count);
 }
 
-/** APPNOTE.TXT 4.3: local headers with deflated content, the central directory, its end. */
+/** APPNOTE.TXT 4.3: local headers with content, deflated or stored, the central directory, its end. */
 export function zipped(entries: readonly ArchiveEntry[], timesListed = 1): Uint8Array {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, bytes } of entries) {
+  for (const { name, bytes, isStored = false } of entries) {
     const nameBytes = Buffer.from(name);
-    const packed = deflateRawSync(bytes);
-    // version 2.0, names in UTF-8, deflate, 1980-01-01 00:00
+    const packed = isStored ? Buffer.from(bytes) : deflateRawSync(bytes);
+    // version 2.0, names in UTF-8, the method, 1980-01-01 00:00
     const facts = Buffer.alloc(26);
     facts.writeUInt16LE(20, 0);
     facts.writeUInt16LE(0x0800, 2);
-    facts.writeUInt16LE(8, 4);
+    facts.writeUInt16LE(isStored ? 0 : 8, 4);
     facts.writeUInt16LE(0, 6);
     facts.writeUInt16LE(0x21, 8);
     facts.writeUInt32LE(crc32(bytes), 10);

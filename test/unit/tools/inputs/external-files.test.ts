@@ -111,6 +111,29 @@ const expected = {
 };
 
 describe('a DTD', () => {
+  it('beside a document in UTF-16 is read, wherever the document lies in an archive', async () => {
+    const text = '\ufeff<?xml version="1.0" encoding="UTF-16"?><!DOCTYPE d SYSTEM "dtds/d.dtd"><d>&e;</d>';
+    const little = Buffer.from(text, 'utf16le');
+    const big = Buffer.from(text, 'utf16le').swap16();
+    const parts = ['dtds/d.dtd', 'dtds/more/e.ent'].map((name) => ({
+      name,
+      bytes: utf8.encode(files[`in/${name}`]),
+    }));
+    const documents = [little, big, Buffer.from('\ufeff<d/>', 'utf16le')];
+    const found: string[] = [];
+    // a letter more in the name moves the document by a byte
+    for (const name of ['w.xml', 'wi.xml'])
+      for (const bytes of documents)
+        for (const isStored of [true, false]) {
+          await writeFile(join(folder, 'wide.zip'), zipped([{ name, bytes, isStored }, ...parts]));
+          await writeFile(join(folder, 'wide.tar'), tarOf([{ name, bytes }, ...parts]));
+          for (const archive of ['wide.zip', 'wide.tar'])
+            found.push((await read([join(folder, archive)]))[name]!);
+        }
+    const ofDocuments = [whole, whole, 'START d END d'].flatMap((one) => [one, one, one, one]);
+    expect(found).toEqual([...ofDocuments, ...ofDocuments]);
+  });
+
   it.each(['follow', 'refuse'] as const)('in the folder of the input is read; links: %s', async (links) => {
     const found = await read([join(folder, 'in')], links);
     expect(found).toMatchObject(expected);
