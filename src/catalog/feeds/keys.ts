@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts';
 import type { ErrorDetail } from '../../errors.ts';
 import type { CatalogStore, NaturalKeyColumn } from '../../ports/stores/catalog.ts';
 import type { Page } from '../../ports/stores/jobs.ts';
-import { findFeed, listFeeds, targetOf, versionsOf, type FeedVersion } from './list.ts';
+import { findFeed, listFeeds, targetOf, versionsOf, versionsWithin, type FeedVersion } from './list.ts';
 import type { FeedModel, ModelFactsReader } from './model-facts.ts';
 
 /** In wire form. */
@@ -44,33 +44,61 @@ export async function listFeedKeys(
   const feeds =
     cfxml === undefined ? await listFeeds(catalog, idOrg) : [await findFeed(catalog, idOrg, cfxml)];
   const versions = versionsOf(feeds);
-  const [facts, natural] = await Promise.all([
-    models.read(idOrg, versions),
-    catalog.listNaturalKeysOf(
-      idOrg,
-      versions.map(({ idSch }) => idSch),
-    ),
-  ]);
-  let total = 0;
-  const chosen: { version: FeedVersion; keys: KeyPlace[] }[] = [];
-  await mapInSlices(versions, (version) => {
+  const natural = await catalog.listNaturalKeysOf(
+    idOrg,
+    versions.map(({ idSch }) => idSch),
+  );
+  const counts = await keyCounts({ catalog, models }, idOrg, versions, natural);
+  const total = versions.reduce((sum, version) => sum + counts(version), 0);
+  const slice = { offset: page * size, limit: size };
+  const { chosen, skipped } = versionsWithin(versions, counts, slice);
+  const facts = await models.read(idOrg, chosen);
+  const keys = await mapInSlices(chosen, (version) => {
     const model = facts.get(version.idLschma);
-    if (model === undefined) return;
-    const keys = keyPlaces(model, natural.get(version.idSch) ?? []);
-    const from = Math.max(0, page * size - total);
-    const to = Math.min(keys.length, (page + 1) * size - total);
-    if (from < to) chosen.push({ version, keys: keys.slice(from, to) });
-    total += keys.length;
+    return model === undefined ? [] : keyPlaces(model, natural.get(version.idSch) ?? []);
   });
   const content: FeedKey[] = [];
-  for (const { version, keys } of chosen) {
+  let before = skipped;
+  for (const [at, version] of chosen.entries()) {
+    const all = keys[at]!;
+    const some = all.slice(
+      Math.max(0, slice.offset - before),
+      Math.max(0, slice.offset + slice.limit - before),
+    );
+    before += all.length;
+    if (some.length === 0) continue;
     const ids = (await catalog.listTables(idOrg, version.idLschma)).flatMap(({ columns }) =>
       columns.map(({ id_col }) => id_col),
     );
-    for (const { column, ...key } of keys)
+    for (const { column, ...key } of some)
       content.push({ id_col: ids[column]!, cfxml: version.feed.name, ...key });
   }
   return { content, page, size, totalElements: total };
+}
+
+/** Numbers of keys by version. Models are read only if people have declared keys of their tables. */
+async function keyCounts(
+  { catalog, models }: { readonly catalog: CatalogStore; readonly models: ModelFactsReader },
+  idOrg: number,
+  versions: readonly FeedVersion[],
+  natural: ReadonlyMap<number, readonly NaturalKeyColumn[]>,
+): Promise<(version: FeedVersion) => number> {
+  const changed = versions.filter(({ idSch }) => natural.has(idSch));
+  const unknown = versions.filter(({ idSch, keyCount }) => keyCount === null && !natural.has(idSch));
+  const [facts, summaries] = await Promise.all([
+    models.read(idOrg, changed),
+    catalog.listModelSummaries(
+      idOrg,
+      unknown.map(({ idLschma }) => idLschma),
+    ),
+  ]);
+  const counts = new Map<FeedVersion, number>();
+  for (const version of changed) {
+    const model = facts.get(version.idLschma);
+    counts.set(version, model === undefined ? 0 : keyPlaces(model, natural.get(version.idSch)!).length);
+  }
+  for (const version of unknown) counts.set(version, summaries.get(version.idLschma)?.keyCount ?? 0);
+  return (version) => counts.get(version) ?? version.keyCount ?? 0;
 }
 
 /** A key whose column is told by its place among all columns of the model. */

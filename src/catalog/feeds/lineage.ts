@@ -2,12 +2,11 @@
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { ColumnRecord, ListSlice, MappingRecord } from '../../ports/stores/catalog.ts';
-import { findFeed, idsOf, listFeeds, targetOf, versionsOf } from './list.ts';
+import { sequenceCount, type ModelSummary } from '../../engine/model/summary.ts';
+import { findFeed, idsOf, listFeeds, targetOf, versionsOf, versionsWithin } from './list.ts';
 import type { Feed, FeedVersion } from './list.ts';
-import type { ModelFactsReader } from './model-facts.ts';
 
 type Stores = Pick<Adapters, 'catalog' | 'jobs'>;
-export type FeedStores = Stores & { readonly models: ModelFactsReader };
 
 /** how far back the latest run of a kind is looked for */
 const latestRuns = 100;
@@ -53,27 +52,27 @@ export interface FeedSequence {
   readonly increment: number;
 }
 
-/** A part of a list, and whether there is more behind it. */
+/** A part of a list, which can be read once, and whether there is more behind it. */
 export interface Part<T> {
-  readonly content: readonly T[];
+  readonly content: Iterable<T>;
   readonly more: boolean;
 }
 
 /** The mappings of one feed, or of all; `slice` absent: all of them. */
 export async function listFeedMappings(
-  stores: FeedStores,
+  stores: Stores,
   idOrg: number,
   cfxml?: string,
   slice?: ListSlice,
 ): Promise<Part<FeedMapping>> {
   const versions = await chosenVersions(stores, idOrg, cfxml);
-  const { chosen, skipped } = versionsWithin(versions, slice);
-  const [facts, rowsOf] = await Promise.all([
-    stores.models.read(idOrg, chosen),
+  const { chosen, skipped } = versionsWithin(versions, ({ tableCount }) => tableCount, slice);
+  const [summaries, rowsOf] = await Promise.all([
+    summariesOf(stores, idOrg, chosen),
     loadedRows(stores, idOrg, chosen, chosen.length < versions.length || cfxml !== undefined),
   ]);
   const tables = chosen.flatMap((version) =>
-    (facts.get(version.idLschma)?.tables ?? []).map((table) => ({ version, table })),
+    (summaries.get(version.idLschma)?.tables ?? []).map((table) => ({ version, table })),
   );
   return partOf(
     tables,
@@ -83,35 +82,39 @@ export async function listFeedMappings(
       group: version.feed.name,
       source_xpath: table.xpath,
       target_table: table.name,
-      column_count: table.columns.length,
+      column_count: table.columnCount,
       rows: rowsOf(version.feed, table.name),
     }),
-    slice === undefined ? undefined : { ...slice, offset: slice.offset - skipped },
+    slice,
+    skipped,
   );
 }
 
-/** The versions whose tables a part needs, and one table behind it; `skipped`: tables of those before. */
-function versionsWithin(
+function summariesOf(
+  { catalog }: Stores,
+  idOrg: number,
   versions: readonly FeedVersion[],
-  slice: ListSlice | undefined,
-): { readonly chosen: readonly FeedVersion[]; readonly skipped: number } {
-  if (slice === undefined) return { chosen: versions, skipped: 0 };
-  let before = 0;
-  let skipped = 0;
-  const chosen: FeedVersion[] = [];
-  for (const version of versions) {
-    if (before > slice.offset + slice.limit) break;
-    before += version.tableCount;
-    if (before <= slice.offset) skipped = before;
-    else chosen.push(version);
-  }
-  return { chosen, skipped };
+): Promise<ReadonlyMap<number, ModelSummary>> {
+  return catalog.listModelSummaries(
+    idOrg,
+    versions.map(({ idLschma }) => idLschma),
+  );
 }
 
-function partOf<T, U>(all: readonly T[], map: (one: T) => U, slice: ListSlice | undefined): Part<U> {
-  if (slice === undefined) return { content: all.map((one) => map(one)), more: false };
-  const end = slice.offset + slice.limit;
-  return { content: all.slice(slice.offset, end).map((one) => map(one)), more: all.length > end };
+/** `skipped`: the entries in front of the slice, not read. The rest is made entry by entry as the client takes it. */
+function partOf<T, U>(
+  entries: readonly T[],
+  map: (entry: T) => U,
+  slice: ListSlice | undefined,
+  skipped: number,
+): Part<U> {
+  const from = slice === undefined ? 0 : slice.offset - skipped;
+  const to = slice === undefined ? entries.length : from + slice.limit;
+  return { content: mapLazily(entries.slice(from, to), map), more: entries.length > to };
+}
+
+function* mapLazily<T, U>(entries: Iterable<T>, map: (entry: T) => U): Generator<U, void, void> {
+  for (const entry of entries) yield map(entry);
 }
 
 /** How many mappings each group has. */
@@ -176,26 +179,35 @@ export async function feedLineage(
 
 /** In load order, feed by feed; `slice` absent: all of them. */
 export async function listFeedSequences(
-  stores: FeedStores,
+  stores: Stores,
   idOrg: number,
   cfxml?: string,
   slice?: ListSlice,
 ): Promise<Part<FeedSequence>> {
   const versions = await chosenVersions(stores, idOrg, cfxml);
-  const facts = await stores.models.read(idOrg, versions);
-  const all = versions.flatMap((version) =>
-    (facts.get(version.idLschma)?.tables ?? []).flatMap(({ name, rowKey }, at) =>
-      rowKey === null ? [] : [{ version, name, rowKey, at }],
-    ),
+  const unknown = slice === undefined ? [] : versions.filter(({ sequenceCount: count }) => count === null);
+  const counted = await summariesOf(stores, idOrg, unknown);
+  const { chosen, skipped } = versionsWithin(
+    versions,
+    ({ idLschma, sequenceCount: count }) => {
+      const summary = counted.get(idLschma);
+      return count ?? (summary === undefined ? 0 : sequenceCount(summary));
+    },
+    slice,
   );
-  const { content, more } = partOf(all, (one) => one, slice);
-  const chosen = [...new Set(content.map(({ version }) => version))];
-  const [keys, rowsOf] = await Promise.all([
+  const [summaries, keys, rowsOf] = await Promise.all([
+    summariesOf(stores, idOrg, chosen),
     latestKeys(stores, idOrg, chosen),
     loadedRows(stores, idOrg, chosen, chosen.length < versions.length || cfxml !== undefined),
   ]);
-  return {
-    content: content.map(({ version: { feed }, name, rowKey, at }) => {
+  const tables = chosen.flatMap((version) =>
+    (summaries.get(version.idLschma)?.tables ?? []).flatMap(({ name, rowKey }, at) =>
+      rowKey === null ? [] : [{ version, name, rowKey, at }],
+    ),
+  );
+  return partOf(
+    tables,
+    ({ version: { feed }, name, rowKey, at }) => {
       const known = keys.get(feed);
       return {
         cfxml: feed.name,
@@ -206,9 +218,10 @@ export async function listFeedSequences(
         last_value: known === undefined ? rowsOf(feed, name) : (known.get(name) ?? 0),
         increment: 1,
       };
-    }),
-    more,
-  };
+    },
+    slice,
+    skipped,
+  );
 }
 
 /** By feed, as the target that it was loaded into last tells it, or told the run; feeds of which neither is known are left out. */
@@ -253,17 +266,15 @@ async function chosenVersions(
 
 /** Rows by feed and table, over all versions of the feed. `some`: the versions are not all there are. */
 async function loadedRows(
-  { jobs }: FeedStores,
+  { jobs }: Stores,
   idOrg: number,
   versions: readonly FeedVersion[],
   some: boolean,
 ): Promise<(feed: Feed, tableName: string) => number> {
-  const rows = new Map<string, number>();
   const idSchs = some ? versions.flatMap(({ feed }) => idsOf(feed)) : undefined;
-  for (const one of await jobs.sumLoadedRows(idOrg, idSchs))
-    rows.set(`${one.idSch}/${one.tableName}`, one.rows);
-  return (feed, tableName) =>
-    idsOf(feed).reduce((sum, idSch) => sum + (rows.get(`${idSch}/${tableName}`) ?? 0), 0);
+  const rows = await jobs.sumLoadedRows(idOrg, idSchs);
+  return ({ versions: all }, tableName) =>
+    all.reduce((sum, { id_sch: idSch }) => sum + (rows.get(idSch)?.[tableName] ?? 0), 0);
 }
 
 /** As the DDL of PostgreSQL has it: `numeric(14,2)`, `varchar(40)[]`. */

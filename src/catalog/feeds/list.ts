@@ -1,17 +1,17 @@
 /** Feeds: families of schemas, as the integration catalogue sees them (docs/decisions/service/catalogue.md). */
 import { AppError } from '../../errors.ts';
-import type { CatalogStore, OriginRecord, TableRecord } from '../../ports/stores/catalog.ts';
+import type { CatalogStore, ListSlice, OriginVersion, TableRecord } from '../../ports/stores/catalog.ts';
 import { familiesOf } from '../schemas/origin.ts';
 
 export interface Feed {
   /** name of the first version that is there */
   readonly name: string;
   /** oldest first */
-  readonly versions: readonly OriginRecord[];
+  readonly versions: readonly OriginVersion[];
 }
 
 export async function listFeeds(catalog: CatalogStore, idOrg: number): Promise<readonly Feed[]> {
-  return familiesOf(await catalog.listOrigins(idOrg)).map((versions) => ({
+  return familiesOf(await catalog.listOriginVersions(idOrg)).map((versions) => ({
     name: versions[0]!.name,
     versions,
   }));
@@ -51,6 +51,9 @@ export interface FeedVersion {
   readonly idSch: number;
   readonly idLschma: number;
   readonly tableCount: number;
+  /** null until its summary is stored */
+  readonly sequenceCount: number | null;
+  readonly keyCount: number | null;
 }
 
 /** Of each feed the newest version that has a logical schema; feeds without are left out. */
@@ -59,6 +62,34 @@ export function versionsOf(feeds: readonly Feed[]): readonly FeedVersion[] {
     const version = feed.versions.findLast(({ id_lschma }) => id_lschma !== null);
     return version?.id_lschma == null
       ? []
-      : [{ feed, idSch: version.id_sch, idLschma: version.id_lschma, tableCount: version.table_count }];
+      : [
+          {
+            feed,
+            idSch: version.id_sch,
+            idLschma: version.id_lschma,
+            tableCount: version.table_count,
+            sequenceCount: version.sequence_count,
+            keyCount: version.key_count,
+          },
+        ];
   });
+}
+
+/** The versions whose entries a part of a list needs, and one entry behind it; `skipped`: the number of entries in front of them. */
+export function versionsWithin(
+  versions: readonly FeedVersion[],
+  countOf: (version: FeedVersion) => number,
+  slice: ListSlice | undefined,
+): { readonly chosen: readonly FeedVersion[]; readonly skipped: number } {
+  if (slice === undefined) return { chosen: versions, skipped: 0 };
+  let before = 0;
+  let skipped = 0;
+  const chosen: FeedVersion[] = [];
+  for (const version of versions) {
+    if (before > slice.offset + slice.limit) break;
+    before += countOf(version);
+    if (before <= slice.offset) skipped = before;
+    else chosen.push(version);
+  }
+  return { chosen, skipped };
 }

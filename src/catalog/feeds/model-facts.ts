@@ -1,7 +1,7 @@
 /** What the integration catalogue tells of models: read once each, as a model never changes. */
 import { inSlices } from '../../engine/in-slices.ts';
+import { declaredKeys, type DeclaredKeys } from '../../engine/model/declared-keys.ts';
 import type { CatalogStore, TableRecord } from '../../ports/stores/catalog.ts';
-import { declaredKeys, type DeclaredKeys } from './declared-keys.ts';
 import type { FeedVersion } from './list.ts';
 
 export interface TableFacts {

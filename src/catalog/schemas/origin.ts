@@ -32,9 +32,11 @@ export async function originFamily(
 }
 
 /** Origins that share an ancestor, or a name, which one family alone may bear; each family oldest first, the oldest family first. */
-export function familiesOf(origins: readonly OriginRecord[]): readonly (readonly OriginRecord[])[] {
-  const families = new Map<number, OriginRecord[]>();
-  const byName = new Map<string, OriginRecord[]>();
+export function familiesOf<T extends Pick<OriginRecord, 'id_sch' | 'id_parent_sch' | 'name' | 'version'>>(
+  origins: readonly T[],
+): readonly (readonly T[])[] {
+  const families = new Map<number, T[]>();
+  const byName = new Map<string, T[]>();
   for (const origin of origins.toSorted((a, b) => a.id_sch - b.id_sch)) {
     // a parent is always the older one; of one that was removed only the name tells
     const parent = origin.id_parent_sch === null ? undefined : families.get(origin.id_parent_sch);

@@ -1,6 +1,7 @@
 /** What the service knows of conversions: origins (source schemas), logical schemas, tables, mappings, statistics. */
 import type { Diagnostic } from '../../engine/diagnostics.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import type { ModelSummary } from '../../engine/model/summary.ts';
 import type { SourceModel } from '../../engine/model/source-model.ts';
 
 export interface OriginFile {
@@ -42,6 +43,17 @@ export interface OriginRecord {
   readonly table_count: number;
   readonly mapping_count: number;
   readonly created: number;
+}
+
+/** The part of an origin that lists of feeds need. Counts are null until the summary of the logical schema is stored. */
+export interface OriginVersion extends Pick<
+  OriginRecord,
+  'id_sch' | 'id_parent_sch' | 'id_lschma' | 'name' | 'version' | 'table_count'
+> {
+  /** tables with a row key */
+  readonly sequence_count: number | null;
+  /** `ModelSummary.keyCount` */
+  readonly key_count: number | null;
 }
 
 export interface ColumnRecord {
@@ -154,6 +166,8 @@ export interface CatalogStore {
   ): Promise<StoredLogicalSchema>;
   /** Each with the logical schema that is shown of it: the one that the last load used, else its default. */
   listOrigins(idOrg: number, slice?: ListSlice): Promise<readonly OriginRecord[]>;
+  /** `listOrigins`, with less of each origin: quick for thousands of them. */
+  listOriginVersions(idOrg: number): Promise<readonly OriginVersion[]>;
   findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
   loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
   /** The XSD files of an origin in their order; empty where it has none, null where their contents were not kept. */
@@ -194,6 +208,8 @@ export interface CatalogStore {
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
   /** SHA-256 of the models of these logical schemas; those that are not there are left out. */
   listModelHashes(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Summaries of these logical schemas, without those that do not exist. Summaries that are missing are made and stored. */
+  listModelSummaries(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, ModelSummary>>;
   /** Tables and models of these logical schemas; those that are not there are left out. */
   listModels(
     idOrg: number,

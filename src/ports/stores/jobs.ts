@@ -115,12 +115,8 @@ export interface JobRun {
   readonly summary: unknown;
 }
 
-/** Rows that completed jobs of one origin have in tables of one name, over all their targets. */
-export interface LoadedRows {
-  readonly idSch: number;
-  readonly tableName: string;
-  readonly rows: number;
-}
+/** Numbers of rows by origin and name of the table, over all targets of completed jobs. */
+export type LoadedRows = ReadonlyMap<number, Readonly<Record<string, number>>>;
 
 export interface LatestLoad {
   readonly idSch: number;
@@ -237,10 +233,10 @@ export interface JobStore {
   ): Promise<Page<JobRun>>;
   findRun(idOrg: number, idJob: number): Promise<JobRun | null>;
   /**
-   * By origin and table, as the summaries of completed jobs tell, in no order: what was loaded and neither overwritten nor
+   * As the summaries of completed jobs tell: what was loaded and neither overwritten nor
    * unloaded since. `idSchs`: of these origins alone.
    */
-  sumLoadedRows(idOrg: number, idSchs?: readonly number[]): Promise<readonly LoadedRows[]>;
+  sumLoadedRows(idOrg: number, idSchs?: readonly number[]): Promise<LoadedRows>;
   /** Of each of these origins the latest run that completed a load, with what it said of its target. */
   listLatestLoads(idOrg: number, idSchs: readonly number[]): Promise<readonly LatestLoad[]>;
   /** Ids of all jobs of an organisation, in no order. */

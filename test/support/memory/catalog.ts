@@ -7,6 +7,7 @@ import { bareTypeName } from '../../../src/engine/sql/dialects/postgresql.ts';
 import type { Diagnostic } from '../../../src/engine/diagnostics.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
+import { sequenceCount, summarizeModel, type ModelSummary } from '../../../src/engine/model/summary.ts';
 import { AppError } from '../../../src/errors.ts';
 import type {
   CatalogStore,
@@ -16,6 +17,7 @@ import type {
   NewOrigin,
   NewOriginFile,
   OriginRecord,
+  OriginVersion,
   StoredLogicalSchema,
   TableRecord,
 } from '../../../src/ports/stores/catalog.ts';
@@ -245,6 +247,25 @@ export function createMemoryCatalogStore(
         .filter(({ base }) => base.id_org === idOrg)
         .toReversed()
         .map((row) => withLogical(row, logicalsOf(row.base.id_sch)[0])),
+    async listOriginVersions(idOrg) {
+      const versions: OriginVersion[] = [];
+      for (const { base } of origins.filter(({ base }) => base.id_org === idOrg).toReversed()) {
+        const logical = logicalsOf(base.id_sch)[0];
+        const summary =
+          logical === undefined ? null : await summarizeModel(logical.stored.model, logical.tables);
+        versions.push({
+          id_sch: base.id_sch,
+          id_parent_sch: base.id_parent_sch,
+          name: base.name,
+          version: base.version,
+          id_lschma: logical?.stored.idLschma ?? null,
+          table_count: logical?.tables.length ?? 0,
+          sequence_count: summary === null ? null : sequenceCount(summary),
+          key_count: summary?.keyCount ?? null,
+        });
+      }
+      return versions;
+    },
     async findOrigin(idOrg, idSch, idLschma) {
       const row = own(idOrg, idSch);
       if (row === undefined) return null;
@@ -299,6 +320,14 @@ export function createMemoryCatalogStore(
           return found === undefined ? [] : [[id, found.stored.modelHash] as const];
         }),
       ),
+    async listModelSummaries(idOrg, idLschmas) {
+      const found = new Map<number, ModelSummary>();
+      for (const id of idLschmas) {
+        const row = ownLogical(idOrg, id);
+        if (row !== undefined) found.set(id, await summarizeModel(row.stored.model, row.tables));
+      }
+      return found;
+    },
     listModels: async (idOrg, idLschmas) =>
       new Map(
         idLschmas.flatMap((id) => {

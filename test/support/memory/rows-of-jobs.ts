@@ -198,8 +198,8 @@ export function runOf(row: Row): JobRun {
   return { record: recordOf(row), summary: row.summary };
 }
 
-export function sumLoaded(rows: readonly Row[]): LoadedRows[] {
-  const sums = new Map<string, LoadedRows>();
+export function sumLoaded(rows: readonly Row[]): LoadedRows {
+  const sums = new Map<number, Record<string, number>>();
   const loads = rows.filter(
     ({ record }) =>
       record.status === 'completed' && record.id_sch !== null && /^(?:Parse|Unload)$/.test(record.job_type),
@@ -218,13 +218,12 @@ export function sumLoaded(rows: readonly Row[]): LoadedRows[] {
     if (overwritten) continue;
     const tables = (summary as { tables?: Record<string, number> } | null)?.tables ?? {};
     for (const [tableName, count] of Object.entries(tables)) {
-      const identity = `${record.id_sch}/${tableName}`;
-      const rowsBefore = sums.get(identity)?.rows ?? 0;
       const more = record.job_type === 'Unload' ? -count : count;
-      sums.set(identity, { idSch: record.id_sch!, tableName, rows: rowsBefore + more });
+      const own = sums.get(record.id_sch!) ?? {};
+      sums.set(record.id_sch!, { ...own, [tableName]: (own[tableName] ?? 0) + more });
     }
   }
-  return [...sums.values()];
+  return sums;
 }
 
 function actionOf({ job_type: type, params_json: text }: Row['record']): {

@@ -319,7 +319,7 @@ function groupsOperation({ adapters, get }: Shared) {
   );
 }
 
-function mappingsOfFeedOperation({ feeds, get, renderings }: Shared) {
+function mappingsOfFeedOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -333,13 +333,13 @@ function mappingsOfFeedOperation({ feeds, get, renderings }: Shared) {
     async (c) => {
       const { idOrg } = c.get('principal');
       const { cfxml: name } = c.req.valid('param');
-      const { content } = await renderings.within(idOrg, () => listFeedMappings(feeds, idOrg, name));
+      const { content } = await renderings.within(idOrg, () => listFeedMappings(adapters, idOrg, name));
       return jsonArray(c, content);
     },
   );
 }
 
-function mappingsOperation({ feeds, get, renderings }: Shared) {
+function mappingsOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -357,7 +357,7 @@ function mappingsOperation({ feeds, get, renderings }: Shared) {
       const { idOrg } = c.get('principal');
       const slice = sliceOf(c.req.valid('query'));
       const { content, more } = await renderings.within(idOrg, () =>
-        listFeedMappings(feeds, idOrg, undefined, slice),
+        listFeedMappings(adapters, idOrg, undefined, slice),
       );
       linkNext(c, slice, more);
       return jsonArray(c, content);
@@ -365,7 +365,7 @@ function mappingsOperation({ feeds, get, renderings }: Shared) {
   );
 }
 
-function sequencesOfFeedOperation({ feeds, get, renderings }: Shared) {
+function sequencesOfFeedOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -379,13 +379,13 @@ function sequencesOfFeedOperation({ feeds, get, renderings }: Shared) {
     async (c) => {
       const { idOrg } = c.get('principal');
       const { cfxml: name } = c.req.valid('param');
-      const { content } = await renderings.within(idOrg, () => listFeedSequences(feeds, idOrg, name));
+      const { content } = await renderings.within(idOrg, () => listFeedSequences(adapters, idOrg, name));
       return jsonArray(c, content);
     },
   );
 }
 
-function sequencesOperation({ feeds, get, renderings }: Shared) {
+function sequencesOperation({ adapters, get, renderings }: Shared) {
   return rawOperation(
     createRoute({
       ...get,
@@ -406,7 +406,7 @@ function sequencesOperation({ feeds, get, renderings }: Shared) {
       const { idOrg } = c.get('principal');
       const slice = sliceOf(c.req.valid('query'));
       const { content, more } = await renderings.within(idOrg, () =>
-        listFeedSequences(feeds, idOrg, undefined, slice),
+        listFeedSequences(adapters, idOrg, undefined, slice),
       );
       linkNext(c, slice, more);
       return jsonArray(c, content);

@@ -212,6 +212,51 @@ export function describeModels(name: string, open: () => Promise<CatalogStoreFix
       ]);
     });
 
+    test('a summary of each model is stored with it', async () => {
+      const idOrg = await fixture.createOrg();
+      const { id_sch, name } = await catalog.createOrigin(origin(idOrg));
+      const empty = await catalog.createOrigin(origin(idOrg, { name: 'empty' }));
+      const { idLschma } = await catalog.createLogicalSchema(idOrg, id_sch, relational, null);
+      expect(await catalog.listOriginVersions(idOrg)).toEqual([
+        {
+          id_sch: empty.id_sch,
+          id_parent_sch: null,
+          name: 'empty',
+          version: 1,
+          id_lschma: null,
+          table_count: 0,
+          sequence_count: null,
+          key_count: null,
+        },
+        {
+          id_sch,
+          id_parent_sch: null,
+          name,
+          version: 1,
+          id_lschma: idLschma,
+          table_count: 2,
+          sequence_count: 2,
+          key_count: 5,
+        },
+      ]);
+      const summary = {
+        tables: [
+          { name: 'stays', xpath: '/stays', columnCount: 2, rowKey: 'stays_key' },
+          { name: 'stay', xpath: '/stays/stay', columnCount: 6, rowKey: 'stay_key' },
+        ],
+        keyCount: 5,
+      };
+      expect(await catalog.listModelSummaries(idOrg, [idLschma, 999_999])).toEqual(
+        new Map([[idLschma, summary]]),
+      );
+      await fixture.forgetSummaries?.();
+      expect(await catalog.listModelSummaries(idOrg, [idLschma])).toEqual(new Map([[idLschma, summary]]));
+      expect((await catalog.listOriginVersions(idOrg))[1]).toMatchObject({ sequence_count: 2, key_count: 5 });
+      const other = await fixture.createOrg();
+      expect(await catalog.listOriginVersions(other)).toEqual([]);
+      expect(await catalog.listModelSummaries(other, [idLschma])).toEqual(new Map());
+    });
+
     test('mappings are the model’s, and one for each key and position', async () => {
       const idOrg = await fixture.createOrg();
       const { id_sch } = await catalog.createOrigin(origin(idOrg));

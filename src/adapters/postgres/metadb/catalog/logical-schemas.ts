@@ -8,6 +8,7 @@ import {
 } from '../../../../engine/model/packed/models.ts';
 import { packJson } from '../../../../engine/model/packed/json.ts';
 import type { MappingEntry, RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { summarizeModel } from '../../../../engine/model/summary.ts';
 import { AppError } from '../../../../errors.ts';
 import type {
   CatalogStore,
@@ -20,6 +21,7 @@ import { isId } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 import { deflated, inflated, inflatedApart } from '../../client/deflate.ts';
 import { idsOf, indexOfId, takeModelIds, type IdRuns } from './model-ids.ts';
+import { packSummary } from './packed-summary.ts';
 
 export async function createLogicalSchema(
   sql: Sql,
@@ -75,6 +77,7 @@ async function insertLogicalSchema(
     [packed.plan, packed.mappings, packJson(structure)].map(deflated),
   );
   const lines = mappingCount + structure.length;
+  const summary = packSummary(await summarizeModel(model, await tableRecords(model, [], [])));
   const ids = await takeModelIds(tx, {
     tables: model.tables.length,
     columns: model.tables.reduce((sum, table) => sum + table.columns.length, 0),
@@ -82,9 +85,11 @@ async function insertLogicalSchema(
   });
   const [row] = await tx<{ id_lschma: number }[]>`
     insert into svc.logical_schema (id_sch, id_job, map_level, max_length, table_count, mapping_count, packed_plan, packed_mappings,
-                                    packed_structure, model_hash, variant, table_ids, column_ids, mapping_ids)
+                                    packed_structure, model_hash, variant, table_ids, column_ids, mapping_ids,
+                                    table_summaries, sequence_count, key_count)
     values (${idSch}, ${idJob}, ${model.mapLevel}, ${model.nameMaxLength}, ${model.tables.length}, ${lines}, ${plan!}, ${mappings!},
-            ${own!}, ${modelHash}, ${variant}, ${JSON.stringify(ids.tables)}, ${JSON.stringify(ids.columns)}, ${JSON.stringify(ids.mappings)})
+            ${own!}, ${modelHash}, ${variant}, ${JSON.stringify(ids.tables)}, ${JSON.stringify(ids.columns)}, ${JSON.stringify(ids.mappings)},
+            ${summary.table_summaries}, ${summary.sequence_count}, ${summary.key_count})
     returning id_lschma`;
   if (row === undefined) throw new Error('the insert answered no row');
   return row.id_lschma;

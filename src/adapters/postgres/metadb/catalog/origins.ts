@@ -9,6 +9,7 @@ import type {
   NewOrigin,
   OriginFile,
   OriginRecord,
+  OriginVersion,
   StoredOrigin,
 } from '../../../../ports/stores/catalog.ts';
 import { insertOriginFiles } from './origin-files.ts';
@@ -87,6 +88,14 @@ interface OriginRow extends Omit<OriginRecord, 'root_elements' | 'namespaces' | 
   readonly files: readonly OriginFile[];
 }
 
+/** A query for the logical schema that is shown of the origin `s`, or the one named. */
+function defaultSchema(sql: Sql | TransactionSql, idLschma: number | null) {
+  return sql`
+    select * from svc.logical_schema x
+     where x.id_sch = s.id_sch and (${idLschma}::bigint is null or x.id_lschma = ${idLschma})
+     order by x.id_lschma = s.loaded_lschma desc nulls last, x.variant, x.id_lschma desc limit 1`;
+}
+
 /** Every origin of the organisation, or one; with its default logical schema, or the one named. Newest first. */
 async function selectOrigins(
   sql: Sql | TransactionSql,
@@ -104,11 +113,7 @@ async function selectOrigins(
            coalesce(l.table_count, 0) as table_count, coalesce(l.mapping_count, 0) as mapping_count,
            svc.epoch_ms(s.created) as created
       from svc.origin s
-      left join lateral (
-        select * from svc.logical_schema x
-         where x.id_sch = s.id_sch and (${idLschma}::bigint is null or x.id_lschma = ${idLschma})
-         order by x.id_lschma = s.loaded_lschma desc nulls last, x.variant, x.id_lschma desc limit 1
-      ) l on true
+      left join lateral (${defaultSchema(sql, idLschma)}) l on true
      where s.id_org = ${idOrg} and (${idSch}::bigint is null or s.id_sch = ${idSch})
        and (${idLschma}::bigint is null or l.id_lschma is not null)
      order by s.id_sch desc limit ${slice?.limit ?? null} offset ${slice?.offset ?? 0}`;
@@ -125,6 +130,14 @@ export async function listOrigins(
   slice?: ListSlice,
 ): Promise<readonly OriginRecord[]> {
   return selectOrigins(sql, idOrg, null, null, slice);
+}
+
+export async function listOriginVersions(sql: Sql, idOrg: number): Promise<readonly OriginVersion[]> {
+  return sql<OriginVersion[]>`
+    select s.id_sch, s.id_parent_sch, s.name, s.version, l.id_lschma, coalesce(l.table_count, 0) as table_count, l.sequence_count, l.key_count
+      from svc.origin s left join lateral (${defaultSchema(sql, null)}) l on true
+     where s.id_org = ${idOrg}
+     order by s.id_sch desc`;
 }
 
 export async function findOrigin(

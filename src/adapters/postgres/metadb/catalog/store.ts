@@ -17,6 +17,7 @@ import {
   createOrigin,
   findOrigin,
   listOrigins,
+  listOriginVersions,
   loadJobStatistics,
   loadOrigin,
   loadStatistics,
@@ -24,6 +25,7 @@ import {
   saveStatistics,
 } from './origins.ts';
 import { loadOriginFiles } from './origin-files.ts';
+import { makeModelSummaries, readModelSummaries } from './summaries.ts';
 import {
   listNaturalKeys,
   listNaturalKeysOf,
@@ -62,6 +64,7 @@ export function createPostgresCatalogStore(
     findLogicalSchemas: (idOrg, modelHashes) =>
       read(idOrg, (tx) => findLogicalSchemas(tx, idOrg, modelHashes)),
     listOrigins: (idOrg, slice) => read(idOrg, (tx) => listOrigins(tx, idOrg, slice)),
+    listOriginVersions: (idOrg) => read(idOrg, (tx) => listOriginVersions(tx, idOrg)),
     findOrigin: (idOrg, idSch, idLschma) => read(idOrg, (tx) => findOrigin(tx, idOrg, idSch, idLschma)),
     loadOrigin: (idOrg, idSch) => read(idOrg, (tx) => loadOrigin(tx, idOrg, idSch)),
     loadOriginFiles: (idOrg, idSch) => read(idOrg, (tx) => loadOriginFiles(tx, idOrg, idSch)),
@@ -74,6 +77,12 @@ export function createPostgresCatalogStore(
     rememberDrawnSchema: (idOrg, idLschma, fingerprints) =>
       within(idOrg, (tx) => rememberDrawnSchema(tx, idOrg, idLschma, fingerprints)),
     listModelHashes: (idOrg, idLschmas) => read(idOrg, (tx) => listModelHashes(tx, idOrg, idLschmas)),
+    async listModelSummaries(idOrg, idLschmas) {
+      const found = await read(idOrg, (tx) => readModelSummaries(tx, idOrg, idLschmas));
+      const missing = idLschmas.filter((id) => !found.has(id));
+      if (missing.length === 0) return found;
+      return new Map([...found, ...(await within(idOrg, (tx) => makeModelSummaries(tx, idOrg, missing)))]);
+    },
     listModels: (idOrg, idLschmas) => read(idOrg, (tx) => listModels(tx, idOrg, idLschmas)),
     listNaturalKeysOf: (idOrg, idSchs) => read(idOrg, (tx) => listNaturalKeysOf(tx, idOrg, idSchs)),
     listTables: (idOrg, idLschma) => read(idOrg, (tx) => listTables(tx, idOrg, idLschma)),

@@ -13,6 +13,7 @@ function runOf({ summary, ...row }: RunRow): JobRun {
   return { record: jobRecord(row), summary: summary === null ? null : (JSON.parse(summary) as unknown) };
 }
 
+/** As `listJobs`: pages begin with the ids alone, from an index. */
 export async function listRuns(
   sql: Sql,
   idOrg: number,
@@ -27,8 +28,10 @@ export async function listRuns(
       : sql`j.id_sch in (select json_array_elements_text(${ids}::text::json)::bigint)`;
   const [rows, [total]] = await Promise.all([
     sql<RunRow[]>`
-      select ${jobColumns(sql)}, j.summary from svc.job j where j.id_org = ${idOrg} and ${chosen}
-       order by j.id_job desc offset ${page * size} limit ${size}`,
+      select ${jobColumns(sql)}, j.summary
+        from (select j.id_job from svc.job j where j.id_org = ${idOrg} and ${chosen}
+               order by j.id_job desc offset ${page * size} limit ${size}) x join svc.job j using (id_job)
+       order by j.id_job desc`,
     sql<{ n: number }[]>`select count(*) as n from svc.job j where j.id_org = ${idOrg} and ${chosen}`,
   ]);
   return { content: rows.map(runOf), page, size, totalElements: total?.n ?? 0 };
@@ -72,20 +75,14 @@ export async function sumLoadedRows(
   sql: Sql,
   idOrg: number,
   idSchs?: readonly number[],
-): Promise<readonly LoadedRows[]> {
+): Promise<LoadedRows> {
   const chosen =
     idSchs === undefined
       ? sql`true`
       : sql`id_sch in (select json_array_elements_text(${JSON.stringify(idSchs.filter(isId))}::text::json)::bigint)`;
   const rows = await sql<{ idSch: number; tables: string }[]>`
     select id_sch as "idSch", tables::text as tables from svc.loaded_rows where id_org = ${idOrg} and ${chosen}`;
-  return rows.flatMap(({ idSch, tables }) =>
-    Object.entries(JSON.parse(tables) as Record<string, number>).map(([tableName, count]) => ({
-      idSch,
-      tableName,
-      rows: count,
-    })),
-  );
+  return new Map(rows.map(({ idSch, tables }) => [idSch, JSON.parse(tables) as Record<string, number>]));
 }
 
 export async function listIds(sql: Sql, idOrg: number): Promise<readonly number[]> {

@@ -1,18 +1,24 @@
 /** Keys that an XSD declares: natural keys of tables, and references between their columns. */
-import type { Steps } from '../../engine/in-slices.ts';
-import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import type { NaturalKeyColumn } from '../../ports/stores/catalog.ts';
+import type { Steps } from '../in-slices.ts';
+import type { RelationalModel } from './relational-model.ts';
+
+/** A column of a key by the names of the target; `position` counts from 1. */
+interface DeclaredKeyColumn {
+  readonly tableName: string;
+  readonly columnName: string;
+  readonly position: number;
+}
 
 export interface DeclaredKeys {
   /** by table: of its keys and uniques the first, keys before uniques */
-  readonly natural: ReadonlyMap<string, readonly NaturalKeyColumn[]>;
+  readonly natural: ReadonlyMap<string, readonly DeclaredKeyColumn[]>;
   /** by table and column, `table.column`: the column that keyrefs lead to */
   readonly references: ReadonlyMap<string, { readonly to: string; readonly position: number }>;
 }
 
 /** Keys before uniques, both before keyrefs. */
 export function* declaredKeys({ tables, identityRules: rules = [] }: RelationalModel): Steps<DeclaredKeys> {
-  const natural = new Map<string, NaturalKeyColumn[]>();
+  const natural = new Map<string, DeclaredKeyColumn[]>();
   const references = new Map<string, { to: string; position: number }>();
   for (const kind of ['key', 'unique', 'keyref'] as const) {
     for (const rule of rules) {
