@@ -50,6 +50,27 @@ export type ErrorCode = keyof typeof errorCatalogue;
 const outageCodes =
   /^(?:ECONN|EPIPE$|ETIMEDOUT$|EHOST(?:UNREACH|DOWN)$|ENET(?:UNREACH|DOWN|RESET)$|EAI_AGAIN$|EMFILE$|ENFILE$|CONNECT_TIMEOUT$|CONNECTION_|57P0[1-5]$|08\w{3}$|25P03$|40001$|40P01$|53\w{3}$|58030$)/;
 
+/** An outage that a job can wait for: of a server, by the label of its target, or of room on a disk. */
+export type Outage = { readonly of: 'server'; readonly label: string } | { readonly of: 'room' };
+
+const fullCodes: ReadonlySet<unknown> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  '53100',
+  'ER_DISK_FULL',
+  'ER_RECORD_FILE_FULL',
+]);
+
+/** Whether an error says that a disk, or a quota of one, is full. */
+export function isDiskFull(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && fullCodes.has(error.code);
+}
+
+/** The outage that a failed connection to a target, or a full disk of its server, is. `label`: of the target. */
+export function serverOutage(error: unknown, label: string): Outage {
+  return isDiskFull(error) ? { of: 'room' } : { of: 'server', label };
+}
+
 /** Whether an error of an adapter says that something the service needs does not answer now. */
 export function isOutage(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
@@ -77,16 +98,24 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: readonly ErrorDetail[];
   readonly headers: Readonly<Record<string, string>>;
+  /** null if there is nothing to wait for */
+  readonly outage: Outage | null;
 
   constructor(
     code: ErrorCode,
     detail: string,
-    more: { errors?: readonly ErrorDetail[]; headers?: Record<string, string>; cause?: unknown } = {},
+    more: {
+      errors?: readonly ErrorDetail[];
+      headers?: Record<string, string>;
+      cause?: unknown;
+      outage?: Outage;
+    } = {},
   ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'AppError';
     this.code = code;
     this.errors = more.errors ?? [];
     this.headers = more.headers ?? {};
+    this.outage = more.outage ?? null;
   }
 }

@@ -170,6 +170,15 @@ export const limitSpecs = {
     past: 'L, or F with the last reason',
     why: 'an outage passes between attempts; input that kills its tool must not do so for ever',
   },
+  outageWaitMs: {
+    property: 'svc.limits.outage_wait',
+    kind: 'time',
+    initial: '24 h',
+    meaning:
+      'time that a job waits for a server that was reached before or for room on a disk, at no attempts; svc.limits.job_deadline still holds',
+    past: 'F with the reason',
+    why: 'an outage of hours must not fail jobs; after a day somebody should look',
+  },
   leaseMs: {
     property: 'svc.limits.lease',
     kind: 'time',

@@ -18,6 +18,10 @@ export interface OperationFigures {
   readonly retentionLagMs: number;
   /** the organisations whose oldest queued job has waited longest, at most 20, longest first */
   readonly queues: readonly { readonly idOrg: number; readonly ageMs: number }[];
+  /** jobs that wait for a server or for room on a disk */
+  readonly outageJobs: number;
+  /** milliseconds that the job among them that waits longest has waited; 0 if none waits */
+  readonly outageMs: number;
 }
 
 export interface OperationFigureSource {

@@ -56,6 +56,7 @@ export function createJobWorker(
     pollMs,
     killGraceMs,
     maxAttempts: config.limits.attempts,
+    outageWaitMs: config.limits.outageWaitMs,
     ...(adapters.tracer === undefined ? {} : { tracer: adapters.tracer }),
     ...(opened.version === null ? {} : { fitsDatabase: fitsDatabase(opened.version) }),
     ...(config.limits.jobRunMs === unlimited ? {} : { runLimitMs: config.limits.jobRunMs }),

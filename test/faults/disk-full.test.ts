@@ -12,6 +12,7 @@ import { execution } from '../support/service/client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
 import { writeLargeDocument } from '../support/documents/large.ts';
 import { convert } from '../support/service/tools.ts';
+import { eventually } from '../support/service/waiting.ts';
 import { needs } from '../support/needs.ts';
 import { useTrial } from '../support/service/trial.ts';
 
@@ -62,7 +63,11 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
 
   beforeAll(async () => {
     folder = await trial.folder('disk-full-');
-    home = await trial.home({ 'svc.files.roots': folder, 'svc.limits.attempts': '1' });
+    home = await trial.home({
+      'svc.files.roots': folder,
+      'svc.limits.attempts': '1',
+      'svc.limits.outage_wait': '6 s',
+    });
     origin = String((await convert(home, 'xsd2er', freightXsdFolder, '-g', '1')).origin);
     trial.keep(mounted, async () => {
       for (const directory of mounted.toReversed()) await run('umount', [directory]).catch(() => undefined);
@@ -103,6 +108,24 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
     expect(await filesIn(join(home.directory, 'files/1/out'))).toEqual([]);
     const next = await load(await small(), [['-o', 'out/rows']]);
     expect(next, next.failure ?? '').toMatchObject({ status: 'C' });
+  });
+
+  it('an output: waits for room without losing its attempt, and is whole when there is room', async () => {
+    const filler = join(home.directory, 'files/1/out', 'filler');
+    await writeFile(filler, new Uint8Array(2e6)).catch(() => undefined);
+    const { jobs } = await service.client.run([
+      execution('xml2er', await small(), [['-o', 'out/later']], origin),
+    ]);
+    const waiting = await eventually('a job that waits for room', async () => {
+      const job = await service.client.job(jobs[0]!);
+      return job.status === 'W' || job.end_date !== null ? job : null;
+    });
+    expect(waiting).toMatchObject({
+      status: 'W',
+      failure: expect.stringMatching(/^waiting since \S+Z, until \S+Z at the latest: .*(?:full|ENOSPC)/),
+    });
+    await rm(filler);
+    expect(await service.client.ended(jobs[0]!)).toMatchObject({ status: 'C', attempt: 1, failure: null });
   });
 
   it('a log: F with the reason, and the next job has one again', async () => {

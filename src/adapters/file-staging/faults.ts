@@ -1,5 +1,5 @@
 /** Faults of the file system (full disk, missing rights, too many files) as errors of the service. */
-import { AppError } from '../../errors.ts';
+import { AppError, isDiskFull } from '../../errors.ts';
 
 const full = 'the disk is full; make room there and run the job again, or name another place';
 const tooManyFiles = 'too many files are open on this machine; run the job again later, or raise the limit';
@@ -47,6 +47,7 @@ export function fileFault(error: unknown, label: string, what: 'written' | 'read
   if (Object.hasOwn(passing, code)) {
     return new AppError('service_unavailable', `${label}: cannot be ${what}: ${passing[code]} (${code}).`, {
       cause: error,
+      ...(isDiskFull(error) ? { outage: { of: 'room' } } : {}),
     });
   }
   const told = (what === 'read' ? unreadable[code] : undefined) ?? refused[code];
@@ -63,7 +64,10 @@ export function fileFault(error: unknown, label: string, what: 'written' | 'read
     return new AppError('target_not_allowed', `${label}: cannot be ${what}: ${why}.`, { cause: error });
   }
   if (/No space left on device|Out of Memory Error|failed to offload|could not write/i.test(error.message)) {
-    return new AppError('service_unavailable', `${label}: ${firstLine(error)}`, { cause: error });
+    return new AppError('service_unavailable', `${label}: ${firstLine(error)}`, {
+      cause: error,
+      ...(error.message.includes('No space left on device') ? { outage: { of: 'room' } } : {}),
+    });
   }
   // something of the user's hangs on a table: an index, a foreign key
   if (/^(?:Dependency|Catalog|Constraint) Error/.test(error.message)) {

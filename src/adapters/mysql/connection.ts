@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Connection as CoreConnection } from 'mysql2';
 import type { Connection, FieldPacket, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
-import { AppError } from '../../errors.ts';
+import { AppError, serverOutage } from '../../errors.ts';
 import { answerBytes, createMessageLimit, messagesOfAnswer, type MessageLimit } from './message-limit.ts';
 
 export interface MysqlAddress {
@@ -223,6 +223,12 @@ export function mysqlFault(error: unknown, label: string): unknown {
   const code = codeOf(error);
   const fault = (kind: ConstructorParameters<typeof AppError>[0], text: string): AppError =>
     new AppError(kind, `${label}: ${text}`, { cause: error });
+  const away = (text: string): AppError =>
+    new AppError('service_unavailable', `${label}: ${text}`, {
+      cause: error,
+      outage: serverOutage(error, label),
+    });
+  const busy = (text: string): AppError => fault('service_unavailable', text);
   const closed = /closed state|Connection lost|read ECONN/i.test(error.message);
   if (
     ['ER_NOT_ALLOWED_COMMAND', 'ER_CLIENT_LOCAL_FILES_DISABLED', 'ER_LOAD_DATA_LOCAL_DISABLED'].includes(
@@ -235,15 +241,11 @@ export function mysqlFault(error: unknown, label: string): unknown {
       'the server takes no rows from clients: let its administrator run SET GLOBAL local_infile = ON, and run the job again',
     );
   if (code === 'ECONNREFUSED')
-    return fault(
-      'service_unavailable',
-      'no server listens there; is it running, and are host and port right?',
-    );
+    return away('no server listens there; is it running, and are host and port right?');
   if (/^(CERT_|DEPTH_|SELF_SIGNED|UNABLE_|ERR_TLS|ERR_SSL)/.test(code) || code === 'HANDSHAKE_NO_SSL_SUPPORT')
     return fault('service_unavailable', `TLS was not agreed on (${code}); sslmode= says what is asked for`);
   if (closed || unreachable.test(code))
-    return fault(
-      'service_unavailable',
+    return (/^(?:ER_LOCK_|ER_OPTION_|ER_QUERY_)/.test(code) ? busy : away)(
       `${closed ? 'the connection was lost' : `the server does not take the work (${code})`}; nothing is published twice: run the job again when the server is there`,
     );
   if (code === 'ER_BAD_DB_ERROR')

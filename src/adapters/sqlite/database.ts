@@ -197,8 +197,10 @@ export function sqliteFault(error: unknown, label: string): unknown {
         ' is being written by another program, which has not let go of it: end that one, or its transaction, and run the job again.',
       );
     case codes.full:
-      return unavailable(
-        ': cannot be written: the disk is full; make room there and run the job again, or name another place.',
+      return new AppError(
+        'service_unavailable',
+        `${label}: cannot be written: the disk is full; make room there and run the job again, or name another place.`,
+        { cause: error, outage: { of: 'room' } },
       );
     case codes.ioError:
       return unavailable(

@@ -8,11 +8,14 @@ const none: OperationFigures = {
   maxConnections: 0,
   retentionLagMs: 0,
   queues: [],
+  outageJobs: 0,
+  outageMs: 0,
 };
 
 /** From the database; `source` absent: the runtime has no such figures. */
 export async function operationFamilies(source: OperationFigureSource | undefined): Promise<Family[]> {
-  const { outbox, connections, maxConnections, retentionLagMs, queues } = (await source?.read()) ?? none;
+  const { outbox, connections, maxConnections, retentionLagMs, queues, outageJobs, outageMs } =
+    (await source?.read()) ?? none;
   return [
     gauge(
       'svc_outbox_events',
@@ -33,6 +36,16 @@ export async function operationFamilies(source: OperationFigureSource | undefine
       'svc_retention_lag_seconds',
       'How long ago the oldest record of ended jobs should have been removed.',
       retentionLagMs / 1000,
+    ),
+    gauge(
+      'svc_outage_waiting_jobs',
+      'Jobs that wait for a server or for room on a disk (svc.limits.outage_wait).',
+      outageJobs,
+    ),
+    gauge(
+      'svc_outage_wait_seconds',
+      'How long the job that waits longest has waited for a server or for room on a disk.',
+      outageMs / 1000,
     ),
     gauge(
       'svc_org_queue_age_seconds',

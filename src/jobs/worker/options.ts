@@ -19,6 +19,8 @@ export interface WorkerOptions {
   readonly killGraceMs: number;
   /** a job whose process ended without a reason is given up after so many */
   readonly maxAttempts: number;
+  /** time that a job waits for a server or for room on a disk; absent: none */
+  readonly outageWaitMs?: number;
   /** Whether the database has the version of this program, checked now; absent: it always has. */
   readonly fitsDatabase?: () => Promise<boolean>;
   /** running time of a job, all its attempts together; absent: none */

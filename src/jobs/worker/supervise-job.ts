@@ -1,4 +1,5 @@
 /** One claimed job from the start of its process to the record of its end. */
+import { isDiskFull } from '../../errors.ts';
 import type { Claim, StoredJob } from '../../ports/stores/jobs.ts';
 import type { JobSpan } from './job-span.ts';
 import { keepLease, type EndReason } from './keep-lease.ts';
@@ -46,7 +47,11 @@ export async function superviseJob(
   } catch (error) {
     logger.error('the tool cannot be started', { job: claim.idJob, error: String(error), ...span.fields });
     const failure = `the tool ${claim.tool} could not be started`;
-    return persist(options, claim, () => tryAgain(options, claim, failure));
+    return persist(options, claim, () =>
+      isDiskFull(error)
+        ? waitForEnd(options, claim, `${failure}: the disk is full`)
+        : tryAgain(options, claim, failure),
+    );
   }
   logger.info('process ended', { job: claim.idJob, ...ending, ...span.fields });
   if (ending.code === exitCodes.completed) {
@@ -177,7 +182,10 @@ async function recordFault(
   const reason = stored.record.failure;
   if (overLimit !== null) return jobs.finish(claim, 'failed', `the job was ended: ${overLimit}`);
   if (logFault !== null) {
-    return tryAgain(options, claim, `the log of the job could not be written: ${logFault}`);
+    const failure = `the log of the job could not be written: ${logFault}`;
+    return /ENOSPC|EDQUOT/.test(logFault)
+      ? waitForEnd(options, claim, failure)
+      : tryAgain(options, claim, failure);
   }
   // It refused its own job record, and would again
   if (code === exitCodes.usage) {
@@ -185,6 +193,7 @@ async function recordFault(
   }
   // With a reason in the record, what the tool has found is final. All else may pass.
   if (code === exitCodes.failed && reason !== null) return jobs.finish(claim, 'failed', null);
+  if (code === exitCodes.waits && reason !== null) return waitForEnd(options, claim, reason);
   if (code === exitCodes.tryAgain && reason !== null) return tryAgain(options, claim, reason);
   // A newer release migrated the database after the claim: a worker of that release runs the job
   if (code === exitCodes.tryAgain && (await options.fitsDatabase?.()) === false)
@@ -221,6 +230,47 @@ function tryAgain(options: WorkerOptions, claim: Claim, failure: string): Promis
   return claim.attempt >= options.maxAttempts
     ? options.jobs.finish(claim, 'failed', failure)
     : options.jobs.handBack(claim, retryDelayMs(claim.attempt), failure);
+}
+
+/** ms; a server that is restarted is back within seconds, and one that is away for long is not asked often */
+const firstOutageDelayMs = 5_000;
+const longestOutageDelayMs = 5 * 60_000;
+
+/** Up to a quarter more or less, so that jobs that wait for one server do not come back at once. */
+function outageDelayMs(tries: number): number {
+  return backOffMs(tries, firstOutageDelayMs, longestOutageDelayMs) * (0.75 + Math.random() / 2);
+}
+
+/** Waits for the end of an outage without losing the attempt; failed when it has waited for too long. */
+async function waitForEnd(options: WorkerOptions, claim: Claim, reason: string): Promise<boolean> {
+  const { jobs, outageWaitMs = 0 } = options;
+  if (outageWaitMs === 0) return tryAgain(options, claim, reason);
+  const { outage } = await jobs.findStoredJob(claim.idJob);
+  const since = timeText(outage.sinceMs);
+  if (outage.waitedMs >= outageWaitMs)
+    return jobs.finish(
+      claim,
+      'failed',
+      `${reason}; the job has waited since ${since}, which is as long as svc.limits.outage_wait allows`,
+    );
+  const until = timeText(outage.sinceMs + outageWaitMs);
+  const delayMs = outageDelayMs(outage.tries + 1);
+  await note(
+    options,
+    claim,
+    `waiting since ${since}, until ${until} at the latest (svc.limits.outage_wait): ${reason}; next try in ${Math.round(delayMs / 1000)} s`,
+  );
+  return jobs.handBack(
+    claim,
+    delayMs,
+    `waiting since ${since}, until ${until} at the latest: ${reason}`,
+    true,
+  );
+}
+
+/** `2026-11-29T14:00:00Z` */
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /**

@@ -8,6 +8,8 @@ export const exitCodes = {
   usage: 2,
   /** asked what became of a job that died while it published: nothing of it is in the target */
   notPublished: 3,
+  /** under a worker: the job waits for a server or for room on a disk, without losing the attempt (sysexits.h EX_UNAVAILABLE) */
+  waits: 69,
   /** under a worker: an outage, the job may be tried again (sysexits.h EX_TEMPFAIL) */
   tryAgain: 75,
 } as const;

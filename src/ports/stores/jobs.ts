@@ -82,6 +82,16 @@ export interface StoredJob {
   /** between `beginCommit` and its outcome */
   readonly committing: boolean;
   readonly summary: unknown;
+  readonly outage: OutageWait;
+}
+
+/** The wait of a job for a server or for room on a disk; times by the database's clock. */
+export interface OutageWait {
+  /** epoch milliseconds; now, if the job waits for nothing */
+  readonly sinceMs: number;
+  readonly waitedMs: number;
+  /** tries that found the outage; 0: the job waits for nothing */
+  readonly tries: number;
 }
 
 export interface WorkerIdentity {
@@ -200,8 +210,20 @@ export interface JobStore {
     status: Extract<JobStatus, 'completed' | 'failed' | 'killed' | 'expired'>,
     failure: string | null,
   ): Promise<boolean>;
-  /** Hands a claimed job back (drain, transient fault): waiting with a delay; lost when attempts are spent. */
-  handBack(claim: Pick<Claim, 'idJob' | 'epoch'>, delayMs: number, failure: string | null): Promise<boolean>;
+  /**
+   * Hands a claimed job back (drain, transient fault): waiting with a delay; lost when attempts are spent. `outage`: the job waits for a server or for
+   * room, and neither the attempt nor its time counts.
+   */
+  handBack(
+    claim: Pick<Claim, 'idJob' | 'epoch'>,
+    delayMs: number,
+    failure: string | null,
+    outage?: boolean,
+  ): Promise<boolean>;
+  /** Notes that a server took a connection of a job. */
+  noteReachedServer(idOrg: number, server: string): Promise<void>;
+  /** Whether the server has taken a connection of a job of the organisation. */
+  isReachedServer(idOrg: number, server: string): Promise<boolean>;
   /** Ends or requeues jobs whose lease or deadline passed; answers how many changed. */
   reap(): Promise<number>;
   /** Resolves when a job may be runnable, or after `timeoutMs`, or when aborted. */

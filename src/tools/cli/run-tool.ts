@@ -1,7 +1,7 @@
 /** The frame around every tool: usage, the job, the log, the summary, the exit code. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InputError } from '../../engine/diagnostics.ts';
-import { AppError, errorCatalogue, isOutage, isOutOfMemory } from '../../errors.ts';
+import { AppError, errorCatalogue, isDiskFull, isOutage, isOutOfMemory, type Outage } from '../../errors.ts';
 import { ConfigError } from '../../config/wrong-settings.ts';
 import { exitCodes, leftBehind, reconcileVariable } from '../../jobs/worker/tool-exit.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
@@ -139,14 +139,15 @@ async function runSession(
     await nextTurn();
     if (interruption?.signal.aborted === true)
       return await endInterrupted(tool, session, { interruption, converting, terminal });
-    const { text, again } = describe(error);
+    const { text, again, outage = null } = describe(error);
     const failure = oneLine(session.mask(text));
     session.log(`failed: ${failure}`);
     if (session.request.quiet === true) terminal.complain(`${tool}: ${failure}`);
     if (again && !session.byHand) {
       // the worker tries again, or gives this as the reason
       await session.report({ failure }).catch(() => undefined);
-      return exitCodes.tryAgain;
+      const waits = await session.mayWaitFor(outage).catch(() => false);
+      return waits ? exitCodes.waits : exitCodes.tryAgain;
     }
     const summary = summaryOfFailure(await withoutOwnSchema(session), 'failed', session.rejects);
     const details = { ...noDetails, rejects: session.rejects.details };
@@ -200,15 +201,23 @@ async function endInterrupted(
 }
 
 /** One line that tells what to do next; `again`: an outage that may pass. */
-function describe(error: unknown): { readonly text: string; readonly again: boolean } {
+function describe(error: unknown): {
+  readonly text: string;
+  readonly again: boolean;
+  readonly outage?: Outage | null;
+} {
   if (error instanceof InputError) return { text: error.message, again: false };
-  if (error instanceof AppError) return { text: error.message, again: errorCatalogue[error.code].retryable };
+  if (error instanceof AppError)
+    return { text: error.message, again: errorCatalogue[error.code].retryable, outage: error.outage };
   if (error instanceof ConfigError) return { text: error.message, again: false };
-  const { code } = error as { code?: unknown };
   const message = error instanceof Error ? error.message : String(error);
+  if (isDiskFull(error))
+    return {
+      text: `the disk is full: make room and run the job again (${message.split('\n')[0]})`,
+      again: true,
+      outage: { of: 'room' },
+    };
   if (isOutage(error)) return { text: `what the job needs does not answer now: ${message}`, again: true };
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return { text: 'the disk is full: make room and run the job again', again: true };
   if (isOutOfMemory(error)) {
     const text = `out of memory (${message.split('\n')[0]}): fewer --workers, large documents in parts (--row-tag), or fewer documents in a job need less; svc.worker.memory gives jobs more`;
     return { text, again: false };

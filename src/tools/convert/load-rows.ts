@@ -80,6 +80,7 @@ export async function loadRows(
     ...partitionOf(request),
     enumerations: () => enumerationsOfOrigin(session, logical),
   });
+  session.noteReached(sink.label);
   const loaded = await loadAll(session, { inputs, logical, sink, options }, opened);
   const instead = await options.settleDrift(loaded);
   if (instead !== null) return { instead };

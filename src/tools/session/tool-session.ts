@@ -7,7 +7,7 @@ import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { logName } from '../../adapters/local-files/file-store.ts';
 import { keepHeapSmall } from '../../adapters/processes/small-heap.ts';
 import { createTokenizerKernels, type TokenizerKernels } from '../../engine/xml/tokenizer/fast.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, type Outage } from '../../errors.ts';
 import { createDiskSpace } from '../../files/disk-space.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';
@@ -24,6 +24,7 @@ import { FileSpool } from '../inputs/file-spool.ts';
 import { watchClaim } from './claim-watch.ts';
 import { keepLeaseByHand, type WorkSize } from '../lease/by-hand.ts';
 import { watchDisk, type DiskWatch } from './disk-watch.ts';
+import { createReachedServers } from './reached-servers.ts';
 import type { SchemaChosen, WrittenSoFar } from '../reports/conversion-result.ts';
 import type { Interruption } from '../cli/interruption.ts';
 import { createJobReports } from '../reports/job-reports.ts';
@@ -90,6 +91,10 @@ export interface ToolSession {
    * then on only the target knows how the job ends (src/jobs/worker/reconcile.ts); `written` is what its record will say then.
    */
   beginCommit(written: WrittenSoFar): Promise<boolean>;
+  /** Notes that the target with this label was opened: a job may wait for its server from then on. */
+  noteReached(label: string): void;
+  /** Whether the job may wait for the end of the outage without losing the attempt. */
+  mayWaitFor(outage: Outage | null): Promise<boolean>;
   resolvePath(path: string, mustExist: boolean): Promise<string>;
   /** Ends the record of a run by hand, whose log is whole by then; a worker ends its jobs itself. */
   finish(status: 'completed' | 'failed' | 'killed', failure: string | null): Promise<void>;
@@ -158,6 +163,7 @@ async function sessionOfJob(
   return session(home, request, options, {
     kept: null,
     disk,
+    waitedBefore: stored.outage.tries > 0,
     idOrg,
     claim,
     jobUuid: stored.uuid,
@@ -205,6 +211,7 @@ async function sessionByHand(
   return session(home, request, options, {
     kept,
     disk: null,
+    waitedBefore: false,
     idOrg: 1,
     claim,
     jobUuid: claim.uuid,
@@ -226,6 +233,8 @@ interface SessionParts {
   readonly kept: KeptLog | null;
   /** null: a person's own disk is their own */
   readonly disk: DiskWatch | null;
+  /** the job has waited for the end of an outage */
+  readonly waitedBefore: boolean;
   readonly idOrg: number;
   readonly claim: { readonly idJob: number; readonly epoch: number };
   readonly jobUuid: string;
@@ -258,6 +267,7 @@ function session(
   );
   const { jobs } = home.adapters;
   const reports = createJobReports((progress) => jobs.report(parts.claim, withoutPaths(progress, hidePaths)));
+  const reached = createReachedServers(jobs, parts.idOrg, parts.waitedBefore);
   let lastProgress = 0;
   let pending: Promise<unknown> = Promise.resolve();
   const reported = async (): Promise<void> => {
@@ -354,6 +364,8 @@ function session(
       if (!ours) committing = false;
       return ours;
     },
+    noteReached: (label) => reached.note(label),
+    mayWaitFor: (outage) => reached.mayWaitFor(outage),
     expectWork: parts.expectWork,
     resolvePath: parts.resolvePath,
     async finish(status, failure) {

@@ -65,7 +65,7 @@ it('Prometheus reads its settings, and the alerts come when they should', needs(
   ]);
   expect(await promtool('check', 'rules', join(folder, 'alerts.yml'))).toEqual([
     0,
-    expect.stringContaining('10 rules found'),
+    expect.stringContaining('12 rules found'),
   ]);
   expect(await promtool('test', 'rules', join(folder, 'alerts-test.yml'))).toEqual([
     0,

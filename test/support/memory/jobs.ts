@@ -82,6 +82,8 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     return workflow;
   }
 
+  const reachedServers = new Set<string>();
+
   function insert(
     job: NewJob,
     workflow: WorkflowRow,
@@ -283,8 +285,17 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
         epoch,
         committing,
         summary,
+        outage: {
+          sinceMs: row.outage?.sinceMs ?? clock.nowMs(),
+          waitedMs: clock.nowMs() - (row.outage?.sinceMs ?? clock.nowMs()),
+          tries: row.outage?.tries ?? 0,
+        },
       };
     },
+    async noteReachedServer(idOrg, server) {
+      reachedServers.add(`${idOrg} ${server}`);
+    },
+    isReachedServer: async (idOrg, server) => reachedServers.has(`${idOrg} ${server}`),
     async report(claim, progress) {
       const row = held(claim);
       if (row === undefined) return false;
@@ -322,13 +333,16 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       move(row, killed ? 'killed' : status, failure ?? (killed ? 'killed on request' : null));
       return true;
     },
-    async handBack(claim, delayMs, failure) {
+    async handBack(claim, delayMs, failure, outage = false) {
       const row = held(claim);
       if (row === undefined) return false;
       const runs = row.record.status === 'running';
-      if (runs && failure === null) row.attempts -= 1;
+      if (runs && (failure === null || outage)) row.attempts -= 1;
       const waits = runs && row.attempts < settings.maxAttempts && !row.byHand;
-      row.ranMs += clock.nowMs() - row.claimedMs;
+      if (!outage) row.ranMs += clock.nowMs() - row.claimedMs;
+      row.outage = outage
+        ? { sinceMs: row.outage?.sinceMs ?? clock.nowMs(), tries: (row.outage?.tries ?? 0) + 1 }
+        : null;
       if (waits) {
         move(row, 'waiting', failure);
         row.leaseUntil = null;

@@ -30,6 +30,7 @@ export interface Row {
   /** when the attempt that runs was claimed, and how long those before it ran */
   claimedMs: number;
   ranMs: number;
+  outage: { readonly sinceMs: number; readonly tries: number } | null;
   /** who holds it, or held it last */
   workerId: string | null;
   nextAttempt: number | null;
@@ -110,6 +111,7 @@ export function newRow(
     leaseUntil: null,
     claimedMs: 0,
     ranMs: 0,
+    outage: null,
     workerId: null,
     nextAttempt: null,
     deadline: more.deadline,

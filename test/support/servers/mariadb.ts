@@ -16,6 +16,10 @@ export interface TestMariadb {
   pid(): number;
   /** Ends the server and starts it again over the same data. */
   restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Ends the server as a crash does, until `resume`. */
+  halt(): Promise<void>;
+  /** Starts it again over the same data. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -92,6 +96,10 @@ export async function startMariadb({
         await sleep(100);
       }
   };
+  const resume = async (): Promise<void> => {
+    server = start();
+    await answers();
+  };
   await answers();
   return {
     run,
@@ -99,9 +107,10 @@ export async function startMariadb({
     pid: () => server.child.pid!,
     restart: async (signal) => {
       await end(signal);
-      server = start();
-      await answers();
+      await resume();
     },
+    halt: () => end('SIGKILL'),
+    resume,
     stop,
   };
 }

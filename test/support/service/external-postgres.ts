@@ -24,6 +24,10 @@ export interface ExternalPostgres {
   pid(): number;
   /** Ends it as a crash does, and starts it again; answers when it takes connections. */
   restart(signal?: 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /** Ends it as a crash does, until `resume`. */
+  halt(): Promise<void>;
+  /** Starts it again; resolves when it takes connections. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -79,6 +83,17 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
       if (server.exitCode !== null) throw new Error(`PostgreSQL ended with ${server.exitCode}`);
       return await sql`select 1`.catch(() => null);
     });
+  const resume = async (): Promise<void> => {
+    await eventually(
+      'a new PostgreSQL on the same data',
+      async () => {
+        // a postmaster ends at once while processes of a killed one still use the shared memory
+        if (server.exitCode !== null || server.signalCode !== null) server = start();
+        return await sql`select 1`.catch(() => null);
+      },
+      100,
+    );
+  };
   await isThere();
   const [told] = await sql<
     { version: number }[]
@@ -92,16 +107,10 @@ export async function startExternalPostgres(binaries = binariesFolder()): Promis
     pid: () => server.pid!,
     async restart(signal = 'SIGQUIT') {
       await end(signal);
-      await eventually(
-        'a new PostgreSQL on the same data',
-        async () => {
-          // a postmaster ends at once while processes of a killed one still use the shared memory
-          if (server.exitCode !== null || server.signalCode !== null) server = start();
-          return await sql`select 1`.catch(() => null);
-        },
-        100,
-      );
+      await resume();
     },
+    halt: () => end('SIGQUIT'),
+    resume,
     async stop() {
       await sql.end({ timeout: 1 });
       await end('SIGINT');

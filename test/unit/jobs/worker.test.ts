@@ -198,6 +198,44 @@ describe('worker', () => {
     expect(delays).toEqual([2_000, 15_000, 30_000, 30_000]);
   });
 
+  it('waits for the end of an outage without charging attempts, less and less often, until the time is up', async () => {
+    const [store, test] = [openStore({ maxAttempts: 1 }), await createTestRunner()];
+    const [idJob] = await queue(store, 'exits-69');
+    const delays: number[] = [];
+    const jobs: JobStore = {
+      ...reporting(store, idJob!, 'no server listens'),
+      handBack: (claim, delayMs, failure, outage) => {
+        expect([failure, outage]).toEqual([
+          expect.stringMatching(/^waiting since \S+Z, until \S+Z at the latest: no server listens$/),
+          true,
+        ]);
+        delays.push(delayMs);
+        return store.handBack(claim, 1, failure, outage);
+      },
+      findStoredJob: async (id) => {
+        const stored = await store.findStoredJob(id);
+        return { ...stored, outage: { ...stored.outage, waitedMs: stored.outage.tries * 1000 } };
+      },
+    };
+    startWorker(jobs, test, { maxAttempts: 1, outageWaitMs: 10_000 });
+    expect(await ended(store, idJob!)).toMatchObject({
+      status: 'failed',
+      attempt: 1,
+      failure: expect.stringMatching(
+        /^no server listens; the job has waited since \S+Z, which is as long as svc\.limits\.outage_wait allows$/,
+      ),
+    });
+    const expected = [5, 10, 20, 40, 80, 160, 300, 300, 300, 300].map((seconds) => seconds * 1000);
+    expect(delays).toHaveLength(expected.length);
+    for (const [at, delay] of delays.entries()) {
+      expect(delay).toBeGreaterThanOrEqual(0.75 * expected[at]!);
+      expect(delay).toBeLessThanOrEqual(1.25 * expected[at]!);
+    }
+    expect(await test.log(idJob!)).toMatch(
+      /^waiting since .* \(svc\.limits\.outage_wait\): no server listens; next try in \d+ s$/m,
+    );
+  });
+
   it('tries again when a tool fails without having said why', async () => {
     const [jobs, test] = [openStore(), await createTestRunner()];
     const [idJob] = await queue(jobs, 'exits-1');

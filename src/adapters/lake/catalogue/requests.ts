@@ -164,6 +164,7 @@ function refusal(
     return new AppError(
       'service_unavailable',
       `${label}: the catalogue cannot be used now (status ${status})`,
+      { outage: { of: 'server', label } },
     );
   if (status === 404) return new AppError('not_found', `${label}: the catalogue has no such thing${told()}`);
   if (status === 409) return new AppError('conflict', `${label}: the catalogue sees a conflict${told()}`);
@@ -185,5 +186,6 @@ export function unreachable(label: string, error: unknown): AppError {
   const why = code ?? cause?.code ?? name;
   return new AppError('service_unavailable', `${label}: the catalogue does not answer (${String(why)})`, {
     cause: error,
+    outage: { of: 'server', label },
   });
 }

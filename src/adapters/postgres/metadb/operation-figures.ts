@@ -9,7 +9,7 @@ const mostWorkflows = 1_000;
 
 /** `sql` goes across organisations; `keepJobsMs`: age at which records of ended jobs are removed. */
 export async function readOperationFigures(sql: Sql, keepJobsMs: number): Promise<OperationFigures> {
-  const [outbox, [server], [retention], queues] = await Promise.all([
+  const [outbox, [server], [retention], queues, [outage]] = await Promise.all([
     sql<OperationFigures['outbox'][number][]>`
       select k.kind, count(*) filter (where e.state = 'waiting') as waiting, count(*) filter (where e.state = 'dead') as dead,
              coalesce(max(svc.epoch_ms(statement_timestamp()) - svc.epoch_ms(e.occurred)) filter (where e.state = 'waiting'), 0) as "oldestMs"
@@ -26,11 +26,14 @@ export async function readOperationFigures(sql: Sql, keepJobsMs: number): Promis
                        where created <= statement_timestamp() - ${keepJobsMs}::float8 * interval '1 millisecond'
                        order by id_workflow limit ${mostWorkflows}) w) due`,
     sql<OperationFigures['queues'][number][]>`
-      select o.id_org as "idOrg", svc.epoch_ms(statement_timestamp()) - svc.epoch_ms(oldest.created) as "ageMs"
+      select o.id_org as "idOrg", svc.epoch_ms(statement_timestamp()) - svc.epoch_ms(oldest.since) as "ageMs"
         from svc.org o
        cross join lateral (
-         select j.created from svc.job j where j.id_org = o.id_org and j.ready and j.status = 'Q' order by j.id_job + 0 limit 1) oldest
+         select greatest(j.created, j.claimed_at) as since from svc.job j where j.id_org = o.id_org and j.ready and j.status = 'Q' order by j.id_job + 0 limit 1) oldest
        order by 2 desc limit ${mostOrganisations}`,
+    sql<{ jobs: number; ms: number }[]>`
+      select count(*) as jobs, coalesce(svc.epoch_ms(statement_timestamp()) - svc.epoch_ms(min(outage_since)), 0) as ms
+        from svc.job where status = 'W' and outage_since is not null`,
   ]);
   return {
     outbox,
@@ -38,5 +41,7 @@ export async function readOperationFigures(sql: Sql, keepJobsMs: number): Promis
     maxConnections: server?.max ?? 0,
     retentionLagMs: retention?.lag ?? 0,
     queues,
+    outageJobs: outage?.jobs ?? 0,
+    outageMs: outage?.ms ?? 0,
   };
 }

@@ -351,6 +351,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
       throw new AppError(
         'service_unavailable',
         `${this.label}: the connection was lost while rows were written.`,
+        { outage: { of: 'server', label: this.label } },
       );
     }
     const target = await readTarget(tx, sqlSchema, this.#names());

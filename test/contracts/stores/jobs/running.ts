@@ -320,4 +320,37 @@ export function runningJobs(given: JobStoreUse): void {
     expect(await store.handBack(again, 0, 'disk full')).toBe(true);
     expect(await given.jobs.findJob(idOrg, soon)).toMatchObject({ status: 'lost', failure: 'disk full' });
   });
+
+  test('a job that waits for the end of an outage loses neither attempts nor time', async () => {
+    await given.drain();
+    const idOrg = await given.fixture.createOrg();
+    const store = given.fixture.store({ maxAttempts: 1 });
+    const idJob = (await store.submit(submission(idOrg, 1))).idJobs[0] ?? 0;
+    const claim = await given.claimJob(idJob, minute, store);
+    expect((await store.findStoredJob(idJob)).outage).toMatchObject({ waitedMs: 0, tries: 0 });
+    await delay(50);
+    expect(await store.handBack(claim, 0, 'no server', true)).toBe(true);
+    expect(await given.jobs.findJob(idOrg, idJob)).toMatchObject({ status: 'waiting', failure: 'no server' });
+    await delay(30);
+    const again = await given.claimJob(idJob, minute, store);
+    expect(again).toMatchObject({ attempt: 1, ranMs: 0 });
+    const { outage } = await store.findStoredJob(idJob);
+    expect(outage.tries).toBe(1);
+    expect(outage.waitedMs).toBeGreaterThanOrEqual(25);
+    await store.handBack(again, 0, 'no server', true);
+    const last = await given.claimJob(idJob, minute, store);
+    expect((await store.findStoredJob(idJob)).outage).toMatchObject({ sinceMs: outage.sinceMs, tries: 2 });
+    await given.jobs.finish(last, 'completed', null);
+  });
+
+  test('servers that were reached are known to the organisation alone', async () => {
+    const [idOrg, other] = [await given.fixture.createOrg(), await given.fixture.createOrg()];
+    const server = 'postgresql://db.example:5432';
+    expect(await given.jobs.isReachedServer(idOrg, server)).toBe(false);
+    await given.jobs.noteReachedServer(idOrg, server);
+    await given.jobs.noteReachedServer(idOrg, server);
+    expect(await given.jobs.isReachedServer(idOrg, server)).toBe(true);
+    expect(await given.jobs.isReachedServer(idOrg, 'postgresql://db.example:5433')).toBe(false);
+    expect(await given.jobs.isReachedServer(other, server)).toBe(false);
+  });
 }

@@ -107,12 +107,19 @@ export async function readJobRequest(sql: Sql, idJob: number): Promise<StoredJob
           epoch: number;
           committing: boolean;
           summary: string | null;
+          outage_since: number;
+          outage_waited: number;
+          outage_tries: number;
         })[]
       >`
-        select ${jobColumns(sql)}, j.uuid::text as uuid, j.request, j.epoch, j.committing, j.summary from svc.job j where j.id_job = ${idJob}`
+        select ${jobColumns(sql)}, j.uuid::text as uuid, j.request, j.epoch, j.committing, j.summary,
+               svc.epoch_ms(coalesce(j.outage_since, statement_timestamp())) as outage_since,
+               svc.epoch_ms(statement_timestamp()) - svc.epoch_ms(coalesce(j.outage_since, statement_timestamp())) as outage_waited, j.outage_tries
+          from svc.job j where j.id_job = ${idJob}`
     : [];
   if (row === undefined) throw new AppError('not_found', `there is no job ${idJob}`);
-  const { uuid, request: stored, epoch, committing, summary, ...columns } = row;
+  const { uuid, request: stored, epoch, committing, summary, ...others } = row;
+  const { outage_since: sinceMs, outage_waited: waitedMs, outage_tries: tries, ...columns } = others;
   const record = jobRecord(columns);
   const { params, params_json } = record;
   const resolved = await resolveReferences(sql, record.id_workflow, { request: stored, params, params_json });
@@ -128,6 +135,7 @@ export async function readJobRequest(sql: Sql, idJob: number): Promise<StoredJob
     epoch,
     committing,
     summary: summary === null ? null : (JSON.parse(summary) as unknown),
+    outage: { sinceMs, waitedMs, tries },
   };
 }
 
@@ -176,17 +184,20 @@ export async function handBack(
   claim: Pick<Claim, 'idJob' | 'epoch'>,
   delayMs: number,
   failure: string | null,
+  outage = false,
 ): Promise<boolean> {
   const text = failure === null ? null : storable(failure);
-  // handed back without a failure (a worker that drains), the attempt was none of the job's fault and does not count
-  const blameless = failure === null;
+  // handed back without a failure (a worker that drains), or for an outage, the attempt was none of the job's fault and does not count
+  const blameless = failure === null || outage;
   const waits = sql`status = 'R' and (${blameless} or attempts < max_attempts)`;
   const done = await sql`
     update svc.job
        set status = case when ${waits} then 'W' when status = 'T' then 'K' else 'L' end,
            next_attempt = case when ${waits} then clock_timestamp() + ${delayMs} * interval '1 millisecond' end,
            end_date = case when ${waits} then null else clock_timestamp() end,
-           lease_until = null, committing = false, ran = ${ranSoFar(sql)},
+           lease_until = null, committing = false, ran = ${outage ? sql`ran` : ranSoFar(sql)},
+           outage_since = ${outage ? sql`coalesce(outage_since, statement_timestamp())` : sql`null`},
+           outage_tries = ${outage ? sql`outage_tries + 1` : sql`0`},
            attempts = case when ${blameless} and status = 'R' then attempts - 1 else attempts end,
            failure = coalesce(${text}, failure, case when ${waits} then null when status = 'T' then 'killed on request' else 'its attempts are spent' end)
      where id_job = ${claim.idJob} and epoch = ${claim.epoch} and status in ('R', 'T')`;
@@ -216,7 +227,7 @@ export async function reap(sql: Sql, settings: JobStoreSettings): Promise<number
            next_attempt = case when due.next = 'W' then clock_timestamp() + j.attempts * ${settings.retryDelayMs} * interval '1 millisecond' end,
            end_date = case when due.next = 'W' then null else clock_timestamp() end,
            failure = case when j.committing then 'its process died while it published: whether its rows are there, the table _loads of the target tells'
-                          when due.next = 'E' then 'its deadline passed' when due.next = 'K' then 'killed on request; its worker had died'
+                          when due.next = 'E' then 'its deadline passed' || case when j.status = 'W' and j.outage_since is not null then '; ' || j.failure else '' end when due.next = 'K' then 'killed on request; its worker had died'
                           when due.next = 'L' then 'its worker died and its attempts are spent' else 'its worker died' end
       from due where due.id_job = j.id_job`;
   return done.count;

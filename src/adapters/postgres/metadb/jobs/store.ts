@@ -1,5 +1,6 @@
 /** The job store on PostgreSQL: `svc.job` is the record, the queue and the rule book (migration 0002). */
 import type { JobStore } from '../../../../ports/stores/jobs.ts';
+import { isReachedServer, noteReachedServer } from './reached-servers.ts';
 import type { Sql } from '../../client/connect.ts';
 import { createJobNotifications, type JobNotifications } from './notifications.ts';
 import {
@@ -83,7 +84,9 @@ export function createPostgresJobStore(
     beginCommit: (held, summary) => beginCommit(sql, held, summary),
     settleCommit: (held) => settleCommit(sql, held),
     finish: (held, status, failure) => finish(sql, held, status, failure),
-    handBack: (held, delayMs, failure) => handBack(sql, held, delayMs, failure),
+    handBack: (held, delayMs, failure, outage) => handBack(sql, held, delayMs, failure, outage),
+    noteReachedServer: (idOrg, server) => within(idOrg, (tx) => noteReachedServer(tx, idOrg, server)),
+    isReachedServer: (idOrg, server) => read(idOrg, (tx) => isReachedServer(tx, idOrg, server)),
     reap: () => reap(sql, settings),
     waitForWork: (timeoutMs, signal) => notifications.waitForWork(timeoutMs, signal),
     waitForKill: (idJob, timeoutMs, signal) => notifications.waitForKill(idJob, timeoutMs, signal),

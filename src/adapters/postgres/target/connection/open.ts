@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
-import { AppError, isOutOfMemory } from '../../../../errors.ts';
+import { AppError, isOutOfMemory, serverOutage } from '../../../../errors.ts';
 import { readCheckedAddress } from '../../client/checked-address.ts';
 import { createCheckedSockets } from '../../client/checked-socket.ts';
 import { withoutLateQueries, type Sql } from '../../client/connect.ts';
@@ -161,6 +161,9 @@ const longestReason = 2000;
 const unreachable =
   /^(CONNECT|CONNECTION_|ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|COPY_IN_PROGRESS|ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/;
 
+/** Codes of a TLS agreement that failed: a person has to change something. */
+const tlsFaults = /^(?:ERR_SSL|ERR_TLS|CERT_|DEPTH_|SELF_SIGNED|UNABLE_)/;
+
 /**
  * A fault of the target as an AppError that names it. `service_unavailable` may pass later; the others need another
  * request: `target_not_allowed`, `not_found`, `conflict`, `unprocessable_input`. Faults that are not the target's stay as they are.
@@ -169,9 +172,15 @@ export function targetFault(error: unknown, label: string): unknown {
   if (error instanceof AppError) return error;
   const fault = (code: ConstructorParameters<typeof AppError>[0], text: string): AppError =>
     new AppError(code, `${label}: ${text}`, { cause: error });
+  const passing = (text: string): AppError => fault('service_unavailable', text);
+  const away = (text: string): AppError =>
+    new AppError('service_unavailable', `${label}: ${text}`, {
+      cause: error,
+      outage: serverOutage(error, label),
+    });
   if (error instanceof ServerFault) {
-    const code = error.code === 'SERVER_FAULT' ? 'unprocessable_input' : 'service_unavailable';
-    return fault(code, `the server ${error.message}`);
+    const text = `the server ${error.message}`;
+    return error.code === 'SERVER_FAULT' ? fault('unprocessable_input', text) : away(text);
   }
   if (!(error instanceof postgres.PostgresError)) {
     if (isOutOfMemory(error)) return error;
@@ -181,7 +190,7 @@ export function targetFault(error: unknown, label: string): unknown {
     }
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     return unreachable.test(code)
-      ? fault('service_unavailable', `the connection failed (${code})${connectionWords(code)}`)
+      ? (tlsFaults.test(code) ? passing : away)(`the connection failed (${code})${connectionWords(code)}`)
       : error;
   }
   const { code: state = '' } = error;
@@ -189,7 +198,9 @@ export function targetFault(error: unknown, label: string): unknown {
   const about = [message, error.detail && shortened(error.detail), locationOf(error)]
     .filter(Boolean)
     .join('; ');
-  if (/^(08|53|57|58)/.test(state) || ['25P03', '40001', '40P01', '55P03', '55006'].includes(state)) {
+  // the connection was lost, the server has no room or no connection left, starts, or shuts down
+  if (/^(?:08|53|57P0[1-5]|25P03)/.test(state)) return away(about);
+  if (/^(57|58)/.test(state) || ['40001', '40P01', '55P03', '55006'].includes(state)) {
     return fault('service_unavailable', about);
   }
   if (state.startsWith('28') || state === '42501') return fault('target_not_allowed', message);
