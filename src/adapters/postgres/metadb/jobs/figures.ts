@@ -34,7 +34,7 @@ function sums(summary: string | null): Pick<EndedJob, 'documents' | 'rows' | 'by
 
 export async function queueAgeMs(sql: Sql): Promise<number> {
   const [row] = await sql<{ age: number | null }[]>`
-    select (extract(epoch from clock_timestamp() - min(coalesce(next_attempt, created))) * 1000)::bigint as age
+    select (extract(epoch from clock_timestamp() - min(coalesce(next_attempt, greatest(created, claimed_at)))) * 1000)::bigint as age
       from svc.job
      where status in ('Q', 'W') and ready and (next_attempt is null or next_attempt <= clock_timestamp())`;
   return Math.max(0, row?.age ?? 0);
