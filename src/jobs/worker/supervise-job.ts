@@ -258,7 +258,7 @@ async function waitForEnd(options: WorkerOptions, claim: Claim, reason: string):
   await note(
     options,
     claim,
-    `waiting since ${since}, until ${until} at the latest (svc.limits.outage_wait): ${reason}; next try in ${Math.round(delayMs / 1000)} s`,
+    `waiting since ${since}, until ${until} at the latest (svc.limits.outage_wait): ${reason}; next try in ${Math.round(delayMs / 1000)} s or later`,
   );
   return jobs.handBack(
     claim,

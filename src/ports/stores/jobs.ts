@@ -220,7 +220,7 @@ export interface JobStore {
     failure: string | null,
     outage?: boolean,
   ): Promise<boolean>;
-  /** Notes that a server took a connection of a job. */
+  /** Notes that a server took a connection of a job. Jobs of the organisation that wait for a target or source there are due at once. */
   noteReachedServer(idOrg: number, server: string): Promise<void>;
   /** Whether the server has taken a connection of a job of the organisation. */
   isReachedServer(idOrg: number, server: string): Promise<boolean>;

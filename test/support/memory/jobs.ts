@@ -294,6 +294,14 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
     },
     async noteReachedServer(idOrg, server) {
       reachedServers.add(`${idOrg} ${server}`);
+      for (const row of rows)
+        if (
+          row.record.id_org === idOrg &&
+          row.record.status === 'waiting' &&
+          row.outage !== null &&
+          (row.record.parm_path_output ?? row.record.parm_path_input)?.startsWith(server) === true
+        )
+          row.nextAttempt = Math.min(row.nextAttempt ?? Infinity, clock.nowMs());
     },
     isReachedServer: async (idOrg, server) => reachedServers.has(`${idOrg} ${server}`),
     async report(claim, progress) {

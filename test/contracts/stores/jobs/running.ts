@@ -343,6 +343,23 @@ export function runningJobs(given: JobStoreUse): void {
     await given.jobs.finish(last, 'completed', null);
   });
 
+  test('a job that waits for a server is due when another job reaches it', async () => {
+    await given.drain();
+    const idOrg = await given.fixture.createOrg();
+    const { jobs: some, ...rest } = submission(idOrg, 1);
+    const outputPath = 'postgresql://db.example:5432/lake?schema=x';
+    const wanted = { ...rest, jobs: some.map((job) => ({ ...job, outputPath })) };
+    const idJob = (await given.jobs.submit(wanted)).idJobs[0] ?? 0;
+    await given.jobs.handBack(await given.claimJob(idJob), minute, 'no server', true);
+    await given.jobs.noteReachedServer(idOrg, 'postgresql://db.example:5433');
+    await given.jobs.noteReachedServer(await given.fixture.createOrg(), 'postgresql://db.example:5432');
+    expect(await given.jobs.claimJob(worker, minute)).toBeNull();
+    await given.jobs.noteReachedServer(idOrg, 'postgresql://db.example:5432');
+    const claim = await given.claimJob(idJob);
+    expect(claim).toMatchObject({ idJob, attempt: 1 });
+    await given.jobs.finish(claim, 'completed', null);
+  });
+
   test('servers that were reached are known to the organisation alone', async () => {
     const [idOrg, other] = [await given.fixture.createOrg(), await given.fixture.createOrg()];
     const server = 'postgresql://db.example:5432';

@@ -15,6 +15,9 @@ import type { JobStoreSettings } from './settings.ts';
 /** A running job past its deadline is told so by its heartbeat; one that goes on regardless is ended after this. */
 const deadlineGraceMs = 60_000;
 
+/** Jobs that wait for an outage are tried so that they use half of the organisation's places at most, yet at least this often. */
+const longestShareMs = 30 * 60_000;
+
 /** Once killed, a job whose worker is silent for so long is ended for it: kills take 15 s at most (docs/decisions/service/job-queue.md). */
 export const killAnswerMs = 9_000;
 
@@ -181,6 +184,7 @@ export async function finish(
 
 export async function handBack(
   sql: Sql,
+  settings: Pick<JobStoreSettings, 'maxRunningPerOrg'>,
   claim: Pick<Claim, 'idJob' | 'epoch'>,
   delayMs: number,
   failure: string | null,
@@ -190,10 +194,15 @@ export async function handBack(
   // handed back without a failure (a worker that drains), or for an outage, the attempt was none of the job's fault and does not count
   const blameless = failure === null || outage;
   const waits = sql`status = 'R' and (${blameless} or attempts < max_attempts)`;
+  const delay = sql`${delayMs} * interval '1 millisecond'`;
+  const share = sql`
+    least(${longestShareMs} * interval '1 millisecond',
+          (clock_timestamp() - claimed_at) / ${Math.max(1, settings.maxRunningPerOrg / 2)}::float8
+          * (select count(*) from svc.job o where o.id_org = job.id_org and o.status = 'W' and o.outage_since is not null))`;
   const done = await sql`
     update svc.job
        set status = case when ${waits} then 'W' when status = 'T' then 'K' else 'L' end,
-           next_attempt = case when ${waits} then clock_timestamp() + ${delayMs} * interval '1 millisecond' end,
+           next_attempt = case when ${waits} then clock_timestamp() + ${outage ? sql`greatest(${delay}, ${share})` : delay} end,
            end_date = case when ${waits} then null else clock_timestamp() end,
            lease_until = null, committing = false, ran = ${outage ? sql`ran` : ranSoFar(sql)},
            outage_since = ${outage ? sql`coalesce(outage_since, statement_timestamp())` : sql`null`},

@@ -5,8 +5,12 @@ import type { Sql } from '../../client/connect.ts';
 /** characters */
 const longestServer = 1000;
 
-/** Servers that were not reached for a year are forgotten. */
+/** Jobs that wait for the server are tried at once. Servers that were not reached for a year are forgotten. */
 export async function noteReachedServer(sql: Sql, idOrg: number, server: string): Promise<void> {
+  await sql`
+    update svc.job set next_attempt = least(next_attempt, clock_timestamp())
+     where id_org = ${idOrg} and status = 'W' and outage_since is not null
+       and starts_with(coalesce(output_path, input_path), ${storable(server)})`;
   if (server.length > longestServer) return;
   await sql`
     with old as (

@@ -84,7 +84,7 @@ export function createPostgresJobStore(
     beginCommit: (held, summary) => beginCommit(sql, held, summary),
     settleCommit: (held) => settleCommit(sql, held),
     finish: (held, status, failure) => finish(sql, held, status, failure),
-    handBack: (held, delayMs, failure, outage) => handBack(sql, held, delayMs, failure, outage),
+    handBack: (held, delayMs, failure, outage) => handBack(sql, settings, held, delayMs, failure, outage),
     noteReachedServer: (idOrg, server) => within(idOrg, (tx) => noteReachedServer(tx, idOrg, server)),
     isReachedServer: (idOrg, server) => read(idOrg, (tx) => isReachedServer(tx, idOrg, server)),
     reap: () => reap(sql, settings),
