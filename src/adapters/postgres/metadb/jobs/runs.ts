@@ -37,10 +37,12 @@ export async function listRuns(
   return { content: rows.map(runOf), page, size, totalElements: total?.n ?? 0 };
 }
 
+/** Two parts, each from an index: the states of ended jobs and of open jobs are different ones. */
 export async function countByStatus(sql: Sql): Promise<ReadonlyMap<JobStatus, number>> {
-  const rows = await sql<
-    { status: StatusLetter; n: number }[]
-  >`select status, count(*) as n from svc.job group by status`;
+  const rows = await sql<{ status: StatusLetter; n: number }[]>`
+    select status, count(*) as n from svc.job where end_date is not null group by status
+    union all
+    select status, count(*) from svc.job where end_date is null group by status`;
   return new Map(rows.map(withStatusName).map(({ status, n }) => [status, n]));
 }
 
