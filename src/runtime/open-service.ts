@@ -147,7 +147,7 @@ function noticesOf(
     ...(roles.loader
       ? []
       : [
-          'loads run as the database user of the service itself: this database does not let it make a role of its own for them',
+          'loads run as the database user of the service itself: this database does not let it make roles that keep the targets of organisations apart',
         ]),
     config.commandsEnabled
       ? `running commands is on (cmd.enabled in ${home.propertiesFile})`

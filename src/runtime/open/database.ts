@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { checkedAddress, plainAddress } from '../../adapters/postgres/client/checked-address.ts';
 import { connectPostgres, type Sql } from '../../adapters/postgres/client/connect.ts';
 import { presentSocket } from '../../adapters/postgres/client/socket-file.ts';
-import { ensureLoaderRole } from '../../adapters/postgres/roles/loader-role.ts';
+import { ensureLoaderRole, prepareLoaderRoles } from '../../adapters/postgres/roles/loader-role.ts';
 import { migrate } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
 import { everyOrganisation } from '../../adapters/postgres/client/organisation-scope.ts';
 import { isDatabaseReady } from '../../adapters/postgres/metadb/schema/readiness.ts';
@@ -17,7 +17,7 @@ import { readIfThere, writePrivateFile, type Home } from '../home.ts';
 export interface DatabaseRoles {
   /** the service works under a role that row-level security binds */
   readonly service: boolean;
-  /** loads run under a role that cannot touch `svc` */
+  /** loads of each organisation run under a role that cannot touch `svc` or another organisation's targets */
   readonly loader: boolean;
 }
 
@@ -29,6 +29,8 @@ export interface OpenedDatabase {
   readonly sql: Sql;
   /** A pool that sees one organisation's rows alone, where row-level security binds us. */
   connect(idOrg: string, more: { readonly max: number; readonly idleTimeoutMs?: number }): Sql;
+  /** The role that reads and writes the organisation's target schemas; it owns `sqlSchema` if that is one. Null: the database allows none. */
+  loaderRole(idOrg: number, sqlSchema: string): Promise<string | null>;
   /** Closes `sql`; a service's embedded database ends with it. */
   close(): Promise<void>;
 }
@@ -69,7 +71,9 @@ export async function openDatabase(
       await sql.end({ timeout: 5 });
       await server.stop();
     };
-    return { url: server.url, roles, sql, connect, close };
+    const loaderRole: OpenedDatabase['loaderRole'] = (idOrg, sqlSchema) =>
+      ensureLoaderRole(sql, idOrg, sqlSchema);
+    return { url: server.url, roles, sql, connect, loaderRole, close };
   };
 
   const known = config.metadbUrl ?? (await recordedAddress(home, recorded));
@@ -119,7 +123,10 @@ async function prepare(
   });
   try {
     const applied = await migrate(sql);
-    return { applied, roles: { service: await ensureServiceRole(sql), loader: await ensureLoaderRole(sql) } };
+    return {
+      applied,
+      roles: { service: await ensureServiceRole(sql), loader: await prepareLoaderRoles(sql) },
+    };
   } catch (error) {
     const { targetFault } = await import('../../adapters/postgres/target/connection/open.ts');
     // of an address with several hosts none is the one

@@ -29,7 +29,7 @@ import type { HealthComponent } from '../../ports/health-probe.ts';
 import type { LogAppender } from '../../ports/files/log-appender.ts';
 import { locateHome, openHomeFolder, readIfThere } from '../home.ts';
 import type { Environment, Home } from '../home.ts';
-import { openDatabase, type DatabaseRoles } from './database.ts';
+import { openDatabase, type DatabaseRoles, type OpenedDatabase } from './database.ts';
 import { openFiles } from './files.ts';
 import { openTracer } from './tracer.ts';
 import { parseTraceparent } from '../../jobs/trace-context.ts';
@@ -55,8 +55,9 @@ export interface OpenedInstallation {
   readonly home: Home;
   /** the metadata database, migrated; under a role that row-level security binds, where one can be made */
   readonly sql: Sql;
-  /** whether the database lets us make roles: one for the service, one for loads */
+  /** whether the database lets us make roles for the service and for loads */
   readonly roles: DatabaseRoles;
+  readonly loaderRole: OpenedDatabase['loaderRole'];
   /** holds a password */
   readonly databaseUrl: string;
   readonly adapters: Pick<
@@ -156,6 +157,7 @@ export async function openInstallation(
       home,
       sql: pool,
       roles,
+      loaderRole: database.loaderRole,
       databaseUrl: database.url,
       version,
       adapters: {

@@ -32,9 +32,9 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'postgresql': {
       const { createPostgresRowSink } = await import('../../adapters/postgres/target/sink.ts');
       const connection = await postgresLocation(session, target, 'load');
-      if (target.kind === 'metadb' && !session.home.roles.loader)
+      if (target.kind === 'metadb' && connection.setRole === undefined)
         session.log(
-          'the metadata database lets us make no role for loading: rows are written as its own user',
+          "the metadata database does not allow a role for the loads of this organisation: rows are written as the service's own database user",
         );
       return createPostgresRowSink({
         ...connection,

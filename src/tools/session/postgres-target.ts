@@ -17,7 +17,7 @@ export interface PostgresLocation {
   readonly mayAskPlainPassword?: boolean;
 }
 
-/** The metadata database is reached under a role that cannot touch the service's own tables, where one can be made. */
+/** The metadata database is reached under the organisation's loader role, which owns only its target schemas, if the database allows such a role. */
 export async function postgresLocation(
   session: ToolSession,
   target: DatabaseTarget,
@@ -36,13 +36,13 @@ export async function postgresLocation(
       label: `${target.address}?schema=${sqlSchema}`,
     };
   }
-  const { loaderRole } = await import('../../adapters/postgres/roles/loader-role.ts');
   await claimSqlSchema(session, sqlSchema, use);
+  const setRole = await home.loaderRole(session.idOrg, sqlSchema);
   return {
     url: home.databaseUrl,
     sqlSchema,
     label: `metadb:${sqlSchema}`,
-    ...(home.roles.loader ? { setRole: loaderRole } : {}),
+    ...(setRole === null ? {} : { setRole }),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Roles belong to the whole server: services of several databases may start at the same time. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ensureLoaderRole } from '../../../src/adapters/postgres/roles/loader-role.ts';
+import { prepareLoaderRoles } from '../../../src/adapters/postgres/roles/loader-role.ts';
 import { ensureRole } from '../../../src/adapters/postgres/roles/ensure-role.ts';
 import { ensureServiceRole } from '../../../src/adapters/postgres/roles/service-role.ts';
 import { migrate } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
@@ -28,7 +28,7 @@ it('makes a role once, whoever comes first', async () => {
 
 it('makes those of the service in several databases at once', async () => {
   const made = await Promise.all(
-    databases.flatMap(({ sql }) => [ensureServiceRole(sql), ensureLoaderRole(sql)]),
+    databases.flatMap(({ sql }) => [ensureServiceRole(sql), prepareLoaderRoles(sql)]),
   );
   expect(new Set(made)).toEqual(new Set([true]));
 });

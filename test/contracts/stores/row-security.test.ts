@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPostgresCatalogStore } from '../../../src/adapters/postgres/metadb/catalog/store.ts';
 import { createPostgresJobStore } from '../../../src/adapters/postgres/metadb/jobs/store.ts';
-import { loaderRole, ensureLoaderRole } from '../../../src/adapters/postgres/roles/loader-role.ts';
+import { ensureLoaderRole, loaderRoleOf } from '../../../src/adapters/postgres/roles/loader-role.ts';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
 import { withinOrganisation } from '../../../src/adapters/postgres/client/organisation-scope.ts';
@@ -211,14 +211,14 @@ describe('row-level security', () => {
   });
 
   it('leaves the role of loads without any way in', async () => {
-    expect(await ensureLoaderRole(database.sql)).toBe(true);
+    expect(await ensureLoaderRole(database.sql, other)).toBe(loaderRoleOf(other));
     for (const statement of [
       'select from svc.job',
       'select svc.across_organisations()',
       `set local role svc_service; select from svc.job`,
     ]) {
       const attempt = database.sql.begin(async (tx) => {
-        await tx.unsafe(`set local session authorization ${loaderRole}`);
+        await tx.unsafe(`set local session authorization ${loaderRoleOf(other)}`);
         await tx.unsafe(statement);
       });
       await expect(attempt, statement).rejects.toMatchObject({ code: '42501' });

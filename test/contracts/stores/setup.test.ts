@@ -2,7 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connectPostgres } from '../../../src/adapters/postgres/client/connect.ts';
-import { ensureLoaderRole, loaderRole } from '../../../src/adapters/postgres/roles/loader-role.ts';
+import {
+  ensureLoaderRole,
+  loaderRoleOf,
+  prepareLoaderRoles,
+} from '../../../src/adapters/postgres/roles/loader-role.ts';
 import { migrate, readMigrations } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
 import { createSocketOpener } from '../../../src/adapters/postgres/client/watched-socket.ts';
 import { openGate } from '../../support/gate.ts';
@@ -136,10 +140,14 @@ describe('migrations', () => {
 });
 
 describe('the loader role', () => {
+  const loaderRole = loaderRoleOf(1);
+
   test('makes and fills schemas of its own, and cannot touch svc', async () => {
     const { sql } = await open(createTestDatabase);
-    expect(await ensureLoaderRole(sql)).toBe(true);
-    expect(await ensureLoaderRole(sql)).toBe(true);
+    expect([await ensureLoaderRole(sql, 1), await ensureLoaderRole(sql, 1)]).toEqual([
+      loaderRole,
+      loaderRole,
+    ]);
     await sql.begin(async (tx) => {
       await tx.unsafe(`set local role ${loaderRole}`);
       await tx`create schema lake`;
@@ -160,17 +168,29 @@ describe('the loader role', () => {
     }
   });
 
-  test('is said to be missing where the login may not make it', async () => {
-    const database = await open(createTestDatabase);
+  test('is missing if the login may not make roles, unless an administrator makes it', async () => {
+    const database = await open(createEmptyDatabase);
     const name = `plain_${randomBytes(4).toString('hex')}`;
-    await database.sql.unsafe(`create role ${name} login password 'x'`);
     const address = new URL(database.url);
+    const databaseName = address.pathname.slice(1);
+    await database.sql.unsafe(`create role ${name} login password 'x'`);
+    await database.sql.unsafe(`alter database ${databaseName} owner to ${name}`);
     address.username = name;
     address.password = 'x';
     const sql = connectPostgres(address.href, { applicationName: 'test', max: 1 });
-    expect(await ensureLoaderRole(sql)).toBe(false);
+    await migrate(sql);
+    const idOrg = Number.parseInt(randomBytes(3).toString('hex'), 16) + 1000;
+    expect([await ensureLoaderRole(sql, idOrg), await ensureLoaderRole(sql, idOrg, 'orders')]).toEqual([
+      null,
+      null,
+    ]);
+    const role = loaderRoleOf(idOrg);
+    await database.sql.unsafe(
+      `create role ${role} nologin noinherit; grant ${role} to ${name}; grant create on database ${databaseName} to ${role}`,
+    );
+    expect(await ensureLoaderRole(sql, idOrg, 'orders')).toBe(role);
     await sql.end();
-    await database.sql.unsafe(`drop role ${name}`);
+    await database.sql.unsafe(`drop owned by ${role}; drop role ${role}`);
   });
 
   test('can be made by an owner who is no superuser', async () => {
@@ -188,7 +208,7 @@ describe('the loader role', () => {
     // From version 16 on, a role that someone else made can be taken on only with that one's leave.
     if (server?.known === true && server.version >= 160_000)
       await database.sql.unsafe(`grant ${loaderRole} to ${name} with admin option`);
-    expect(await ensureLoaderRole(sql)).toBe(true);
+    expect([await prepareLoaderRoles(sql), await ensureLoaderRole(sql, 1)]).toEqual([true, loaderRole]);
     await sql.end();
   });
 });

@@ -7,7 +7,7 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import { sqlState } from '../client/connect.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
-import { loaderRole } from '../roles/loader-role.ts';
+import { actAsLoader } from '../roles/loader-role.ts';
 
 /** Of `svc.target_schema t`: jobs that have not ended. */
 const running = 'array(select j.id_job from svc.job j where j.id_job = any(t.jobs) and j.end_date is null)';
@@ -88,10 +88,7 @@ export async function removeTargetSchema(sql: Sql, idOrg: number, name: string):
       throw new AppError('conflict', `job ${found.job} loads into it: wait for its end, or kill it`);
     await tx`delete from svc.target_schema where name = ${name}`;
     try {
-      const [{ loader }] = await tx<[{ loader: boolean }]>`
-        select coalesce((select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${loaderRole}), false) as loader`;
-      // Whoever loaded it owns it: the role of loads, or the login itself
-      await tx.unsafe(`set local role ${loader ? loaderRole : 'none'}`);
+      await actAsLoader(tx, idOrg);
       await tx.unsafe(`drop schema if exists ${doubleQuoted(name)} cascade`);
     } catch (error) {
       if (sqlState(error) !== '42501') throw error;

@@ -1,58 +1,133 @@
-/** The role that loads run under in the metadata database: without any right on the schema `svc`. */
+/** The roles that loads run under in the metadata database: one per organisation, with no rights on the schema `svc` or on other organisations' schemas. */
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { AppError } from '../../../errors.ts';
 import { sqlState } from '../client/connect.ts';
-import type { Sql } from '../client/connect.ts';
+import type { Sql, TransactionSql } from '../client/connect.ts';
 import { ensureRole, grantRole } from './ensure-role.ts';
 
-export const loaderRole = 'svc_loader';
+/** The role that all organisations shared in databases of earlier versions. */
+export const sharedLoaderRole = 'svc_loader';
+
+/** The organisation of the operator, which every installation has. */
+const firstOrganisation = 1;
 
 /** The lock's number could be any: roles belong to the whole server, so several services may make one at once. */
 const roleLock = 730_519;
 
+export function loaderRoleOf(idOrg: number): string {
+  return `${sharedLoaderRole}_${idOrg}`;
+}
+
 /**
- * Makes the role where it is missing, lets this login take it on (`set role`) and lets it create schemas here.
- * False where the login may not do that: loads then run as the login itself.
+ * Gives schemas of the shared role to the roles of their organisations. Returns whether this login may make roles for loads: if not, loads
+ * run as the login itself.
  */
-export async function ensureLoaderRole(sql: Sql): Promise<boolean> {
-  if (await isLoaderRoleReady(sql)) return true;
+export async function prepareLoaderRoles(sql: Sql): Promise<boolean> {
+  const shared = await sql<{ idOrg: number; name: string }[]>`
+    select t.id_org as "idOrg", t.name from svc.target_schema t join pg_namespace n on n.nspname = t.name
+     where pg_get_userbyid(n.nspowner) = ${sharedLoaderRole}`;
+  for (const { idOrg, name } of shared) {
+    try {
+      await ensureLoaderRole(sql, idOrg, name);
+    } catch (error) {
+      // lock_not_available: a load is running. The next load into the schema tries again
+      if (sqlState(error) !== '55P03') throw error;
+    }
+  }
+  return (await ensureLoaderRole(sql, firstOrganisation)) !== null;
+}
+
+/**
+ * Makes the organisation's role if it is missing, lets this login take it on (`set role`) and lets it create schemas. A schema of the
+ * organisation that another loader role owns becomes this role's. Returns the role's name, or null if the login may not do that.
+ * AppError `target_not_owned`: the schema holds tables of another organisation.
+ */
+export async function ensureLoaderRole(sql: Sql, idOrg: number, sqlSchema?: string): Promise<string | null> {
+  const role = loaderRoleOf(idOrg);
+  const [found] = await sql<{ ready: boolean | null; isOwnOrNew: boolean }[]>`
+    select ${loaderRoleReady(sql, role)} as ready,
+           not exists (select from pg_namespace where nspname = ${sqlSchema ?? ''} and pg_get_userbyid(nspowner) <> ${role}) as "isOwnOrNew"`;
+  if (found?.ready === true && found.isOwnOrNew) return role;
   try {
     return await sql.begin(async (tx) => {
+      await tx`set local role none`;
       await tx`select pg_advisory_xact_lock(${roleLock})`;
-      await ensureRole(tx, loaderRole, 'nologin nosuperuser nocreatedb nocreaterole noinherit');
-      const [login] = await tx<{ name: string; super: boolean; creator: boolean; database: string }[]>`
-        select current_user as name, rolsuper as super,
-               has_database_privilege(${loaderRole}, current_database(), 'create') as creator, current_database() as database
-          from pg_roles where rolname = current_user`;
-      if (login === undefined) return false;
-      if (!login.super) await grantRole(tx, loaderRole, login.name);
-      if (!login.creator) await tx`grant create on database ${tx(login.database)} to ${tx(loaderRole)}`;
-      await tx.unsafe(
-        `revoke all on schema svc from ${loaderRole}, public; revoke all on all tables in schema svc from ${loaderRole}, public`,
-      );
-      const [right] = await tx<{ create: boolean; svc: boolean }[]>`
-        select has_database_privilege(${loaderRole}, current_database(), 'create') as create, has_schema_privilege(${loaderRole}, 'svc', 'usage') as svc`;
-      // Proves that the login may take the role on.
-      await tx.unsafe(`set local role ${loaderRole}`);
-      return right?.create === true && !right.svc;
+      if (found?.ready !== true) await makeRole(tx, role);
+      if (sqlSchema !== undefined) await takeOverSchema(tx, idOrg, sqlSchema);
+      const [made] = await tx<{ ready: boolean | null }[]>`select ${loaderRoleReady(tx, role)} as ready`;
+      return made?.ready === true ? role : null;
     });
   } catch (error) {
     // insufficient_privilege, invalid_grant_operation
-    if (sqlState(error) === '42501' || sqlState(error) === '0LP01') return false;
+    if (sqlState(error) === '42501' || sqlState(error) === '0LP01') return null;
     throw error;
   }
 }
 
-/** Whether nothing is left to do, asked for the login whatever role it has taken on: one question at each start in place of a dozen statements. */
-async function isLoaderRoleReady(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ ready: boolean | null }[]>`select ${loaderRoleReady(sql)} as ready`;
-  return row?.ready === true;
+async function makeRole(tx: TransactionSql, role: string): Promise<void> {
+  await ensureRole(tx, role, 'nologin nosuperuser nocreatedb nocreaterole noinherit');
+  const [login] = await tx<{ name: string; super: boolean; creator: boolean; database: string }[]>`
+    select current_user as name, rolsuper as super,
+           has_database_privilege(${role}, current_database(), 'create') as creator, current_database() as database
+      from pg_roles where rolname = current_user`;
+  if (login === undefined) return;
+  if (!login.super) await grantRole(tx, role, login.name);
+  if (!login.creator) await tx`grant create on database ${tx(login.database)} to ${tx(role)}`;
+  await tx.unsafe(
+    `revoke all on schema svc from ${role}, public; revoke all on all tables in schema svc from ${role}, public`,
+  );
 }
 
-/** An expression; NULL where there is no such role. */
-export function loaderRoleReady(sql: Sql) {
+/**
+ * Gives a schema that `svc.target_schema` records as the organisation's to its role, if another loader role owns it: the shared role of
+ * earlier versions with all tables, or the role of an organisation that had the name before, whose staging tables are dropped.
+ */
+async function takeOverSchema(tx: TransactionSql, idOrg: number, sqlSchema: string): Promise<void> {
+  const role = loaderRoleOf(idOrg);
+  const [schema] = await tx<{ owner: string }[]>`
+    select pg_get_userbyid(n.nspowner) as owner from pg_namespace n
+     where n.nspname = ${sqlSchema} and exists (select from svc.target_schema t where t.name = n.nspname and t.id_org = ${idOrg})`;
+  if (schema === undefined || schema.owner === role || !/^svc_loader(_\d+)?$/.test(schema.owner)) return;
+  await tx`set local lock_timeout = '10s'`;
+  const relations = await tx<{ name: string; owner: string }[]>`
+    select relname as name, pg_get_userbyid(relowner) as owner from pg_class
+     where relnamespace = (select oid from pg_namespace where nspname = ${sqlSchema}) and relkind in ('r', 'p', 'v', 'm', 'f')`;
+  for (const { name, owner } of relations) {
+    const relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
+    if (schema.owner === sharedLoaderRole) {
+      if (owner === sharedLoaderRole) await tx.unsafe(`alter table ${relation} owner to ${role}`);
+    } else if (name.startsWith('_svc_staging_')) await tx.unsafe(`drop table if exists ${relation} cascade`);
+    else
+      throw new AppError(
+        'target_not_owned',
+        `the SQL schema ${JSON.stringify(sqlSchema)} holds tables of another organisation`,
+      );
+  }
+  await tx.unsafe(`alter schema ${doubleQuoted(sqlSchema)} owner to ${role}`);
+}
+
+/** Continues the transaction as the owner of the organisation's target schemas: its loader role, or the login if there is none. */
+export async function actAsLoader(tx: Sql | TransactionSql, idOrg: number): Promise<void> {
+  const role = loaderRoleOf(idOrg);
+  const [row] = await tx<{ isMember: boolean | null }[]>`
+    select (select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${role}) as "isMember"`;
+  await tx.unsafe(`set local role ${row?.isMember === true ? role : 'none'}`);
+}
+
+/** An expression: the role may be taken on, may create schemas and has no rights on `svc`. NULL if there is no such role. */
+function loaderRoleReady(sql: Sql | TransactionSql, role: string) {
   return sql`(
     select pg_has_role(session_user, r.oid, case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end) and has_database_privilege(r.oid, current_database(), 'create')
            and not has_schema_privilege(r.oid, 'svc', 'usage')
            and not exists (select from pg_class c where c.relnamespace = 'svc'::regnamespace and c.relkind = 'r'
                               and has_table_privilege(r.oid, c.oid, 'select, insert, update, delete'))
-      from pg_roles r where r.rolname = ${loaderRole})`;
+      from pg_roles r where r.rolname = ${role})`;
+}
+
+/** An expression: nothing is left to do for loader roles before a load makes its own. */
+export function areLoaderRolesReady(sql: Sql) {
+  return sql`(
+    coalesce(${loaderRoleReady(sql, loaderRoleOf(firstOrganisation))}, false)
+    and not exists (select from svc.target_schema t join pg_namespace n on n.nspname = t.name
+                     where pg_get_userbyid(n.nspowner) = ${sharedLoaderRole}))`;
 }

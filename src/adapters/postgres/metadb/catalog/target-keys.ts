@@ -2,7 +2,7 @@
 import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import type { Sql } from '../../client/connect.ts';
-import { loaderRole } from '../../roles/loader-role.ts';
+import { actAsLoader } from '../../roles/loader-role.ts';
 
 /** The counters by table, read in a transaction that speaks for the organisation. Null where the schema is not its own, or was not loaded into. */
 export async function targetKeys(
@@ -24,13 +24,11 @@ export async function targetKeysOf(
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
   const found = new Map<string, Map<string, number>>();
   if (sqlSchemas.length === 0) return found;
-  const owned = await tx<{ name: string; loader: boolean }[]>`
-    select name, coalesce((select pg_has_role(session_user, oid, 'member') from pg_roles where rolname = ${loaderRole}), false) as loader
-      from svc.target_schema
+  const owned = await tx<{ name: string }[]>`
+    select name from svc.target_schema
      where id_org = ${idOrg} and name in (select json_array_elements_text(${JSON.stringify(sqlSchemas)}::text::json))`;
   if (owned.length === 0) return found;
-  // Whoever loaded it owns it: the role of loads, or the login itself
-  await tx.unsafe(owned[0]!.loader ? `set local role ${loaderRole}` : 'set local role none');
+  await actAsLoader(tx, idOrg);
   const tables = owned.map(({ name }) => ({ name, table: tableOf(name) }));
   const there = await tx<{ table: string }[]>`
     select t as table from json_array_elements_text(${JSON.stringify(tables.map(({ table }) => table))}::text::json) t
