@@ -133,8 +133,8 @@ export const limitSpecs = {
     property: 'svc.limits.look_memory',
     kind: 'size',
     initial: '512 MiB',
-    meaning: 'memory of a process that looks at the places of watches',
-    past: 'the process is ended and the watch is paused',
+    meaning: 'memory of a process that looks at the places of watches, or fetches sources of a schema',
+    past: 'the process is ended, and the watch is paused or the request answered with 422',
     why: 'servers of tenants decide what they send; a look needs 100 MB, and a few times svc.limits.target_message for a row of that size',
   },
   targetNames: {
@@ -335,6 +335,14 @@ export const fixedLimits = {
   compileWaitMs: 25_000,
   /** Until the sources of such a schema that lie elsewhere are here, else 503. */
   schemaFetchMs: 30_000,
+  /** Schemas whose sources a process fetches at the same time, each in a child process: a server may send a little for all of its time. */
+  schemaFetches: 8,
+  /** Of them, those of one organisation; further ones wait. */
+  schemaFetchesOfOne: 2,
+  /** Until such a fetch begins, else 503. It is a part of `compileWaitMs`. */
+  schemaFetchWaitMs: 10_000,
+  /** Schema documents that one document leads to by references, past it F or 422: a server may refer to further ones for ever. */
+  followedSchemas: 20_000,
   /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
   waitingTransfers: 100,
   /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */

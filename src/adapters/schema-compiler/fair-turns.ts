@@ -15,8 +15,8 @@ export interface TurnSettings {
 }
 
 export interface Turns {
-  /** Waits for a slot; answers what gives it back, to be called once. */
-  take(idOrg: number): Promise<() => void>;
+  /** Waits for a slot, `waitMs` at most; returns a function that gives the slot back, to be called once. */
+  take(idOrg: number, waitMs?: number): Promise<() => void>;
 }
 
 export function createTurns(settings: TurnSettings): Turns {
@@ -50,7 +50,7 @@ export function createTurns(settings: TurnSettings): Turns {
     }
   }
 
-  function wait(idOrg: number): Promise<void> {
+  function wait(idOrg: number, waitMs: number): Promise<void> {
     const those = waiting.get(idOrg) ?? [];
     if (those.length >= settings.mostWaiting)
       throw refusal('too_many_requests', `the organisation has ${those.length} ${settings.what} waiting`);
@@ -64,15 +64,15 @@ export function createTurns(settings: TurnSettings): Turns {
         if (rest.length > 0) waiting.set(idOrg, rest);
         else waiting.delete(idOrg);
         reject(refusal('service_unavailable', `${settings.what} before it take long`));
-      }, settings.waitMs);
+      }, waitMs);
       waiting.set(idOrg, [...those, start]);
     });
   }
 
   return {
-    async take(idOrg) {
+    async take(idOrg, waitMs = settings.waitMs) {
       if (mayTake(idOrg) && !waiting.has(idOrg)) enter(idOrg);
-      else await wait(idOrg);
+      else await wait(idOrg, waitMs);
       return () => leave(idOrg);
     },
   };

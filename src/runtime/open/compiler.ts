@@ -1,11 +1,13 @@
 /** The compiler of schemas that are made over the API. It is imported lazily, as tools never use it. */
 import { join } from 'node:path';
-import { startThread } from '../../installation.ts';
+import { launcher, startThread } from '../../installation.ts';
+import { createLookProcesses } from '../../adapters/processes/look-processes.ts';
 import { createFetchingCompiler } from '../../adapters/schema-compiler/with-download.ts';
 import { createTurns } from '../../adapters/schema-compiler/fair-turns.ts';
 import { createIsolatedSchemaCompiler } from '../../adapters/schema-compiler/in-thread.ts';
 import { fixedLimits } from '../../config/limits.ts';
 import type { Config } from '../../config/shape.ts';
+import { isRemoteLocation } from '../../files/remote-location.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { FileStore } from '../../ports/files/organisation-files.ts';
 import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
@@ -22,7 +24,12 @@ export interface CompilerParts {
   readonly adapters: Pick<Adapters, 'credentials' | 'secrets'>;
 }
 
-export function openCompiler({ files, home, config, adapters }: CompilerParts): SchemaCompiler {
+export interface OpenedCompiler extends SchemaCompiler {
+  /** Ends the processes that fetch sources. */
+  close(): Promise<void>;
+}
+
+export function openCompiler({ files, home, config, adapters }: CompilerParts): OpenedCompiler {
   const { limits } = config;
   const directory = join(home.directory, 'tmp');
   const isolated = createIsolatedSchemaCompiler({
@@ -31,16 +38,7 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
     memoryBytes: limits.xsdMemoryBytes,
     settings: limits,
   });
-  const compiler = createAddressCompiler(
-    {
-      adapters,
-      sources: config.sources ?? [],
-      allowedHosts: config.allowedHosts,
-      directory,
-      mostBytes: limits.uploadBytes,
-    },
-    createFetchingCompiler(files, directory, isolated),
-  );
+  const compiler = createFetchingCompiler(files, directory, isolated);
   const turns = createTurns({
     slots: compilerThreads,
     slotsOfOne: limits.compiles,
@@ -48,16 +46,53 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
     waitMs: fixedLimits.compileWaitMs,
     what: 'schemas',
   });
-  const inTurn = async <T>(idOrg: number, work: () => Promise<T>): Promise<T> => {
-    const end = await turns.take(idOrg);
+  const inTurn = async <T>(idOrg: number, waitMs: number, work: () => Promise<T>): Promise<T> => {
+    const end = await turns.take(idOrg, waitMs);
     try {
       return await work();
     } finally {
       end();
     }
   };
+  const waiting = (waitMs: number): SchemaCompiler => ({
+    compile: (sources, find, follow) =>
+      inTurn(sources.idOrg, waitMs, () => compiler.compile(sources, find, follow)),
+    generate: (sources) => inTurn(sources.idOrg, waitMs, () => compiler.generate(sources)),
+  });
+  const here = waiting(fixedLimits.compileWaitMs);
+  const processes = createLookProcesses({
+    entry: [launcher, 'service/look'],
+    workingDirectory: home.directory,
+    memoryBytes: limits.lookMemoryBytes,
+    most: fixedLimits.schemaFetches,
+    waitMs: null,
+  });
+  const addressed = createAddressCompiler(
+    {
+      adapters,
+      sources: config.sources ?? [],
+      allowedHosts: config.allowedHosts,
+      directory,
+      mostBytes: limits.uploadBytes,
+      processes,
+      turns: createTurns({
+        slots: fixedLimits.schemaFetches,
+        slotsOfOne: fixedLimits.schemaFetchesOfOne,
+        mostWaiting: fixedLimits.waitingCompiles,
+        waitMs: fixedLimits.schemaFetchWaitMs,
+        what: 'fetches of schemas',
+      }),
+    },
+    waiting(fixedLimits.compileWaitMs - fixedLimits.schemaFetchWaitMs),
+  );
   return {
-    compile: (sources, find, follow) => inTurn(sources.idOrg, () => compiler.compile(sources, find, follow)),
-    generate: (sources) => inTurn(sources.idOrg, () => compiler.generate(sources)),
+    compile: (sources, find, follow) =>
+      ([...sources.xsd, ...sources.xml].some(isRemoteLocation) ? addressed : here).compile(
+        sources,
+        find,
+        follow,
+      ),
+    generate: here.generate,
+    close: () => processes.close(),
   };
 }

@@ -24,7 +24,7 @@ import { secretsOfAccess } from '../../config/source-access.ts';
 import { createMask } from '../../jobs/secrets/mask-secrets.ts';
 import { settingHoldsSecret } from '../../jobs/options/spark-settings.ts';
 import type { Adapters } from '../../ports/adapters.ts';
-import type { SchemaCompiler } from '../../ports/processes/schema-compiler.ts';
+import type { OpenedCompiler } from './compiler.ts';
 import type { HealthComponent } from '../../ports/health-probe.ts';
 import type { LogAppender } from '../../ports/files/log-appender.ts';
 import { locateHome, openHomeFolder, readIfThere } from '../home.ts';
@@ -146,8 +146,8 @@ export async function openInstallation(
       key,
       config.oldSecretKeys.map((old) => decodeKey(old, 'svc.secret.old_keys')),
     );
-    let compiler: Promise<SchemaCompiler> | null = null;
-    const opened = (): Promise<SchemaCompiler> =>
+    let compiler: Promise<OpenedCompiler> | null = null;
+    const opened = (): Promise<OpenedCompiler> =>
       (compiler ??= import('./compiler.ts').then(({ openCompiler }) =>
         openCompiler({ files, home, config, adapters: { credentials, secrets } }),
       ));
@@ -203,6 +203,7 @@ export async function openInstallation(
         version?.stop();
         closed ??= jobs
           .close()
+          .then(async () => (await compiler)?.close())
           .then(() => reading?.close())
           .then(() => tracer?.close())
           .then(() => database.close());

@@ -1,15 +1,19 @@
-/** A compiler of files, for sources that lie in buckets and on the web: they are brought here while it works. */
+/**
+ * A compiler for sources that lie in buckets and on the web. A child process fetches them before the compiler's turn comes: their servers
+ * decide what they send, and how slowly.
+ */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkAddress, createOutgoingGuard } from '../../access/outgoing-guard.ts';
-import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
+import { LookProcessEnd, type LookProcesses } from '../../adapters/processes/look-processes.ts';
+import type { Turns } from '../../adapters/schema-compiler/fair-turns.ts';
 import { fixedLimits } from '../../config/limits.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, errorCatalogue, type ErrorCode } from '../../errors.ts';
 import { isRemoteLocation, parseRemoteLocation } from '../../files/remote-location.ts';
 import type { SchemaCompiler, SchemaSources } from '../../ports/processes/schema-compiler.ts';
+import type { LookFault, LookRequest } from '../watches/look-place.ts';
 import { accessOfOrganisation, type AccessOptions } from './access.ts';
-import { fetchLocation } from './fetch.ts';
+import type { FetchedSources, SourcePlace } from './source-fetch.ts';
 
 export interface AddressedSources extends AccessOptions {
   readonly allowedHosts: readonly string[];
@@ -17,18 +21,20 @@ export interface AddressedSources extends AccessOptions {
   readonly directory: string;
   /** of all sources of a schema */
   readonly mostBytes: number;
+  readonly processes: LookProcesses;
+  readonly turns: Turns;
 }
 
-/** AppErrors of `fetchLocation` beside those of the compiler; `payload_too_large`; `service_unavailable` where it takes too long. */
-export function createAddressCompiler(options: AddressedSources, compiler: SchemaCompiler): SchemaCompiler {
+/** AppErrors of `fetchSources` beside those of the compiler; `service_unavailable` if fetching takes too long. */
+export function createAddressCompiler(
+  options: AddressedSources,
+  compiler: SchemaCompiler,
+): Pick<SchemaCompiler, 'compile'> {
   return {
-    generate: (sources) => compiler.generate(sources),
     async compile(sources, find, follow) {
-      if (![...sources.xsd, ...sources.xml].some(isRemoteLocation))
-        return compiler.compile(sources, find, follow);
       const directory = join(options.directory, `addresses-${randomBytes(8).toString('hex')}`);
       try {
-        const here = await fetchAll(options, sources, directory);
+        const here = await fetchElsewhere(options, sources, directory);
         return await compiler.compile({ ...sources, ...here }, find, follow);
       } finally {
         await rm(directory, { recursive: true, force: true });
@@ -37,59 +43,68 @@ export function createAddressCompiler(options: AddressedSources, compiler: Schem
   };
 }
 
-async function fetchAll(
+async function fetchElsewhere(
   options: AddressedSources,
   { idOrg, credential, xsd, xml }: SchemaSources,
   directory: string,
-): Promise<Pick<SchemaSources, 'xsd' | 'xml'>> {
-  const resolver = createHostResolver();
-  const guards = {
-    request: createOutgoingGuard(options.allowedHosts, resolver),
-    operator: createOutgoingGuard(['*'], resolver),
-  };
-  const signal = AbortSignal.timeout(fixedLimits.schemaFetchMs);
-  let bytes = 0;
-  let serial = 0;
-  const onBytes = (count: number): void => {
-    bytes += count;
-    if (bytes > options.mostBytes)
-      throw new AppError(
-        'payload_too_large',
-        `the files have more than ${options.mostBytes} bytes: load such documents with xml2er, which has no such limit`,
-      );
-  };
-  const fetched = async (locations: readonly string[], kind: 'xsd' | 'xml'): Promise<string[]> => {
-    const paths: string[] = [];
-    for (const text of locations) {
-      if (!isRemoteLocation(text)) {
-        paths.push(text);
-        continue;
-      }
-      const location = parseRemoteLocation(text);
-      const found = await fetchLocation(location, {
-        check: (url, by) => checkAddress(guards[by], url),
-        access: await accessOfOrganisation(options, { idOrg, credential: credential ?? null }, location),
-        directory: join(directory, String((serial += 1))),
-        signal,
-        scratch: directory,
-        ownKeys: false,
-        onBytes,
-        wanted: null,
-        spool: null,
-        ...(kind === 'xsd' ? { follows: false } : {}),
-      });
-      paths.push(...found.paths);
-    }
-    return paths;
-  };
-  try {
-    return { xsd: await fetched(xsd, 'xsd'), xml: await fetched(xml, 'xml') };
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new AppError(
-      'service_unavailable',
-      `the files cannot be fetched within ${fixedLimits.schemaFetchMs / 1000} s: make the schema with xsd2er, which has no such limit`,
-      { cause: error },
+): Promise<FetchedSources> {
+  const { allowedHosts, mostBytes } = options;
+  const placesOf = (texts: readonly string[]): Promise<SourcePlace[]> =>
+    Promise.all(
+      texts.map(async (text) => ({
+        text,
+        access: isRemoteLocation(text)
+          ? await accessOfOrganisation(
+              options,
+              { idOrg, credential: credential ?? null },
+              parseRemoteLocation(text),
+            )
+          : null,
+      })),
     );
+  const [xsdPlaces, xmlPlaces] = [await placesOf(xsd), await placesOf(xml)];
+  const leave = await options.turns.take(idOrg);
+  try {
+    const process = await options.processes.take(idOrg);
+    // ends the process if it has not answered
+    const timer = setTimeout(() => process.release(), fixedLimits.schemaFetchMs);
+    try {
+      return (await process.ask({
+        what: 'fetch',
+        fetch: { xsd: xsdPlaces, xml: xmlPlaces, allowedHosts, directory, mostBytes },
+      } satisfies LookRequest)) as FetchedSources;
+    } catch (error) {
+      throw faultOf(error);
+    } finally {
+      clearTimeout(timer);
+      process.release();
+    }
+  } finally {
+    leave();
   }
+}
+
+/** The error that the process reported, or the reason that it was ended for. */
+function faultOf(error: unknown): Error {
+  if (error instanceof LookProcessEnd) {
+    if (error.limit !== null)
+      return new AppError(
+        'unprocessable_input',
+        `the process that fetched the files was ended: ${error.limit}`,
+      );
+    return tooSlow();
+  }
+  if (error instanceof Error) return error;
+  const { code, message, isTimeout } = error as LookFault;
+  if (isTimeout === true) return tooSlow();
+  return code !== null && Object.hasOwn(errorCatalogue, code)
+    ? new AppError(code as ErrorCode, message)
+    : new Error(message);
+}
+
+function tooSlow(): AppError {
+  return new AppError(
+    'service_unavailable',
+    `the files cannot be fetched within ${fixedLimits.schemaFetchMs / 1000} s: make the schema with xsd2er, which has no such limit`,
+  );
 }

@@ -85,6 +85,11 @@ export async function followSchemas(
     for (const key of found.flat()) {
       if (known.has(key)) continue;
       known.add(key);
+      if (known.size > fixedLimits.followedSchemas)
+        throw new AppError(
+          'unprocessable_input',
+          `${first[0]}: leads to more than ${fixedLimits.followedSchemas} other schema documents`,
+        );
       waiting.push(key);
     }
   }

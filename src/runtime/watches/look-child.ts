@@ -1,4 +1,4 @@
-/** The process that looks at places of watches: reads requests from its input, a line each, and prints their answers. */
+/** The process that looks at places of watches and fetches sources of schemas: reads requests from its input, a line each, and prints their answers. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -53,6 +53,10 @@ async function answer(id: number, request: LookRequest): Promise<unknown> {
     current = { location, over };
     return { fileSystem: location.fileSystem };
   }
+  if (request.what === 'fetch') {
+    const { fetchSources } = await import('../remote/source-fetch.ts');
+    return fetchSources(request.fetch);
+  }
   const { location } = current!;
   if (request.what === 'digest') return location.digest(request.object);
   let part: MetObject[] = [];
@@ -69,7 +73,12 @@ async function answer(id: number, request: LookRequest): Promise<unknown> {
 function faultOf(error: unknown): LookFault {
   if (error instanceof AppError && error.code !== 'internal_error')
     return { code: error.code, message: error.message };
-  return { code: null, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const isTimeout = error instanceof Error && error.name === 'TimeoutError';
+  return {
+    code: null,
+    isTimeout,
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
 }
 
 void serve();

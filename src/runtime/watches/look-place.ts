@@ -1,6 +1,7 @@
 /** A place as the process that looks at it is told of it, and what it is asked (`src/adapters/processes/look-processes.ts`). */
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { SourceFetch } from '../remote/source-fetch.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 
@@ -31,11 +32,12 @@ export interface RowPlace {
 
 export type LookPlace = FilePlace | RowPlace;
 
-/** `objects` is answered in parts, each of them a list of objects. */
+/** `objects` is answered in parts, each of them a list of objects; `fetch` with `FetchedSources`. */
 export type LookRequest =
   | { readonly what: 'open'; readonly place: LookPlace; readonly settings: LookSettings }
   | { readonly what: 'objects' }
   | { readonly what: 'digest'; readonly object: MetObject }
+  | { readonly what: 'fetch'; readonly fetch: SourceFetch }
   | { readonly what: 'close' };
 
 export interface OpenedPlace {
@@ -46,4 +48,6 @@ export interface OpenedPlace {
 export interface LookFault {
   readonly code: string | null;
   readonly message: string;
+  /** the request's own time limit had passed */
+  readonly isTimeout?: boolean;
 }

@@ -94,4 +94,25 @@ describe('schema documents that are followed', () => {
   it('must be there where they are named', async () => {
     await expect(followed(keyedSchemas, {}, ['a.xsd'])).rejects.toThrow('a.xsd');
   });
+
+  it('are so many at most, for a server that leads on for ever', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'followed-'));
+    folders.push(folder);
+    let asked = 0;
+    const place = {
+      ...addressedSchemas,
+      async download(key: string, to: string) {
+        asked += 1;
+        const name = key.slice(key.lastIndexOf('/') + 1, -4);
+        const text = schema(...Array.from({ length: 200 }, (_, at) => `${name}-${at}.xsd`));
+        await writeFile(to, text);
+        return text.length;
+      },
+    };
+    await expect(followSchemas(place, ['https://a.example/on.xsd'], folder)).rejects.toMatchObject({
+      code: 'unprocessable_input',
+      message: 'https://a.example/on.xsd: leads to more than 20000 other schema documents',
+    });
+    expect(asked).toBeLessThan(300);
+  });
 });

@@ -1,0 +1,116 @@
+/** XSD addresses whose servers drip, never end, or lead in a circle: the request fails in time, others' schemas are made meanwhile, and the service keeps its memory. */
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  createServiceClient,
+  type Problem,
+  type SchemaAnswer,
+  type ServiceClient,
+} from '../../support/service/client.ts';
+import type { RunningService, ServiceHome } from '../../support/service/start.ts';
+import { useTrial } from '../../support/service/trial.ts';
+
+const open = '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">';
+const whole = `${open}<xs:element name="note" type="xs:string"/></xs:schema>`;
+const junk = Buffer.alloc(64 * 1024, '<!-- x -->');
+
+/** The most memory that the process has had, in MB. */
+const peakOf = async (pid: number): Promise<number> =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'latin1'))![1]) / 1000;
+
+describe('an XSD address of a hostile server', { timeout: 120_000 }, () => {
+  const trial = useTrial();
+  let home: ServiceHome;
+  let service: RunningService;
+  let origin: string;
+  let own: ServiceClient;
+  const organisations: ServiceClient[] = [];
+
+  const create = (client: ServiceClient, path: string) =>
+    client.post<Problem & SchemaAnswer>('/v2/schema/create', { name: path.slice(1), xsd: [origin + path] });
+
+  beforeAll(async () => {
+    const web: Server = createServer((request, response) => {
+      const path = request.url!;
+      if (path === '/whole.xsd') response.end(whole);
+      else if (path === '/drip.xsd') {
+        response.write(open);
+        const timer = setInterval(() => response.write(' '), 500);
+        response.on('close', () => clearInterval(timer));
+      } else if (path === '/endless.xsd') {
+        response.write(open);
+        const send = (): void => {
+          while (!response.destroyed && response.write(junk));
+        };
+        response.on('drain', send);
+        send();
+      } else response.writeHead(302, { Location: '/circle.xsd' }).end();
+    });
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+    trial.keep(web, async () => {
+      web.closeAllConnections();
+      web.close();
+    });
+    origin = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+    home = await trial.home({ 'svc.allow.hosts': new URL(origin).host });
+    service = await trial.service(home);
+    own = service.client;
+    for (const name of ['a', 'b', 'c']) {
+      const { body: org } = await own.post<{ id_org: number }>('/v2/admin/orgs', { name });
+      const { body } = await own.post<{ key: string }>('/v2/admin/keys', {
+        name,
+        scopes: ['schemas:write', 'schemas:read'],
+        id_org: org.id_org,
+      });
+      organisations.push(createServiceClient(service.url, body.key));
+    }
+  });
+
+  it('that drips is given up in time, and delays no other organisation', async () => {
+    const started = Date.now();
+    const dripping = organisations.flatMap((client) => [
+      create(client, '/drip.xsd'),
+      create(client, '/drip.xsd'),
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const before = Date.now();
+    expect((await create(own, '/whole.xsd')).status).toBe(201);
+    const { body } = await own.post<SchemaAnswer>('/v2/schema/create', {
+      name: 'x',
+      xml: [`${origin}/whole.xsd`],
+    });
+    expect(body.root_elements).toEqual(['schema']);
+    expect(Date.now() - before).toBeLessThan(10_000);
+    for (const { status, body: problem } of await Promise.all(dripping)) {
+      expect([status, problem.code]).toEqual([503, 'service_unavailable']);
+      expect(problem.detail).toContain('cannot be fetched within 30 s');
+    }
+    expect(Date.now() - started).toBeLessThan(45_000);
+  });
+
+  it('that never ends is left once the set is too large', async () => {
+    const { status, body } = await create(own, '/endless.xsd');
+    expect([status, body.detail]).toEqual([413, 'the schema documents have more than 268435456 bytes']);
+  });
+
+  it('that leads in a circle is left after a few addresses', async () => {
+    const { status, body } = await create(own, '/circle.xsd');
+    expect([status, body.detail]).toEqual([
+      422,
+      expect.stringContaining('leads from one address to the next'),
+    ]);
+  });
+
+  it('costs the service no memory, and leaves no file and no process', async () => {
+    expect(await peakOf(service.pid)).toBeLessThan(400);
+    expect(
+      (await readdir(join(home.directory, 'tmp'))).filter((name) => name.startsWith('addresses-')),
+    ).toEqual([]);
+    const children = await readFile(`/proc/${service.pid}/task/${service.pid}/children`, 'latin1');
+    for (const pid of children.trim().split(' '))
+      expect(await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')).not.toContain('look.mjs');
+  });
+});
