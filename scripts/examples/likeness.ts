@@ -10,6 +10,7 @@ const byMember: Readonly<Record<string, unknown>> = {
   total: 270_553_174_016,
   free: 71_203_110_912,
   id_key: '208c83bed142d284b2ac',
+  trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
   request_id: '6b0f6f4e-0c5c-4a55-9d5c-3c8b9a7f1d10',
   timestamp: '2026-09-21T14:13:21.301+00:00',
 };
@@ -19,7 +20,7 @@ export function createLikeness(home: string, url: string): (answer: unknown) => 
   const ofText = (text: string): string =>
     text
       .replaceAll(home, '/srv/conversions')
-      .replaceAll(/\bsvk_\w+/g, 'svk_8c1f0a52_…')
+      .replaceAll(/\bsvk_[\w-]+/g, 'svk_8c1f0a52_…')
       .replaceAll(/\buploads\/[0-9a-f]{16}\//g, 'uploads/7f3c9a5240b14c8e/')
       .replaceAll(url, 'https://conversions.example')
       .replaceAll(
