@@ -284,9 +284,22 @@ function hasOtherYears(pieces: readonly Uint8Array[], at: number): boolean {
       .split('\n')
       .some((line) => {
         const cell = line.split('\t')[at];
-        return cell !== undefined && cell !== '\\N' && !/^(?!0000)\d{4}-|^\d{2}:/.test(cell);
+        return (
+          cell !== undefined && cell !== '\\N' && (!/^(?!0000)\d{4}-|^\d{2}:/.test(cell) || leavesYears(cell))
+        );
       }),
   );
+}
+
+const firstMs = Date.parse('0001-01-01T00:00:00Z');
+const endMs = Date.parse('+010000-01-01T00:00:00Z');
+
+/** Whether a date with a time of the years 1 to 9999 is in another year in UTC, or because its hour is 24. */
+function leavesYears(cell: string): boolean {
+  if (!/^(?:0001-01-01T|9999-12-31T)/.test(cell)) return false;
+  const zone = /(?:Z|[+-]\d\d:\d\d)$/.exec(cell.slice(19))?.[0] ?? 'Z';
+  const ms = Date.parse(cell.slice(0, 19) + zone);
+  return ms < firstMs || ms >= endMs;
 }
 
 const lockSeconds = 15 * 60;

@@ -99,6 +99,31 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     ]);
   });
 
+  it.each(['0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00', '9999-12-31T24:00:00Z'])(
+    'keeps %s, which is in no year that a column holds, as text',
+    async (moment) => {
+      const database = `years_${moment.replaceAll(/\D/g, '')}`;
+      const address = await place(database);
+      const document = (start: string, end: string): Uint8Array =>
+        bytesOf(`<visit><start>${start}</start><end>${end}</end></visit>`);
+      const usual = document('2024-07-01T10:00:00+02:00', '2024-07-01T11:00:00Z');
+      const odd = document(moment, '0001-01-01T00:00:00-14:00');
+      const model = modelOf(inferred([usual]), 3);
+      await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, [usual]);
+      await loadInto(createMysqlRowSink(address), { model, idJob: 2 }, [odd]);
+      const written = await readFrom(createMysqlRowSource(address), model);
+      for (const [at, given] of [usual, odd].entries())
+        expect(compareXml(given, written[at]!, { asText: true })).toEqual([]);
+      const types = await server.run(
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = database() AND table_name = 'visit' AND column_name IN ('start', 'end');",
+        undefined,
+        database,
+      );
+      expect(types).toMatch(/start\s+longtext/);
+      expect(types).toMatch(/end\s+datetime/);
+    },
+  );
+
   it('takes later versions: further columns and tables, wider types', async () => {
     const address = await place('evolving');
     const first = compiled(version('', 'xs:short'));
