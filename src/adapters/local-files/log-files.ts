@@ -5,22 +5,29 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
-import type { FileStore } from '../../ports/files/organisation-files.ts';
+import type { FileStore, LocatedFile } from '../../ports/files/organisation-files.ts';
+import { walkFiles } from './walk.ts';
 
 export const localFiles: Pick<FileStore, 'listFiles' | 'read' | 'write' | 'discard'> = {
-  async *listFiles(location) {
+  async *listFiles(location, scan) {
     const facts = await factsOf(location);
     if (facts?.isFile()) yield { name: basename(location), location, ...shown(facts) };
     if (facts?.isDirectory() !== true) return;
+    if (scan !== undefined) {
+      for await (const path of walkFiles(location, scan)) {
+        const found = scan.accept(nameBelow(location, path)) ? await locatedFile(location, path) : null;
+        if (found !== null) yield found;
+      }
+      return;
+    }
     const entries = await readdir(location, { recursive: true, withFileTypes: true });
     const paths = entries
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
     for (const path of paths.toSorted()) {
-      const found = await factsOf(path);
+      const found = await locatedFile(location, path);
       // gone since the folder was read
-      if (found === null) continue;
-      yield { name: relative(location, path).split(sep).join('/'), location: path, ...shown(found) };
+      if (found !== null) yield found;
     }
   },
 
@@ -74,6 +81,15 @@ function factsOf(path: string): Promise<BigIntStats | null> {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
     throw error;
   });
+}
+
+async function locatedFile(folder: string, path: string): Promise<LocatedFile | null> {
+  const facts = await factsOf(path);
+  return facts === null ? null : { name: nameBelow(folder, path), location: path, ...shown(facts) };
+}
+
+function nameBelow(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join('/');
 }
 
 function shown(facts: BigIntStats) {

@@ -88,15 +88,19 @@ export function createObjectFileStore({ objects, prefix, roots }: ObjectFileStor
       return removed;
     },
 
-    async *listFiles(location) {
+    async *listFiles(location, scan) {
       if (!isHere(location)) {
-        if (roots !== null) yield* roots.listFiles(location);
+        if (roots !== null) yield* roots.listFiles(location, scan);
         return;
       }
       const key = keyAt(location);
       const file = await objects.head(key);
-      if (file === null) yield* below(key);
-      else {
+      if (file === null) {
+        for await (const found of below(key)) {
+          scan?.onEntry();
+          yield found;
+        }
+      } else {
         const { bytes, modified, version } = file;
         yield { name: key.slice(key.lastIndexOf('/') + 1), location, bytes, modified, version };
       }

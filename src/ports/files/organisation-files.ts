@@ -16,6 +16,13 @@ export interface ExpiredUploads {
   readonly except: ReadonlySet<string>;
 }
 
+export interface FileScan {
+  /** whether a file is wanted, by its name below the location; others may be left out */
+  readonly accept: (name: string) => boolean;
+  /** called for each file, and for each folder where there are such; what it throws ends the list */
+  readonly onEntry: () => void;
+}
+
 /** A file at or below a location. */
 export interface LocatedFile {
   /** relative to what was listed, '/'-separated; of a file that was listed itself its own name */
@@ -43,8 +50,11 @@ export interface FileStore {
    * AppError `path_not_allowed` outside, `input_not_found` when `mustExist` and absent. Answers the absolute location.
    */
   resolve(idOrg: number, path: string, mustExist: boolean): Promise<string>;
-  /** The files at or below a location that `resolve` has answered, in the order of their names; none where there is none. */
-  listFiles(location: string): AsyncIterable<LocatedFile>;
+  /**
+   * The files at or below a location that `resolve` has answered, in the order of their names; none where there is none. With `scan`, in any order
+   * and one by one, so that a folder may have any number of them.
+   */
+  listFiles(location: string, scan?: FileScan): AsyncIterable<LocatedFile>;
   /** null: there is no such file */
   read(location: string, range?: ByteRange): Promise<ReadableStream<Uint8Array> | null>;
   /** Over what stood there, whole or not at all; answers the size. */

@@ -6,6 +6,8 @@ import type { FileStore, LocatedFile } from '../../ports/files/organisation-file
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../ports/watched-locations.ts';
 import { nameTest } from '../../watches/names.ts';
+import { LookLimit } from '../../watches/scheduler/look-limit.ts';
+import { mostListed } from './looks.ts';
 
 /** AppErrors of `FileStore.resolve`; `invalid_option` for a file. */
 export async function openFolder(
@@ -23,8 +25,13 @@ export async function openFolder(
     fileSystem: facts === null ? null : String(facts.dev),
     async *objects() {
       let isEmpty = true;
+      let count = 0;
+      const onEntry = (): void => {
+        count += 1;
+        if (count > mostListed) throw new LookLimit(`it lists more than ${mostListed} files and folders`);
+      };
       try {
-        for await (const file of files.listFiles(folder)) {
+        for await (const file of files.listFiles(folder, { accept, onEntry })) {
           isEmpty = false;
           if (file.location === folder)
             throw new AppError('invalid_option', 'it is a file: a watch looks at a folder');

@@ -11,7 +11,7 @@ import { LookLimit } from '../../watches/scheduler/look-limit.ts';
 import type { LookFault, LookPlace, LookRequest, LookSettings, OpenedPlace } from './look-place.ts';
 
 /** Objects of one look, past it the look ends: each is a row of the metadata database. */
-const mostObjects = 1_000_000;
+export const mostListed = 1_000_000;
 
 /** AppErrors of the place, and `LookLimit`. The process is given back, or ended, when `signal` is aborted. */
 export async function lookElsewhere(
@@ -35,7 +35,7 @@ export async function lookElsewhere(
         for await (const part of process.parts({ what: 'objects' } satisfies LookRequest)) {
           const objects = part as readonly MetObject[];
           count += objects.length;
-          if (count > mostObjects) throw new LookLimit(`it lists more than ${mostObjects} files`);
+          if (count > mostListed) throw new LookLimit(`it lists more than ${mostListed} files`);
           yield* objects;
         }
       } catch (error) {

@@ -3,10 +3,13 @@ import { AppError } from '../../errors.ts';
 import type { MetObject, WatchClaim } from '../../ports/stores/watches.ts';
 import { openPlace } from '../place.ts';
 import { removesGone } from '../request.ts';
+import { LookLimit } from './look-limit.ts';
 import type { TurnOptions } from './options.ts';
 
 /** objects that are recorded at once */
 const chunk = 1000;
+/** characters of all names of a watch whose files are removed when they go: these are held to the end of a look */
+const mostNameCharacters = 32 * 1024 * 1024;
 
 /** False: the claim is lost. AppErrors of the location. */
 export async function look(
@@ -18,11 +21,16 @@ export async function look(
   if (sinceMs === null) return false;
   const location = await locations.open(await openPlace(adapters.secrets, claim), signal);
   const names: string[] | null = removesGone(claim.watch.options) ? [] : null;
+  let characters = 0;
   let met: MetObject[] = [];
   for await (const object of location.objects()) {
     signal.throwIfAborted();
     met.push(object);
     names?.push(object.name);
+    if (names !== null && (characters += object.name.length) > mostNameCharacters)
+      throw new LookLimit(
+        `its names of files have more than ${mostNameCharacters} characters: watch parts of it, or without --delete-missing`,
+      );
     if (met.length < chunk) continue;
     if (!(await schedule.recordObjects(claim, met))) return false;
     met = [];

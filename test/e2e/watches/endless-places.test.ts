@@ -1,6 +1,8 @@
 /** Servers of tenants that never come to an end: the watch says which limit it met, and the service stays as it was, also when it starts again. */
 import { createServer as createSocketServer, type AddressInfo, type Socket } from 'node:net';
-import { readFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startEndlessMysql } from '../../support/servers/endless-mysql.ts';
 import type { RunningService } from '../../support/service/start.ts';
@@ -72,5 +74,33 @@ describe('places without an end', { timeout: 120_000 }, () => {
       stalled: paused.stalled,
     });
     expect(sockets.size).toBe(looks);
+  });
+
+  it('cost the service no memory if they are folders of its own with very many files', async () => {
+    const home = await trial.home({ 'cmd.enabled': 'true' });
+    const folder = join(home.directory, 'files', '1', 'many');
+    // uploads have a folder each, and outputs of jobs lie beside each other
+    for (let group = 0; group < 80; group += 1) {
+      await mkdir(join(folder, String(group)), { recursive: true });
+      for (let at = 0; at < 500; at += 1)
+        writeFileSync(join(folder, String(group), `${'n'.repeat(200)}${at}`), '');
+    }
+    const service = await trial.service(home);
+    const watches = watchClient(service.client);
+    const before = await peakOf(service.pid);
+    const made = [];
+    for (let at = 0; at < 4; at += 1)
+      made.push(
+        await watches.create({
+          name: `w${at}`,
+          location: 'many',
+          pattern: '*.xml',
+          every: '1s',
+          target: `metadb:w${at}`,
+        }),
+      );
+    for (const { id_watch: id } of made)
+      await eventually('a look', async () => (await watches.get(id)).last_run);
+    expect((await peakOf(service.pid)) - before).toBeLessThan(120);
   });
 });
