@@ -39,7 +39,11 @@ export function parsePathPattern(path: string): PathPattern | null {
   const parts = path.split('/');
   const first = parts.findIndex((part) => wildcard.test(part));
   const above = parts.slice(0, first).join('/');
-  const below = parts.slice(first).filter((part) => part !== '' && part !== '.');
+  const below = parts
+    .slice(first)
+    .filter((part) => part !== '' && part !== '.')
+    // `**/**` means the same as `**`, and costs a comparison more for each folder
+    .filter((part, at, all) => part !== '**' || all[at - 1] !== '**');
   if (below.includes('..')) refuse(path, '.. does not stand behind a wildcard: begin with the folder itself');
   if (below.length > fixedLimits.patternSegments)
     refuse(path, `a pattern has at most ${fixedLimits.patternSegments} names from its first wildcard on`);

@@ -3,6 +3,7 @@ import { parseRemoteLocation } from '../../files/remote-location.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { fetchLocation } from '../../runtime/remote/fetch.ts';
 import { counted } from '../reports/counted.ts';
+import { createFetchRoom } from './fetch-room.ts';
 import { localFolder } from './remote-files.ts';
 import { accessFor, checksOf } from './remote-sources.ts';
 import type { ToolSession } from './tool-session.ts';
@@ -27,6 +28,11 @@ export async function fetchRemote(
   const location = parseRemoteLocation(text);
   const begun = performance.now();
   let bytes = 0;
+  const { home } = session;
+  // what a person starts may fill the person's own disk
+  const room = session.byHand
+    ? null
+    : createFetchRoom({ directory: home.home.directory, mostBytes: home.config.limits.diskBytes });
   const access = await accessFor(session, location);
   // executors of Spark read documents themselves
   const leaves = spools === 'documents' && session.request.engine === 'spark';
@@ -42,6 +48,7 @@ export async function fetchRemote(
     onBytes: (count) => {
       bytes += count;
       session.progress(0);
+      room?.(count);
     },
     wanted: wanted ?? null,
     spool: spools === undefined ? null : session.spool,
