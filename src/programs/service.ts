@@ -4,8 +4,9 @@ export const programs = {
   worker: () => import('../runtime/worker-main.ts'),
   administer: () => import('../tools/cli/administer.ts'),
   migrate: () => import('../tools/commands/transfer.ts'),
-  // a process that the scheduler of watches starts
+  // processes that the service starts
   look: () => import('../runtime/watches/look-child.ts'),
+  fetch: () => import('../runtime/remote/fetch-child.ts'),
   // a thread of the service
   'schema-compiler': () => import('../tools/schemas/compiler-thread.ts'),
 };

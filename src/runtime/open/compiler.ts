@@ -61,7 +61,7 @@ export function openCompiler({ files, home, config, adapters }: CompilerParts): 
   });
   const here = waiting(fixedLimits.compileWaitMs);
   const processes = createLookProcesses({
-    entry: [launcher, 'service/look'],
+    entry: [launcher, 'service/fetch'],
     workingDirectory: home.directory,
     memoryBytes: limits.lookMemoryBytes,
     most: fixedLimits.schemaFetches,

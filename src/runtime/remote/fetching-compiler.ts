@@ -11,9 +11,9 @@ import { fixedLimits } from '../../config/limits.ts';
 import { AppError, errorCatalogue, type ErrorCode } from '../../errors.ts';
 import { isRemoteLocation, parseRemoteLocation } from '../../files/remote-location.ts';
 import type { SchemaCompiler, SchemaSources } from '../../ports/processes/schema-compiler.ts';
-import type { LookFault, LookRequest } from '../watches/look-place.ts';
+import type { ChildFault } from '../child-requests.ts';
 import { accessOfOrganisation, type AccessOptions } from './access.ts';
-import type { FetchedSources, SourcePlace } from './source-fetch.ts';
+import type { FetchedSources, FetchRequest, SourcePlace } from './source-fetch.ts';
 
 export interface AddressedSources extends AccessOptions {
   readonly allowedHosts: readonly string[];
@@ -70,9 +70,8 @@ async function fetchElsewhere(
     const timer = setTimeout(() => process.release(), fixedLimits.schemaFetchMs);
     try {
       return (await process.ask({
-        what: 'fetch',
         fetch: { xsd: xsdPlaces, xml: xmlPlaces, allowedHosts, directory, mostBytes },
-      } satisfies LookRequest)) as FetchedSources;
+      } satisfies FetchRequest)) as FetchedSources;
     } catch (error) {
       throw faultOf(error);
     } finally {
@@ -95,7 +94,7 @@ function faultOf(error: unknown): Error {
     return tooSlow();
   }
   if (error instanceof Error) return error;
-  const { code, message, isTimeout } = error as LookFault;
+  const { code, message, isTimeout } = error as ChildFault;
   if (isTimeout === true) return tooSlow();
   return code !== null && Object.hasOwn(errorCatalogue, code)
     ? new AppError(code as ErrorCode, message)

@@ -1,4 +1,4 @@
-/** Fetches the sources of a schema that lie in buckets, on servers and on the web; runs in a child process (`src/runtime/watches/look-child.ts`). */
+/** Fetches the sources of a schema that lie in buckets, on servers and on the web; runs in a child process (`fetch-child.ts`). */
 import { join } from 'node:path';
 import { checkAddress, createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
@@ -23,6 +23,9 @@ export interface SourceFetch {
   /** of all sources together; XSD sets have a lower limit of their own */
   readonly mostBytes: number;
 }
+
+/** A request to the child process; `close` comes when its answer is no longer wanted. */
+export type FetchRequest = { readonly fetch: SourceFetch } | { readonly what: 'close' };
 
 /** Paths of this machine. */
 export interface FetchedSources {

@@ -1,7 +1,6 @@
 /** A place as the process that looks at it is told of it, and what it is asked (`src/adapters/processes/look-processes.ts`). */
 import type { PlaceAccess } from '../../adapters/remote-inputs/remote-requests.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
-import type { SourceFetch } from '../remote/source-fetch.ts';
 import type { QueryMark } from '../../ports/stores/query-marks.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 
@@ -32,22 +31,13 @@ export interface RowPlace {
 
 export type LookPlace = FilePlace | RowPlace;
 
-/** `objects` is answered in parts, each of them a list of objects; `fetch` with `FetchedSources`. */
+/** `objects` is answered in parts, each of them a list of objects. */
 export type LookRequest =
   | { readonly what: 'open'; readonly place: LookPlace; readonly settings: LookSettings }
   | { readonly what: 'objects' }
   | { readonly what: 'digest'; readonly object: MetObject }
-  | { readonly what: 'fetch'; readonly fetch: SourceFetch }
   | { readonly what: 'close' };
 
 export interface OpenedPlace {
   readonly fileSystem: string | null;
-}
-
-/** What was wrong, as an AppError has it; `code` null: an unexpected fault. */
-export interface LookFault {
-  readonly code: string | null;
-  readonly message: string;
-  /** the request's own time limit had passed */
-  readonly isTimeout?: boolean;
 }

@@ -8,7 +8,8 @@ import { AppError, errorCatalogue, type ErrorCode } from '../../errors.ts';
 import type { MetObject } from '../../ports/stores/watches.ts';
 import type { WatchedLocation } from '../../ports/watched-locations.ts';
 import { LookLimit } from '../../watches/scheduler/look-limit.ts';
-import type { LookFault, LookPlace, LookRequest, LookSettings, OpenedPlace } from './look-place.ts';
+import type { ChildFault } from '../child-requests.ts';
+import type { LookPlace, LookRequest, LookSettings, OpenedPlace } from './look-place.ts';
 
 /** Objects of one look, past it the look ends: each is a row of the metadata database. */
 export const mostListed = 1_000_000;
@@ -65,7 +66,7 @@ function faultOf(error: unknown): Error {
     );
   }
   if (error instanceof Error) return error;
-  const { code, message } = error as LookFault;
+  const { code, message } = error as ChildFault;
   if (code === null || !Object.hasOwn(errorCatalogue, code)) return new Error(message);
   // a limit of ours: the next look would meet it again
   if (message.includes('svc.limits.')) return new LookLimit(message);
