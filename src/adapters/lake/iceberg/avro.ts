@@ -69,15 +69,18 @@ export function readAvro(bytes: Uint8Array, label: string): Record<string, unkno
 
 function recordsOf(bytes: Buffer): Record<string, unknown>[] {
   if (!bytes.subarray(0, 4).equals(magic)) throw new Error('it does not begin as such a file does');
-  const head = metadataType.decode(bytes, 4) as { value: Record<string, Buffer>; offset: number };
-  const type = typeOf(head.value['avro.schema']!.toString());
-  const unpacked = unpacker(head.value['avro.codec']?.toString() ?? 'null');
+  let at = 4;
+  const head = readHead();
+  const type = typeOf(head.get('avro.schema')!.toString());
+  const unpacked = unpacker(head.get('avro.codec')?.toString() ?? 'null');
   const records: Record<string, unknown>[] = [];
-  let at = head.offset + 16;
+  at += 16;
   while (at < bytes.length) {
-    const [count, size] = [next(long), next(long)] as [bigint, bigint];
-    const block = unpacked(bytes.subarray(at, at + Number(size)));
-    at += Number(size) + 16;
+    const count = next();
+    const block = unpacked(nextBytes());
+    at += 16;
+    // each record has a byte at least
+    if (count < 0n || count > block.length) throw new Error('it ends too early');
     for (let left = Number(count), from = 0; left > 0; left -= 1) {
       const decoded = type.decode(block, from) as { value: Record<string, unknown>; offset: number };
       if (decoded.offset < 0) throw new Error('it ends too early');
@@ -87,22 +90,45 @@ function recordsOf(bytes: Buffer): Record<string, unknown>[] {
   }
   return records;
 
-  function next(of: Type): unknown {
-    const decoded = of.decode(bytes, at) as { value: unknown; offset: number };
+  function next(): bigint {
+    const decoded = long.decode(bytes, at) as { value: bigint; offset: number };
     if (decoded.offset < 0) throw new Error('it ends too early');
     at = decoded.offset;
     return decoded.value;
   }
+
+  function nextBytes(): Buffer {
+    const size = next();
+    if (size < 0n || size > bytes.length - at) throw new Error('it ends too early');
+    const from = at;
+    at += Number(size);
+    return bytes.subarray(from, at);
+  }
+
+  /** A map of bytes. Its blocks may claim any number of entries, which avsc would believe. */
+  function readHead(): ReadonlyMap<string, Buffer> {
+    const found = new Map<string, Buffer>();
+    for (let count = next(); count !== 0n; count = next()) {
+      // a negative number of entries stands before the size of the block
+      if (count < 0n) next();
+      for (let left = count < 0n ? -count : count; left > 0n; left -= 1n)
+        found.set(nextBytes().toString(), nextBytes());
+    }
+    return found;
+  }
 }
+
+/** bytes that a block may unpack to: those of manifests have some megabytes */
+const longestBlock = 512 * 1024 * 1024;
 
 function unpacker(codec: string): (block: Buffer) => Buffer {
   switch (codec) {
     case 'null':
       return (block) => block;
     case 'deflate':
-      return inflateRawSync;
+      return (block) => inflateRawSync(block, { maxOutputLength: longestBlock });
     case 'zstandard':
-      return zstdDecompressSync;
+      return (block) => zstdDecompressSync(block, { maxOutputLength: longestBlock });
     default:
       throw new Error(`its codec is ${codec}; those known are deflate and zstandard`);
   }
