@@ -40,6 +40,9 @@ const version = (
       <xs:element name="count" type="${count}"/>${more}
     </xs:sequence></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`;
 
+const visitOf = (start: string, end: string): Uint8Array =>
+  bytesOf(`<visit><start>${start}</start><end>${end}</end></visit>`);
+
 const columns = () => ['local', 'instant', 'neither'].map((name) => ({ name, zoned: true }));
 
 describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
@@ -104,10 +107,8 @@ describe('MariaDB', { timeout: 300_000, ...needs(mariadbParts) }, () => {
     async (moment) => {
       const database = `years_${moment.replaceAll(/\D/g, '')}`;
       const address = await place(database);
-      const document = (start: string, end: string): Uint8Array =>
-        bytesOf(`<visit><start>${start}</start><end>${end}</end></visit>`);
-      const usual = document('2024-07-01T10:00:00+02:00', '2024-07-01T11:00:00Z');
-      const odd = document(moment, '0001-01-01T00:00:00-14:00');
+      const usual = visitOf('2024-07-01T10:00:00+02:00', '2024-07-01T11:00:00Z');
+      const odd = visitOf(moment, '0001-01-01T00:00:00-14:00');
       const model = modelOf(inferred([usual]), 3);
       await loadInto(createMysqlRowSink(address), { model, idJob: 1 }, [usual]);
       await loadInto(createMysqlRowSink(address), { model, idJob: 2 }, [odd]);
