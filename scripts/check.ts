@@ -1,4 +1,4 @@
-/** `npm run check`: format, lint, both type checks and the golden files that need no database, side by side. */
+/** `npm run check`: format, lint, types, rules and the golden files that need no database, side by side. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,16 +23,11 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const checks: readonly Check[] = [
   {
     name: 'format',
-    // prettier-ignore
-    argv: ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--cache', '--cache-strategy', 'content', '.'],
-    mend: 'npx prettier --write .',
+    argv: ['node_modules/oxfmt/bin/oxfmt', '--check', '.'],
+    mend: 'npx oxfmt .',
   },
   { name: 'lint', argv: ['node_modules/oxlint/bin/oxlint', '.'] },
   { name: 'types', argv: ['node_modules/typescript/bin/tsc', '--pretty', 'false', '-p', 'tsconfig.json'] },
-  {
-    name: 'types without Node',
-    argv: ['node_modules/typescript/bin/tsc', '--pretty', 'false', '-p', 'src/tsconfig.json'],
-  },
   { name: 'rules', argv: ['node_modules/vitest/vitest.mjs', 'run', 'test/rules', '--reporter=dot'] },
   { name: 'wasm', argv: ['scripts/wasm/index.ts', '--check'], mend: 'npm run wasm' },
   { name: 'page', argv: ['scripts/ui.ts', '--check'], mend: 'npm run ui' },

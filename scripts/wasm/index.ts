@@ -2,9 +2,10 @@
  * `npm run wasm`: compiles the AssemblyScript of the kernels into the modules that hold their bytes.
  * `-- --check`: only tells whether those modules are current; ends with 1 when one is not.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
-import asc from 'assemblyscript/asc';
 import { HEAP_AT } from '../../src/engine/parquet/kernel/layout.ts';
 import { HEAP_AT as CELLS_HEAP_AT } from '../../src/engine/parquet/reading/kernel/layout.ts';
 import { FIELDS_AT } from '../../src/engine/records/kernel/layout.ts';
@@ -20,6 +21,9 @@ import { rowsPrelude } from './rows-kernel.ts';
 import { scanPrelude } from './scan-kernel.ts';
 import { shredPrelude } from './shred-kernel.ts';
 
+const { version: compilerVersion } = createRequire(import.meta.url)('assemblyscript/package.json') as {
+  version: string;
+};
 const engine = join(import.meta.dirname, '../../src/engine');
 
 interface Module {
@@ -114,6 +118,7 @@ const flags = ['-O3', '--converge', '--noAssert', '--runtime', 'stub', '--enable
 
 async function compile(module: Module): Promise<Uint8Array> {
   const { source, memoryBase } = module;
+  const { default: asc } = await import('assemblyscript/asc');
   let wasm: Uint8Array | null = null;
   const { error, stderr } = await asc.main(
     [
@@ -140,19 +145,35 @@ async function compile(module: Module): Promise<Uint8Array> {
   return wasm;
 }
 
-function moduleText({ folder, source, constant }: Module, wasm: Uint8Array): string {
-  return `/** WebAssembly made of src/engine/${folder}/${source}.as by \`npm run wasm\`, as base64. */
+/** Digests of what a module is compiled from, and of its bytes: with them a check needs no compilation. */
+function digestsOf(module: Module, base64: string): string {
+  const from = [sourceText(module), ...flags, module.memoryBase, compilerVersion].join('\n');
+  return `sources ${sha256Of(from)}, bytes ${sha256Of(base64)}`;
+}
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+function moduleText(module: Module, base64: string): string {
+  const { folder, source, constant } = module;
+  return `/**
+ * WebAssembly made of src/engine/${folder}/${source}.as by \`npm run wasm\`, as base64.
+ * ${digestsOf(module, base64)}
+ */
 export const ${constant} =
-  '${Buffer.from(wasm).toString('base64')}';
+  '${base64}';
 `;
 }
 
 for (const module of modules) {
   const target = join(engine, module.folder, `${module.source}-wasm.ts`);
-  const text = moduleText(module, await compile(module));
   if (!process.argv.includes('--check')) {
-    writeFileSync(target, text);
-  } else if (readFileSync(target, 'utf8') !== text) {
+    writeFileSync(target, moduleText(module, Buffer.from(await compile(module)).toString('base64')));
+    continue;
+  }
+  const text = readFileSync(target, 'utf8');
+  if (text !== moduleText(module, /'(.*)'/.exec(text)?.[1] ?? '')) {
     console.error(`${basename(target)} is not what ${module.source}.as gives: npm run wasm`);
     process.exitCode = 1;
   }

@@ -2,7 +2,14 @@
 import type { JobStatus } from './record.ts';
 
 export type FailureReason =
-  'input' | 'memory' | 'deadline' | 'killed' | 'predecessor' | 'lost' | 'unreachable' | 'other';
+  | 'input'
+  | 'memory'
+  | 'deadline'
+  | 'killed'
+  | 'predecessor'
+  | 'lost'
+  | 'unreachable'
+  | 'other';
 
 const byStatus: Readonly<Partial<Record<JobStatus, FailureReason>>> = { expired: 'deadline', lost: 'lost' };
 

@@ -19,7 +19,8 @@ export const keySeparator = '\u001F';
 
 /** What stands at the paths of a document: its key, or the path that has no value, or more than one. */
 export type FoundKey =
-  { readonly key: string } | { readonly path: string; readonly is: 'missing' | 'repeated' };
+  | { readonly key: string }
+  | { readonly path: string; readonly is: 'missing' | 'repeated' };
 
 export interface KeyReader {
   /** `inherited`: namespaces declared around a document that is a part of a larger one */

@@ -156,7 +156,8 @@ const pointerPrefixes: Readonly<Record<string, string>> = {
 };
 
 type ValidationResult = { readonly target: string } & (
-  { readonly success: true } | { readonly success: false; readonly error: Pick<z.core.$ZodError, 'issues'> }
+  | { readonly success: true }
+  | { readonly success: false; readonly error: Pick<z.core.$ZodError, 'issues'> }
 );
 
 /** What a validator found wrong, as the problem that says so. */

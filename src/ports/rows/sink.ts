@@ -14,7 +14,13 @@ export type RowEncoding = EncodingName;
  * Options and stored requests have letters.
  */
 export type SaveMode =
-  'error' | 'append' | 'overwrite' | 'ignore' | 'merge' | 'write-schema' | 'print-schema';
+  | 'error'
+  | 'append'
+  | 'overwrite'
+  | 'ignore'
+  | 'merge'
+  | 'write-schema'
+  | 'print-schema';
 
 /** Tables beside the data (docs/decisions/model/side-tables.md); their rows are encoded like all others, columns in this order. */
 export const sideTables = {

@@ -13,7 +13,8 @@ export type ToColumnsThread =
   | { readonly kind: 'whole' };
 
 export type FromColumnsThread =
-  { readonly kind: 'written'; readonly file: WrittenFile } | { readonly kind: 'failed' };
+  | { readonly kind: 'written'; readonly file: WrittenFile }
+  | { readonly kind: 'failed' };
 
 export type StartThread = (options: WorkerOptions) => Worker;
 

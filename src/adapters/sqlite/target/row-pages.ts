@@ -119,7 +119,8 @@ class RowPages implements ClosableBlocks {
     const statement = this.#database.prepare(`SELECT ${texts.join(', ')} ${this.#tail()}`);
     statement.setReturnArrays(true);
     const found = statement.all(...(this.#last === null ? [wanted] : [wanted, this.#last])) as unknown as (
-      string | null
+      | string
+      | null
     )[][];
     const rows = found.map((values) => {
       const row: (string | null)[] = Array(plan.width).fill(null);

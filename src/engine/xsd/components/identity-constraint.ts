@@ -65,7 +65,8 @@ export function resolveConstraintReferences(reading: XsdReading): void {
 /** The namespace of names without a prefix in the XPaths of a constraint (XSD 1.1 Part 1 §3.13.2); in XSD 1.0 they have none. */
 function defaultNamespaceOf({ node, document }: Origin): Record<string, string> {
   const selector = node.children.find((child) => isXsd(child) && child.name.localName === 'selector') as
-    Origin['node'] | undefined;
+    | Origin['node']
+    | undefined;
   const written =
     (selector === undefined ? undefined : attributeOf(selector, 'xpathDefaultNamespace')) ??
     attributeOf(document.file.root, 'xpathDefaultNamespace');

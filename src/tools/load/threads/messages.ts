@@ -53,7 +53,8 @@ export interface RowsOfTable {
 }
 
 export type ThreadFault =
-  { readonly diagnostic: Diagnostic } | { readonly code: ErrorCode; readonly message: string };
+  | { readonly diagnostic: Diagnostic }
+  | { readonly code: ErrorCode; readonly message: string };
 
 export type FromThread =
   | { readonly kind: 'rows'; readonly tables: readonly RowsOfTable[] }

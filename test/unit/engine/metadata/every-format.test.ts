@@ -316,7 +316,8 @@ describe.each(models)('%s', (_, model) => {
           ...(enumeration !== null && type.list !== true ? ['accepted_values'] : []),
         ]);
         const accepted = tests.find((test) => Object.hasOwn(Object(test), 'accepted_values')) as
-          { accepted_values: { arguments: { values: string[]; quote?: boolean } } } | undefined;
+          | { accepted_values: { arguments: { values: string[]; quote?: boolean } } }
+          | undefined;
         if (accepted === undefined) continue;
         const { values, quote = true } = accepted.accepted_values.arguments;
         expect(values.map((value) => jinja(value))).toEqual(
