@@ -26,7 +26,7 @@ const ServiceIndex = z
       'What answers here, and paths to go on with; `openapi` is the OpenAPI document where `Accept` is application/json.',
     example: {
       name: 'conversion-job-service',
-      version: '0.1.0',
+      version: '1.0.0',
       links: { doc: '/doc', health: '/actuator/health', openapi: '/doc' },
     },
   });

@@ -89,7 +89,7 @@ export function createMemoryAdapters(): MemoryAdapters {
     runtime: { name: 'test', version: '1', capabilities: { commands: true } },
     build: {
       name: 'conversion-job-service',
-      version: '0.1.0',
+      version: '1.0.0',
       time: 1_789_000_000_000,
       git: { branch: 'main', commit: { id: 'ee27ec5', time: null } },
     },

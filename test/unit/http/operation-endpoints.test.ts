@@ -58,7 +58,7 @@ describe('/actuator', () => {
       build: {
         artifact: 'conversion-job-service',
         name: 'conversion-job-service',
-        version: '0.1.0',
+        version: '1.0.0',
         time: '2026-09-10T00:26:40.000Z',
       },
       git: { branch: 'main', commit: { id: 'ee27ec5' } },
