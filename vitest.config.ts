@@ -7,17 +7,23 @@ const pure = ['test/unit/**/*.test.ts', 'test/property/**/*.test.ts', 'test/rule
 
 /** What `npm run test:unit` leaves out: each of these takes many seconds, starts servers or processes, or reads whole corpora. */
 const longUnits = [
-  'test/unit/adapters/{embedded-postgres,schema-compiler,unread-answers}.test.ts',
+  'test/unit/access/oidc.test.ts',
+  'test/unit/adapters/{embedded-postgres,look-processes,moved-database,schema-compiler,unread-answers}.test.ts',
   'test/unit/engine/{deep-nesting,hard-demands}.test.ts',
   'test/unit/engine/infer/{against-xsd,kernel-collector,statistics}.test.ts',
-  'test/unit/engine/shred/kernel.test.ts',
+  'test/unit/engine/map/{build-model,deciding-statistics,wide-rows}.test.ts',
+  'test/unit/engine/map/corpus/**',
+  'test/unit/engine/map/types/written-forms.test.ts',
+  'test/unit/engine/metadata/code-lists.test.ts',
+  'test/unit/engine/shred/{json-lines,kernel,kernel-members,time-offsets}.test.ts',
   'test/unit/engine/sql/{*executed,ddl}.test.ts',
-  'test/unit/engine/unshred/mutations.test.ts',
+  'test/unit/engine/unshred/{kernel,mutations}.test.ts',
   'test/unit/engine/xml/conformance/**',
   'test/unit/engine/xml/{limits,wasm-tokenizer,window-borders}.test.ts',
   'test/unit/engine/xsd/{corpus,limits,w3c-suite}.test.ts',
-  'test/unit/jobs/{process-runner,service,worker}.test.ts',
+  'test/unit/jobs/{process-runner,service,successive-runs,worker}.test.ts',
   'test/unit/tools/inputs/{archive-bombs,list-files}.test.ts',
+  'test/unit/tools/load/one-document.test.ts',
   'test/unit/tools/spark/**',
   'test/unit/tools/validation/validators.test.ts',
 ];
