@@ -158,7 +158,7 @@ async function runSession(
   }
 }
 
-/** What is known of a run that published nothing: a schema that it has made goes with its end (migration 0027). */
+/** What is known of a run that published nothing: a schema that it has made goes with its end. */
 async function withoutOwnSchema({ soFar, committing, idOrg, idJob, home }: ToolSession): Promise<RunSoFar> {
   if (soFar.origin === null || committing) return soFar;
   // the failure is the one to tell, whatever becomes of the question

@@ -7,7 +7,13 @@ import {
   loaderRoleOf,
   prepareLoaderRoles,
 } from '../../../src/adapters/postgres/roles/loader-role.ts';
-import { migrate, readMigrations } from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
+import {
+  appliedAsJson,
+  migrate,
+  missingMigrations,
+  readMigrations,
+  versionFault,
+} from '../../../src/adapters/postgres/metadb/schema/run-migrations.ts';
 import { createSocketOpener } from '../../../src/adapters/postgres/client/watched-socket.ts';
 import { openGate } from '../../support/gate.ts';
 import { createEmptyDatabase, createTestDatabase } from '../../support/servers/postgres.ts';
@@ -115,7 +121,7 @@ describe('migrations', () => {
     for (const other of others) await other.end();
     const names = readMigrations().map((migration) => migration.name);
     expect(applied.filter((list) => list.length > 0)).toEqual([names]);
-    expect(names[0]).toBe('0001_access');
+    expect(names[0]).toBe('0001_baseline');
     expect(
       (await sql`select name from svc.migration order by name`).map((row) => row.name as string),
     ).toEqual(names);
@@ -136,6 +142,26 @@ describe('migrations', () => {
       code: 'service_unavailable',
     });
     await expect(migrate(sql, [one])).rejects.toThrow(/newer version/);
+  });
+
+  test('are refused in a database of a version before 1.0, which stays as it is', async () => {
+    const { sql } = await open(createEmptyDatabase);
+    await migrate(sql, [
+      { name: '0001_access', sql: 'create table svc.org (id_org bigint)' },
+      { name: '0002_jobs', sql: 'create table svc.job (id_job bigint)' },
+    ]);
+    const refusal = {
+      code: 'service_unavailable',
+      message: expect.stringMatching(/before 1\.0.*er2xml.*new home/) as unknown,
+    };
+    await expect(migrate(sql)).rejects.toMatchObject(refusal);
+    await expect(missingMigrations(sql)).rejects.toMatchObject(refusal);
+    const [row] = await sql<{ applied: string }[]>`select ${appliedAsJson(sql)} as applied`;
+    expect(versionFault(row!.applied)).toMatch(/before 1\.0/);
+    expect(versionFault(row!.applied)).not.toMatch(/newer/);
+    expect(
+      (await sql`select name from svc.migration order by name`).map(({ name }) => name as string),
+    ).toEqual(['0001_access', '0002_jobs']);
   });
 });
 

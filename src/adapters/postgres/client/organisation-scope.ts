@@ -1,4 +1,4 @@
-/** Transactions that speak for one organisation: row-level security shows them its rows alone (migration 0010). */
+/** Transactions that speak for one organisation: row-level security shows them its rows alone. */
 import type { Sql, TransactionSql } from './connect.ts';
 
 /** What `svc.id_org` is set to on connections that go across organisations. */

@@ -1,4 +1,4 @@
-/** Organisations, API keys, upload tokens and the audit log on PostgreSQL (migrations 0001, 0011, 0013). */
+/** Organisations, API keys, upload tokens and the audit log on PostgreSQL. */
 import type {
   AccessStore,
   ApiKeyInfo,

@@ -1,4 +1,4 @@
-/** Credentials of organisations on PostgreSQL (migration 0019). */
+/** Credentials of organisations on PostgreSQL. */
 import { AppError } from '../../../errors.ts';
 import type { CredentialRecord, CredentialStore } from '../../../ports/stores/credentials.ts';
 import { sqlState, storable, type Sql } from '../client/connect.ts';

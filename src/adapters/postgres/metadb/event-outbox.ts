@@ -1,4 +1,4 @@
-/** Events of jobs on PostgreSQL; triggers of `svc.job` write them (migration 0012). */
+/** Events of jobs on PostgreSQL; triggers of `svc.job` write them. */
 import type { EventOutbox, StoredEvent } from '../../../ports/stores/event-outbox.ts';
 import { storable } from '../client/connect.ts';
 import type { Sql } from '../client/connect.ts';

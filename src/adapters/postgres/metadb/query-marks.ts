@@ -1,4 +1,4 @@
-/** Marks of queries on PostgreSQL (migrations 0020 and 0021). */
+/** Marks of queries on PostgreSQL. */
 import type { QueryMark, QueryMarkStore } from '../../../ports/stores/query-marks.ts';
 import type { Sql } from '../client/connect.ts';
 import { withinOrganisation } from '../client/organisation-scope.ts';

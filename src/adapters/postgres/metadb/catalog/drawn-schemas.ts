@@ -1,4 +1,4 @@
-/** What pruned models were drawn from (migration 0024): the same model is not drawn again. */
+/** What pruned models were drawn from: the same model is not drawn again. */
 import { isId } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 

@@ -1,4 +1,4 @@
-/** Files of origins: their names, and what the files of XSD sets held (migration 0005). */
+/** Files of origins: their names, and what the files of XSD sets held. */
 import type { NewOriginFile, OriginFileContent } from '../../../../ports/stores/catalog.ts';
 import { isId, storable } from '../../client/connect.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';

@@ -1,4 +1,4 @@
-/** The form in which the summary of a model is stored (migration 0038). */
+/** The form in which the summary of a model is stored. */
 import { sequenceCount, type ModelSummary, type TableSummary } from '../../../../engine/model/summary.ts';
 
 type PackedTable = readonly [name: string, xpath: string, columnCount: number, rowKey: string | null];

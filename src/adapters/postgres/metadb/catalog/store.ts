@@ -1,4 +1,4 @@
-/** The catalog store on PostgreSQL (migrations 0003 to 0005). */
+/** The catalog store on PostgreSQL. */
 import type { CatalogStore } from '../../../../ports/stores/catalog.ts';
 import { findCompiledSet, rememberCompiledSet } from './compiled-sets.ts';
 import { findDrawnSchema, rememberDrawnSchema } from './drawn-schemas.ts';

@@ -1,4 +1,4 @@
-/** Summaries of stored models (migration 0038). */
+/** Summaries of stored models. */
 import { summarizeModel, type ModelSummary } from '../../../../engine/model/summary.ts';
 import { isId } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';

@@ -1,4 +1,4 @@
-/** Servers that took a connection of a job (migration 0039). */
+/** Servers that took a connection of a job. */
 import { storable } from '../../client/connect.ts';
 import type { Sql } from '../../client/connect.ts';
 

@@ -72,7 +72,7 @@ export async function listLatestLoads(
   }));
 }
 
-/** One row per origin, which the end of each job keeps up to date (migration 0036). */
+/** One row per origin, which the end of each job keeps up to date. */
 export async function sumLoadedRows(
   sql: Sql,
   idOrg: number,

@@ -1,4 +1,4 @@
-/** The job store on PostgreSQL: `svc.job` is the record, the queue and the rule book (migration 0002). */
+/** The job store on PostgreSQL: `svc.job` is the record, the queue and the rule book. */
 import type { JobStore } from '../../../../ports/stores/jobs.ts';
 import { isReachedServer, noteReachedServer } from './reached-servers.ts';
 import type { Sql } from '../../client/connect.ts';

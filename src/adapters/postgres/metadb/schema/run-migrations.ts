@@ -9,15 +9,10 @@ import type { Sql, TransactionSql } from '../../client/connect.ts';
 export interface Migration {
   readonly name: string;
   readonly sql: string;
-  /** what SQL alone cannot do, after `sql` and in the same transaction */
-  readonly convert?: (transaction: TransactionSql) => Promise<void>;
 }
 
-/** Loaded when they are needed: a database is converted once. */
-const conversions: Readonly<Record<string, Migration['convert']>> = {
-  '0007_packed_models': async (transaction) =>
-    (await import('./pack-stored-models.ts')).packStoredModels(transaction),
-};
+/** The first migration of every version before 1.0. */
+const firstOfPreReleases = '0001_access';
 
 interface Applied {
   readonly name: string;
@@ -30,8 +25,8 @@ const oldestServer = 140_000;
 
 /**
  * Applies what is missing, under a lock, in one transaction; answers the names of what was applied.
- * AppError `service_unavailable` when the server is too old or not UTF-8, when a file differs from what was applied, and when
- * the database was migrated by a newer version of the program.
+ * AppError `service_unavailable` when the server is too old or not UTF-8, when a file differs from what was applied, when the
+ * database was made by a version before 1.0, and when it was migrated by a newer version of the program.
  */
 export async function migrate(sql: Sql, migrations?: readonly Migration[]): Promise<readonly string[]> {
   const wanted = migrations ?? readMigrations();
@@ -56,11 +51,10 @@ export async function migrate(sql: Sql, migrations?: readonly Migration[]): Prom
       const checksum = checksums[index];
       if (migration === undefined || checksum === undefined) continue;
       await transaction.unsafe(migration.sql);
-      await migration.convert?.(transaction);
       await transaction`insert into svc.migration (name, checksum) values (${migration.name}, ${checksum})`;
       names.push(migration.name);
     }
-    // Tables that any of them made belong to organisations too (migration 0010)
+    // New tables also need the policies of organisations
     const [binds] = await transaction`select to_regprocedure('svc.bind_rows()') is not null as known`;
     if (binds?.known === true && names.length > 0) await transaction`select svc.bind_rows()`;
     return names;
@@ -113,6 +107,14 @@ function missing(
   applied: readonly Applied[],
 ): number[] {
   const known = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+  if (known.has(firstOfPreReleases)) {
+    throw new AppError(
+      'service_unavailable',
+      'this metadata database was made by a version before 1.0, which later versions cannot use. ' +
+        'Write the documents of its targets back with that version (er2xml), and load them with this version into a new home, ' +
+        'or with metadb.url set to a new database',
+    );
+  }
   const indexes: number[] = [];
   for (const [index, { name }] of wanted.entries()) {
     const checksum = known.get(name);
@@ -158,10 +160,7 @@ export function readMigrations(): readonly Migration[] {
   const directory = new URL('src/adapters/postgres/migrations/', installation);
   const names = readdirSync(directory).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name));
   return names.toSorted().map((file) => {
-    const name = file.slice(0, -'.sql'.length);
-    const convert = conversions[name];
-    const sql = readFileSync(new URL(file, directory), 'utf8');
-    return { name, sql, ...(convert === undefined ? {} : { convert }) };
+    return { name: file.slice(0, -'.sql'.length), sql: readFileSync(new URL(file, directory), 'utf8') };
   });
 }
 

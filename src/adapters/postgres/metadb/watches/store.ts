@@ -1,4 +1,4 @@
-/** Watches on PostgreSQL, as people ask for them; schedulers have `src/adapters/postgres/metadb/watches/schedule.ts` (migration 0018). */
+/** Watches on PostgreSQL, as people ask for them; schedulers have `src/adapters/postgres/metadb/watches/schedule.ts`. */
 import { AppError } from '../../../../errors.ts';
 import type {
   Retry,
