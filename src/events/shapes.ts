@@ -38,10 +38,7 @@ const jobRecord = z.looseObject({
   failure: text,
   // what the database recorded of a job of no watch
   id_watch: id.nullish().transform((idWatch) => idWatch ?? undefined),
-  trace_id: z
-    .string()
-    .nullish()
-    .transform((traceId) => traceId ?? undefined),
+  trace_id: z.string(),
 }) satisfies z.ZodType<WireRecord>;
 
 /** An event of the outbox with the record of its job. */

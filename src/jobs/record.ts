@@ -65,6 +65,6 @@ export interface JobRecord {
   readonly failure: string | null;
   /** the watch that found its files; absent: none did */
   readonly id_watch?: number;
-  /** the trace that it belongs to (W3C Trace Context); absent in jobs of releases before */
-  readonly trace_id?: string;
+  /** the trace that it belongs to (W3C Trace Context) */
+  readonly trace_id: string;
 }

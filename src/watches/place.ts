@@ -11,10 +11,9 @@ import { watchRequest, type WatchSecrets } from './request.ts';
 export async function openPlace(
   secrets: SecretBox,
   { watch, idOrg, sealed }: WatchClaim,
-): Promise<WatchedPlace & { readonly kept: Required<WatchSecrets> }> {
-  const { location: shown, pattern, credential, id_watch: id, on_error: onError } = watch;
-  const opened = JSON.parse(await secrets.open(sealed)) as WatchSecrets;
-  const kept = { location: shown, ...opened };
+): Promise<WatchedPlace & { readonly kept: WatchSecrets }> {
+  const { pattern, credential, id_watch: id, on_error: onError } = watch;
+  const kept = JSON.parse(await secrets.open(sealed)) as WatchSecrets;
   const { location } = kept;
   const isRows = rowServerOf(location) !== null;
   const watched = { files: [], watch: id };

@@ -10,14 +10,12 @@ import { rowServerOf } from './row-server.ts';
 
 /** What is sealed of a watch: all may hold secrets. */
 export interface WatchSecrets {
-  /** absent: as the record shows it (watches of before) */
-  readonly location?: string;
+  readonly location: string;
   readonly target: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
 export interface BatchMembers extends WatchSecrets {
-  readonly location: string;
   readonly onError: 'fail' | 'skip';
   readonly credential: string | null;
 }

@@ -73,7 +73,7 @@ function underUid(folder: ClusterFolder, binaries: PostgresBinaries, uid: number
   );
 }
 
-/** An earlier version left the folder open to be looked at. */
+/** Sets the mode of a folder that another way of starting the server needed open. */
 function close(directory: string, mode: number): void {
   if ((statSync(directory).mode & 0o777) !== mode) chmodSync(directory, mode);
 }

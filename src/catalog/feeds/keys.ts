@@ -48,7 +48,7 @@ export async function listFeedKeys(
     idOrg,
     versions.map(({ idSch }) => idSch),
   );
-  const counts = await keyCounts({ catalog, models }, idOrg, versions, natural);
+  const counts = await keyCounts(models, idOrg, versions, natural);
   const total = versions.reduce((sum, version) => sum + counts(version), 0);
   const slice = { offset: page * size, limit: size };
   const { chosen, skipped } = versionsWithin(versions, counts, slice);
@@ -78,27 +78,19 @@ export async function listFeedKeys(
 
 /** Numbers of keys by version. Models are read only if people have declared keys of their tables. */
 async function keyCounts(
-  { catalog, models }: { readonly catalog: CatalogStore; readonly models: ModelFactsReader },
+  models: ModelFactsReader,
   idOrg: number,
   versions: readonly FeedVersion[],
   natural: ReadonlyMap<number, readonly NaturalKeyColumn[]>,
 ): Promise<(version: FeedVersion) => number> {
   const changed = versions.filter(({ idSch }) => natural.has(idSch));
-  const unknown = versions.filter(({ idSch, keyCount }) => keyCount === null && !natural.has(idSch));
-  const [facts, summaries] = await Promise.all([
-    models.read(idOrg, changed),
-    catalog.listModelSummaries(
-      idOrg,
-      unknown.map(({ idLschma }) => idLschma),
-    ),
-  ]);
+  const facts = await models.read(idOrg, changed);
   const counts = new Map<FeedVersion, number>();
   for (const version of changed) {
     const model = facts.get(version.idLschma);
     counts.set(version, model === undefined ? 0 : keyPlaces(model, natural.get(version.idSch)!).length);
   }
-  for (const version of unknown) counts.set(version, summaries.get(version.idLschma)?.keyCount ?? 0);
-  return (version) => counts.get(version) ?? version.keyCount ?? 0;
+  return (version) => counts.get(version) ?? version.keyCount;
 }
 
 /** A key whose column is told by its place among all columns of the model. */

@@ -2,7 +2,7 @@
 import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { ColumnRecord, ListSlice, MappingRecord } from '../../ports/stores/catalog.ts';
-import { sequenceCount, type ModelSummary } from '../../engine/model/summary.ts';
+import type { ModelSummary } from '../../engine/model/summary.ts';
 import { findFeed, idsOf, listFeeds, targetOf, versionsOf, versionsWithin } from './list.ts';
 import type { Feed, FeedVersion } from './list.ts';
 
@@ -185,16 +185,7 @@ export async function listFeedSequences(
   slice?: ListSlice,
 ): Promise<Part<FeedSequence>> {
   const versions = await chosenVersions(stores, idOrg, cfxml);
-  const unknown = slice === undefined ? [] : versions.filter(({ sequenceCount: count }) => count === null);
-  const counted = await summariesOf(stores, idOrg, unknown);
-  const { chosen, skipped } = versionsWithin(
-    versions,
-    ({ idLschma, sequenceCount: count }) => {
-      const summary = counted.get(idLschma);
-      return count ?? (summary === undefined ? 0 : sequenceCount(summary));
-    },
-    slice,
-  );
+  const { chosen, skipped } = versionsWithin(versions, ({ sequenceCount }) => sequenceCount, slice);
   const [summaries, keys, rowsOf] = await Promise.all([
     summariesOf(stores, idOrg, chosen),
     latestKeys(stores, idOrg, chosen),

@@ -51,9 +51,8 @@ export interface FeedVersion {
   readonly idSch: number;
   readonly idLschma: number;
   readonly tableCount: number;
-  /** null until its summary is stored */
-  readonly sequenceCount: number | null;
-  readonly keyCount: number | null;
+  readonly sequenceCount: number;
+  readonly keyCount: number;
 }
 
 /** Of each feed the newest version that has a logical schema; feeds without are left out. */
@@ -68,8 +67,8 @@ export function versionsOf(feeds: readonly Feed[]): readonly FeedVersion[] {
             idSch: version.id_sch,
             idLschma: version.id_lschma,
             tableCount: version.table_count,
-            sequenceCount: version.sequence_count,
-            keyCount: version.key_count,
+            sequenceCount: version.sequence_count ?? 0,
+            keyCount: version.key_count ?? 0,
           },
         ];
   });

@@ -48,10 +48,7 @@ interface RunSummary {
   readonly details?: {
     readonly unmapped?: FeedRunDetails['unmapped_xpaths'];
     readonly ignored?: number;
-    /** those of jobs of earlier releases have no code */
-    readonly rejects?: readonly (Omit<FeedRunDetails['rejects'][number], 'code'> & {
-      readonly code?: string | null;
-    })[];
+    readonly rejects?: FeedRunDetails['rejects'];
     readonly broken_keys?: readonly BrokenKey[];
   };
 }
@@ -115,7 +112,7 @@ function runDetails(run: JobRun, feed: Feed): FeedRunDetails {
     tables: Object.entries(tables).map(([table_name, rows]) => ({ table_name, rows })),
     unmapped_xpaths: details.unmapped ?? [],
     ignored: details.ignored ?? 0,
-    rejects: (details.rejects ?? []).map((reject) => ({ ...reject, code: reject.code ?? null })),
+    rejects: details.rejects ?? [],
     broken_keys: (details.broken_keys ?? []).map(({ table, columns }) => ({ table_name: table, columns })),
     versions: feed.versions.map(({ id_sch, version }) => ({ id_sch, version })),
   };

@@ -75,9 +75,8 @@ fetch(address, { headers: { Accept: 'application/json' } })
     });
   });
 
-/** A key that was given is kept for this tab, over reloads, and goes with it. Earlier releases kept it in the browser. */
+/** A key that was given is kept for this tab, over reloads, and goes with it. */
 function keepKey() {
-  localStorage.removeItem('authorized');
   const keeping = (original, system) => (payload) => {
     // what is given takes effect once this returns
     setTimeout(() => {

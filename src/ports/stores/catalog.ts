@@ -45,7 +45,7 @@ export interface OriginRecord {
   readonly created: number;
 }
 
-/** The part of an origin that lists of feeds need. Counts are null until the summary of the logical schema is stored. */
+/** The part of an origin that lists of feeds need. Counts are null without a logical schema. */
 export interface OriginVersion extends Pick<
   OriginRecord,
   'id_sch' | 'id_parent_sch' | 'id_lschma' | 'name' | 'version' | 'table_count'
@@ -208,7 +208,7 @@ export interface CatalogStore {
   listTables(idOrg: number, idLschma: number): Promise<readonly TableRecord[]>;
   /** SHA-256 of the models of these logical schemas; those that are not there are left out. */
   listModelHashes(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /** Summaries of these logical schemas, without those that do not exist. Summaries that are missing are made and stored. */
+  /** Summaries of these logical schemas, without those that do not exist. */
   listModelSummaries(idOrg: number, idLschmas: readonly number[]): Promise<ReadonlyMap<number, ModelSummary>>;
   /** Tables and models of these logical schemas; those that are not there are left out. */
   listModels(

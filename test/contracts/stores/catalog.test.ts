@@ -26,9 +26,6 @@ describeCatalogStore('PostgreSQL', async () => {
       });
       return idJobs[0] ?? 0;
     },
-    forgetSummaries: async () => {
-      await database.sql`update svc.logical_schema set table_summaries = null, sequence_count = null, key_count = null`;
-    },
     close: () => database.drop(),
   };
 });

@@ -129,7 +129,7 @@ export function createMemoryJobStore(clock: Clock, options: Partial<MemoryJobSto
       failure: null,
     });
     return {
-      ...(row.record.trace_id === undefined ? {} : { traceId: row.record.trace_id }),
+      traceId: row.record.trace_id,
       idJob: row.record.id_job,
       uuid: row.uuid,
       idOrg: row.record.id_org,

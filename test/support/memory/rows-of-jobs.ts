@@ -97,6 +97,7 @@ export function newRow(
       attempt: 1,
       progress: null,
       failure: null,
+      trace_id: crypto.randomUUID().replaceAll('-', ''),
     },
     tool: job.tool,
     request: job.request,

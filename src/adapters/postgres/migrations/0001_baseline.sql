@@ -141,7 +141,7 @@ create table svc.job (
   start_date timestamptz,
   end_date timestamptz,
   deadline timestamptz not null,
-  -- start of the current attempt
+  -- start of the current attempt; null: never claimed from the queue
   claimed_at timestamptz,
   -- running time of the attempts before it; time in the queue does not count
   ran interval not null default '0',

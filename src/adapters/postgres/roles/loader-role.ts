@@ -5,9 +5,6 @@ import { sqlState } from '../client/connect.ts';
 import type { Sql, TransactionSql } from '../client/connect.ts';
 import { ensureRole, grantRole } from './ensure-role.ts';
 
-/** The role that all organisations shared in databases of earlier versions. */
-export const sharedLoaderRole = 'svc_loader';
-
 /** The organisation of the operator, which every installation has. */
 const firstOrganisation = 1;
 
@@ -15,25 +12,11 @@ const firstOrganisation = 1;
 const roleLock = 730_519;
 
 export function loaderRoleOf(idOrg: number): string {
-  return `${sharedLoaderRole}_${idOrg}`;
+  return `svc_loader_${idOrg}`;
 }
 
-/**
- * Gives schemas of the shared role to the roles of their organisations. Returns whether this login may make roles for loads: if not, loads
- * run as the login itself.
- */
+/** Returns whether this login may make roles for loads: if not, loads run as the login itself. */
 export async function prepareLoaderRoles(sql: Sql): Promise<boolean> {
-  const shared = await sql<{ idOrg: number; name: string }[]>`
-    select t.id_org as "idOrg", t.name from svc.target_schema t join pg_namespace n on n.nspname = t.name
-     where pg_get_userbyid(n.nspowner) = ${sharedLoaderRole}`;
-  for (const { idOrg, name } of shared) {
-    try {
-      await ensureLoaderRole(sql, idOrg, name);
-    } catch (error) {
-      // lock_not_available: a load is running. The next load into the schema tries again
-      if (sqlState(error) !== '55P03') throw error;
-    }
-  }
   return (await ensureLoaderRole(sql, firstOrganisation)) !== null;
 }
 
@@ -79,29 +62,26 @@ async function makeRole(tx: TransactionSql, role: string): Promise<void> {
 }
 
 /**
- * Gives a schema that `svc.target_schema` records as the organisation's to its role, if another loader role owns it: the shared role of
- * earlier versions with all tables, or the role of an organisation that had the name before, whose staging tables are dropped.
+ * Gives a schema that `svc.target_schema` records as the organisation's to its role, if it belongs to the role of an organisation that had
+ * the name before. Drops the staging tables of that organisation.
  */
 async function takeOverSchema(tx: TransactionSql, idOrg: number, sqlSchema: string): Promise<void> {
   const role = loaderRoleOf(idOrg);
   const [schema] = await tx<{ owner: string }[]>`
     select pg_get_userbyid(n.nspowner) as owner from pg_namespace n
      where n.nspname = ${sqlSchema} and exists (select from svc.target_schema t where t.name = n.nspname and t.id_org = ${idOrg})`;
-  if (schema === undefined || schema.owner === role || !/^svc_loader(_\d+)?$/.test(schema.owner)) return;
+  if (schema === undefined || schema.owner === role || !/^svc_loader_\d+$/.test(schema.owner)) return;
   await tx`set local lock_timeout = '10s'`;
-  const relations = await tx<{ name: string; owner: string }[]>`
-    select relname as name, pg_get_userbyid(relowner) as owner from pg_class
+  const relations = await tx<{ name: string }[]>`
+    select relname as name from pg_class
      where relnamespace = (select oid from pg_namespace where nspname = ${sqlSchema}) and relkind in ('r', 'p', 'v', 'm', 'f')`;
-  for (const { name, owner } of relations) {
-    const relation = `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
-    if (schema.owner === sharedLoaderRole) {
-      if (owner === sharedLoaderRole) await tx.unsafe(`alter table ${relation} owner to ${role}`);
-    } else if (name.startsWith('_svc_staging_')) await tx.unsafe(`drop table if exists ${relation} cascade`);
-    else
+  for (const { name } of relations) {
+    if (!name.startsWith('_svc_staging_'))
       throw new AppError(
         'target_not_owned',
         `the SQL schema ${JSON.stringify(sqlSchema)} holds tables of another organisation`,
       );
+    await tx.unsafe(`drop table if exists ${doubleQuoted(sqlSchema)}.${doubleQuoted(name)} cascade`);
   }
   await tx.unsafe(`alter schema ${doubleQuoted(sqlSchema)} owner to ${role}`);
 }
@@ -126,8 +106,5 @@ function loaderRoleReady(sql: Sql | TransactionSql, role: string) {
 
 /** An expression: nothing is left to do for loader roles before a load makes its own. */
 export function areLoaderRolesReady(sql: Sql) {
-  return sql`(
-    coalesce(${loaderRoleReady(sql, loaderRoleOf(firstOrganisation))}, false)
-    and not exists (select from svc.target_schema t join pg_namespace n on n.nspname = t.name
-                     where pg_get_userbyid(n.nspowner) = ${sharedLoaderRole}))`;
+  return sql`coalesce(${loaderRoleReady(sql, loaderRoleOf(firstOrganisation))}, false)`;
 }

@@ -16,8 +16,6 @@ export interface CatalogStoreFixture {
   createJob(idOrg: number): Promise<number>;
   /** a job of that organisation that reads the origin and has not ended */
   createJobOf(idOrg: number, idSch: number): Promise<number>;
-  /** makes the store what a release without summaries of models leaves; absent: the store keeps none */
-  forgetSummaries?(): Promise<void>;
   close(): Promise<void>;
 }
 

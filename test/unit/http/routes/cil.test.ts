@@ -70,7 +70,9 @@ async function createWithRuns() {
         { xpath: '/items/x', count: 1 },
       ],
       ignored: 2,
-      rejects: [{ document: 'bad.xml', line: 3, column: 7, message: 'not well-formed' }],
+      rejects: [
+        { document: 'bad.xml', line: 3, column: 7, code: 'not_well_formed', message: 'not well-formed' },
+      ],
     },
   });
   const failed = await run(cakes, {}, 'failed');
@@ -131,7 +133,9 @@ describe('runs of feeds', () => {
         { xpath: '/items/item/price', count: 3 },
         { xpath: '/items/x', count: 1 },
       ],
-      rejects: [{ document: 'bad.xml', line: 3, column: 7, message: 'not well-formed' }],
+      rejects: [
+        { document: 'bad.xml', line: 3, column: 7, code: 'not_well_formed', message: 'not well-formed' },
+      ],
       versions: [
         { id_sch: first, version: 1 },
         { id_sch: second, version: 2 },

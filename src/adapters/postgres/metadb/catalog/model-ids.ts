@@ -1,4 +1,4 @@
-/** Ids of the parts of a stored model: one block, or the runs that rows of an earlier version of the database had. */
+/** Ids of the parts of a stored model. */
 import type { TransactionSql } from '../../client/connect.ts';
 
 /** `[first id, number of ids]`, in the order of the parts. */
@@ -9,16 +9,6 @@ export function idsOf(runs: IdRuns): number[] {
   const ids: number[] = [];
   for (const [first, count] of runs) for (let id = first; id < first + count; id += 1) ids.push(id);
   return ids;
-}
-
-export function runsOf(ids: readonly number[]): IdRuns {
-  const runs: [number, number][] = [];
-  for (const id of ids) {
-    const last = runs.at(-1);
-    if (last !== undefined && last[0] + last[1] === id) last[1] += 1;
-    else runs.push([id, 1]);
-  }
-  return runs;
 }
 
 /** Place of the part with that id, from 0; -1 when there is none. */

@@ -25,7 +25,7 @@ import {
   saveStatistics,
 } from './origins.ts';
 import { loadOriginFiles } from './origin-files.ts';
-import { makeModelSummaries, readModelSummaries } from './summaries.ts';
+import { listModelSummaries } from './summaries.ts';
 import {
   listNaturalKeys,
   listNaturalKeysOf,
@@ -77,12 +77,7 @@ export function createPostgresCatalogStore(
     rememberDrawnSchema: (idOrg, idLschma, fingerprints) =>
       within(idOrg, (tx) => rememberDrawnSchema(tx, idOrg, idLschma, fingerprints)),
     listModelHashes: (idOrg, idLschmas) => read(idOrg, (tx) => listModelHashes(tx, idOrg, idLschmas)),
-    async listModelSummaries(idOrg, idLschmas) {
-      const found = await read(idOrg, (tx) => readModelSummaries(tx, idOrg, idLschmas));
-      const missing = idLschmas.filter((id) => !found.has(id));
-      if (missing.length === 0) return found;
-      return new Map([...found, ...(await within(idOrg, (tx) => makeModelSummaries(tx, idOrg, missing)))]);
-    },
+    listModelSummaries: (idOrg, idLschmas) => read(idOrg, (tx) => listModelSummaries(tx, idOrg, idLschmas)),
     listModels: (idOrg, idLschmas) => read(idOrg, (tx) => listModels(tx, idOrg, idLschmas)),
     listNaturalKeysOf: (idOrg, idSchs) => read(idOrg, (tx) => listNaturalKeysOf(tx, idOrg, idSchs)),
     listTables: (idOrg, idLschma) => read(idOrg, (tx) => listTables(tx, idOrg, idLschma)),

@@ -42,7 +42,7 @@ export async function claimJob(
     tool: row.run_tool,
     purpose: row.adopted ? 'reconcile' : 'run',
     ranMs: row.ran_ms,
-    ...(row.trace_id === null ? {} : { traceId: row.trace_id }),
+    traceId: row.trace_id,
     ...(row.trace_parent === null ? {} : { traceparent: row.trace_parent }),
   };
 }
@@ -55,7 +55,7 @@ interface ClaimRow {
   readonly run_tool: string;
   readonly adopted: boolean;
   readonly ran_ms: number;
-  readonly trace_id: string | null;
+  readonly trace_id: string;
   readonly trace_parent: string | null;
 }
 

@@ -4,18 +4,13 @@ import { withStatusName, type StatusLetter } from '../../../../jobs/status-lette
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
 /** What `jobColumns` selects. */
-export type JobRow = Omit<JobRecord, 'status' | 'id_watch' | 'trace_id'> & {
+export type JobRow = Omit<JobRecord, 'status' | 'id_watch'> & {
   readonly status: StatusLetter;
   readonly id_watch: number | null;
-  readonly trace_id: string | null;
 };
 
-export function jobRecord({ id_watch: idWatch, trace_id: traceId, ...row }: JobRow): JobRecord {
-  return withStatusName({
-    ...row,
-    ...(idWatch === null ? {} : { id_watch: idWatch }),
-    ...(traceId === null ? {} : { trace_id: traceId }),
-  });
+export function jobRecord({ id_watch: idWatch, ...row }: JobRow): JobRecord {
+  return withStatusName({ ...row, ...(idWatch === null ? {} : { id_watch: idWatch }) });
 }
 
 /** The select list of a `JobRow`; the table must be called `j`. */
