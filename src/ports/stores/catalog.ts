@@ -170,8 +170,8 @@ export interface CatalogStore {
   listOriginVersions(idOrg: number): Promise<readonly OriginVersion[]>;
   findOrigin(idOrg: number, idSch: number, idLschma?: number): Promise<OriginRecord | null>;
   loadOrigin(idOrg: number, idSch: number): Promise<StoredOrigin | null>;
-  /** The XSD files of an origin in their order; empty where it has none, null where their contents were not kept. */
-  loadOriginFiles(idOrg: number, idSch: number): Promise<readonly OriginFileContent[] | null>;
+  /** The XSD files of an origin in their order; empty if it has none. */
+  loadOriginFiles(idOrg: number, idSch: number): Promise<readonly OriginFileContent[]>;
   /** Newest first. */
   listLogicalSchemas(
     idOrg: number,

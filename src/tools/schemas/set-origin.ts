@@ -92,9 +92,8 @@ async function originOfFiles(
   const sameEntries = new Set(records.length === 1 ? same.map(({ id_sch: id }) => id) : []);
   for (const { id_sch: idSch } of same) {
     const files = await session.home.adapters.catalog.loadOriginFiles(session.idOrg, idSch);
-    const entered = files?.filter(({ entry }) => entry === true).map(({ name }) => name);
-    // contents that were not kept tell nothing of their use
-    if (entered === undefined || areSame(entered, entries ?? [])) sameEntries.add(idSch);
+    const entered = files.filter(({ entry }) => entry === true).map(({ name }) => name);
+    if (areSame(entered, entries ?? [])) sameEntries.add(idSch);
   }
   if (session.request.entry !== undefined) return same.find(({ id_sch: id }) => sameEntries.has(id));
   if (same.length === 1 && sameEntries.size === 1) return same[0];

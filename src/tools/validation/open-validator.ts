@@ -5,14 +5,9 @@ import { AppError } from '../../errors.ts';
 import type { DocumentValidator, Validity } from '../../ports/processes/document-validator.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
-/** AppError `invalid_option` where the origin has no XSD files, or they were not kept. */
+/** AppError `invalid_option` if the origin has no XSD files. */
 export async function openValidator(session: ToolSession, idSch: number): Promise<DocumentValidator> {
   const stored = await session.home.adapters.catalog.loadOriginFiles(session.idOrg, idSch);
-  if (stored === null)
-    throw new AppError(
-      'invalid_option',
-      `--validate: the files of the XSD set of origin ${idSch} were not kept when it was made; make its next version (xsd2er --parent ${idSch})`,
-    );
   if (stored.length === 0) throw noXsdSet(`origin ${idSch} was made from documents alone`);
   const entries = stored.filter(({ entry }) => entry === true).map(({ name }) => name);
   const { standaloneXsdSet } = await import('../../engine/xsd/read/standalone-set.ts');

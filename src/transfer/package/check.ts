@@ -16,12 +16,14 @@ export async function checkPackage(folder: PackageFolder): Promise<PackageManife
     readPart(folder, name, manifest.parts);
 
   const origins = new Set<number>();
+  const xsdOrigins = new Set<number>();
   let newest = 0;
-  for await (const { origin, parent, version } of each('origins.ndjson')) {
+  for await (const { origin, parent, version, source_type: type } of each('origins.ndjson')) {
     if (origins.has(origin) || version <= newest) throw packageFault('its versions are not in their order');
     if (parent !== null && !origins.has(parent))
       throw packageFault(`origin ${origin} follows one that is not there`);
     origins.add(origin);
+    if (type === 'xsd') xsdOrigins.add(origin);
     newest = version;
   }
   if (origins.size === 0) throw packageFault('it holds no origin');
@@ -33,6 +35,8 @@ export async function checkPackage(folder: PackageFolder): Promise<PackageManife
   const files = consecutive('the files', origins);
   for await (const line of each('files.ndjson')) {
     files(line.origin, line.position);
+    if (line.content === undefined && xsdOrigins.has(line.origin))
+      throw packageFault(`the XSD file ${JSON.stringify(line.name)} has no content`);
     await checkContent(line);
   }
   const statistics = once('statistics', origins);

@@ -13,7 +13,7 @@ export async function unpackedModels(
   const shown: unknown[] = [];
   for (const idSch of origins) {
     shown.push((await catalog.loadOrigin(idOrg, idSch))?.model);
-    const files = (await catalog.loadOriginFiles(idOrg, idSch)) ?? [];
+    const files = await catalog.loadOriginFiles(idOrg, idSch);
     shown.push(files.map(({ content, ...file }) => ({ ...file, content: Buffer.from(content).toString() })));
   }
   for (const idLschma of logicals) {

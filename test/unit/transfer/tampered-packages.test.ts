@@ -35,7 +35,8 @@ function goodParts(): Parts {
     position,
     name: `${position}.xsd`,
     bytes: 1,
-    sha256: hash,
+    sha256: '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881',
+    content: 'eA==',
   });
   const mapping = ({ xpath, table, column }: (typeof model.mappings)[number], line: number) => ({
     logical_schema: 7,
@@ -83,6 +84,10 @@ const damages: Readonly<Record<string, readonly [does: (parts: Parts) => void, s
   'a model of an origin elsewhere': [
     (parts) => (parts['source_models.ndjson'][1]!['origin'] = 3),
     /not there/,
+  ],
+  'an XSD file without its content': [
+    (parts) => delete parts['files.ndjson'][1]!['content'],
+    /"1\.xsd" has no content/,
   ],
   'files in another order': [
     (parts) => (parts['files.ndjson'] = parts['files.ndjson'].toReversed()),

@@ -555,7 +555,7 @@ create table svc.origin_file (
   name text not null,
   bytes bigint not null check (bytes >= 0),
   sha256 text not null,
-  -- null: a document, whose content is not stored
+  -- null: a document, whose content is not stored; XSD files always have one
   id_content bigint references svc.file_content,
   -- the compiler starts with this file of the set; null: unknown
   entry boolean,

@@ -74,24 +74,20 @@ async function insertContents(
     on conflict (id_org, sha256) do update set sha256 = excluded.sha256`;
 }
 
-/** The XSD files of an origin in their order; empty where it has none, null where their contents were not kept. */
+/** The XSD files of an origin in their order; empty if it has none. */
 export async function loadOriginFiles(
   sql: Sql | TransactionSql,
   idOrg: number,
   idSch: number,
-): Promise<readonly OriginFileContent[] | null> {
+): Promise<readonly OriginFileContent[]> {
   if (!isId(idSch)) return [];
-  const rows = await sql<{ name: string; entry: boolean | null; content: Uint8Array | null }[]>`
+  const rows = await sql<{ name: string; entry: boolean | null; content: Uint8Array }[]>`
     select f.name, f.entry, c.content
-      from svc.origin_file f join svc.origin s using (id_sch) left join svc.file_content c using (id_content)
+      from svc.origin_file f join svc.origin s using (id_sch) join svc.file_content c using (id_content)
      where f.id_sch = ${idSch} and s.id_org = ${idOrg} and s.source_type <> 'xml'
-       and (f.id_content is not null or f.name ilike '%.xsd')
      order by f.position`;
   const files: OriginFileContent[] = [];
-  for (const { name, entry, content } of rows) {
-    if (content === null) return null;
-    files.push({ name, entry, content: await inflated(content) });
-  }
+  for (const { name, entry, content } of rows) files.push({ name, entry, content: await inflated(content) });
   return files;
 }
 
