@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { claimTargetSchema, removeTargetSchema } from '../../../src/adapters/postgres/metadb/target-names.ts';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { isDatabaseReady } from '../../../src/adapters/postgres/metadb/schema/readiness.ts';
 import {
   ensureLoaderRole,
   loaderRoleOf,

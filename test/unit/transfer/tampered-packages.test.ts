@@ -20,6 +20,15 @@ const hash = '0'.repeat(64);
 type Line = Record<string, any>;
 type Parts = Record<(typeof partNames)[number], Line[]>;
 
+const file = (position: number) => ({
+  origin: 1,
+  position,
+  name: `${position}.xsd`,
+  bytes: 1,
+  sha256: '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881',
+  content: 'eA==',
+});
+
 /** Two versions, the second with a logical schema. */
 function goodParts(): Parts {
   const origin = (id: number, parent: number | null) => ({
@@ -29,14 +38,6 @@ function goodParts(): Parts {
     version: id,
     source_type: 'xsd',
     created: moment,
-  });
-  const file = (position: number) => ({
-    origin: 1,
-    position,
-    name: `${position}.xsd`,
-    bytes: 1,
-    sha256: '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881',
-    content: 'eA==',
   });
   const mapping = ({ xpath, table, column }: (typeof model.mappings)[number], line: number) => ({
     logical_schema: 7,
