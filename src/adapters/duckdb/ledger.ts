@@ -9,23 +9,27 @@ import { targetLoadsQuery } from '../../engine/sql/target-loads.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { holdsLoads } from '../row-sinks/pre-release.ts';
 import { foldedName, openDuckDbReader, type DuckDb } from './database.ts';
 import { readTables } from './tables.ts';
 
 type DuckDbRows = Pick<DuckDb, 'read'>;
 
-/** Newest first; none where there is no such file, or nothing was loaded into it. */
+/**
+ * Returns the newest first, or none if there is no such file or nothing was loaded into it. Throws AppError `conflict` if a version before 1.0 made
+ * the file.
+ */
 export async function readDuckDbLoads(
   file: string,
   label: string,
   busyTimeoutMs = 30_000,
 ): Promise<readonly TargetLoad[]> {
   const found = await readFile(file, { label, busyTimeoutMs }, async (database) => {
-    const { documents, loads } = sideTableNames;
-    const tables = await database.read<{ name: string }>(
-      `SELECT table_name AS name FROM duckdb_tables() WHERE table_name IN ('${documents}', '${loads}')`,
+    const names = Object.values(sideTableNames).map((name) => `'${name}'`);
+    const columns = await database.read<{ table: string; column: string }>(
+      `SELECT table_name AS "table", column_name AS "column" FROM duckdb_columns() WHERE table_name IN (${names.join(', ')})`,
     );
-    if (tables.length < 2) return [];
+    if (!holdsLoads(label, columns)) return [];
     const rows = await database.read<Record<keyof TargetLoad, unknown>>(targetLoadsQuery(doubleQuoted));
     return rows.map(({ installation, idSch, idLschma, modelHash, holds }) => ({
       installation: String(installation),

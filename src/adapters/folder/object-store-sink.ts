@@ -67,8 +67,8 @@ interface Journal {
   /** files of an earlier manifest, to be removed once the new one is there */
   readonly remove: readonly string[];
   readonly loadScript: string;
-  /** text by name; absent in journals of earlier versions */
-  readonly otherScripts?: Readonly<Record<string, string>>;
+  /** text by name */
+  readonly otherScripts: Readonly<Record<string, string>>;
 }
 
 const journalPrefix = '.svc-publish-';
@@ -271,7 +271,7 @@ class ObjectFolderRowSink implements RowSink {
 
   async #finish(journal: Journal): Promise<void> {
     await this.#put(loadScriptName, new TextEncoder().encode(journal.loadScript));
-    for (const [name, text] of Object.entries(journal.otherScripts ?? {}))
+    for (const [name, text] of Object.entries(journal.otherScripts))
       await this.#put(name, new TextEncoder().encode(text));
     for (const name of journal.remove) await this.#options.files.discard(this.#at(name));
     await this.#options.files.discard(this.#at(this.#journalName(journal)));

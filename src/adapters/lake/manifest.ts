@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import { fileNamePart } from '../folder/contents/file-names.ts';
 import {
+  foreignManifest,
   isCodeRow,
   isList,
   isManifestJob,
   isObject,
   isOwnName,
   journalName,
-  manifestName,
   parsed,
   stagingPrefix,
   type CodeRow,
@@ -110,12 +110,9 @@ export function manifestOf(text: string): LakeManifest {
   const manifest = parsed<Partial<LakeManifest>>(text);
   if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
   const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
-  throw new AppError(
-    'conflict',
-    typeof other === 'string' && !isLakeFormat(other)
-      ? `the folder holds ${other} files; take -f ${other}, or another folder.`
-      : `${manifestName} is not a manifest of this version.`,
-  );
+  if (typeof other === 'string' && !isLakeFormat(other))
+    throw new AppError('conflict', `the folder holds ${other} files; take -f ${other}, or another folder.`);
+  throw foreignManifest(manifest, tableMembers);
 }
 
 export function textOf(manifest: LakeManifest): string {
@@ -125,27 +122,29 @@ export function textOf(manifest: LakeManifest): string {
 /** AppError `conflict` for what is none. */
 export function stepOf(text: string): LakeStep {
   const step = parsed<Partial<LakeStep>>(text);
-  if (isObject(step) && isList(step.tables, isObject)) {
-    const known = { ...step, tables: step.tables!.map(withFiles) };
-    if (isStep(known)) return known as LakeStep;
-  }
+  if (isObject(step) && isStep(step)) return step as LakeStep;
   throw new AppError('conflict', `${journalName} is not a journal of tables of this version.`);
 }
 
-/** Journals of earlier versions have one file of a table, or none. */
-function withFiles(step: TableStep & { readonly file?: NewFile | null }): TableStep {
-  const { file, ...rest } = step;
-  return file === undefined ? step : { ...rest, files: file === null ? [] : [file] };
-}
+/** Members of a table, beside its name, that every version from 1.0 on writes. */
+const tableMembers: readonly (keyof LakeTable)[] = ['directory', 'version'];
 
-function isManifest({ version, format, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
+function isManifest({ version, format, formats, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
   return (
     version === 1 &&
     isLakeFormat(format) &&
+    isList(formats, isLakeFormat) &&
     isList(jobs, (job) => isManifestJob(job) && isList((job as LakeJob).tables, isText)) &&
     isObject(keys) &&
     (codes === undefined || isList(codes, isCodeRow)) &&
-    isList(tables, (table) => isObject(table) && isText(table['name']) && isOwnName(table['directory']))
+    isList(
+      tables,
+      (table) =>
+        isObject(table) &&
+        isText(table['name']) &&
+        isOwnName(table['directory']) &&
+        Number.isSafeInteger(table['version']),
+    )
   );
 }
 

@@ -12,6 +12,7 @@ import { readMysqlLoads } from './ledger.ts';
 import { takeTargetLock } from './staging.ts';
 import { readTables } from './tables.ts';
 import { publishedQuery, ledgerStatement } from '../row-sinks/ledger.ts';
+import { refusePreRelease } from '../row-sinks/pre-release.ts';
 
 const { quote } = mysql;
 
@@ -26,7 +27,7 @@ export function createMysqlRowRemover(address: MysqlAddress): RowRemover {
   };
   return {
     label: address.label,
-    loads: () => guarded(readMysqlLoads),
+    loads: () => guarded((database) => readMysqlLoads(database, address.label)),
     removeDocuments: (plan, fence) => guarded((database) => removeNamed(database, address, plan, fence)),
     close: async () => {
       // one that was never opened has nothing to close
@@ -47,6 +48,7 @@ async function removeNamed(
   await takeTargetLock(database, address);
   const known = await readTables(database);
   if (!known.has(documents)) throw new AppError('not_found', `${label}: no documents were loaded there.`);
+  refusePreRelease(label, (name) => known.get(name)?.columns);
   const done = await database.rows(publishedQuery(plan, quote));
   if (done.length > 0) return { documents: 0, rows: {}, already: true };
   const doubles = {

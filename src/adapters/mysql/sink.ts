@@ -42,6 +42,7 @@ import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './stag
 import { foldedName, readTables, withInstantsTold, zonesIn, type MysqlTables } from './tables.ts';
 import { spareColumn } from './types.ts';
 import { publishedQuery } from '../row-sinks/ledger.ts';
+import { refusePreRelease } from '../row-sinks/pre-release.ts';
 
 const { quote } = mysql;
 
@@ -75,7 +76,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return this.guarded(async () => readMysqlLoads(await this.#connect()));
+    return this.guarded(async () => readMysqlLoads(await this.#connect(), this.label));
   }
 
   async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
@@ -100,8 +101,8 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     const database = await this.#connect();
     await takeTargetLock(database, this.#address);
     const known = await readTables(database);
-    await removeStaging(database, known);
     this.#checkTables(known);
+    await removeStaging(database, known);
     this.#token = `${stagingPrefix}${idJob}_${randomBytes(4).toString('hex')}`;
     this.#staging = new Staging(database, this.label, keys === 'hash');
     this.#define();
@@ -304,6 +305,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     for (const name of [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)])
       if (known.get(foldedName(name))?.isView === true)
         throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
+    refusePreRelease(this.label, (name) => known.get(name)?.columns);
     if (this.plan.saveMode === 'overwrite') return;
     for (const [index, { name }] of this.#tables.entries()) {
       const there = known.get(foldedName(name))?.columns;

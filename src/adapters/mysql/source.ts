@@ -25,6 +25,7 @@ import { AppError } from '../../errors.ts';
 import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
+import { refusePreRelease } from '../row-sinks/pre-release.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { knowsMerges } from './merge.ts';
 import { foldedName, holdsInstants, readTables, type MysqlColumn, type MysqlTables } from './tables.ts';
@@ -55,7 +56,7 @@ class MysqlRowSource implements RowSource {
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return this.#guarded(async () => readMysqlLoads(await this.#connect()));
+    return this.#guarded(async () => readMysqlLoads(await this.#connect(), this.label));
   }
 
   async open(model: RelationalModel): Promise<void> {
@@ -76,6 +77,7 @@ class MysqlRowSource implements RowSource {
     });
     if (!this.#known.has(sideTableNames.documents))
       throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
+    refusePreRelease(this.label, (name) => this.#known.get(name)?.columns);
     for (const [index, { name }] of this.#tables.entries()) {
       const there = this.#known.get(foldedName(name))?.columns;
       const has = (key: string): boolean => there!.has(foldedName(physicalName(mysql, key)));

@@ -3,6 +3,7 @@ import { doubleQuoted } from '../../engine/sql/dialect.ts';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { targetLoadsQuery } from '../../engine/sql/target-loads.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
+import { refusePreRelease } from '../row-sinks/pre-release.ts';
 import { openSqlite, type SqliteDb } from './database.ts';
 import { readTables } from './tables.ts';
 
@@ -14,15 +15,17 @@ export async function readSqliteLoads(
 ): Promise<readonly TargetLoad[]> {
   const database = await openSqlite(file, { label, busyTimeoutMs, readOnly: true });
   try {
-    return targetLoads(database);
+    return targetLoads(database, label);
   } finally {
     database.close();
   }
 }
 
-export function targetLoads(database: SqliteDb): readonly TargetLoad[] {
+/** Throws AppError `conflict` if a version before 1.0 made the file. */
+function targetLoads(database: SqliteDb, label: string): readonly TargetLoad[] {
   const { documents, loads } = sideTableNames;
   const known = readTables(database);
+  refusePreRelease(label, (name) => known.get(name)?.columns);
   if (!known.has(documents) || !known.has(loads)) return [];
   return database
     .read<Record<keyof TargetLoad, unknown>>(targetLoadsQuery(doubleQuoted))

@@ -111,7 +111,6 @@ test('a step that was cut short after it was decided is finished by the next job
     staging,
     files: ['note.csv', 'moved-already.csv'],
     remove: ['group.csv'],
-    loadScript: '-- new\n',
     manifest: next,
   });
   const sink = createSink();

@@ -151,12 +151,20 @@ describe('a journal that somebody else wrote', () => {
         format: 'csv',
         jobs: [],
         keys: {},
-        tables: [{ name: 'x', files: [{ name: '../x' }] }],
+        tables: [
+          {
+            name: '_documents',
+            rows: 0,
+            files: [{ name: '../x', columns: [] }],
+            text_columns: [],
+            nullable_columns: [],
+          },
+        ],
       },
     },
   ])('%j is not carried out', async (part) => {
     const manifest = { version: 1, format: 'csv', jobs: [], keys: {}, tables: [] };
-    const journal = { staging: '.svc-staging-1', files: [], remove: [], loadScript: '', manifest, ...part };
+    const journal = { staging: '.svc-staging-1', files: [], remove: [], manifest, ...part };
     await writeFile(join(directory, '.svc-publish.json'), JSON.stringify(journal));
     await expect(load(createSink(), 2)).rejects.toMatchObject({ code: 'conflict' });
     await outsideIsUntouched();

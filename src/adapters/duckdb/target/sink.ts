@@ -28,6 +28,7 @@ import { temporaryName, type DuckDbPublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { readTables, type KnownTables } from '../tables.ts';
 import { publishedQuery } from '../../row-sinks/ledger.ts';
+import { refusePreRelease } from '../../row-sinks/pre-release.ts';
 import {
   currentDocumentOf,
   unmappedContentOf,
@@ -202,6 +203,7 @@ class DuckDbRowSink extends DatabaseFileSink<DuckDb> {
       if (there?.isView === true && there.madeView === null)
         throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
     }
+    refusePreRelease(this.label, (name) => known.get(name)?.columns);
     if (this.plan.saveMode === 'overwrite') return;
     for (const [index, { name }] of this.#tables.entries()) {
       const table = known.get(foldedName(name));

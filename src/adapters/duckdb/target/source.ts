@@ -11,6 +11,7 @@ import type { RelationalModel } from '../../../engine/model/relational-model.ts'
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
+import { refusePreRelease } from '../../row-sinks/pre-release.ts';
 import { readDuckDbLoads } from '../ledger.ts';
 import { foldedName, openDuckDbReader, type DuckDbReader } from '../database.ts';
 import { lexicalText, storedValues } from '../types.ts';
@@ -51,6 +52,7 @@ async function openTables(
       const columns = tables.get(foldedName(column.table)) ?? new Map();
       tables.set(foldedName(column.table), columns.set(foldedName(column.name), column));
     }
+    refusePreRelease(`duckdb:${file}`, (name) => tables.get(name));
     const mayHaveLongTexts = (await stat(file)).size > shortTextsFileBytes;
     const ledger = sideTableNames.loads;
     const jobs = !tables.has(ledger)

@@ -2,7 +2,9 @@
 import { constants } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
+import { preReleaseFault } from '../../row-sinks/pre-release.ts';
 import { folderFormats, type FolderFormat } from './formats.ts';
 
 export const manifestName = 'manifest.json';
@@ -92,7 +94,7 @@ export interface ManifestTable {
   readonly decimal_digits?: Readonly<Record<string, readonly [whole: number, fraction: number]>>;
   /** NOT NULL columns that some row left empty */
   readonly nullable_columns: readonly string[];
-  /** of the columns of dates with times those whose values are instants; absent in manifests of earlier versions */
+  /** of the columns of dates with times those whose values are instants; absent in tables beside the data */
   readonly zoned_columns?: readonly string[];
 }
 
@@ -142,14 +144,10 @@ export interface Journal {
   /** names of new files, scripts among them: they move from the staging folder, over older ones of that name */
   readonly files: readonly string[];
   readonly remove: readonly string[];
-  /** `load.sql` in journals of earlier versions, which had the texts of scripts */
-  readonly loadScript?: string;
-  /** text by name (`otherScriptNames`) there */
-  readonly otherScripts?: Readonly<Record<string, string>>;
   readonly manifest: TargetManifest;
 }
 
-/** Null where there is none; AppError `conflict` for one that this version cannot read. */
+/** Returns null if there is none. Throws AppError `conflict` for one that this version cannot read. */
 export async function readManifest(directory: string): Promise<TargetManifest | null> {
   const text = await readIfThere(join(directory, manifestName));
   return text === null ? null : parseManifest(text);
@@ -174,8 +172,44 @@ export function parseManifest(text: string): TargetManifest {
       'conflict',
       `the folder holds tables of ${manifest.format}; take -f ${manifest.format}, or another folder.`,
     );
-  throw new AppError('conflict', `${manifestName} is not a manifest of this version.`);
+  throw foreignManifest(manifest);
 }
+
+/** Members of a job that every version from 1.0 on writes. */
+const jobMembers: readonly (keyof ManifestJob)[] = [
+  'job_uuid',
+  'job',
+  'installation',
+  'id_sch',
+  'id_lschma',
+  'model_sha256',
+  'published_at',
+  'documents',
+  'rows',
+];
+
+/** Members of a table in a folder of files that every version from 1.0 on writes. */
+const tableMembers: readonly (keyof ManifestTable)[] = ['rows', 'files', 'text_columns', 'nullable_columns'];
+
+/** The fault of what `isManifest` refuses. `manifest`: the value that was read; `ofTable`: members that each table has, beside its name. */
+export function foreignManifest(
+  manifest: unknown,
+  ofTable: readonly string[] = [...tableMembers, 'zoned_columns'],
+): AppError {
+  const { jobs, tables } = isObject(manifest) ? manifest : {};
+  const lackIn = (list: unknown, members: readonly string[], isMeant = (_: string): boolean => true) =>
+    (Array.isArray(list) ? list : [])
+      .filter((one) => isObject(one) && isMeant(String(one['name'])))
+      .flatMap((one) => members.filter((member) => !Object.hasOwn(one as object, member)))[0];
+  const ofJob = lackIn(jobs, jobMembers);
+  if (ofJob !== undefined) return preReleaseFault(manifestName, `a job in it has no ${ofJob}`);
+  const lack = lackIn(tables, ofTable, (name) => !sideNames.has(name));
+  if (lack !== undefined) return preReleaseFault(manifestName, `a table in it has no ${lack}`);
+  return new AppError('conflict', `${manifestName} is not a manifest of this version.`);
+}
+
+/** Names of the tables beside the data. */
+export const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
 
 function isManifest({ version, format, jobs, keys, tables, codes }: Partial<TargetManifest>): boolean {
   return (
@@ -184,12 +218,26 @@ function isManifest({ version, format, jobs, keys, tables, codes }: Partial<Targ
     isList(jobs, isManifestJob) &&
     isObject(keys) &&
     (codes === undefined || isList(codes, isCodeRow)) &&
-    isList(tables, (table) => isObject(table) && isList(table['files'], isManifestFile))
+    isList(tables, isManifestTable)
   );
 }
 
 export function isManifestJob(job: unknown): boolean {
-  return isObject(job) && typeof job['job_uuid'] === 'string';
+  return (
+    isObject(job) &&
+    typeof job['job_uuid'] === 'string' &&
+    jobMembers.every((member) => Object.hasOwn(job, member))
+  );
+}
+
+function isManifestTable(table: unknown): boolean {
+  return (
+    isObject(table) &&
+    typeof table['name'] === 'string' &&
+    tableMembers.every((member) => Object.hasOwn(table, member)) &&
+    (sideNames.has(table['name']) || Object.hasOwn(table, 'zoned_columns')) &&
+    isList(table['files'], isManifestFile)
+  );
 }
 
 export function isCodeRow(row: unknown): boolean {
@@ -236,11 +284,6 @@ export async function finishJournal(directory: string): Promise<void> {
   for (const name of journal.files)
     await renameIfThere(join(directory, journal.staging, name), join(directory, name));
   for (const name of journal.remove) await rm(join(directory, name), { force: true });
-  if (journal.loadScript !== undefined) await writeDurably(directory, loadScriptName, journal.loadScript);
-  for (const name of otherScriptNames(journal.manifest)) {
-    const text = journal.otherScripts?.[name];
-    if (typeof text === 'string') await writeDurably(directory, name, text);
-  }
   await writeDurably(directory, manifestName, `${JSON.stringify(journal.manifest, null, 2)}\n`);
   await rm(join(directory, journal.staging), { recursive: true, force: true });
   await rm(join(directory, journalName), { force: true });
@@ -248,14 +291,13 @@ export async function finishJournal(directory: string): Promise<void> {
 }
 
 /** As hostile as a manifest: it names what is moved and removed. */
-function isJournal({ staging, files, remove, loadScript, manifest }: Partial<Journal>): boolean {
+function isJournal({ staging, files, remove, manifest }: Partial<Journal>): boolean {
   return (
     typeof staging === 'string' &&
     staging.startsWith(stagingPrefix) &&
     isOwnName(staging.slice(stagingPrefix.length)) &&
     isList(files, isOwnName) &&
     isList(remove, isOwnName) &&
-    (loadScript === undefined || typeof loadScript === 'string') &&
     isObject(manifest) &&
     isManifest(manifest)
   );

@@ -3,15 +3,20 @@ import { hasOtherKeys } from '../../../engine/model/key-columns.ts';
 import { passed } from '../../../engine/model/packed/lazy-array.ts';
 import { lookedAt } from '../../../engine/model/packed/reader.ts';
 import { tableIndexes } from '../../../engine/model/packed/table-names.ts';
-import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { isOpenToZones } from '../../../engine/model/zones.ts';
 import type { ColumnType, RelationalModel, Table } from '../../../engine/model/relational-model.ts';
 import type { SinkPlan, ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { UnitFile } from '../../../ports/rows/units.ts';
 import type { NotedColumns, NotedTypes } from './noted-columns.ts';
-import type { CodeRow, TargetManifest, ManifestFile, ManifestJob, ManifestTable } from './manifest.ts';
-
-const sideNames: ReadonlySet<string> = new Set([...Object.values(sideTableNames), codesTable.name]);
+import {
+  sideNames,
+  type CodeRow,
+  type TargetManifest,
+  type ManifestFile,
+  type ManifestJob,
+  type ManifestTable,
+} from './manifest.ts';
 
 /** Of tables of the model, those that were given rows. */
 export function rowsByTable(added: ManifestStep['added']): Record<string, number> {

@@ -17,6 +17,7 @@ import type { Sql, TransactionSql } from '../client/connect.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from './connection/open.ts';
 import { sessionSettings } from './connection/session.ts';
 import { publishedQuery } from '../../row-sinks/ledger.ts';
+import { holdsLoads } from '../../row-sinks/pre-release.ts';
 import {
   currentDocumentOf,
   unmappedContentOf,
@@ -24,15 +25,20 @@ import {
   type UnmappedContentRow,
 } from '../../row-sinks/current-documents.ts';
 
-/** Newest first; none where nothing was loaded there yet. */
-export async function readTargetLoads(sql: Sql, sqlSchema: string): Promise<readonly TargetLoad[]> {
-  const { documents, loads } = sideTableNames;
-  const found = await sql.unsafe<{ name: string }[]>(
-    `SELECT relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p')
-        AND relname IN (${standardLiteral(documents)}, ${standardLiteral(loads)})`,
+/** Returns the newest first, or none if nothing was loaded there yet. Throws AppError `conflict` if a version before 1.0 made the target. */
+export async function readTargetLoads(
+  sql: Sql,
+  sqlSchema: string,
+  label: string,
+): Promise<readonly TargetLoad[]> {
+  const names = Object.values(sideTableNames).map((name) => standardLiteral(name));
+  const columns = await sql.unsafe<{ table: string; column: string }[]>(
+    `SELECT c.relname AS table, a.attname AS column
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind IN ('r', 'p') AND c.relname IN (${names.join(', ')})`,
   );
-  if (found.length < 2) return [];
+  if (!holdsLoads(label, columns)) return [];
   const rows = await sql.unsafe<TargetLoad[]>(targetLoadsQuery(relationIn(sqlSchema)));
   return [...rows];
 }
@@ -137,12 +143,13 @@ function relationIn(sqlSchema: string): (table: string) => string {
 export async function askTargetLoads(
   options: TargetAddress & { readonly sqlSchema: string; readonly label?: string },
 ): Promise<readonly TargetLoad[]> {
+  const label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
   const sql = connectTarget(options);
   try {
     await sql.unsafe(sessionSettings);
-    return await readTargetLoads(sql, options.sqlSchema);
+    return await readTargetLoads(sql, options.sqlSchema, label);
   } catch (error) {
-    throw targetFault(error, options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`);
+    throw targetFault(error, label);
   } finally {
     await sql.end({ timeout: 5 });
   }

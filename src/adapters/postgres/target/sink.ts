@@ -54,7 +54,7 @@ import { createUnitTarget, type PostgresUnitTarget } from './units/driver.ts';
 import type { UnitTarget } from '../../../ports/rows/units.ts';
 import { dropJobRoles, endJobRole } from './staging/orphaned-roles.ts';
 import {
-  checkKeys,
+  checkTarget,
   readCounters,
   readTarget,
   tablesWithRows,
@@ -115,7 +115,9 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return this.guarded(async () => readTargetLoads(await this.#connect(), this.#options.sqlSchema));
+    return this.guarded(async () =>
+      readTargetLoads(await this.#connect(), this.#options.sqlSchema, this.label),
+    );
   }
 
   async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
@@ -286,7 +288,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     }
     // one that is dropped is made anew
     const stays = (table: TargetTable): boolean => this.plan.saveMode !== 'overwrite' || !table.plain;
-    checkKeys(target, this.plan.model, this.label, stays);
+    checkTarget(target, this.plan.model, this.label, stays);
   }
 
   #findFilled(sql: Sql | TransactionSql, target: ExistingTarget): Promise<readonly string[]> {

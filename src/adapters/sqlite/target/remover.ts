@@ -16,6 +16,7 @@ import { readTables, type FoundTables } from '../tables.ts';
 import { SqliteRemoval } from './document-removal.ts';
 import { drawModel, type DrawnModel } from './publication.ts';
 import { publishedQuery, ledgerStatement } from '../../row-sinks/ledger.ts';
+import { refusePreRelease } from '../../row-sinks/pre-release.ts';
 
 export interface SqliteRowRemoverOptions {
   readonly file: string;
@@ -96,6 +97,7 @@ async function removeNamed(database: SqliteDb, plan: RemovalPlan, label: string)
   const drawn = drawModel(plan.model);
   if (!known.has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
+  refusePreRelease(label, (name) => known.get(name)?.columns);
   checkKeys(known, plan, drawn, label);
   const { idLschma, documentName } = plan;
   const done = database.read(publishedQuery(plan, doubleQuoted));

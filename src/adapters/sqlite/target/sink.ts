@@ -27,6 +27,7 @@ import { readTables, type FoundTables } from '../tables.ts';
 import { drawModel, type DrawnModel, type SqlitePublication } from './publication.ts';
 import { givenKeys, publishRows } from './publish.ts';
 import { publishedQuery } from '../../row-sinks/ledger.ts';
+import { refusePreRelease } from '../../row-sinks/pre-release.ts';
 import {
   currentDocumentOf,
   unmappedContentOf,
@@ -171,6 +172,7 @@ class SqliteRowSink extends DatabaseFileSink<SqliteDb> {
       if (there?.isView === true && there.madeView === null)
         throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
     }
+    refusePreRelease(this.label, (name) => known.get(name)?.columns);
     this.#checkSideTables(known);
     if (this.plan.saveMode === 'overwrite') return;
     for (const [index, { columns }] of this.plan.model.tables.entries()) {

@@ -15,6 +15,7 @@ import {
 import { textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
+import { refusePreRelease } from '../../row-sinks/pre-release.ts';
 import {
   createTableRowSource,
   type ClosableBlocks,
@@ -63,7 +64,7 @@ async function openTables(
   const database = await openSqlite(file, { label, busyTimeoutMs, readOnly: true });
   try {
     await database.run('BEGIN');
-    return new SqliteTables(database, model);
+    return new SqliteTables(database, model, label);
   } catch (error) {
     database.close();
     throw error;
@@ -85,12 +86,13 @@ class SqliteTables implements ReadTables<SqliteTable> {
   /** what bytes texts of the file are; one that others made may have UTF-16 */
   readonly #isUtf8: boolean;
 
-  constructor(database: SqliteDb, model: RelationalModel) {
+  constructor(database: SqliteDb, model: RelationalModel, label: string) {
     this.#database = database;
     this.#model = model;
     this.#drawn = withListTables(model, sqlite);
     this.#indexes = new Map(model.tables.map(({ name }, index) => [name, index]));
     this.#known = readTables(database);
+    refusePreRelease(label, (name) => this.#known.get(name)?.columns);
     this.#isUtf8 = database.read<{ encoding: string }>('PRAGMA encoding')[0]!.encoding === 'UTF-8';
     this.#modelHashes = new Map(this.#jobs().map((job) => [job.job_uuid, job.model_sha256]));
   }

@@ -8,6 +8,7 @@ import { checkMark } from '../../../../engine/sql/code-lists.ts';
 import { codesTable, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { AppError } from '../../../../errors.ts';
 import { viewMark } from '../../../row-sinks/made-views.ts';
+import { refusePreRelease } from '../../../row-sinks/pre-release.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 
 export interface TargetColumn {
@@ -232,13 +233,17 @@ export async function readCounters(
   return new Map(rows.flatMap(({ name, key }) => (Number.isSafeInteger(key) ? [[name, key] as const] : [])));
 }
 
-/** AppError `conflict` where a table has its keys elsewhere than the model; `stays`: which tables are asked (all). `label`: the target. */
-export function checkKeys(
+/**
+ * Throws AppError `conflict` if a version before 1.0 made the target, or a table has its keys elsewhere than the model; `stays`: which tables are
+ * asked for keys (all). `label`: the target.
+ */
+export function checkTarget(
   target: ExistingTarget,
   model: RelationalModel,
   label: string,
   stays: (table: TargetTable) => boolean = () => true,
 ): void {
+  refusePreRelease(label, (name) => target.tables.get(name)?.columns);
   for (const table of model.tables) {
     const there = target.tables.get(physicalName(postgresql, table.name));
     if (there === undefined || !stays(there)) continue;

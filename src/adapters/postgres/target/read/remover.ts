@@ -15,7 +15,7 @@ import {
   type TargetAddress,
 } from '../connection/open.ts';
 import { beginSession } from '../connection/session.ts';
-import { checkKeys, readTarget } from '../connection/existing-tables.ts';
+import { checkTarget, readTarget } from '../connection/existing-tables.ts';
 import { PostgresRemoval } from '../publish/document-removal.ts';
 import { createSilenceWatch } from '../connection/stall-watch.ts';
 import { publishedQuery, ledgerStatement } from '../../../row-sinks/ledger.ts';
@@ -87,8 +87,8 @@ async function removeNamed(
   const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
   if (!(await removal.presentTables()).has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
-  const names = tables.map(({ name }) => name);
-  checkKeys(await readTarget(tx, sqlSchema, names), plan.model, label);
+  const names = [...tables.map(({ name }) => name), ...Object.values(sideTableNames)];
+  checkTarget(await readTarget(tx, sqlSchema, names), plan.model, label);
   const done = await tx.unsafe(publishedQuery(plan, relation));
   if (done.length > 0) return { documents: 0, rows: {}, already: true };
   const { documents, rows } = await removal.remove(`name = ${standardLiteral(documentName)}`);

@@ -19,7 +19,7 @@ import { createRowTap } from '../../client/row-tap.ts';
 import { askTargetLoads } from '../ledger.ts';
 import { addressLabel, connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
 import { beginSession } from '../connection/session.ts';
-import { checkKeys, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
+import { checkTarget, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
 import { sentText, type SentText } from '../connection/types.ts';
 import { openCursor, type Ask, type ColumnMoments, type Cursor, type CursorSession } from './cursor.ts';
 import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
@@ -90,7 +90,7 @@ class PostgresRowSource implements RowSource {
       if (!this.#target.tables.has(documents)) {
         throw new AppError('not_found', `${this.label}: no documents were loaded there.`);
       }
-      checkKeys(this.#target, model, this.label);
+      checkTarget(this.#target, model, this.label);
       this.#withLexical = await this.#distinct(lexical, 'table_name');
       this.#withUnmapped = await this.#distinct(unmapped, 'parent_table');
     });

@@ -1,0 +1,40 @@
+/** Targets that a version before 1.0 made. Their ledger or manifest lacks members that 1.0 always writes, so they are refused. */
+import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { AppError } from '../../errors.ts';
+
+/** Returns the refusal. `label`: the target, or its manifest; `lack`: the part of it that is missing, as `_loads has no column job_uuid`. */
+export function preReleaseFault(label: string, lack: string): AppError {
+  return new AppError(
+    'conflict',
+    `${label}: ${lack}. A version before 1.0 made this target, or another program made or changed it. To carry its documents over, write them back with the version that loaded them (er2xml), and load them into a new target with this version.`,
+  );
+}
+
+interface Columns {
+  has(column: string): boolean;
+}
+
+/**
+ * Throws AppError `conflict` for a database with a table `_loads` if that, or another table beside the data, lacks a column. `columnsOf`: returns
+ * the columns of a table, or undefined if there is no table of that name.
+ */
+export function refusePreRelease(label: string, columnsOf: (table: string) => Columns | undefined): void {
+  if (columnsOf(sideTableNames.loads) === undefined) return;
+  for (const { name, columns } of Object.values(sideTableDefinitions)) {
+    const there = columnsOf(name);
+    const missing = there === undefined ? undefined : columns.find((column) => !there.has(column.name));
+    if (missing !== undefined) throw preReleaseFault(label, `${name} has no column ${missing.name}`);
+  }
+}
+
+/** Returns whether the target has a ledger and documents, by the columns of its tables beside the data. Throws as `refusePreRelease` does. */
+export function holdsLoads(
+  label: string,
+  columns: readonly { readonly table: string; readonly column: string }[],
+): boolean {
+  const tables = new Map<string, Set<string>>();
+  for (const { table, column } of columns)
+    tables.set(table, (tables.get(table) ?? new Set<string>()).add(column));
+  refusePreRelease(label, (table) => tables.get(table));
+  return tables.has(sideTableNames.loads) && tables.has(sideTableNames.documents);
+}
