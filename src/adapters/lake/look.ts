@@ -3,6 +3,7 @@ import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import { AppError } from '../../errors.ts';
 import { loadOf } from '../folder/ledger.ts';
+import { PreReleaseFault } from '../row-sinks/pre-release.ts';
 import { canTakeZone } from './empty-columns.ts';
 import { mainFormat } from './formats.ts';
 import type { LakeFormatName } from './table-format.ts';
@@ -12,7 +13,8 @@ import type { LakePlace, LakeTarget } from './store/place.ts';
 export async function lakeFormatOf(target: LakeTarget): Promise<LakeFormatName | null> {
   return target.look(formatOf).catch((error: unknown) => {
     // a folder of another kind
-    if (error instanceof AppError && error.code === 'conflict') return null;
+    if (error instanceof AppError && !(error instanceof PreReleaseFault) && error.code === 'conflict')
+      return null;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTDIR' || code === 'ELOOP') return null;
     throw error;

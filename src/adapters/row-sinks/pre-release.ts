@@ -2,12 +2,14 @@
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 
-/** Returns the refusal. `label`: the target, or its manifest; `lack`: the part of it that is missing, as `_loads has no column job_uuid`. */
-export function preReleaseFault(label: string, lack: string): AppError {
-  return new AppError(
-    'conflict',
-    `${label}: ${lack}. A version before 1.0 made this target, or another program made or changed it. To carry its documents over, write them back with the version that loaded them (er2xml), and load them into a new target with this version.`,
-  );
+/** The refusal of such a target. `label`: the target, or its manifest; `lack`: the missing part, as `_loads has no column job_uuid`. */
+export class PreReleaseFault extends AppError {
+  constructor(label: string, lack: string) {
+    super(
+      'conflict',
+      `${label}: ${lack}. A version before 1.0 made this target, or another program made or changed it. To carry its documents over, write them back with the version that loaded them (er2xml), and load them into a new target with this version.`,
+    );
+  }
 }
 
 interface Columns {
@@ -23,7 +25,7 @@ export function refusePreRelease(label: string, columnsOf: (table: string) => Co
   for (const { name, columns } of Object.values(sideTableDefinitions)) {
     const there = columnsOf(name);
     const missing = there === undefined ? undefined : columns.find((column) => !there.has(column.name));
-    if (missing !== undefined) throw preReleaseFault(label, `${name} has no column ${missing.name}`);
+    if (missing !== undefined) throw new PreReleaseFault(label, `${name} has no column ${missing.name}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import { preReleaseFault } from '../../row-sinks/pre-release.ts';
+import { PreReleaseFault } from '../../row-sinks/pre-release.ts';
 import { folderFormats, type FolderFormat } from './formats.ts';
 
 export const manifestName = 'manifest.json';
@@ -202,9 +202,9 @@ export function foreignManifest(
       .filter((one) => isObject(one) && isMeant(String(one['name'])))
       .flatMap((one) => members.filter((member) => !Object.hasOwn(one as object, member)))[0];
   const ofJob = lackIn(jobs, jobMembers);
-  if (ofJob !== undefined) return preReleaseFault(manifestName, `a job in it has no ${ofJob}`);
+  if (ofJob !== undefined) return new PreReleaseFault(manifestName, `a job in it has no ${ofJob}`);
   const lack = lackIn(tables, ofTable, (name) => !sideNames.has(name));
-  if (lack !== undefined) return preReleaseFault(manifestName, `a table in it has no ${lack}`);
+  if (lack !== undefined) return new PreReleaseFault(manifestName, `a table in it has no ${lack}`);
   return new AppError('conflict', `${manifestName} is not a manifest of this version.`);
 }
 
