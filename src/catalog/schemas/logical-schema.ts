@@ -3,7 +3,7 @@ import { inSlices, mapInSlices } from '../../engine/in-slices.ts';
 import type { DocumentStatistics } from '../../engine/infer/statistics.ts';
 import { withZonesOfDocuments } from '../../engine/map/zones-of-documents.ts';
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
-import { zonesOf } from '../../engine/model/facts.ts';
+import { factsOf } from '../../engine/model/facts.ts';
 import { ddlParagraphs, type DdlCodes } from '../../engine/sql/ddl.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { DialectName } from '../../engine/sql/dialect.ts';
@@ -59,7 +59,9 @@ export async function keyedLogicalSchema(
 ): Promise<{ readonly model: RelationalModel; readonly notes: readonly string[] }> {
   const stored = await findLogicalSchema(catalog, idOrg, idSch, idLschma);
   const statistics =
-    zonesOf(stored.model).length === 0 ? null : (await catalog.loadOrigin(idOrg, idSch))?.statistics;
+    factsOf(stored.model).openToZones.length === 0
+      ? null
+      : (await catalog.loadOrigin(idOrg, idSch))?.statistics;
   const model = statistics
     ? withZonesOfDocuments(stored.model, statistics as DocumentStatistics)
     : stored.model;

@@ -1,7 +1,7 @@
 /** Which columns of dates with times showed instants to those who loaded documents, as the statistics of these tell. */
 import type { DocumentStatistics, ValueStatistics } from '../infer/statistics.ts';
 import { CLASS_DATETIME_ZONED } from '../infer/values/classes.ts';
-import { zonesOf } from '../model/facts.ts';
+import { factsOf } from '../model/facts.ts';
 import type { RelationalModel } from '../model/relational-model.ts';
 import { placeOf, withKinds } from '../model/retyped-columns.ts';
 import { clarkName } from '../model/source-model.ts';
@@ -19,7 +19,7 @@ export function withZonesOfDocuments(
   model: RelationalModel,
   statistics: DocumentStatistics,
 ): RelationalModel {
-  const open = new Set(zonesOf(model).map(([table, column]) => placeOf(table, column)));
+  const open = new Set(factsOf(model).openToZones.map(([table, column]) => placeOf(table, column)));
   if (open.size === 0) return model;
   const zoned = new Map<string, true>();
   const note = (table: number, column: number, value: ValueStatistics): void => {

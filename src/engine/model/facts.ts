@@ -9,8 +9,8 @@ export interface ModelFacts {
   readonly marks: readonly number[];
   /** by table: number of marks that a row needs */
   readonly markCounts: readonly number[];
-  /** columns that show instants or what is written (`src/engine/model/zones.ts`): pairs of table and column; absent in earlier releases */
-  readonly openToZones?: readonly (readonly [table: number, column: number])[];
+  /** columns that show instants or what is written (`src/engine/model/zones.ts`): pairs of table and column */
+  readonly openToZones: readonly (readonly [table: number, column: number])[];
 }
 
 const knownFacts = Symbol('facts');
@@ -23,11 +23,6 @@ export function factsOf(model: RelationalModel & { readonly [knownFacts]?: Model
       openToZones: openToZones(model),
     }
   );
-}
-
-/** As `ModelFacts.openToZones`, also of a model that an earlier release stored. */
-export function zonesOf(model: RelationalModel): NonNullable<ModelFacts['openToZones']> {
-  return factsOf(model).openToZones ?? openToZones(model);
 }
 
 function openToZones({ tables }: RelationalModel): [table: number, column: number][] {

@@ -91,7 +91,7 @@ export interface Facets {
   readonly enumeration?: readonly string[];
   /** what is said of the values of `enumeration`, in their order; absent: nothing of any */
   readonly enumerationDocumentation?: readonly (string | null)[];
-  /** what they are called, where a standard says that apart; absent: of none, as in models of earlier releases */
+  /** what they are called, where a standard says that apart; absent: of none */
   readonly enumerationLabels?: readonly (string | null)[];
   readonly patterns?: readonly (readonly string[])[];
 }

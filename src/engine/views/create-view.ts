@@ -133,25 +133,14 @@ export function createView(
   }
 
   const { documents } = sideTableDefinitions;
-  const fileKeyOf = (rows: JoinedRows | null): Column | undefined =>
-    model.tables[rows?.table ?? content.table]!.columns.find(({ role }) => role === 'document');
-  // models of earlier releases have the document's key in tables of root elements alone
-  const fileRows = [null, ...content.above.toReversed()].find((rows) => fileKeyOf(rows) !== undefined);
-  let documentKey: string | null = null;
+  const fileKey = model.tables[content.table]!.columns.find(({ role }) => role === 'document')!.name;
+  const documentKey = `${aliasOf(null)}.${quoted(fileKey)}`;
   const hasTold = content.columns.some(({ of }) => rowAboveOf(of) !== null);
-  if (fileRows !== undefined) {
-    const fileKey = fileKeyOf(fileRows)!.name;
-    const expression = `${aliasOf(fileRows)}.${quoted(fileKey)}`;
-    documentKey = expression;
-    joins.push(
-      `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = ${expression}`,
-    );
-    select(expression, fileKey);
-    select(
-      `d.${quoted('name')}`,
-      `${structureWord('document', nameMode)}_${structureWord('name', nameMode)}`,
-    );
-  }
+  joins.push(
+    `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = ${documentKey}`,
+  );
+  select(documentKey, fileKey);
+  select(`d.${quoted('name')}`, `${structureWord('document', nameMode)}_${structureWord('name', nameMode)}`);
   // the rows' own names first: others give way to them
   const own = content.columns.filter(({ of, signedBy }) => of === null && signedBy === undefined);
   const ownNames = new Map(own.map((column) => [column, nameColumn(column.place.column.name)]));
@@ -208,7 +197,7 @@ export function createView(
   function meantRow(of: ViewColumn, expression: string): { readonly table?: string; readonly key?: string } {
     const { table, column } = of.place;
     const isOne = column.sourceType === 'IDREF' && column.type.list !== true;
-    if (of.signedBy !== undefined || !isOne || documentKey === null) return {};
+    if (of.signedBy !== undefined || !isOne) return {};
     const ids = meantIds(model.tables[table]!, column);
     const there = ids.filter(isThere);
     if (ids.length === 1) {

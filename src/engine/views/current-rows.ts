@@ -13,7 +13,6 @@ export interface CurrentRowsOptions {
   readonly columnsOf: (table: number) => readonly string[] | null;
 }
 
-/** None for tables of models of earlier releases, whose rows do not name their documents. */
 export function currentViews(
   model: RelationalModel,
   { dialect, sqlSchema, columnsOf }: CurrentRowsOptions,
@@ -25,8 +24,8 @@ export function currentViews(
   const word = structureWord('current', model.options?.nameMode ?? 'l');
   return model.tables.flatMap((table, index): CreatedView[] => {
     const columns = columnsOf(index);
-    const key = table.columns.find(({ role }) => role === 'document');
-    if (columns === null || key === undefined) return [];
+    if (columns === null) return [];
+    const key = table.columns.find(({ role }) => role === 'document')!;
     let wanted = `${table.name}_${word}`;
     let name = physicalName(dialect, modelName(model, wanted));
     for (; taken.has(name.toLowerCase()); name = physicalName(dialect, modelName(model, wanted)))

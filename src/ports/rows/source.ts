@@ -28,7 +28,7 @@ export interface RowSource {
    * use then.
    */
   rowsFrom(documentKey: string | null): Promise<DocumentRows>;
-  /** As `rowsFrom`, but for one document; rows after it may be there too where a model of an earlier release does not tell. */
+  /** As `rowsFrom`, but for one document. */
   rowsOf(documentKey: string): Promise<DocumentRows>;
   close(): Promise<void>;
 }

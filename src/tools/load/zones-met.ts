@@ -4,7 +4,7 @@
  * later with what its column does not keep is kept as written beside (`_lexical`).
  */
 import { InputError } from '../../engine/diagnostics.ts';
-import { zonesOf } from '../../engine/model/facts.ts';
+import { factsOf } from '../../engine/model/facts.ts';
 import { placeOf, withKinds } from '../../engine/model/retyped-columns.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { hasZone } from '../../engine/model/zones.ts';
@@ -35,7 +35,7 @@ export async function withZonesMet(
   options: Pick<LoadOptions, 'rowTag' | 'rejects'>,
 ): Promise<RelationalModel> {
   const { saveMode } = session.request;
-  const places = zonesOf(model);
+  const places = factsOf(model).openToZones;
   if (places.length === 0 || saveMode === 'write-schema' || saveMode === 'print-schema') return model;
   const met = await placesWithZones(session, inputs, model, places, options);
   const tables = Map.groupBy(places, ([table]) => table);

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
-import { rootTables } from '../../../src/engine/model/key-columns.ts';
 import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import { renderDdl } from '../../../src/engine/sql/ddl.ts';
@@ -178,24 +177,6 @@ describe('views of any schema', () => {
       { comment: string }[]
     >`select obj_description('harbour.call_view'::regclass) as comment`;
     expect(said!.comment).toMatch(/^One row for each row of call \(\/harbour\/call\)\./);
-  });
-
-  it('find the document by the rows above in models of earlier releases', async () => {
-    const model = modelOf(source, 3);
-    const roots = rootTables(model);
-    const tables = model.tables.map((table, index) => ({
-      ...table,
-      columns: table.columns.filter(({ role }) => role !== 'document' || roots.has(index)),
-    }));
-    const earlier = buildRelationalModel(source, { mapLevel: 3, previous: { ...model, tables } });
-    await loadWithViews('earlier', source, earlier, [document, document]);
-    const rows = await sql`select document_name, vessel from earlier.call_view order by call_key`;
-    expect(rows.map((row) => Object.values(row))).toEqual([
-      ['file-1.xml', 'Fram'],
-      ['file-1.xml', 'Gjøa'],
-      ['file-2.xml', 'Fram'],
-      ['file-2.xml', 'Gjøa'],
-    ]);
   });
 
   it('have names without hashes where long ones can be told apart', async () => {

@@ -211,7 +211,7 @@ describe('names of long paths', () => {
     expect(namedValues(model)[2]).toEqual(['seller_city', expected[2]![1]]);
   });
 
-  it('stay as an earlier release made them, whatever comes beside them', () => {
+  it('stay as the earlier version of the model has them, whatever comes beside them', () => {
     const model = buildRelationalModel(deal(), { mapLevel: 3 });
     const earlier: RelationalModel = {
       ...model,

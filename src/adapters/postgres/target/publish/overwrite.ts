@@ -132,18 +132,13 @@ async function emptyHangingTables(
   return true;
 }
 
-/** Whether one of the tables has rows of other documents: not known where rows do not name theirs, as those of early releases. */
+/** Whether one of the tables has rows of other documents. */
 async function haveRowsThatStay(
   publication: Publication,
   names: readonly string[],
   oldDocuments: string,
 ): Promise<boolean> {
-  const { tx, sqlSchema } = publication;
-  const naming = await tx<{ name: string }[]>`
-    select c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
-      join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = ${sqlSchema} and a.attname = ${fileKeyName} and c.relname in ${tx(names)}`;
-  if (naming.length < names.length) return false;
+  const { tx } = publication;
   for (const name of names) {
     const [row] = await tx.unsafe<{ found: boolean }[]>(
       `SELECT EXISTS (SELECT FROM ${relation(publication, name)} t

@@ -1,4 +1,4 @@
-/** Acronyms in names: whole in new models, and split in all that goes on from models of earlier releases. */
+/** Acronyms in names are whole words. */
 import { describe, expect, it } from 'vitest';
 import { buildRelationalModel, type MappingOptions } from '../../../../../src/engine/map/build-model.ts';
 import { identifierOf } from '../../../../../src/engine/map/names/identifiers.ts';

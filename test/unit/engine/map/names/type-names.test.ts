@@ -129,7 +129,7 @@ describe('a shared type', () => {
     expect(tables[1]!.columns[0]!.name).toBe('party_identification_key');
   });
 
-  it('keeps the name that it has in a model of an earlier release', () => {
+  it('keeps the name that it has in the earlier version of the model', () => {
     const source = typed(['PartyIdentification32', 'Rate1']);
     const model = modelOf(source, 3);
     const earlier: RelationalModel = {

@@ -87,14 +87,6 @@ stop: stop_key bigint!, document_key bigint!, leg_key bigint! -> leg, position i
     expect(offsetsOf(modelOf(inferred(['<r><t>2024-07-01T12:00:00</t></r>']), 3))).toEqual([]);
   });
 
-  it('is none of statistics of an earlier release', () => {
-    const statistics = statisticsOf([leg(atOffset)]);
-    for (const { text } of statistics.elements) delete text.withOffset;
-    const met = { statistics, declared: source };
-    const model = buildRelationalModel(pruneSourceModel(source, statistics), { mapLevel: 3, met });
-    expect(offsetsOf(model)).toEqual([]);
-  });
-
   it('gives way to a column of documents that is called so', () => {
     const model = pruned([leg(atOffset).replace('<leg ', '<leg departure_offset="2h" ')]);
     expect(offsetsOf(model)).toEqual(['departure_offset_2', 'value_offset']);
