@@ -167,7 +167,7 @@ create table svc.job (
   committing boolean not null default false,
 
   -- W3C Trace Context; jobs that no request made start a trace of their own
-  trace_id text default replace(gen_random_uuid()::text, '-', '') check (trace_id ~ '^[0-9a-f]{32}$'),
+  trace_id text not null default replace(gen_random_uuid()::text, '-', '') check (trace_id ~ '^[0-9a-f]{32}$'),
   -- `traceparent` of the request that made the job
   trace_parent text,
 
@@ -446,13 +446,12 @@ create table svc.logical_schema (
   mapping_ids text not null,
   -- A summary, so that lists of thousands of schemas unpack no model.
   -- JSON: [[name, xpath, number of columns, name of the row key or null], …] in load order
-  table_summaries text,
-  sequence_count int,
-  key_count int,
+  table_summaries text not null,
+  sequence_count int not null,
+  key_count int not null,
   -- SHA-256 of the statistics, options and program that a pruned model was drawn from, the latest last: equal ones need no new drawing
   drawn_from text[] not null default '{}',
-  created timestamptz not null default clock_timestamp(),
-  constraint logical_schema_summary check (num_nulls(table_summaries, sequence_count, key_count) in (0, 3))
+  created timestamptz not null default clock_timestamp()
 );
 alter table svc.logical_schema
   alter column packed_plan set storage external,
