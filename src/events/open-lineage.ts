@@ -1,6 +1,7 @@
 /** Runs of jobs as OpenLineage tells of them (specification 2-0-2): START, then one of COMPLETE, FAIL and ABORT. */
 import { sha256Hex } from '../access/credential.ts';
 import { columnType, isText, transformationOf } from '../catalog/feeds/lineage.ts';
+import { listMappingsOfLogicalSchema } from '../catalog/mappings/document-map.ts';
 import { AppError } from '../errors.ts';
 import type { JobRecord, JobStatus } from '../jobs/record.ts';
 import type { Adapters } from '../ports/adapters.ts';
@@ -74,7 +75,7 @@ export async function openLineageBody(
     const rows = rowsByTable(run?.summary ?? null);
     const [tables, mappings] = await Promise.all([
       catalog.listTables(job.id_org, job.id_lschma),
-      catalog.listMappings(job.id_org, job.id_lschma),
+      job.id_sch === null ? [] : listMappingsOfLogicalSchema(catalog, job.id_org, job.id_sch, job.id_lschma),
     ]);
     const ofTable = Map.groupBy(mappings, (line) => line.id_tab);
     return tables

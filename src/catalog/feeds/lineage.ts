@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import type { ColumnRecord, ListSlice, MappingRecord } from '../../ports/stores/catalog.ts';
 import type { ModelSummary } from '../../engine/model/summary.ts';
+import { listMappingsOfLogicalSchema } from '../mappings/document-map.ts';
 import { findFeed, idsOf, listFeeds, targetOf, versionsOf, versionsWithin } from './list.ts';
 import type { Feed, FeedVersion } from './list.ts';
 
@@ -141,7 +142,7 @@ export async function feedLineage(
   const target = await targetOf(catalog, idOrg, feed);
   const table = target?.tables.find(({ name }) => name === mapping);
   if (target === null || table === undefined) throw new AppError('not_found', 'there is no such mapping');
-  const lines = (await catalog.listMappings(idOrg, target.idLschma)).filter(
+  const lines = (await listMappingsOfLogicalSchema(catalog, idOrg, target.idSch, target.idLschma)).filter(
     ({ id_tab }) => id_tab === table.id_tab,
   );
   const runs = await jobs.listRuns(idOrg, idsOf(feed), 0, latestRuns);

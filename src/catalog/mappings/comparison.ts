@@ -1,7 +1,7 @@
 /** How two source-to-target maps differ, path by path (docs/decisions/service/catalogue.md, MappingComparison). */
 import { mapInSlices } from '../../engine/in-slices.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
-import { listMappings } from '../schemas/logical-schema.ts';
+import { listStoredMappings } from '../schemas/logical-schema.ts';
 
 /** What two lines of the same path are compared by; ids differ always. */
 const comparedFields = [
@@ -48,7 +48,7 @@ export async function compareMappings(
   options: { readonly all: boolean },
 ): Promise<readonly MappingComparison[]> {
   const [before, after] = await Promise.all(
-    [from, to].map((side) => listMappings(catalog, idOrg, side.idSch, side.idLschma)),
+    [from, to].map((side) => listStoredMappings(catalog, idOrg, side.idSch, side.idLschma)),
   );
   const left = await byPath(after!);
   const result: MappingComparison[] = [];

@@ -2,7 +2,7 @@
 import { mapInSlices } from '../../engine/in-slices.ts';
 import { describeModel } from '../../engine/metadata/described.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
-import { listMappings } from '../schemas/logical-schema.ts';
+import { listMappings } from './document-map.ts';
 import { findOrigin } from '../schemas/origin.ts';
 import { encodedPieces } from './encoded-pieces.ts';
 import { renderCsv, renderXlsx } from './spreadsheet.ts';

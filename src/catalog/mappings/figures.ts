@@ -1,6 +1,7 @@
 /**
  * Which values of documents lie at which line of the source-to-target map: the paths that documents had are walked beside the plan that loads
- * them. A recursion is written out once in the map, and in the statistics: what stands deeper counts at the line where it is.
+ * them. A recursion is written out once in the map, and in the statistics: what stands deeper counts at the line where it is. Places that a
+ * map beyond `manyMappings` lines leaves out get lines of their own.
  */
 import { nameByType } from '../../engine/infer/elements-by-type.ts';
 import { addValues } from '../../engine/infer/merge-statistics.ts';
@@ -10,6 +11,7 @@ import {
   type ElementStatistics,
   type ValueStatistics,
 } from '../../engine/infer/statistics.ts';
+import { manyMappings } from '../../engine/map/mappings.ts';
 import type { PathPrinter } from '../../engine/map/names/paths.ts';
 import { xsiNamespace } from '../../engine/model/name-labels.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../../engine/model/relational-model.ts';
@@ -41,6 +43,8 @@ interface Occurs {
 interface Place extends Occurs {
   readonly element: number;
   readonly xpath: string;
+  /** the place in its parent; null: the schema has no place for it */
+  readonly edge: PlanEdge | null;
   /** the plan of the declared type, whose row each element has, whatever its type; null: the schema has no place for it */
   readonly declared: PlanNode | null;
   /** the plan of the declared type, and those of types that xsi:type may name; none: the schema has no place for it */
@@ -49,18 +53,21 @@ interface Place extends Occurs {
 
 type Lines = readonly MappingRecord[];
 
-/** By `id_map` of the line. Lines that documents had nothing for are left out. */
+/**
+ * Returns the figures of each line at which documents had something. `added`: the lines among them that `lines` leaves out, in the order
+ * of the documents; their `id_map` is 0.
+ */
 export function figuresOfLines(
   statistics: DocumentStatistics,
   model: RelationalModel,
   lines: Lines,
   paths: PathPrinter,
-): ReadonlyMap<number, LineFigures> {
+): { readonly figures: ReadonlyMap<MappingRecord, LineFigures>; readonly added: Lines } {
   const { byType } = statistics;
   const shares = byType === undefined ? null : sharesByPath(statistics, paths);
   const walk = new FigureWalk(byType ?? statistics, model, lines, { paths, shares });
   walk.visit();
-  return walk.figures;
+  return { figures: walk.figures, added: walk.added };
 }
 
 /** How many documents have a path, and how often it stands in each element above it, whatever types xsi:type names. */
@@ -100,7 +107,7 @@ function sharesByPath(
 }
 
 class FigureWalk {
-  readonly figures = new Map<number, LineFigures>();
+  readonly figures = new Map<MappingRecord, LineFigures>();
   readonly #statistics: DocumentStatistics;
   readonly #model: RelationalModel;
   readonly #paths: PathPrinter;
@@ -108,6 +115,8 @@ class FigureWalk {
   readonly #lines: LinesOfColumns;
   readonly #rowColumns: ReturnType<typeof rowColumnsOf>;
   readonly #isVisited: Uint8Array;
+  /** the place whose figures are being noted */
+  #place: Place | null = null;
 
   constructor(
     statistics: DocumentStatistics,
@@ -122,6 +131,10 @@ class FigureWalk {
     this.#lines = new LinesOfColumns(lines);
     this.#rowColumns = rowColumnsOf(model);
     this.#isVisited = new Uint8Array(statistics.elements.length);
+  }
+
+  get added(): Lines {
+    return this.#lines.added;
   }
 
   visit(): void {
@@ -148,7 +161,7 @@ class FigureWalk {
         open.push({
           element,
           xpath,
-          ...(edge === undefined ? { declared: null, nodes: [] } : this.#plansOf(edge, element)),
+          ...(edge === undefined ? { edge: null, declared: null, nodes: [] } : this.#plansOf(edge, element)),
           minOccurs: Number.isFinite(minOccurs) ? minOccurs : 0,
           maxOccurs,
         });
@@ -157,9 +170,9 @@ class FigureWalk {
   }
 
   /** The plans that an element may be read by; where all have the same xsi:type, that of this type alone. */
-  #plansOf({ node }: PlanEdge, element: number): Pick<Place, 'declared' | 'nodes'> {
-    const declared = this.#model.nodes[node]!;
-    return { declared, nodes: this.#nodesOf(declared, element) };
+  #plansOf(edge: PlanEdge, element: number): Pick<Place, 'edge' | 'declared' | 'nodes'> {
+    const declared = this.#model.nodes[edge.node]!;
+    return { edge, declared, nodes: this.#nodesOf(declared, element) };
   }
 
   #nodesOf(declared: PlanNode, element: number): readonly PlanNode[] {
@@ -184,6 +197,7 @@ class FigureWalk {
 
   #note(place: Place): void {
     const { declared, nodes, xpath } = place;
+    this.#place = place;
     const element = this.#statistics.elements[place.element]!;
     const seen = {
       documents: element.documents,
@@ -320,15 +334,17 @@ class FigureWalk {
     figures: LineFigures,
     kind: MappingRecord['node_type'] = 'element',
   ): void {
-    const line = this.#lines.of(this.#model.tables[table]!.name, column, xpath, kind);
+    const { name } = this.#model.tables[table]!;
+    const place = { table_name: name, column_name: column, xpath, node_type: kind };
+    const line = this.#lines.of(place, this.#place!);
     const share = kind === 'mixed' || kind === 'any' ? undefined : this.#shares?.get(xpath);
     if (line !== undefined) this.#put(line, { ...figures, ...share });
   }
 
-  #put({ id_map: id }: MappingRecord, more: LineFigures): void {
-    const known = this.figures.get(id);
+  #put(line: MappingRecord, more: LineFigures): void {
+    const known = this.figures.get(line);
     if (known === undefined) {
-      this.figures.set(id, { ...more });
+      this.figures.set(line, { ...more });
       return;
     }
     // how many have both is not known
@@ -363,23 +379,27 @@ const mostCandidates = 1_000;
 
 /** The lines of each column, those of tables among them. */
 class LinesOfColumns {
+  /** lines of places that the map leaves out */
+  readonly added: MappingRecord[] = [];
   readonly #byColumn = new Map<string, MappingRecord[]>();
   readonly #byPath = new Map<string, MappingRecord>();
   readonly #inactive = new Map<string, MappingRecord[]>();
+  readonly #leavesOut: boolean;
 
   constructor(lines: Lines) {
+    this.#leavesOut = lines.length > manyMappings;
     for (const line of lines) {
-      const { xpath, table_name: table, column_name: column, active } = line;
+      const { xpath, active } = line;
       if (xpath === null) continue;
       if (!active) {
         this.#inactive.set(xpath, [...(this.#inactive.get(xpath) ?? []), line]);
         continue;
       }
-      const key = `${table}\n${column ?? ''}`;
+      const key = columnKey(line);
       const known = this.#byColumn.get(key);
       if (known === undefined) this.#byColumn.set(key, [line]);
       else known.push(line);
-      this.#byPath.set(`${key}\n${xpath}\n${kindOf(line.node_type)}`, line);
+      this.#byPath.set(pathKey(line), line);
     }
   }
 
@@ -387,24 +407,69 @@ class LinesOfColumns {
     return this.#inactive.get(xpath) ?? [];
   }
 
-  /** The line of the path; else, as that stands deeper in a recursion, the one that ends alike and has most of its way. */
-  of(
-    table: string,
-    column: string | null,
-    xpath: string,
-    kind: MappingRecord['node_type'],
-  ): MappingRecord | undefined {
-    const key = `${table}\n${column ?? ''}`;
-    const own = this.#byPath.get(`${key}\n${xpath}\n${kindOf(kind)}`);
+  /**
+   * The line of the path. If there is none, the path is deeper in a recursion, and the line that ends alike and shares most steps stands
+   * for it; in a map that leaves out places, the path gets a line.
+   */
+  of(place: LinePlace, { edge, declared }: Pick<Place, 'edge' | 'declared'>): MappingRecord | undefined {
+    const own = this.#byPath.get(pathKey(place));
     if (own !== undefined) return own;
-    let best: MappingRecord | undefined;
-    let most = -1;
-    for (const line of (this.#byColumn.get(key) ?? []).slice(0, mostCandidates)) {
-      const alike = sharedSteps(line.xpath!, xpath);
-      if (alike > most) [best, most] = [line, alike];
-    }
-    return best;
+    const lines = (this.#byColumn.get(columnKey(place)) ?? []).slice(0, mostCandidates);
+    const { xpath } = place;
+    if (!this.#leavesOut) return closest(lines, (line) => sharedSteps(line.xpath!, xpath));
+    const inactive = this.inactive(xpath).find((line) => columnKey(line) === columnKey(place));
+    if (inactive !== undefined) return inactive;
+    const kind = kindOf(place.node_type);
+    const model = closest(
+      lines.filter((line) => kindOf(line.node_type) === kind),
+      (line) => lastSteps(line.xpath!, xpath),
+    );
+    if (model === undefined) return undefined;
+    const isValue = kind === 'value';
+    // what is said of an element that has rows of its own is said where its parent refers to it
+    const stepsOfText = isValue && declared?.opensRow === true ? 2 : 1;
+    const line: MappingRecord = {
+      ...model,
+      id_map: 0,
+      xpath,
+      ...(isValue && edge !== null ? occursOf(model, edge) : {}),
+      documentation: lastSteps(model.xpath!, xpath) < stepsOfText ? null : model.documentation,
+    };
+    this.#byPath.set(pathKey(line), line);
+    this.added.push(line);
+    return line;
   }
+}
+
+type LinePlace = Pick<MappingRecord, 'table_name' | 'column_name' | 'node_type'> & { readonly xpath: string };
+
+function occursOf(
+  { source_type: type }: MappingRecord,
+  { minOccurs, maxOccurs }: PlanEdge,
+): Pick<MappingRecord, 'min_occurs' | 'max_occurs'> {
+  return { min_occurs: type === 'offset' ? 0 : minOccurs, max_occurs: maxOccurs };
+}
+
+function columnKey({
+  table_name: table,
+  column_name: column,
+}: Pick<MappingRecord, 'table_name' | 'column_name'>): string {
+  return `${table}\n${column ?? ''}`;
+}
+
+function pathKey(line: Pick<MappingRecord, 'table_name' | 'column_name' | 'xpath' | 'node_type'>): string {
+  return `${columnKey(line)}\n${line.xpath}\n${kindOf(line.node_type)}`;
+}
+
+/** The first of the lines that are most alike. */
+function closest(lines: Lines, likeness: (line: MappingRecord) => number): MappingRecord | undefined {
+  let best: MappingRecord | undefined;
+  let most = -1;
+  for (const line of lines) {
+    const alike = likeness(line);
+    if (alike > most) [best, most] = [line, alike];
+  }
+  return best;
 }
 
 /** Text of an element is told as the element where it is simple. */
@@ -418,4 +483,13 @@ function sharedSteps(a: string, b: string): number {
   let at = 0;
   while (at < left.length && left[at] === right[at]) at += 1;
   return left.at(-1) === right.at(-1) ? at + left.length + right.length : at;
+}
+
+/** How many steps at their ends are the same. */
+function lastSteps(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')];
+  let count = 0;
+  while (count < left.length && count < right.length && left.at(-1 - count) === right.at(-1 - count))
+    count += 1;
+  return count;
 }

@@ -3,14 +3,13 @@ import { mapInSlices } from '../../engine/in-slices.ts';
 import { bareTypeName } from '../../engine/sql/dialects/postgresql.ts';
 import { inferValue } from '../../engine/infer/source-model.ts';
 import { distinctEstimate } from '../../engine/infer/statistics.ts';
-import type { DocumentStatistics, ValueStatistics } from '../../engine/infer/statistics.ts';
-import { chooseRoots } from '../../engine/map/chosen-roots.ts';
+import type { ValueStatistics } from '../../engine/infer/statistics.ts';
 import { columnTypeOf } from '../../engine/map/tables/column-types.ts';
-import { createPathPrinter } from '../../engine/map/names/paths.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, MappingRecord } from '../../ports/stores/catalog.ts';
 import { findOrigin } from '../schemas/origin.ts';
-import { figuresOfLines, type LineFigures } from './figures.ts';
+import { readDocumentMap, type DocumentMap } from './document-map.ts';
+import type { LineFigures } from './figures.ts';
 
 /** In wire form. A path that no document had stands with zeros. */
 export interface MappingStatistics {
@@ -49,6 +48,11 @@ const unseen: Figures = {
   distinct_estimate: 0,
 };
 
+interface Selection {
+  readonly idLschma?: number;
+  readonly idJob?: number;
+}
+
 /**
  * One record for each mapping with a path, in the order of the map; of all runs together, or of one job alone.
  * AppError `not_found`: no such schema, or no statistics of that job under it.
@@ -57,8 +61,47 @@ export async function mappingStatistics(
   catalog: CatalogStore,
   idOrg: number,
   idSch: number,
-  which: { readonly idLschma?: number; readonly idJob?: number },
+  which: Selection,
 ): Promise<readonly MappingStatistics[]> {
+  const lines = await mappingsWithFigures(catalog, idOrg, idSch, which);
+  return lines.map(({ line: { id_map, xpath, table_name, column_name }, figures }) => ({
+    id_map,
+    xpath,
+    table_name,
+    column_name,
+    ...figures,
+  }));
+}
+
+/** The same with the whole line of each record. */
+export async function mappingsWithFigures(
+  catalog: CatalogStore,
+  idOrg: number,
+  idSch: number,
+  which: Selection,
+): Promise<
+  readonly { readonly line: MappingRecord & { readonly xpath: string }; readonly figures: Figures }[]
+> {
+  const { lines, figures } = await documentMap(catalog, idOrg, idSch, which);
+  const found: { line: MappingRecord & { xpath: string }; figures: Figures }[] = [];
+  await mapInSlices(lines, (line) => {
+    const { xpath } = line;
+    if (xpath === null) return;
+    const own = figures.get(line);
+    found.push({
+      line: { ...line, xpath },
+      figures: own === undefined ? unseen : wireFigures(own, line.node_type),
+    });
+  });
+  return found;
+}
+
+async function documentMap(
+  catalog: CatalogStore,
+  idOrg: number,
+  idSch: number,
+  which: Selection,
+): Promise<DocumentMap> {
   const record = await findOrigin(catalog, idOrg, idSch, which.idLschma);
   const origin = await catalog.loadOrigin(idOrg, idSch);
   const statistics =
@@ -68,34 +111,9 @@ export async function mappingStatistics(
   if (which.idJob !== undefined && statistics === null) {
     throw new AppError('not_found', 'there are no statistics of such a job for this schema');
   }
-  if (origin === null || record.id_lschma === null) return [];
-  const [logical, mappings] = await Promise.all([
-    catalog.loadLogicalSchema(idOrg, { idLschma: record.id_lschma }),
-    catalog.listMappings(idOrg, record.id_lschma),
-  ]);
-  const roots = chooseRoots(origin.model, logical?.model.roots.map((root) => root.name) ?? []);
-  const figures =
-    statistics === null || statistics === undefined || logical === null
-      ? null
-      : figuresOfLines(
-          statistics as DocumentStatistics,
-          logical.model,
-          mappings,
-          createPathPrinter({ ...origin.model, namespaces: logical.model.namespaces }, roots),
-        );
-  const found: MappingStatistics[] = [];
-  await mapInSlices(mappings, ({ id_map, xpath, table_name, column_name, node_type }) => {
-    if (xpath === null) return;
-    const own = figures?.get(id_map);
-    found.push({
-      id_map,
-      xpath,
-      table_name,
-      column_name,
-      ...(own === undefined ? unseen : wireFigures(own, node_type)),
-    });
-  });
-  return found;
+  if (origin === null || record.id_lschma === null) return { lines: [], figures: new Map() };
+  const { model } = origin;
+  return await readDocumentMap(catalog, idOrg, record.id_lschma, { model, statistics: statistics ?? null });
 }
 
 function wireFigures(line: LineFigures, kind: MappingRecord['node_type']): Figures {

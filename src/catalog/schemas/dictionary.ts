@@ -1,6 +1,5 @@
 /** The data dictionary of a logical schema, as a workbook or as text. */
 import { mapInSlices } from '../../engine/in-slices.ts';
-import { manyMappings } from '../../engine/map/mappings.ts';
 import { codeListsOf, describeModel } from '../../engine/metadata/described.ts';
 import { dictionaryLines, dictionaryMarkdown, type HeldValues } from '../../engine/metadata/dictionary.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
@@ -8,9 +7,9 @@ import type { Adapters } from '../../ports/adapters.ts';
 import type { CatalogStore } from '../../ports/stores/catalog.ts';
 import { encodedPieces } from '../mappings/encoded-pieces.ts';
 import { renderXlsx, type Cell } from '../mappings/spreadsheet.ts';
-import { mappingStatistics } from '../mappings/statistics.ts';
+import { mappingsWithFigures } from '../mappings/statistics.ts';
 import type { ExportedFile } from './export-as.ts';
-import { keyedLogicalSchema, listMappings } from './logical-schema.ts';
+import { keyedLogicalSchema } from './logical-schema.ts';
 import { findOrigin } from './origin.ts';
 
 export const dictionaryFormats = ['xlsx', 'md'] as const;
@@ -94,31 +93,23 @@ async function heldValues(
   model: RelationalModel,
   idLschma?: number,
 ): Promise<(table: string, column: string) => HeldValues> {
-  const mappings = await listMappings(catalog, idOrg, idSch, idLschma);
-  const figures = new Map(
-    (await mappingStatistics(catalog, idOrg, idSch, { idLschma })).map((one) => [one.id_map, one]),
-  );
-  // where the map leaves out places, rows of them are not told
-  const isWhole = mappings.length < manyMappings;
+  const lines = await mappingsWithFigures(catalog, idOrg, idSch, { idLschma });
   const rows = new Map<string, number>();
   const columns = new Map<string, { occurrences: number; sample: string | null }>();
-  await mapInSlices(
-    mappings,
-    ({ id_map: id, table_name: table, column_name: column, node_type: kind, active }) => {
-      const figure = figures.get(id);
-      if (figure === undefined || active === false) return;
-      if (column === null) {
-        if (kind === 'element') rows.set(table, (rows.get(table) ?? 0) + figure.occurrences);
-        return;
-      }
-      const key = JSON.stringify([table, column]);
-      const before = columns.get(key);
-      columns.set(key, {
-        occurrences: (before?.occurrences ?? 0) + figure.occurrences,
-        sample: before?.sample ?? figure.min_value,
-      });
-    },
-  );
+  await mapInSlices(lines, ({ line, figures }) => {
+    const { table_name: table, column_name: column, node_type: kind, active } = line;
+    if (!active) return;
+    if (column === null) {
+      if (kind === 'element') rows.set(table, (rows.get(table) ?? 0) + figures.occurrences);
+      return;
+    }
+    const key = JSON.stringify([table, column]);
+    const before = columns.get(key);
+    columns.set(key, {
+      occurrences: (before?.occurrences ?? 0) + figures.occurrences,
+      sample: before?.sample ?? figures.min_value,
+    });
+  });
   const rowsOf = new Map(
     model.tables.map((table) => [
       table.name,
@@ -129,7 +120,7 @@ async function heldValues(
     const own = columns.get(JSON.stringify([table, column]));
     const all = rowsOf.get(table) ?? 0;
     if (own === undefined) return { sample: null, nullShare: null };
-    const isKnown = isWhole && all > 0 && own.occurrences <= all;
+    const isKnown = all > 0 && own.occurrences <= all;
     return {
       sample: own.sample,
       nullShare: isKnown ? Math.round((1 - own.occurrences / all) * 10_000) / 10_000 : null,

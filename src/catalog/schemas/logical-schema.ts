@@ -100,8 +100,8 @@ export async function nameLengths(
   return { id_sch: origin.id_sch, name: origin.name, max_length: origin.max_length, longest_name: longest };
 }
 
-/** The source-to-target map; empty while the origin has no logical schema. */
-export async function listMappings(
+/** The source-to-target map as it is stored; empty while the origin has no logical schema. */
+export async function listStoredMappings(
   catalog: CatalogStore,
   idOrg: number,
   idSch: number,

@@ -15,6 +15,9 @@ interface Statistics {
   readonly occurrences: number;
 }
 
+const placeOf = (line: Pick<MappingAnswer, 'xpath' | 'table_name' | 'column_name'>): string =>
+  `${line.xpath} ${line.table_name} ${line.column_name}`;
+
 const schema = (body: string): string =>
   `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
 
@@ -76,6 +79,24 @@ const typesText = `<shop xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
   <top xsi:type="Disc"><title>t</title><minutes>1</minutes></top>
   <best><title>best</title><pages>4</pages><author><name>s</name></author></best><best xsi:type="Audio"><title>better</title><pages>5</pages><author><name>t</name></author><reader><name>u</name></reader></best>
 </shop>`;
+
+/** A map of more than 40,000 lines, which leaves out further paths to the tables of `P` and `K`. */
+const long = (() => {
+  const names = (prefix: string): string[] => Array.from({ length: 42 }, (_, at) => `${prefix}${at}`);
+  const elements = (prefix: string, type: string): string =>
+    names(prefix)
+      .map((name) => `<xs:element name="${name}" type="${type}" minOccurs="0" maxOccurs="9"/>`)
+      .join('');
+  const fields = names('f')
+    .map((name) => `<xs:element name="${name}" type="xs:dateTime" minOccurs="0"/>`)
+    .join('');
+  return schema(`<xs:element name="r"><xs:complexType><xs:sequence>${elements('g', 'G')}</xs:sequence></xs:complexType></xs:element>
+  <xs:complexType name="G"><xs:sequence>${elements('p', 'P')}</xs:sequence></xs:complexType>
+  <xs:complexType name="P"><xs:sequence>${fields}<xs:element name="k" type="K" minOccurs="0" maxOccurs="9"/></xs:sequence><xs:attribute name="id" type="xs:int"/></xs:complexType>
+  <xs:complexType name="K" mixed="true"><xs:sequence><xs:element name="v" type="xs:int" minOccurs="0" maxOccurs="9"/></xs:sequence></xs:complexType>`);
+})();
+const longText = `<r><g0><p0 id="1"><f0>2026-01-01T00:00:00Z</f0></p0><p1/></g0>
+  <g41><p41 id="2"><f0>2026-01-01T00:00:00+01:00</f0><f41>2026-01-01T00:00:00</f41><k>a<v>1</v>b<v>2</v></k></p41><p41><f0>2026-01-02T00:00:00</f0></p41><p40 id="3"/></g41></r>`;
 
 describe('what the catalogue says', { timeout: 120_000 }, () => {
   const trial = useTrial();
@@ -188,6 +209,56 @@ describe('what the catalogue says', { timeout: 120_000 }, () => {
       '/r/a/a/v': 2,
       '/r/a/a/w': 1,
     });
+  });
+
+  it('of each place that documents used, if the stored map leaves it out', async () => {
+    const origin = await load('long', long, longText);
+    const mappings = await service.client.get<MappingAnswer[]>(`/v2/mapping/get/${origin}`);
+    expect(mappings.length).toBeGreaterThan(40_000);
+    const statistics = await service.client.get<Statistics[]>(`/v2/mapping/get_stats/${origin}`);
+    await expectCounted('long', statistics);
+    const used = statistics.filter(({ occurrences }) => occurrences > 0);
+    expect(
+      used
+        .map((line) => `${line.xpath} ${line.table_name}.${line.column_name ?? '*'} ${line.occurrences}`)
+        .toSorted(),
+    ).toEqual([
+      '/r r.* 1',
+      '/r/g0 g.* 1',
+      '/r/g0/p0 p.* 1',
+      '/r/g0/p0/@id p.id 1',
+      '/r/g0/p0/f0 p.f0 1',
+      '/r/g0/p1 p.* 1',
+      '/r/g41 g.* 1',
+      '/r/g41/p40 p.* 1',
+      '/r/g41/p40/@id p.id 1',
+      '/r/g41/p41 p.* 2',
+      '/r/g41/p41/@id p.id 1',
+      '/r/g41/p41/f0 p.f0 2',
+      '/r/g41/p41/f41 p.f41 1',
+      '/r/g41/p41/k k.* 1',
+      '/r/g41/p41/k k_text.content 2',
+      '/r/g41/p41/k/v v.* 2',
+      '/r/g41/p41/k/v v.value 2',
+    ]);
+    const lines = new Set(mappings.map(placeOf));
+    expect(used.filter((line) => !lines.has(placeOf(line)))).toEqual([]);
+    expect(new Set(mappings.filter(({ id_map: id }) => id > 0).map(({ id_map: id }) => id)).size).toBe(
+      mappings.length - mappings.filter(({ id_map: id }) => id === 0).length,
+    );
+    const field = mappings.find(({ xpath }) => xpath === '/r/g41/p41/f41');
+    expect(field).toMatchObject({ id_map: 0, min_occurs: 0, max_occurs: 1, active: true });
+    expect(mappings.find(({ xpath }) => xpath === '/r/g41/p41/k')).toMatchObject({ max_occurs: 9 });
+    const job = await sql<{ id: number }[]>`select max(id_job)::int as id from svc.job`;
+    const ofJob = await service.client.get<Statistics[]>(`/v2/mapping/get_stats/${origin}/${job[0]!.id}`);
+    expect(ofJob).toEqual(statistics);
+    const map = await (await service.client.fetch(`/v2/mapping/download/${origin}?format=csv`)).text();
+    expect(map).toContain('/r/g41/p41/k/v');
+    const { table_name: table } = used.find(({ xpath }) => xpath === '/r/g41/p41/f41')!;
+    const lineage = await service.client.get<{ source_xpath: string | null }[]>(
+      `/v2/extensions/cil/lineage/long/${table}`,
+    );
+    expect(lineage.map((one) => one.source_xpath)).toContain('/r/g41/p41/f41');
   });
 
   it('is the logical schema that the last load used', async () => {

@@ -41,7 +41,7 @@ export const catalogMembers: MemberTexts = {
     longest_name: 'The longest name of a table or column; null while there is none.',
   },
   Mapping: {
-    id_map: 'The line.',
+    id_map: 'The line; 0 if documents used a place that a map of more than 40,000 lines leaves out.',
     id_sch: 'The schema.',
     id_lschma: 'The logical schema.',
     xpath: 'The element or attribute; null for row keys, parent keys and positions.',
@@ -96,7 +96,7 @@ export const catalogMembers: MemberTexts = {
   DeactivateMappingResponse: changedLines,
   DeactivateMappingRequest: chosenLines,
   StatsMapping: {
-    id_map: 'The line of the map.',
+    id_map: 'The line of the map; 0 as in `Mapping`.',
     xpath: 'Path of the line.',
     column_name: 'Name of the column; null for the line of a table.',
     documents: 'Documents that had it.',

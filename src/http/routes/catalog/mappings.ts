@@ -2,8 +2,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Slots } from '../../../transfer/turns.ts';
-import { listMappings } from '../../../catalog/schemas/logical-schema.ts';
 import { compareMappings } from '../../../catalog/mappings/comparison.ts';
+import { listMappings } from '../../../catalog/mappings/document-map.ts';
 import { downloadFormats, downloadMappings } from '../../../catalog/mappings/download.ts';
 import { mappingStatistics } from '../../../catalog/mappings/statistics.ts';
 import type { Config } from '../../../config/shape.ts';
