@@ -80,14 +80,14 @@ const typesText = `<shop xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
   <best><title>best</title><pages>4</pages><author><name>s</name></author></best><best xsi:type="Audio"><title>better</title><pages>5</pages><author><name>t</name></author><reader><name>u</name></reader></best>
 </shop>`;
 
+const namesOf = (prefix: string): string[] => Array.from({ length: 42 }, (_, at) => `${prefix}${at}`);
 /** A map of more than 40,000 lines, which leaves out further paths to the tables of `P` and `K`. */
 const long = (() => {
-  const names = (prefix: string): string[] => Array.from({ length: 42 }, (_, at) => `${prefix}${at}`);
   const elements = (prefix: string, type: string): string =>
-    names(prefix)
+    namesOf(prefix)
       .map((name) => `<xs:element name="${name}" type="${type}" minOccurs="0" maxOccurs="9"/>`)
       .join('');
-  const fields = names('f')
+  const fields = namesOf('f')
     .map((name) => `<xs:element name="${name}" type="xs:dateTime" minOccurs="0"/>`)
     .join('');
   return schema(`<xs:element name="r"><xs:complexType><xs:sequence>${elements('g', 'G')}</xs:sequence></xs:complexType></xs:element>

@@ -766,7 +766,7 @@ class Mapping(TypedDict):
     """One line of the source-to-target map. `xpath` is null for row keys, parent keys and positions."""
 
     id_map: int
-    """The line."""
+    """The line; 0 if documents used a place that a map of more than 40,000 lines leaves out."""
     id_sch: int
     """The schema."""
     id_lschma: int
@@ -805,7 +805,7 @@ class StatsMapping(TypedDict):
     """What documents held at one line of the map. Occurrences are per parent; lengths are characters; a path that no document had stands with zeros and the type `none`. Where elements nest in themselves, the figures are those of all depths."""
 
     id_map: int
-    """The line of the map."""
+    """The line of the map; 0 as in `Mapping`."""
     xpath: str
     """Path of the line."""
     table_name: str
