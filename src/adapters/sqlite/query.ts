@@ -28,10 +28,30 @@ function kindOf(declared: string | null): Pick<QueryColumn, 'type' | 'holds'> {
   return { type: 'text', holds: declared === null ? 'text' : 'other' };
 }
 
+/** SQLite reads a parameter without a value as NULL, so a comparison with it would select no row. AppError `unprocessable_input`. */
+function refuseParameters(database: SqliteDb, sql: string, label: string): void {
+  const { expandedSQL: expanded, sourceSQL: source } = database.prepare(sql);
+  if (expanded === source) return;
+  // the texts differ first at the parameter, which the expanded one has as NULL
+  let at = 0;
+  while (source[at] === expanded[at]) at += 1;
+  const [name] = /^(?:\?\d*|[:@$#][\w$:]+)/.exec(source.slice(at)) ?? ['a parameter'];
+  throw new AppError(
+    'unprocessable_input',
+    `${label}: the query has the parameter ${name}, and --query cannot give it a value: write the value into the query`,
+  );
+}
+
 /** `path`: a file that is there. */
 export async function openSqliteQuery(path: string, label: string, query: string): Promise<QueryRows> {
   const database = await openSqlite(path, { label, readOnly: true });
   const table = tableOf(query);
+  try {
+    refuseParameters(database, `SELECT * FROM ${table}`, label);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   const columns = async (): Promise<readonly QueryColumn[]> =>
     database
       .prepare(`SELECT * FROM ${table}`)

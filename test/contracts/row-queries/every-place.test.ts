@@ -215,3 +215,14 @@ describe.each(places)(
     });
   },
 );
+
+it.each([
+  ['SELECT * FROM inbox WHERE came > :after', ':after'],
+  ["SELECT ':text' AS text, id /* NULL ? */ FROM inbox WHERE id > ?2 AND id < @most", '?2'],
+  ['SELECT * FROM inbox WHERE id > $from', '$from'],
+])('a parameter in a query of SQLite is refused by its name: %s', async (query, name) => {
+  const opened = openSqliteQuery(join(folder, 'inbox.sqlite'), 'inbox', query);
+  await expect(opened).rejects.toThrow(
+    `inbox: the query has the parameter ${name}, and --query cannot give it a value: write the value into the query`,
+  );
+});
