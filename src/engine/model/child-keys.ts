@@ -8,7 +8,7 @@ export interface KeyHolder {
   /** place in that table */
   readonly column: number;
   /** of the children in their documents, as `Column.path` */
-  readonly path: string | undefined;
+  readonly path: string;
 }
 
 /** By table: who holds keys of its rows, in the order of the tables. */

@@ -34,11 +34,10 @@ export function readUse(use: string): ReadUse | null {
   return { role, path: first, leadsTo: second };
 }
 
-/** Null where the model does not say (it is of an earlier release). */
-export function useOf({ role, path, references }: Column, tables: Tables): string | null {
-  if (path === undefined) return null;
+/** Returns the use of a column, as `useText` writes it. */
+export function useOf({ role, path, references }: Column, tables: Tables): string {
   const leadsTo = leadsSomewhere.has(role) && references !== null ? tables[references]!.path : null;
-  return leadsTo === undefined ? null : useText(role, path, leadsTo);
+  return useText(role, path, leadsTo);
 }
 
 /** What the number of items beside a column of lists stands for. */

@@ -7,10 +7,8 @@ import { rowColumnsOf } from './wide-rows.ts';
 /** True if all content that `written` knows has the same place, by names of tables and columns, in `reading`. */
 export function coversModel(reading: RelationalModel, written: RelationalModel): boolean {
   if (!namesAlike(reading, written)) return false;
-  // what columns stand for is compared where both say so: earlier releases do not
-  const byUse = [reading, written].every(({ tables }) => tables.every(({ path }) => path !== undefined));
-  const known = columnsOf(reading, byUse);
-  for (const column of columnsOf(written, byUse)) if (!known.has(column)) return false;
+  const known = columnsOf(reading);
+  for (const column of columnsOf(written)) if (!known.has(column)) return false;
   return plansAlike(reading, written);
 }
 
@@ -112,12 +110,12 @@ function namesAlike(reading: RelationalModel, written: RelationalModel): boolean
   );
 }
 
-function columnsOf({ tables }: RelationalModel, byUse: boolean): Set<string> {
+function columnsOf({ tables }: RelationalModel): Set<string> {
   const found = new Set<string>();
   for (const { name, columns } of tables)
     for (const column of columns) {
       if (column.role === 'extra') continue;
-      const use = byUse ? useOf(column, tables)! : column.role;
+      const use = useOf(column, tables);
       const parent = column.references === null ? '' : tables[column.references]!.name;
       found.add([name, column.name, use, parent].join('\n'));
     }

@@ -6,5 +6,5 @@ export const roleStep = '/(role)';
 
 /** Whether the column says which use of a table its row is, and was drawn for nothing else. */
 export function tellsRole({ role, path }: Pick<Column, 'role' | 'path'>): boolean {
-  return role === 'element_name' && path?.endsWith(roleStep) === true;
+  return role === 'element_name' && path.endsWith(roleStep);
 }

@@ -87,7 +87,7 @@ export interface Column {
    * Which use of the source it stands for, with its role the same in every version of the model (`src/engine/map/names/use-paths.ts`); of a parent
    * key, that of the child in the parent's row; of an extra column, its name.
    */
-  readonly path?: string;
+  readonly path: string;
   /** names that a list column has where lists are tables */
   readonly listNames?: ListNames;
   /** what the source holds: 'element' text, 'attribute' … ; null for structure columns */
@@ -129,7 +129,7 @@ export interface Table {
   /** absolute XPath of the first element path that makes rows here */
   readonly xpath: string;
   /** Which use of the source its rows stand for, as for columns; a continuation has that of its first table. */
-  readonly path?: string;
+  readonly path: string;
   readonly columns: readonly Column[];
   /**
    * The table whose rows this one goes on with, one to one and under the same row key: a row that is wider than one table
@@ -287,8 +287,8 @@ export interface ModelOptions {
  */
 export interface FormerTable {
   readonly name: string;
-  /** null: what it stood for is not known */
-  readonly path: string | null;
+  /** as of `Table` */
+  readonly path: string;
   /** no version had rows there: it is what the default of its origin is called, of which a pruned model keeps the names alone */
   readonly hadNoRows?: true;
   readonly columns: readonly FormerColumn[];
@@ -296,8 +296,8 @@ export interface FormerTable {
 
 export interface FormerColumn {
   readonly name: string;
-  /** as `useOf` gives it; null: what it stood for is not known */
-  readonly use: string | null;
+  /** as `useOf` gives it */
+  readonly use: string;
 }
 
 export interface RelationalModel {

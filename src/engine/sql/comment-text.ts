@@ -134,7 +134,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
         ? 'key of the parent row'
         : `key of the parent row in ${model.tables[column.references]?.name ?? ''}${whichUse(table, column)}`;
     case 'child_key':
-      return `key of the row in ${model.tables[column.references ?? -1]?.name ?? ''} that is ${withoutMarks(column.path ?? '')}`;
+      return `key of the row in ${model.tables[column.references ?? -1]?.name ?? ''} that is ${withoutMarks(column.path)}`;
     case 'position':
       return 'position among the children of its parent, from 1';
     case 'document':
@@ -165,7 +165,7 @@ function structureComment(model: RelationalModel, table: Table, column: Column):
 /** Of a key beside others that rows of other places have: the element that a row with this one is. Roles say it themselves. */
 function whichUse(table: Table, { path, roles }: Column): string {
   const keys = table.columns.filter(({ role }) => role === 'parent_key');
-  const isTold = keys.length > 1 && roles === undefined && path !== undefined && !path.endsWith('/(head)');
+  const isTold = keys.length > 1 && roles === undefined && !path.endsWith('/(head)');
   return isTold ? `, where it is ${withoutMarks(path)}` : '';
 }
 

@@ -8,7 +8,7 @@ import { defaultNaming, shortenName, structureWord } from '../map/names/identifi
 import { withOtherParts } from '../model/packed/models.ts';
 import { heldKey } from '../model/packed/reader.ts';
 import type { Column, RelationalModel, Table } from '../model/relational-model.ts';
-import { hasOwnPrefix, sideTableNames } from '../model/side-tables.ts';
+import { hasOwnPrefix } from '../model/side-tables.ts';
 import type { Dialect } from './dialect.ts';
 
 /** The table of one list column. Its columns: row key, parent key, position from 1, the item. */
@@ -33,11 +33,6 @@ export interface ModelOfLists {
 export function withListTables(model: RelationalModel, dialect: Dialect): ModelOfLists {
   const { arrays, nullArrays } = dialect.capabilities;
   if (arrays && nullArrays) return { model, lists: [] };
-  const taken = new Set(
-    [...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)].map((name) =>
-      name.toLowerCase(),
-    ),
-  );
   const tables: Table[] = [];
   const own: Table[] = [];
   const lists: ListTable[] = [];
@@ -53,11 +48,10 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
       tables.push(table);
       continue;
     }
-    const names = new Set(table.columns.map(({ name }) => name.toLowerCase()));
     const columns = [...table.columns];
     for (const at of counted) {
       const list = table.columns[at]!;
-      const count = countColumn(model, list, names);
+      const count = countColumn(list);
       if (arrays) {
         columns.push(count);
         lists.push({ owner, column: at, table: null });
@@ -65,7 +59,7 @@ export function withListTables(model: RelationalModel, dialect: Dialect): ModelO
       }
       columns[at] = count;
       lists.push({ owner, column: at, table: model.tables.length + own.length });
-      own.push(listTable(model, owner, list, taken));
+      own.push(listTable(model, owner, list));
     }
     // a key over a list has no one column any more; that it is declared, the table's comment says
     const uniqueKeys = arrays
@@ -81,34 +75,29 @@ export function listItemsOf(owner: string): string {
   return `items of the list ${owner}`;
 }
 
-function countColumn(model: RelationalModel, list: Column, taken: Set<string>): Column {
+function countColumn(list: Column): Column {
   return {
     ...list,
-    name:
-      list.listNames?.count ??
-      freeName(model, `${list.name}_${word(model, 'count')}`, list.xpath ?? list.name, taken),
+    name: list.listNames!.count,
     type: { kind: 'integer' },
     documentation: list.nullable ? 'number of items, NULL where the list is absent' : 'number of items',
   };
 }
 
-function listTable(model: RelationalModel, owner: number, list: Column, taken: Set<string>): Table {
+function listTable(model: RelationalModel, owner: number, list: Column): Table {
   const parent = model.tables[owner]!;
-  const naming = model.options ?? {};
-  const suffix = naming.tableSuffix ?? '';
-  const base =
-    suffix !== '' && parent.name.endsWith(suffix) ? parent.name.slice(0, -suffix.length) : parent.name;
   const path = list.xpath ?? `${parent.xpath}/${list.name}`;
-  const name = list.listNames?.table ?? freeName(model, `${base}_${list.name}${suffix}`, path, taken);
+  const name = list.listNames!.table;
   const parentKey = parent.columns.find(({ role }) => role === 'row_key')!.name;
   const columns = new Set<string>();
   const of = (wanted: string): string => freeName(model, wanted, path, columns);
-  const structure = { nullable: false, xpath: null, sourceType: null } as const;
+  const structure = { nullable: false, xpath: null, path: '', sourceType: null } as const;
   const { list: _, ...item } = list.type;
   return {
     name,
     kind: 'element',
     xpath: path,
+    path: list.path,
     documentation: `${listItemsOf(parent.name)}.${list.name}`,
     columns: [
       {
@@ -142,7 +131,7 @@ function word(model: RelationalModel, text: string): string {
   return structureWord(text, model.options?.nameMode ?? defaultNaming.nameMode);
 }
 
-/** For models of earlier releases, which do not name them: within the model's limit, and not one of `taken`, which it joins. */
+/** Returns a name within the model's limit that is not one of `taken`, and adds it to them. */
 function freeName(model: RelationalModel, wanted: string, path: string, taken: Set<string>): string {
   const own = hasOwnPrefix(wanted) ? wanted.replace(/^_+/, '') : wanted;
   const short = shortenName(own, path, model.nameMaxLength);

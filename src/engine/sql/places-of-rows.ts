@@ -48,11 +48,7 @@ export function placesOfRows(model: RelationalModel): PlacesOfRows {
     // what a table stands for is where its first path leads, also where that has a member of a group in place of its head
     const uses = usesOf(table)
       .filter(({ path }) => path !== first.path)
-      .map(({ path, parent }) =>
-        parent.path === undefined
-          ? withoutMarks(path)
-          : `${parent.xpath}${withoutMarks(path.slice(parent.path.length))}`,
-      );
+      .map(({ path, parent }) => `${parent.xpath}${withoutMarks(path.slice(parent.path.length))}`);
     const found = [...new Set(uses)].filter((path) => path !== first.xpath);
     otherUses.set(table, found);
     return found;
@@ -220,21 +216,19 @@ function heldUses(model: RelationalModel): ReadonlyMap<Table, readonly UseOfRows
   return new Map(
     [...keyHolders(model)].map(([table, holders]) => [
       model.tables[table]!,
-      holders.flatMap((holder): UseOfRows[] =>
-        holder.path === undefined
-          ? []
-          : [{ path: holder.path, parent: firstOfRow(model, model.tables[holder.table]!) }],
-      ),
+      holders.map((holder): UseOfRows => ({
+        path: holder.path,
+        parent: firstOfRow(model, model.tables[holder.table]!),
+      })),
     ]),
   );
 }
 
-/** By its keys to the rows above, as far as the model says what they stand for. `table`: the first of its rows. */
+/** By its keys to the rows above. `table`: the first of its rows. */
 function ownUses(model: RelationalModel, table: Table): readonly UseOfRows[] {
   return table.columns.flatMap(({ role, path, references, roles }) => {
     // a row that hangs from the head of its group stands where that does
-    if (role !== 'parent_key' || references === null || path === undefined || path.endsWith('/(head)'))
-      return [];
+    if (role !== 'parent_key' || references === null || path.endsWith('/(head)')) return [];
     const parent = model.tables[references]!;
     return roles === undefined
       ? [{ path, parent }]

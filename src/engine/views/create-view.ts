@@ -1,7 +1,7 @@
 /** One view in SQL: what it selects, how its tables are joined, and what is said of it. */
 import { structureWord } from '../map/names/identifiers.ts';
 import type { MeantIds, MeantIdsOf } from '../model/references.ts';
-import type { Column, RelationalModel } from '../model/relational-model.ts';
+import type { RelationalModel } from '../model/relational-model.ts';
 import { sideTableDefinitions } from '../model/side-tables.ts';
 import { rowColumns, type RowColumn } from '../model/wide-rows.ts';
 import { commentLine } from '../sql/comment-text.ts';
@@ -133,14 +133,19 @@ export function createView(
   }
 
   const { documents } = sideTableDefinitions;
-  const fileKey = model.tables[content.table]!.columns.find(({ role }) => role === 'document')!.name;
-  const documentKey = `${aliasOf(null)}.${quoted(fileKey)}`;
+  const fileKey = model.tables[content.table]!.columns.find(({ role }) => role === 'document')?.name;
+  const documentKey = fileKey === undefined ? null : `${aliasOf(null)}.${quoted(fileKey)}`;
   const hasTold = content.columns.some(({ of }) => rowAboveOf(of) !== null);
-  joins.push(
-    `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = ${documentKey}`,
-  );
-  select(documentKey, fileKey);
-  select(`d.${quoted('name')}`, `${structureWord('document', nameMode)}_${structureWord('name', nameMode)}`);
+  if (documentKey !== null) {
+    joins.push(
+      `LEFT JOIN ${relation(documents.name)} d ON d.${quoted(documents.primaryKey[0]!)} = ${documentKey}`,
+    );
+    select(documentKey, fileKey!);
+    select(
+      `d.${quoted('name')}`,
+      `${structureWord('document', nameMode)}_${structureWord('name', nameMode)}`,
+    );
+  }
   // the rows' own names first: others give way to them
   const own = content.columns.filter(({ of, signedBy }) => of === null && signedBy === undefined);
   const ownNames = new Map(own.map((column) => [column, nameColumn(column.place.column.name)]));
@@ -197,7 +202,7 @@ export function createView(
   function meantRow(of: ViewColumn, expression: string): { readonly table?: string; readonly key?: string } {
     const { table, column } = of.place;
     const isOne = column.sourceType === 'IDREF' && column.type.list !== true;
-    if (of.signedBy !== undefined || !isOne) return {};
+    if (of.signedBy !== undefined || !isOne || documentKey === null) return {};
     const ids = meantIds(model.tables[table]!, column);
     const there = ids.filter(isThere);
     if (ids.length === 1) {

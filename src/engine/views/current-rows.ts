@@ -24,8 +24,8 @@ export function currentViews(
   const word = structureWord('current', model.options?.nameMode ?? 'l');
   return model.tables.flatMap((table, index): CreatedView[] => {
     const columns = columnsOf(index);
-    if (columns === null) return [];
-    const key = table.columns.find(({ role }) => role === 'document')!;
+    const key = table.columns.find(({ role }) => role === 'document');
+    if (columns === null || key === undefined) return [];
     let wanted = `${table.name}_${word}`;
     let name = physicalName(dialect, modelName(model, wanted));
     for (; taken.has(name.toLowerCase()); name = physicalName(dialect, modelName(model, wanted)))

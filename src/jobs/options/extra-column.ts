@@ -74,7 +74,7 @@ function apply(draft: RequestDraft, value: string): string | null {
 
 /** Values are written as in documents: `true`, `2026-03-04`, `12.50`. */
 function holds(kind: ColumnTypeName, value: string): boolean {
-  const column = { name: '', role: 'extra', type: { kind }, nullable: true, xpath: null } as const;
+  const column = { name: '', role: 'extra', type: { kind }, nullable: true, xpath: null, path: '' } as const;
   const bytes = new TextEncoder().encode(value);
   const convert = conversionFor({ ...column, sourceType: null, references: null }, copyTextEncoder);
   const result = convert(bytes, 0, bytes.length, new ByteBuffer());

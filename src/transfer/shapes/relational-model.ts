@@ -50,13 +50,13 @@ const column = object<Column>(
     xpath: nullable(text()),
     sourceType: nullable(builtInType),
     references: nullable(count),
+    path: text(),
   },
   {
     documentation: text(),
     constraint: object<ValueConstraint>({ kind: oneOf('default', 'fixed'), value: text() }),
     keepsForm: oneOf(true),
     writtenAs: object<WrittenForm>({}, { whole: count, fraction: count, digits: oneOf(true) }),
-    path: text(),
     roles: array(text(/./)),
     listNames: object<ListNames>({ count: text(/./), table: text(/./) }),
   },
@@ -69,8 +69,9 @@ const table = object<Table>(
     xpath: text(),
     columns: array(column),
     uniqueKeys: array(object({ name: text(/./), columns: array(count) })),
+    path: text(),
   },
-  { documentation: text(), continues: count, path: text() },
+  { documentation: text(), continues: count },
 );
 
 const edge: Shape = object<PlanEdge>(
@@ -171,8 +172,8 @@ const identityRule = object<IdentityRule>({
 const formerTable = object<FormerTable>(
   {
     name: text(/./),
-    path: nullable(text()),
-    columns: array(object<FormerColumn>({ name: text(/./), use: nullable(text()) })),
+    path: text(),
+    columns: array(object<FormerColumn>({ name: text(/./), use: text() })),
   },
   { hadNoRows: oneOf(true) },
 );
@@ -227,7 +228,11 @@ export const checkRelationalModel: Shape = (value, at) => {
   const tableAt = (index: number): void => within(index, model.tables.length);
   const nodeAt = (index: number): void => within(index, model.nodes.length);
   for (const { columns, uniqueKeys } of model.tables) {
-    for (const { references } of columns) if (references !== null) tableAt(references);
+    for (const { references, type, listNames } of columns) {
+      if (references !== null) tableAt(references);
+      if (type.list === true && listNames === undefined)
+        throw shapeFault(at, 'has a list without names for its items');
+    }
     for (const key of uniqueKeys) for (const index of key.columns) within(index, columns.length);
   }
   const widths = rowWidths(model.tables, at);

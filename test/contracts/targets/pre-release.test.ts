@@ -79,7 +79,7 @@ interface AgingTarget {
 
 function aged(manifest: string): string {
   const whole = JSON.parse(manifest) as { jobs: readonly Readonly<Record<string, unknown>>[] };
-  const jobs = whole.jobs.map(({ installation: _, ...job }) => job);
+  const jobs = whole.jobs.map((job) => ({ ...job, installation: undefined }));
   return JSON.stringify({ ...whole, jobs });
 }
 

@@ -2,7 +2,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
 import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';

@@ -51,6 +51,7 @@ const key = (columnName: string): Column => ({
   type: { kind: 'bigint' },
   nullable: false,
   xpath: null,
+  path: '',
   sourceType: null,
   references: null,
 });
@@ -64,6 +65,7 @@ const value = (columnName: string, xpath: string): Column => ({
   role: 'value',
   type: { kind: 'text', length: 40 },
   xpath,
+  path: xpath,
   sourceType: 'string',
 });
 
@@ -90,6 +92,7 @@ export const donutRelationalModel: RelationalModel = {
       name: 'item',
       kind: 'element',
       xpath: '/items/item',
+      path: '/items/item',
       columns: [key('item_key'), value('id', '/items/item/@id')],
       uniqueKeys: [],
     },
@@ -97,6 +100,7 @@ export const donutRelationalModel: RelationalModel = {
       name: 'topping',
       kind: 'element',
       xpath: '/items/item/topping',
+      path: '/items/item/topping',
       columns: [
         key('topping_key'),
         parentKey('item_key', 0),

@@ -197,15 +197,24 @@ export function foreignManifest(
   ofTable: readonly string[] = [...tableMembers, 'zoned_columns'],
 ): AppError {
   const { jobs, tables } = isObject(manifest) ? manifest : {};
-  const lackIn = (list: unknown, members: readonly string[], isMeant = (_: string): boolean => true) =>
-    (Array.isArray(list) ? list : [])
-      .filter((one) => isObject(one) && isMeant(String(one['name'])))
-      .flatMap((one) => members.filter((member) => !Object.hasOwn(one as object, member)))[0];
-  const ofJob = lackIn(jobs, jobMembers);
+  const ofJob = missingIn(objectsIn(jobs), jobMembers);
   if (ofJob !== undefined) return new PreReleaseFault(manifestName, `a job in it has no ${ofJob}`);
-  const lack = lackIn(tables, ofTable, (name) => !sideNames.has(name));
+  const ofModel = objectsIn(tables).filter(({ name }) => !sideNames.has(String(name)));
+  const lack = missingIn(ofModel, ofTable);
   if (lack !== undefined) return new PreReleaseFault(manifestName, `a table in it has no ${lack}`);
   return new AppError('conflict', `${manifestName} is not a manifest of this version.`);
+}
+
+function objectsIn(list: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** The first of the members that one of the objects lacks. */
+function missingIn(
+  objects: readonly Readonly<Record<string, unknown>>[],
+  members: readonly string[],
+): string | undefined {
+  return members.find((member) => objects.some((one) => !Object.hasOwn(one, member)));
 }
 
 /** Names of the tables beside the data. */

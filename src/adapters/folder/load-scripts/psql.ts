@@ -147,6 +147,7 @@ function columnsOfOthers(own: readonly Column[], written: readonly ReadonlySet<s
     type: { kind: 'text' },
     nullable: true,
     xpath: null,
+    path: name,
     sourceType: null,
     references: null,
   }));

@@ -87,6 +87,7 @@ export function column(name: string, role: ColumnRole, more: Partial<Column> = {
     type: { kind: 'bigint' },
     nullable: false,
     xpath: null,
+    path: more.xpath ?? '',
     sourceType: null,
     references: null,
     ...more,
@@ -94,7 +95,7 @@ export function column(name: string, role: ColumnRole, more: Partial<Column> = {
 }
 
 export function table(name: string, xpath: string, columns: readonly Column[]): Table {
-  return { name, kind: 'element', xpath, columns, uniqueKeys: [] };
+  return { name, kind: 'element', xpath, path: xpath, columns, uniqueKeys: [] };
 }
 
 export const relational: RelationalModel = {
@@ -116,6 +117,7 @@ export const relational: RelationalModel = {
         type: { kind: 'text', length: 20, list: true },
         nullable: true,
         xpath: '/stays/stay/@tags',
+        listNames: { count: 'tags_count', table: 'stay_tags' },
         sourceType: 'NMTOKENS',
       }),
     ]),

@@ -200,6 +200,7 @@ describe('rows by WebAssembly are those by TypeScript', () => {
       type: { kind: 'text' },
       nullable: true,
       xpath: null,
+      path: '',
       sourceType: null,
       references: null,
     } as const;

@@ -24,6 +24,7 @@ function convert(
     type,
     nullable: true,
     xpath: '/c',
+    path: '/c',
     sourceType,
     references: null,
   };

@@ -19,6 +19,7 @@ function column(name: string, type: ColumnType, more: Partial<Column> = {}): Col
     type,
     nullable: true,
     xpath: `/library/${name}`,
+    path: `/library/${name}`,
     sourceType: 'string',
     references: null,
     ...more,
@@ -29,12 +30,18 @@ const structure = { xpath: null, sourceType: null } as const;
 const rowKey = (name: string): Column =>
   column(name, bigint, { ...structure, role: 'row_key', nullable: false });
 const parentKey = (name: string, references: number, nullable = false): Column =>
-  column(name, bigint, { ...structure, role: 'parent_key', references, nullable });
+  // as of rows that hang from the head of their group, whose comments do not say which element they are
+  column(name, bigint, { ...structure, role: 'parent_key', references, nullable, path: '/library/(head)' });
+/** A list of a table: `listNames` as a drawn model has them. */
+const list = (owner: string, name: string): Partial<Column> => ({
+  listNames: { count: `${name}_count`, table: `${owner}_${name}` },
+});
 const position = (nullable = false): Column =>
   column('position', { kind: 'integer' }, { ...structure, role: 'position', nullable });
 
 function table(name: string, columns: readonly Column[], more: Partial<Table> = {}): Table {
-  return { name, kind: 'element', xpath: `/library/${name}`, columns, uniqueKeys: [], ...more };
+  const xpath = `/library/${name}`;
+  return { name, kind: 'element', xpath, path: xpath, columns, uniqueKeys: [], ...more };
 }
 
 /** indexes of the tables */
@@ -52,7 +59,7 @@ export const at = {
 export const oddTable = 'odd "name" 😀';
 export const oddColumns = ["it's", 'a]b', 'back`tick', 'back\\slash', 'per%cent', 'select'] as const;
 
-/** Of an earlier release: rows of root elements alone name their document. */
+/** Written by hand: rows of root elements alone name their document. */
 export const libraryModel: RelationalModel = {
   mapLevel: 3,
   nameMaxLength: 63,
@@ -91,8 +98,8 @@ export const libraryModel: RelationalModel = {
         column('rating', { kind: 'real' }),
         column('closes', { kind: 'time' }),
         column('printed', { kind: 'timestamp' }),
-        column('keywords', { kind: 'text', list: true }),
-        column('years', { kind: 'integer', list: true }, { nullable: false }),
+        column('keywords', { kind: 'text', list: true }, list('book', 'keywords')),
+        column('years', { kind: 'integer', list: true }, { nullable: false, ...list('book', 'years') }),
         column('serial', { kind: 'numeric', precision: 60, scale: 0 }),
       ],
       {

@@ -52,28 +52,12 @@ describe('tables of lists', () => {
     expect(model.tables[at.book]!.columns.at(-1)).toMatchObject({ name: 'keywords_count', nullable: true });
   });
 
-  test('names are unique, within the limit and in the case of the others', () => {
-    const long = 'l'.repeat(60);
-    const columns = [
-      { ...list, name: 'keywords_count', type: { kind: 'text' } as const },
-      { ...list, name: long, xpath: '/library/book/long' },
-      { ...list, name: 'Keywords_', xpath: '/library/book/other' },
-    ];
-    const named = withColumns(columns, { options: { nameMode: 'u', tableSuffix: '_t' } });
-    const taken = { ...libraryModel.tables[at.note]!, name: 'BOOK_KEYWORDS_T' };
-    const { model } = withListTables({ ...named, tables: [...named.tables, taken] }, sqlite);
-    const names = model.tables.map((table) => table.name.toLowerCase());
-    expect(new Set(names).size).toBe(names.length);
-    for (const table of model.tables) {
-      expect(byteLength(table.name)).toBeLessThanOrEqual(63);
-      const own = table.columns.map((column) => column.name.toLowerCase());
-      expect(new Set(own).size).toBe(own.length);
-      for (const name of own) expect(byteLength(name)).toBeLessThanOrEqual(63);
-    }
-    expect(model.tables.map((table) => table.name)).toContain('book_years_t');
-    const years = model.tables.find((table) => table.name === 'book_years_t')!;
+  test('names of keys and positions are in the case of the others', () => {
+    const named = { ...libraryModel, options: { nameMode: 'u' } } as const;
+    const { model } = withListTables(named, sqlite);
+    const years = model.tables.find((table) => table.name === 'book_years')!;
     expect(years.columns.map((column) => column.name)).toEqual([
-      'book_years_t_KEY',
+      'book_years_KEY',
       'book_key',
       'POSITION',
       'years',

@@ -15,6 +15,7 @@ function columnOf(
     type,
     nullable: true,
     xpath: null,
+    path: '/v',
     sourceType: null,
     references: null,
   } as const;

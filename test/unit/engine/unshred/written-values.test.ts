@@ -12,7 +12,16 @@ const columnOf = (
 ): RowColumn => ({
   table: 0,
   at: 0,
-  column: { name, role, sourceType, type: { kind: 'text' }, nullable: true, xpath: null, references: null },
+  column: {
+    name,
+    role,
+    sourceType,
+    type: { kind: 'text' },
+    nullable: true,
+    xpath: null,
+    path: name,
+    references: null,
+  },
 });
 const columns = [
   columnOf('id', 'row_key', null),

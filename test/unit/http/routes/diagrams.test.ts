@@ -164,11 +164,18 @@ describe('a saved drawing', () => {
 
 /** A tree of tables: each hangs from the one at half its number. */
 function tree(count: number): RelationalModel {
-  const column = { type: { kind: 'bigint' as const }, nullable: false, xpath: null, sourceType: null };
+  const column = {
+    type: { kind: 'bigint' as const },
+    nullable: false,
+    xpath: null,
+    path: '',
+    sourceType: null,
+  };
   const tables = Array.from({ length: count }, (_, at): Table => ({
     name: `table_${at}`,
     kind: 'element',
     xpath: `/t${at}`,
+    path: `/t${at}`,
     uniqueKeys: [],
     columns: [
       { ...column, name: 'key', role: 'row_key', references: null },

@@ -19,8 +19,8 @@ import { RowHistory, type HistoricColumn } from './row-history.ts';
 import { typeTranslation } from '../type-versions.ts';
 import { createUsePrinter, namespacesOf, useTranslation, type UseNamespaces } from '../use-paths.ts';
 
-/** By name in lower case: the path or use that it stood for; null where that is not known. */
-export type Meanings = ReadonlyMap<string, string | null>;
+/** By name in lower case: the path or use that it stood for. */
+export type Meanings = ReadonlyMap<string, string>;
 
 export interface PreviousNames {
   readonly tableMeanings: Meanings;
@@ -82,10 +82,10 @@ export function previousNames(
   };
 }
 
-/** What a column of the earlier model stands for, in terms of the later one; null: not known. */
+/** What a column of the earlier model stands for, in terms of the later one. */
 export interface EarlierMeanings {
-  tablePath(table: number): string | null;
-  columnUse(table: number, column: Column): string | null;
+  tablePath(table: number): string;
+  columnUse(table: number, column: Column): string;
   /** Translates paths and uses that are no longer in the model. */
   translate(text: string): string;
 }
@@ -98,7 +98,7 @@ export function translationOf(
 ): (text: string) => string {
   const inNamespaces = useTranslation(namespacesOf(model), later);
   if (source === undefined) return inNamespaces;
-  const ofTables = [...model.tables, ...(model.formerTables ?? [])].map(({ path }) => path ?? '');
+  const ofTables = [...model.tables, ...(model.formerTables ?? [])].map(({ path }) => path);
   const { foldedPlaces = [], foldedTables = [] } = model;
   const paths = [...ofTables, ...foldedPlaces, ...foldedTables].map(inNamespaces);
   const ofTypes = typeTranslation(paths, source, createUsePrinter(later));
@@ -113,23 +113,17 @@ export function recordedMeanings(
 ): EarlierMeanings {
   const translate = translationOf(model, later, source);
   return {
-    tablePath: (table) => {
-      const { path } = model.tables[table]!;
-      return path === undefined ? null : translate(path);
-    },
-    columnUse: (_, column) => {
-      const use = useOf(column, model.tables);
-      return use === null ? null : translate(use);
-    },
+    tablePath: (table) => translate(model.tables[table]!.path),
+    columnUse: (_, column) => translate(useOf(column, model.tables)),
     translate,
   };
 }
 
 export class NameHistory {
   readonly rows = new Map<string, RowHistory>();
-  readonly tableMeanings = new Map<string, string | null>();
-  /** tables of which nothing is known but their names */
-  readonly #unknown: FormerTable[] = [];
+  readonly tableMeanings = new Map<string, string>();
+  /** tables whose columns all lie elsewhere now: their names stay taken */
+  readonly #renamed: FormerTable[] = [];
   /** as the earlier model says them */
   readonly #recorded: readonly FormerTable[];
 
@@ -138,14 +132,7 @@ export class NameHistory {
     for (const [index, table] of model.tables.entries())
       if (table.continues === undefined) this.#addRows(model, index, table, meanings);
     for (const { name, path, columns, hadNoRows } of model.formerTables ?? []) {
-      if (path === null) {
-        this.#addUnknown(
-          name,
-          columns.map((column) => column.name),
-        );
-        continue;
-      }
-      const uses = columns.map((column) => (column.use === null ? null : meanings.translate(column.use)));
+      const uses = columns.map((column) => meanings.translate(column.use));
       if (this.#isFormerName(meanings.translate(path), name, uses)) {
         this.#rename(meanings.translate(path), name, columns, uses);
         continue;
@@ -156,7 +143,7 @@ export class NameHistory {
         const use = uses[at]!;
         const part = rows.part(name);
         rows.add(part, column.name, use, true);
-        rows.widen(part, use?.startsWith('count ') === true ? 0 : columnBytes(roleOf(use)));
+        rows.widen(part, use.startsWith('count ') ? 0 : columnBytes(roleOf(use)));
       }
     }
   }
@@ -186,26 +173,21 @@ export class NameHistory {
   }
 
   /** All that the table held lies elsewhere now: it was no part of the rows, but what they were called. */
-  #isFormerName(path: string, name: string, uses: readonly (string | null)[]): boolean {
+  #isFormerName(path: string, name: string, uses: readonly string[]): boolean {
     const rows = this.rows.get(path);
     if (rows === undefined || rows.names.includes(name)) return false;
-    return uses.every((use) => use !== null && rows.columns.has(use));
+    return uses.every((use) => rows.columns.has(use));
   }
 
   /** Its names stay taken. */
-  #rename(
-    path: string,
-    name: string,
-    columns: FormerTable['columns'],
-    uses: readonly (string | null)[],
-  ): void {
+  #rename(path: string, name: string, columns: FormerTable['columns'], uses: readonly string[]): void {
     this.#mean(name, path);
     const { meanings } = this.rows.get(path)!;
     for (const [at, column] of columns.entries()) {
       const lower = column.name.toLowerCase();
       if (!meanings.has(lower)) meanings.set(lower, uses[at]!);
     }
-    this.#unknown.push({
+    this.#renamed.push({
       name,
       path,
       columns: columns.map((column, at) => ({ name: column.name, use: uses[at]! })),
@@ -215,10 +197,6 @@ export class NameHistory {
   #addRows(model: RelationalModel, index: number, first: Table, meanings: EarlierMeanings): void {
     const path = meanings.tablePath(index);
     const parts = rowTables(model, index).map((part) => model.tables[part]!);
-    if (path === null) {
-      for (const { name, columns } of parts) this.#addUnknown(name, columns.flatMap(namesOf));
-      return;
-    }
     const rows = this.#rowsAt(path, first.name);
     rows.hadRows = true;
     for (const { name } of parts) {
@@ -230,7 +208,7 @@ export class NameHistory {
         this.#addColumns(rows, rows.part(name), index, columns, meanings);
     });
     // the names of these tables stand with columns
-    if (parts.some(hasLists)) this.#addListTables(index, parts, meanings);
+    if (parts.some(hasLists)) this.#addListTables(parts, meanings);
   }
 
   #addColumns(
@@ -246,18 +224,13 @@ export class NameHistory {
       const use = meanings.columnUse(table, column);
       const roles = column.roles?.map((role) => meanings.translate(`/${role}`).slice(1));
       rows.add(part, column.name, use, false, column.type, roles);
-      if (column.listNames !== undefined)
-        rows.add(part, column.listNames.count, use === null ? null : listCountUse(use), false);
+      if (column.listNames !== undefined) rows.add(part, column.listNames.count, listCountUse(use), false);
     }
   }
 
-  #addListTables(index: number, parts: readonly Table[], meanings: EarlierMeanings): void {
-    for (const column of parts.flatMap(({ columns }) => columns)) {
-      if (column.listNames === undefined) continue;
-      const use = meanings.columnUse(index, column);
-      if (use === null || column.path === undefined) this.#addUnknown(column.listNames.table, []);
-      else this.#rowsAt(meanings.translate(listTablePath(column.path)), column.listNames.table);
-    }
+  #addListTables(parts: readonly Table[], meanings: EarlierMeanings): void {
+    for (const { path, listNames } of parts.flatMap(({ columns }) => columns))
+      if (listNames !== undefined) this.#rowsAt(meanings.translate(listTablePath(path)), listNames.table);
   }
 
   #rowsAt(path: string, name: string): RowHistory {
@@ -268,14 +241,9 @@ export class NameHistory {
     return rows;
   }
 
-  #mean(name: string, path: string | null): void {
+  #mean(name: string, path: string): void {
     const lower = name.toLowerCase();
     if (!this.tableMeanings.has(lower)) this.tableMeanings.set(lower, path);
-  }
-
-  #addUnknown(name: string, columns: readonly string[]): void {
-    this.#mean(name, null);
-    this.#unknown.push({ name, path: null, columns: columns.map((column) => ({ name: column, use: null })) });
   }
 
   /** What the model that comes after has not. */
@@ -293,7 +261,7 @@ export class NameHistory {
           return { name, path, ...(hadRows ? {} : { hadNoRows: true }), columns: uses };
         }),
       ),
-      ...this.#unknown,
+      ...this.#renamed,
     ];
     const former = all.flatMap((table) => {
       const known = present.get(table.name);
@@ -345,6 +313,6 @@ export function namesOf({ name, listNames }: Column): string[] {
   return listNames === undefined ? [name] : [name, listNames.count];
 }
 
-function roleOf(use: string | null): ColumnRole {
-  return (use?.split(' ', 1)[0] ?? 'value') as ColumnRole;
+function roleOf(use: string): ColumnRole {
+  return use.split(' ', 1)[0] as ColumnRole;
 }

@@ -16,14 +16,14 @@ export interface HistoricColumn {
 interface RowPart {
   readonly name: string;
   bytes: number;
-  readonly columns: Map<string, string | null>;
+  readonly columns: Map<string, string>;
 }
 
 /** All that the rows of one path ever had. Columns are read when somebody asks for them: few rows of a large model are drawn again. */
 export class RowHistory {
   readonly #parts: RowPart[] = [];
   readonly #columns = new Map<string, HistoricColumn>();
-  readonly #meanings = new Map<string, string | null>();
+  readonly #meanings = new Map<string, string>();
   #unread: (() => void)[] = [];
   /** false: the rows lie nowhere, but their names are taken (`FormerTable.hadNoRows`) */
   hadRows = false;
@@ -38,7 +38,7 @@ export class RowHistory {
     return this.#columns;
   }
 
-  get meanings(): Map<string, string | null> {
+  get meanings(): Map<string, string> {
     this.#read();
     return this.#meanings;
   }
@@ -68,7 +68,7 @@ export class RowHistory {
   add(
     part: number,
     name: string,
-    use: string | null,
+    use: string,
     former: boolean,
     type?: ColumnType,
     roles?: readonly string[],
@@ -77,7 +77,7 @@ export class RowHistory {
     this.#parts[part]!.columns.set(name, use);
     const lower = name.toLowerCase();
     if (!this.#meanings.has(lower)) this.#meanings.set(lower, use);
-    if (use !== null && !this.#columns.has(use))
+    if (!this.#columns.has(use))
       this.#columns.set(use, { name, part, former, roles, ...(type === undefined ? {} : { type }) });
   }
 
