@@ -4,21 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { dialectNames, dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { renderDdl } from '../../../../src/engine/sql/ddl.ts';
 import { withListTables } from '../../../../src/engine/sql/list-tables.ts';
-import { byteLength } from '../../../../src/engine/map/names/identifiers.ts';
-import type { Column, RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import { at, libraryModel } from './library-model.ts';
 
 const { sqlite, bigquery } = { sqlite: dialectOf('sqlite'), bigquery: dialectOf('bigquery') };
-
-/** The library, its books with these columns more. */
-function withColumns(columns: readonly Column[], more: Partial<RelationalModel> = {}): RelationalModel {
-  const tables = libraryModel.tables.map((table, index) =>
-    index === at.book ? { ...table, columns: [...table.columns, ...columns] } : table,
-  );
-  return { ...libraryModel, tables, ...more };
-}
-
-const list = libraryModel.tables[at.book]!.columns.find((column) => column.type.list === true)!;
 
 describe('tables of lists', () => {
   test('arrays that can be NULL stay as they are', () => {
