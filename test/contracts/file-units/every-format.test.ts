@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
-import { emptyManifest, stepOf } from '../../../src/adapters/lake/manifest.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
 import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-store-sink.ts';
 import type { PartitionWish } from '../../../src/engine/sql/partition-wish.ts';
@@ -299,37 +298,3 @@ test.each(some(['parquet', 'csv'] as const, 1))(
     expect(await contents(format, 'units')).toEqual(await contents(format, 'here'));
   },
 );
-
-test('a step that an earlier version has decided has its one file', () => {
-  const table = {
-    name: 'book',
-    directory: 'book',
-    comment: '',
-    columns: [],
-    replace: false,
-    keptJobs: [],
-    without: [],
-  };
-  const file = { name: '1-0123456789abcdef.parquet', bytes: 1, stats: '{}' };
-  const step = {
-    format: 'delta',
-    staging: '.svc-staging-1-00000000',
-    job: 1,
-    jobUuid: '00000001-0000-4000-8000-000000000001',
-    installation: '',
-    tables: [
-      { ...table, file },
-      { ...table, file: null },
-      { ...table, files: [file, file] },
-    ],
-    manifest: emptyManifest('delta'),
-  };
-  const { tables } = stepOf(JSON.stringify(step));
-  expect(tables).toEqual([
-    { ...table, files: [file] },
-    { ...table, files: [] },
-    { ...table, files: [file, file] },
-  ]);
-  const outside = { ...step, tables: [{ ...table, file: { ...file, name: '../other' } }] };
-  expect(() => stepOf(JSON.stringify(outside))).toThrow(/not a journal/);
-});
