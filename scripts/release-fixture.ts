@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -34,8 +35,13 @@ try {
     maxBuffer: 2 ** 28,
   });
   await mkdir(folder, { recursive: true });
-  // commands of psql itself, which other clients cannot run, and the owner that only this server has
-  const sql = dump.stdout.replaceAll(/^\\.*\n|^ALTER .* OWNER TO owner;\n/gm, '');
+  const sql = dump.stdout
+    // commands of psql itself, which other clients cannot run, and the owner that only this server has
+    .replaceAll(/^\\.*\n|^ALTER .* OWNER TO owner;\n/gm, '')
+    // where it was made is no part of it
+    .replaceAll(join(root, '.'), '/srv/conversions')
+    .replaceAll(home.directory, '/srv/home')
+    .replaceAll(hostname(), 'host');
   await writeFile(join(folder, 'metadb.sql.gz'), gzipSync(sql, { level: 9 }));
   await run('tar', ['-C', home.directory, '-czf', join(folder, 'targets.tar.gz'), 'targets']);
 } finally {
