@@ -110,6 +110,7 @@ function listTable(model: RelationalModel, owner: number, list: Column): Table {
       {
         ...structure,
         name: of(parentKey),
+        path: list.path,
         role: 'parent_key',
         type: { kind: 'bigint' },
         references: owner,
