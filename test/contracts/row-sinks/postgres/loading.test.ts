@@ -238,9 +238,9 @@ test('an overwrite empties what an earlier model hung on its tables, and nothing
   await load(libraryPlan(1));
   const own = `${schema}.library`;
   await database.sql.unsafe(`
-    create table ${schema}.shelf (shelf_key bigint primary key, library_key bigint references ${own});
+    create table ${schema}.shelf (shelf_key bigint primary key, document_key bigint, library_key bigint references ${own});
     create table ${schema}.mine (library_key bigint references ${own} on delete set null);
-    insert into ${schema}.shelf values (1, 1); insert into ${schema}.mine values (1);
+    insert into ${schema}.shelf values (1, 1, 1); insert into ${schema}.mine values (1);
     insert into ${schema}._keys values ('shelf', 1)`);
   await load(libraryPlan(2, { saveMode: 'overwrite' }));
   expect(await database.sql`select * from ${database.sql(schema)}.shelf`).toHaveLength(0);
