@@ -46,7 +46,7 @@ describe('places without an end', { timeout: 120_000 }, () => {
     const home = await trial.home({
       'cmd.enabled': 'true',
       'svc.allow.hosts': '127.0.0.1',
-      'svc.limits.look_memory': '33 MiB',
+      'svc.limits.look_memory': '16 MiB',
     });
     const sockets = new Set<Socket>();
     const mute = createSocketServer((socket) => void sockets.add(socket.on('error', () => undefined)));
@@ -63,7 +63,7 @@ describe('places without an end', { timeout: 120_000 }, () => {
       return watch.paused ? watch : null;
     });
     expect(paused.stalled).toMatch(
-      /the process that looked at it was ended: it held \d+ MB of memory, more than the 35 MB of svc\.limits\.look_memory; the watch is paused/,
+      /the process that looked at it was ended: it held \d+ MB of memory, more than the 17 MB of svc\.limits\.look_memory; the watch is paused/,
     );
     const looks = sockets.size;
     await service.end('SIGKILL');
