@@ -190,11 +190,11 @@ class TableRowSource<Known extends ReadTable> implements RowSource {
         const keyColumn = columnOf(tables[index]!, 'row_key');
         const key = table.whole(keyColumn)!;
         const columns = tables[index]!.columns.map((column) => column.name);
-        const documentColumn = columnOf(tables[index]!, 'document');
-        const rest = ofDocument(table, documentColumn);
         const order = { name: tables[index]!.name, by: [key], key: keyColumn };
-        const only =
-          documentKey !== null && from === '=' ? { column: documentColumn, key: documentKey } : null;
+        if (documentKey === null) return this.#blocks(table, { rest: '', order, only: null }, columns);
+        const column = columnOf(tables[index]!, 'document');
+        const rest = ofDocument(table, column);
+        const only = from === '=' ? { column, key: documentKey } : null;
         return this.#blocks(table, { rest, order, only }, columns);
       },
       lexical: (index) =>

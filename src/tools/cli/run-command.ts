@@ -1,5 +1,4 @@
 /** The start of a tool's process: one run, and under a worker those that follow it. */
-import { basename, extname } from 'node:path';
 import {
   markVariable,
   waitingLine,
@@ -25,7 +24,7 @@ export async function runCommand(
 ): Promise<void> {
   // who reads along may go; the job goes on
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  await runSuccessively((argv, begun) => runTool(tool, argv, convert, begun));
+  await runSuccessively(tool, (argv, begun) => runTool(tool, argv, convert, begun));
 }
 
 /**
@@ -33,6 +32,7 @@ export async function runCommand(
  * process.
  */
 export async function runSuccessively(
+  tool: string,
   run: (argv: readonly string[], begun: ProcessTime | undefined) => Promise<number>,
 ): Promise<void> {
   let argv: readonly string[] = process.argv.slice(2);
@@ -41,7 +41,7 @@ export async function runSuccessively(
   for (let runs = 1; ; runs += 1) {
     process.exitCode = await run(argv, begun);
     if (!mayWait(runs)) break;
-    call('waits');
+    call(tool, 'waits');
     process.stdout.write(waitingLine(process.env[markVariable]!));
     lines ??= await linesOfInput();
     const line = await lines.next();
@@ -50,7 +50,7 @@ export async function runSuccessively(
     begun = processTime();
     Object.assign(process.env, next.environment);
     argv = next.argv;
-    call(argv.join(' '));
+    call(tool, argv.join(' '));
   }
   if (process.env[waitsVariable] !== undefined) process.stdin.destroy();
 }
@@ -62,8 +62,8 @@ async function linesOfInput(): Promise<NodeJS.AsyncIterator<string>> {
 }
 
 /** What those are told who look at the processes of the machine. */
-function call(what: string): void {
-  process.title = `${basename(process.argv[1]!, extname(process.argv[1]!))} ${what}`;
+function call(tool: string, what: string): void {
+  process.title = `${tool} ${what}`;
 }
 
 /** Only a process of which nothing is known but that its run went well. */
