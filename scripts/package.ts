@@ -10,19 +10,33 @@ import * as esbuild from 'esbuild';
 import { buildPrograms, constants, forNode } from './build.mjs';
 import { packagePage, packageReadme } from './package/readme.ts';
 
+interface Manifest {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
 const root = fileURLToPath(new URL('../', import.meta.url));
 const out = join(root, 'dist', 'package');
 
-const entries = {
-  '.': { name: 'index', source: 'src/index.ts' },
-  './node': { name: 'node', source: 'src/runtime/node.ts' },
-  './edge': { name: 'edge', source: 'src/runtime/cloudflare.ts' },
-};
+const {
+  devDependencies: _,
+  scripts: __,
+  allowScripts: ___,
+  scarfSettings: ____,
+  exports: sources,
+  ...manifest
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+/** The source of each entry, by its name in the published package: of `./node` it is `node`. */
+const entries = Object.entries(sources).map(([path, source]) => ({
+  path,
+  source,
+  name: path === '.' ? 'index' : path.slice('./'.length),
+}));
 
 rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
 for (const name of readdirSync(join(root, 'dist')))
   if (name.endsWith('.tgz')) rmSync(join(root, 'dist', name));
-mkdirSync(out, { recursive: true });
 await bundle();
 declare();
 copyAssets();
@@ -44,7 +58,7 @@ async function bundle(): Promise<void> {
   await buildPrograms(esbuild, join(out, 'dist'));
   await esbuild.build({
     ...forNode,
-    entryPoints: Object.values(entries).map(({ name, source }) => ({ in: source, out: name })),
+    entryPoints: entries.map(({ name, source }) => ({ in: source, out: name })),
     outdir: join(out, 'dist'),
     format: 'esm',
     splitting: true,
@@ -68,7 +82,7 @@ function declare(): void {
       rootDir: '../src',
       outDir: 'package/dist/types',
     },
-    include: Object.values(entries).map(({ source }) => `../${source}`),
+    include: entries.map(({ source }) => `../${source}`),
   };
   const file = join(root, 'dist', 'tsconfig.json');
   writeFileSync(file, JSON.stringify(settings));
@@ -106,25 +120,16 @@ function copyExamples(): void {
 }
 
 function writeManifest(): void {
-  const source = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
-  const {
-    devDependencies: _,
-    scripts: __,
-    allowScripts: ___,
-    scarfSettings: ____,
-    exports: _____,
-    ...kept
-  } = source;
-  const published = Object.entries(entries).map(([path, { name, source }]) => {
-    const types = source.replace(/^src\//, './dist/types/').replace(/\.ts$/, '.d.ts');
+  const published = entries.map(({ path, name, source }) => {
+    const types = source.replace(/^\.\/src\//, './dist/types/').replace(/\.ts$/, '.d.ts');
     return [path, { types, default: `./dist/${name}.js` }] as const;
   });
-  const manifest = {
-    ...kept,
+  const all = {
+    ...manifest,
     engines: { node: '>=22.18' },
     exports: { ...Object.fromEntries(published), './package.json': './package.json' },
   };
-  writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(all, null, 2)}\n`);
 }
 
 function mib(bytes: number): string {

@@ -108,6 +108,15 @@ describe('package.json', () => {
     expect(files.length).toBeGreaterThan(5);
   });
 
+  it('is published for the oldest Node that the launchers and `openService` accept', () => {
+    const oldest = [
+      /oldestNode = \[(\d+), (\d+)\]/.exec(readText('bin/launch.mjs')),
+      /oldestNode = \[(\d+), (\d+)\]/.exec(readText('src/runtime/node.ts')),
+      /node: '>=(\d+)\.(\d+)'/.exec(readText('scripts/package.ts')),
+    ].map((found) => found?.slice(1).join('.'));
+    expect(oldest).toEqual(Array.from({ length: 3 }, () => '22.18'));
+  });
+
   it('has the licence of LICENSE', () => {
     expect(manifest.license).toBe('Apache-2.0');
     expect(readText('LICENSE')).toMatch(/^\s+Apache License\s+Version 2\.0, January 2004/);
