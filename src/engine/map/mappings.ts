@@ -110,24 +110,9 @@ class MappingListing {
     const own: Section = { lines: [], below: [] };
     const said = this.#saidOf(edge, above);
     this.#lines = own.lines;
-    if (node.opensRow) {
-      this.#add(node, {
-        xpath,
-        nodeType: 'element',
-        edge,
-        said,
-        column: null,
-        sourceType: this.#typeName(node),
-      });
-    } else if (node.presenceColumn >= 0) {
-      this.#add(node, {
-        xpath,
-        nodeType: 'element',
-        edge,
-        said,
-        column: node.presenceColumn,
-        sourceType: this.#typeName(node),
-      });
+    if (node.opensRow || node.presenceColumn >= 0) {
+      const column = node.opensRow ? null : node.presenceColumn;
+      this.#add(node, { xpath, nodeType: 'element', edge, said, column, sourceType: this.#typeName(node) });
     }
     if (repeated) return [own];
     this.#visited.add(edge.node);
@@ -153,15 +138,10 @@ class MappingListing {
     const type = this.#source.types[node.sourceType]!;
     const said = this.#saidOf(edge, above);
     const head = this.#plan.nodes[nodes[0]!]!;
-    if (node.table !== head.table && node.opensRow)
-      this.#add(node, {
-        xpath,
-        nodeType: 'element',
-        edge,
-        said,
-        column: null,
-        sourceType: this.#typeName(node),
-      });
+    if (node.table !== head.table && node.opensRow) {
+      const sourceType = this.#typeName(node);
+      this.#add(node, { xpath, nodeType: 'element', edge, said, column: null, sourceType });
+    }
     if (node.textColumn >= 0) {
       const sourceType = type.value === null ? 'string' : typeLabel(type.value);
       const nodeType = node.opensRow || type.complex ? 'text' : 'element';

@@ -334,7 +334,6 @@ export class DrawnTables {
   /** The rows of root elements lie in `table`, maybe among others. */
   rootRows(table: TableDraft): void {
     table.holdsRoots = true;
-    this.#documentColumn(table);
   }
 
   /** A type that is called like the element is called so. */
@@ -348,10 +347,6 @@ export class DrawnTables {
     table.index = this.all.length;
     this.all.push(table);
     this.column(table, '/key', { role: 'row_key', type: key });
-    this.#documentColumn(table);
-  }
-
-  #documentColumn(table: TableDraft): void {
     this.column(table, '/document', { role: 'document', type: key });
   }
 }
