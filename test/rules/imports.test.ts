@@ -19,12 +19,21 @@ const adapter = {
   values: ['ports', 'engine', 'errors.ts', 'config/limits.ts'],
   types: ['jobs', 'config/shape.ts'],
 };
-/** An adapter that runs on Node: what it is made with, and the other rooms of adapters that it stands on. */
+/** An adapter that runs on Node, with the packages and the other adapters or targets that it may import. */
 const onNode = (name: string, packages: readonly string[] = [], rooms: readonly string[] = []): Area => ({
   name: `adapters/${name}`,
-  values: [...adapter.values, 'installation.ts', ...rooms.map((room) => `adapters/${room}`)],
+  values: [
+    ...adapter.values,
+    'installation.ts',
+    ...rooms.map((room) => (room.startsWith('targets/') ? room : `adapters/${room}`)),
+  ],
   types: adapter.types,
   packages: ['node:', ...packages],
+});
+/** A room of targets, which run on Node. */
+const target = (name: string, packages: readonly string[], rooms: readonly string[]): Area => ({
+  ...onNode('', packages, rooms),
+  name: `targets/${name}`,
 });
 /** Domains: verbs on ports. They know neither HTTP nor SQL nor where they run. */
 const domain = {
@@ -113,15 +122,23 @@ const areas: readonly Area[] = [
   { name: 'adapters/object-store', ...adapter, packages: ['aws4fetch'] },
   onNode('file-staging', [], ['folder']),
   onNode('local-files'),
-  onNode('folder', [], ['duckdb', 'file-staging', 'local-files', 'row-sinks']),
-  onNode('lake', ['avsc'], ['duckdb', 'file-staging', 'folder', 'local-files', 'object-store', 'row-sinks']),
-  onNode('database-files', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
+  onNode('folder', [], ['targets/sql/duckdb', 'file-staging', 'local-files', 'row-sinks']),
   onNode(
-    'duckdb',
-    ['@duckdb/node-api', '@duckdb/node-bindings'],
-    ['database-files', 'file-staging', 'row-sinks', 'folder'],
+    'lake',
+    ['avsc'],
+    ['targets/sql/duckdb', 'file-staging', 'folder', 'local-files', 'object-store', 'row-sinks'],
   ),
-  onNode('sqlite', [], ['database-files', 'file-staging', 'folder', 'local-files', 'row-sinks']),
+  target('sql/database-files', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
+  target(
+    'sql/duckdb',
+    ['@duckdb/node-api', '@duckdb/node-bindings'],
+    ['targets/sql/database-files', 'file-staging', 'row-sinks', 'folder'],
+  ),
+  target(
+    'sql/sqlite',
+    [],
+    ['targets/sql/database-files', 'file-staging', 'folder', 'local-files', 'row-sinks'],
+  ),
   onNode('mysql', ['mysql2'], ['row-sinks']),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
@@ -214,8 +231,8 @@ describe('import directions', () => {
     expect(brokenRule('ports/job-store.ts', '../jobs/job.ts', false)).toBe(
       'ports/job-store.ts: ports may import types of jobs only (jobs/job.ts)',
     );
-    expect(brokenRule('adapters/duckdb/a.ts', '../postgres/b.ts', false)).toBe(
-      'adapters/duckdb/a.ts: adapters/duckdb must not import adapters/postgres (adapters/postgres/b.ts)',
+    expect(brokenRule('adapters/mysql/a.ts', '../postgres/b.ts', false)).toBe(
+      'adapters/mysql/a.ts: adapters/mysql must not import adapters/postgres (adapters/postgres/b.ts)',
     );
     expect(brokenRule('http/run.ts', '../runtime/open.ts', false)).toBe(
       'http/run.ts: nothing imports runtime (runtime/open.ts)',

@@ -79,7 +79,7 @@ function jsonHash(row: string): string | undefined {
 }
 
 async function* parquetHashes(directory: string, path: string): AsyncIterable<string> {
-  const { openDuckDb, pathLiteral } = await import('../duckdb/database.ts');
+  const { openDuckDb, pathLiteral } = await import('../../targets/sql/duckdb/database.ts');
   const database = await openDuckDb(':memory:', { directory, memoryBytes: 128 * 1024 * 1024 });
   try {
     const rows = await database.read<{ sha256: string }>(

@@ -5,7 +5,7 @@ import { MisfitError, type ColumnFacts, type ParquetColumn } from '../../engine/
 import type { ListItems } from '../../engine/parquet/lists.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import { standardLiteral } from '../../engine/sql/dialect.ts';
-import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../duckdb/types.ts';
+import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../../targets/sql/duckdb/types.ts';
 import type { FinishedFile } from '../file-staging/staged-files.ts';
 import { FileMaker, type FileTask } from './columns/one-file.ts';
 import type { ColumnsThread } from './columns/thread.ts';

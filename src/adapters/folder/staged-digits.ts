@@ -1,5 +1,5 @@
 /** Digits that decimals of a staged file have, where they are more than their usual type holds. */
-import type { DecimalDigits } from '../duckdb/types.ts';
+import type { DecimalDigits } from '../../targets/sql/duckdb/types.ts';
 import type { NamedColumn } from './contents/formats.ts';
 
 const TAB = 0x09;

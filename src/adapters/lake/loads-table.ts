@@ -1,6 +1,6 @@
 /** The row of a job in `_loads`: the job counts once that is there. */
 import { codesTable, sideTableDefinitions } from '../../engine/model/side-tables.ts';
-import { columnSqlType } from '../duckdb/types.ts';
+import { columnSqlType } from '../../targets/sql/duckdb/types.ts';
 import { jobMark } from '../folder/contents/file-names.ts';
 import { encodedRows } from '../folder/contents/encoded-rows.ts';
 import { writeParquet } from '../folder/parquet.ts';

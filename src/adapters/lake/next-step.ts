@@ -10,7 +10,7 @@ import { codesTable, sideTableNames } from '../../engine/model/side-tables.ts';
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import type { SinkPlan } from '../../ports/rows/sink.ts';
 import type { UnitFile } from '../../ports/rows/units.ts';
-import { columnSqlType } from '../duckdb/types.ts';
+import { columnSqlType } from '../../targets/sql/duckdb/types.ts';
 import { isTypedValue } from '../row-sinks/written-texts.ts';
 import { columnId, widenedWords, type WidenedTypes } from '../row-sinks/unfit-columns.ts';
 import { typesIn } from '../folder/contents/noted-columns.ts';

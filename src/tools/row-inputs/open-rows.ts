@@ -22,16 +22,16 @@ export async function openRows(session: ToolSession): Promise<QueryRows> {
     case 'mysql':
       return openServerRows(source, query, { config: home.config, ...(await addressesOf(session, source)) });
     case 'sqlite': {
-      const { openSqliteQuery } = await import('../../adapters/sqlite/query.ts');
+      const { openSqliteQuery } = await import('../../targets/sql/sqlite/query.ts');
       return openSqliteQuery(await fileAt(session, source.file), source.file, query);
     }
     case 'duckdb': {
-      const { openDuckDbQuery } = await import('../../adapters/duckdb/query.ts');
+      const { openDuckDbQuery } = await import('../../targets/sql/duckdb/query.ts');
       const options = { label: source.file, spill: await spillFolder(session) };
       return openDuckDbQuery(await fileAt(session, source.file), query, options);
     }
     case 'file': {
-      const { openRowFile } = await import('../../adapters/duckdb/query.ts');
+      const { openRowFile } = await import('../../targets/sql/duckdb/query.ts');
       const [path, ...more] = await inputPaths(session, [source.path], 'from');
       if (path === undefined || more.length > 0)
         throw new AppError(

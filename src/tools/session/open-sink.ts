@@ -109,10 +109,10 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         );
       const options = { file, refuseLinks: !session.byHand, signal: session.interrupted };
       if (target.kind === 'sqlite') {
-        const { createSqliteRowSink } = await import('../../adapters/sqlite/target/sink.ts');
+        const { createSqliteRowSink } = await import('../../targets/sql/sqlite/sink.ts');
         return createSqliteRowSink(options);
       }
-      const { createDuckDbRowSink } = await import('../../adapters/duckdb/target/sink.ts');
+      const { createDuckDbRowSink } = await import('../../targets/sql/duckdb/sink.ts');
       return createDuckDbRowSink(options);
     }
   }

@@ -22,11 +22,11 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
           .then(async (location) => (await localCopies(session, [location]))[0]!);
   switch (target.kind) {
     case 'duckdb': {
-      const { createDuckDbRowSource } = await import('../../adapters/duckdb/target/source.ts');
+      const { createDuckDbRowSource } = await import('../../targets/sql/duckdb/source.ts');
       return createDuckDbRowSource({ file: await localPath(target.file) });
     }
     case 'sqlite': {
-      const { createSqliteRowSource } = await import('../../adapters/sqlite/target/source.ts');
+      const { createSqliteRowSource } = await import('../../targets/sql/sqlite/source.ts');
       return createSqliteRowSource({ file: await localPath(target.file) });
     }
     case 'bucket':
@@ -122,7 +122,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   const target = inputTarget(session);
   if (target.kind === 'sqlite') {
     const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
-    const { createSqliteRowRemover } = await import('../../adapters/sqlite/target/remover.ts');
+    const { createSqliteRowRemover } = await import('../../targets/sql/sqlite/remover.ts');
     return createSqliteRowRemover({ file, refuseLinks: !session.byHand });
   }
   if (target.kind === 'iceberg') {

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { stagedColumn, stagedRows, stagedValue } from '../../../src/adapters/duckdb/csv-import.ts';
-import { openDuckDb, type DuckDb } from '../../../src/adapters/duckdb/database.ts';
+import { stagedColumn, stagedRows, stagedValue } from '../../../src/targets/sql/duckdb/csv-import.ts';
+import { openDuckDb, type DuckDb } from '../../../src/targets/sql/duckdb/database.ts';
 import { encodedRows, extremes, repeated, writeColumns, type StagedColumn } from './staged-columns.ts';
 
 let directory: string;

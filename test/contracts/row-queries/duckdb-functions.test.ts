@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, expect, it } from 'vitest';
-import { openDuckDbQuery } from '../../../src/adapters/duckdb/query.ts';
+import { openDuckDbQuery } from '../../../src/targets/sql/duckdb/query.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
 const trial = useTrial();

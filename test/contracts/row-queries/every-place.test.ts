@@ -2,12 +2,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDuckDb } from '../../../src/adapters/duckdb/database.ts';
-import { openDuckDbQuery, openRowFile } from '../../../src/adapters/duckdb/query.ts';
+import { openDuckDb } from '../../../src/targets/sql/duckdb/database.ts';
+import { openDuckDbQuery, openRowFile } from '../../../src/targets/sql/duckdb/query.ts';
 import { openMysqlQuery } from '../../../src/adapters/mysql/query.ts';
 import { openPostgresQuery } from '../../../src/adapters/postgres/target/read/query.ts';
-import { openSqlite } from '../../../src/adapters/sqlite/database.ts';
-import { openSqliteQuery } from '../../../src/adapters/sqlite/query.ts';
+import { openSqlite } from '../../../src/targets/sql/sqlite/database.ts';
+import { openSqliteQuery } from '../../../src/targets/sql/sqlite/query.ts';
 import { AppError } from '../../../src/errors.ts';
 import type { QueryCell, QueryRows, RowStart } from '../../../src/ports/rows/query.ts';
 import { isHere, needs } from '../../support/needs.ts';

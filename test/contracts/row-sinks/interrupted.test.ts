@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { memoryFor, openDuckDb } from '../../../src/adapters/duckdb/database.ts';
-import { createDuckDbRowSink } from '../../../src/adapters/duckdb/target/sink.ts';
+import { memoryFor, openDuckDb } from '../../../src/targets/sql/duckdb/database.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/sink.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 import { duckDbReader } from './readers.ts';
 

@@ -1,7 +1,7 @@
 /** Digits that a column has for other values, or as it had to be bounded, are left out where rows are read. */
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
-import { lexicalText as duckDbText } from '../../../src/adapters/duckdb/types.ts';
+import { lexicalText as duckDbText } from '../../../src/targets/sql/duckdb/types.ts';
 import { lexicalText as postgresText } from '../../../src/adapters/postgres/target/connection/types.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 

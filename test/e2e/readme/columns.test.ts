@@ -1,7 +1,7 @@
 /** The command of docs/columns.md, on a small database. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openSqlite } from '../../../src/adapters/sqlite/database.ts';
+import { openSqlite } from '../../../src/targets/sql/sqlite/database.ts';
 import { readText } from '../../rules/project-files.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';

@@ -4,7 +4,7 @@ import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import type { Dialect } from '../../../engine/sql/dialect.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
-import { columnSqlType } from '../../duckdb/types.ts';
+import { columnSqlType } from '../../../targets/sql/duckdb/types.ts';
 import { tableColumns } from '../contents/formats.ts';
 import type { ManifestTable } from '../contents/manifest.ts';
 

@@ -1,6 +1,6 @@
 /** From a version of a table and what a job does to the table to what the next version is to say. */
 import { AppError } from '../../../errors.ts';
-import { addsZone, settledType, type DecimalDigits } from '../../duckdb/types.ts';
+import { addsZone, settledType, type DecimalDigits } from '../../../targets/sql/duckdb/types.ts';
 import type { TypeChange } from '../data-files.ts';
 import { canTakeZone } from '../empty-columns.ts';
 import type { TableStep } from '../manifest.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openDuckDbReader, pathLiteral } from '../../duckdb/database.ts';
+import { openDuckDbReader, pathLiteral } from '../../../targets/sql/duckdb/database.ts';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import type { LakeFiles } from '../store/files.ts';
 import type { Action, DeltaState } from './actions.ts';

@@ -9,7 +9,7 @@ import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { MergeCounts, MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { UnitFile } from '../../../ports/rows/units.ts';
-import { columnSqlType } from '../../duckdb/types.ts';
+import { columnSqlType } from '../../../targets/sql/duckdb/types.ts';
 import { fieldIdsOption } from '../../folder/parquet.ts';
 import { syncPath } from '../../folder/contents/manifest.ts';
 import { momentAfter } from '../../row-sinks/merging.ts';

@@ -3,7 +3,7 @@ import { closestWord } from '../../../engine/closest-word.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import type { PartitionPart, PartitionWish } from '../../../engine/sql/partition-wish.ts';
 import { AppError } from '../../../errors.ts';
-import { columnSqlType } from '../../duckdb/types.ts';
+import { columnSqlType } from '../../../targets/sql/duckdb/types.ts';
 import { storedTypeIn } from '../formats.ts';
 import type { LakeFormatName } from '../table-format.ts';
 import type { LakeColumn } from '../table-format.ts';

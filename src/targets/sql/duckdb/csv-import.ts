@@ -1,0 +1,181 @@
+/** From staged CSV to values of DuckDB's types: nothing is guessed, nothing is rounded but what the type cannot hold. */
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { pathLiteral, type DuckDb } from './database.ts';
+import type { DecimalDigits } from './types.ts';
+
+/** A staged file: rows as `csvEncoder` writes them, without a header. */
+export interface StagedCsv {
+  readonly path: string;
+  readonly columnCount: number;
+  /** no row is longer */
+  readonly longestRowBytes: number;
+}
+
+/** Name of a staged column, by its place. */
+export function stagedColumn(at: number): string {
+  return `c${at}`;
+}
+
+/** The file as a table of text columns `c0`, `c1` … */
+export function stagedRows(staged: StagedCsv): string {
+  const columns = Array.from({ length: staged.columnCount }, (_, at) => `'${stagedColumn(at)}': 'VARCHAR'`);
+  const longest = Math.max(512 * 1024, staged.longestRowBytes + 1);
+  return `read_csv(${pathLiteral(staged.path)}, auto_detect = false, header = false, delim = ',', quote = '"', escape = '"',
+    new_line = '\\n', nullstr = '', allow_quoted_nulls = false, strict_mode = true, max_line_size = ${longest},
+    buffer_size = ${longest * 4}, columns = {${columns.join(', ')}})`;
+}
+
+/**
+ * Digits that the values of a file have where the model says no more than "a decimal", or "a list of decimals": by column, for those
+ * among `columns`; others are left out.
+ */
+export async function measuredDigits(
+  database: DuckDb,
+  staged: StagedCsv,
+  columns: readonly { readonly at: number; readonly type: ColumnType }[],
+): Promise<Map<number, DecimalDigits>> {
+  const measured = new Map<number, DecimalDigits>();
+  const measure = async (wanted: typeof columns, digits: typeof roughDigits): Promise<void> => {
+    if (wanted.length === 0) return;
+    const values = wanted.flatMap(({ at, type }) => {
+      const column = stagedColumn(at);
+      const [whole, fraction] = type.list
+        ? digits('item').map(
+            (count) => `list_max(list_transform(${plainItems(column)}, lambda item: ${count}))`,
+          )
+        : digits(column);
+      return [`max(${whole})::INTEGER AS w${at}`, `max(${fraction})::INTEGER AS f${at}`];
+    });
+    const [row] = await database.read<Record<string, number | null>>(
+      `SELECT ${values.join(', ')} FROM ${stagedRows(staged)}`,
+    );
+    for (const { at } of wanted)
+      measured.set(at, { whole: row![`w${at}`] ?? 0, fraction: row![`f${at}`] ?? 0 });
+  };
+  const open = columns.filter(({ type }) => type.kind === 'numeric' && type.precision === undefined);
+  await measure(open, roughDigits);
+  const many = open.filter(({ at }) => !isShort(measured.get(at)!));
+  await measure(many, exactDigits);
+  return measured;
+}
+
+/** At most so many, and quickly counted: sign and zeros at the ends are among them. */
+function roughDigits(value: string): readonly [whole: string, fraction: string] {
+  const point = `strpos(${value}, '.')`;
+  return [
+    `CASE WHEN ${point} = 0 THEN length(${value}) ELSE ${point} - 1 END`,
+    `CASE WHEN ${point} = 0 THEN 0 ELSE length(${value}) - ${point} END`,
+  ];
+}
+
+/** Digits that count, of a decimal written as text. */
+export function exactDigits(value: string): readonly [whole: string, fraction: string] {
+  return [
+    `length(ltrim(split_part(${value}, '.', 1), '+-0'))`,
+    `length(rtrim(split_part(${value}, '.', 2), '0'))`,
+  ];
+}
+
+/**
+ * The staged column as a value of `sqlType`. A column of text takes what the document says; items of a list are then separated by
+ * spaces, as XML has them. `digits`: of this file's values, where they were measured; `texts`: rows that have text although it looks like what
+ * a value is staged as, by their staged keys.
+ */
+export function stagedValue(
+  column: string,
+  type: ColumnType,
+  sqlType: string,
+  digits?: DecimalDigits,
+  texts?: { readonly keys: ReadonlySet<string>; readonly key: string },
+): string {
+  const isStaged =
+    texts === undefined ? '' : ` AND ${texts.key} NOT IN (${[...texts.keys].map(standardLiteral).join()})`;
+  if (type.list !== true) {
+    return isFloat(type.kind) && sqlType === 'VARCHAR'
+      ? `CASE WHEN ${column} IN ('Infinity', '-Infinity')${isStaged} THEN replace(${column}, 'Infinity', 'INF') ELSE ${column} END`
+      : scalar(column, type, sqlType, digits);
+  }
+  const items = type.kind === 'text' ? quotedItems(column) : plainItems(column);
+  if (!sqlType.endsWith('[]')) {
+    // a value that is no list of such items stands there as it is in the document
+    return `CASE WHEN ${column} LIKE '{%}'${isStaged} THEN array_to_string(${textItems(items, type)}, ' ') ELSE ${column} END`;
+  }
+  const itemType = sqlType.slice(0, -2);
+  if (itemType === 'VARCHAR') return textItems(items, type);
+  return `list_transform(${items}, lambda item: ${scalar('item', type, itemType, digits)})`;
+}
+
+function scalar(value: string, type: ColumnType, sqlType: string, digits: DecimalDigits | undefined): string {
+  if (sqlType === 'VARCHAR') return value;
+  switch (type.kind) {
+    case 'numeric':
+      return decimal(value, sqlType, digits);
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+      return rounded(value, sqlType, type.kind === 'time' ? 15 : 26);
+    default:
+      return `${value}::${sqlType}`;
+  }
+}
+
+/**
+ * Text becomes a decimal of more than 18 digits a hundred times more slowly than one of fewer, which then is widened: what is before the point
+ * and what is behind it are made so, of values where neither has more.
+ */
+function decimal(value: string, sqlType: string, digits: DecimalDigits | undefined): string {
+  if (digits !== undefined && isShort(digits)) return `${value}::DECIMAL(18,${digits.fraction})::${sqlType}`;
+  if (digits === undefined || digits.fraction === 0) return `${value}::${sqlType}`;
+  const [whole, fraction] = [`split_part(${value}, '.', 1)`, `split_part(${value}, '.', 2)`];
+  const zero = `CASE WHEN ${value} LIKE '-%' THEN '-0.' ELSE '0.' END`;
+  return `CASE WHEN length(${whole}) > 18 OR length(${fraction}) > 18 THEN ${value}::${sqlType}
+    ELSE CASE WHEN ltrim(${whole}, '+-') = '' THEN 0 ELSE ${whole}::DECIMAL(18,0) END::${sqlType}
+      + (${zero} || ${fraction})::DECIMAL(18,${Math.min(18, digits.fraction)})::${sqlType} END`;
+}
+
+function isShort({ whole, fraction }: DecimalDigits): boolean {
+  return whole + fraction <= 18;
+}
+
+/** Digits beyond the microsecond round the last one, where DuckDB alone would cut them off. `length`: up to there are none. */
+function rounded(value: string, sqlType: string, length: number): string {
+  const cast = `${value}::${sqlType}`;
+  return `CASE WHEN length(${value}) <= ${length} THEN ${cast}
+    WHEN regexp_matches(${value}, '[.]\\d{6}[5-9]') THEN ${cast} + INTERVAL 1 MICROSECOND ELSE ${cast} END`;
+}
+
+/** Whether text of a document would be taken for what a row has of a value of the type. */
+export function looksStaged(text: string, { kind, list }: ColumnType): boolean {
+  if (list === true) return text.startsWith('{') && text.endsWith('}');
+  return isFloat(kind) && /^-?Infinity$/.test(text);
+}
+
+function isFloat(kind: ColumnType['kind']): boolean {
+  return kind === 'real' || kind === 'double';
+}
+
+/** Items of a literal as XML has them. */
+function textItems(items: string, { kind }: ColumnType): string {
+  switch (kind) {
+    case 'boolean':
+      return `list_transform(${items}, lambda item: CASE item WHEN 't' THEN 'true' WHEN 'f' THEN 'false' ELSE item END)`;
+    case 'real':
+    case 'double':
+      return `list_transform(${items}, lambda item: replace(item, 'Infinity', 'INF'))`;
+    default:
+      return items;
+  }
+}
+
+/** `{1,2}` */
+function plainItems(column: string): string {
+  return `CASE WHEN ${column} = '{}' THEN [] ELSE string_split(${column}[2:-2], ',') END`;
+}
+
+/** `{"a","b"}`: items have no white space, and quotes and backslashes of theirs follow a backslash. */
+function quotedItems(column: string): string {
+  return `CASE WHEN ${column} LIKE '{"%' THEN list_transform(string_split(${column}[3:-3], '","'),
+    lambda item: CASE WHEN contains(item, '\\') THEN regexp_replace(item, '\\\\(.)', '\\1', 'g') ELSE item END)
+    ELSE ${plainItems(column)} END`;
+}

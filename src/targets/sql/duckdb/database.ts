@@ -1,0 +1,293 @@
+/** One DuckDB database in this process; its native module is loaded when the first one is opened. */
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { AppError } from '../../../errors.ts';
+
+export interface DuckDb {
+  /** Runs one statement or several; answers the number of rows that the last one changed. */
+  run(sql: string): Promise<number>;
+  /** Rows by column name; whole numbers beyond 32 bits are bigints. */
+  read<T>(sql: string): Promise<T[]>;
+  /** Lets go of the file; safe to call again. */
+  close(): void;
+}
+
+export interface DuckDbOptions {
+  /** the one folder whose files statements may read and write */
+  readonly directory: string;
+  /** a folder inside of it for what does not fit into memory (`spill`) */
+  readonly spill?: string;
+  readonly memoryBytes: number;
+  /** a new file gets the smallest blocks: larger on the disk, but what waits for the end of a transaction need not stay in memory */
+  readonly smallBlocks?: boolean;
+  /** a new file that nobody else knows: what is committed goes into it at once, and not through the log, where long values are copied in memory */
+  readonly skipsLog?: boolean;
+  /** how long to wait for another process that has the file open (0) */
+  readonly busyTimeoutMs?: number;
+  /** what messages call it (the path) */
+  readonly label?: string;
+  /** ends the statement that runs, and lets no further one begin but those that end a transaction */
+  readonly signal?: AbortSignal;
+}
+
+const pollMs = 250;
+
+/** What a transaction keeps in memory of every column that it fills, in a file of blocks of the usual size. */
+const openColumnBytes = 40 * 1024;
+
+/** A block of the usual size: what a column takes while its table is filled or altered. */
+const blockBytes = 256 * 1024;
+
+/** What DuckDB has where it may have to sort or join, and where it only fills tables of a new file: what it is given beyond that, it keeps. */
+const [usualBytes, fillingBytes] = [128 * 1024 * 1024, 32 * 1024 * 1024];
+
+/**
+ * Memory for reading rows of up to `longestRowBytes`, and filling so many columns in one transaction, the widest table having
+ * `widestTable` of them. `onlyFills`: into tables of a new file.
+ */
+export function memoryFor(
+  longestRowBytes: number,
+  filledColumns: number,
+  widestTable = 0,
+  onlyFills = false,
+): number {
+  return (
+    Math.max(onlyFills ? fillingBytes : usualBytes, longestRowBytes * 24) +
+    filledColumns * openColumnBytes +
+    widestTable * blockBytes
+  );
+}
+
+/** Bytes that DuckDB may be given where rows need more than is usual: half of what this process can have. */
+export function mostMemory(): number {
+  const constrained = process.constrainedMemory();
+  return Math.min(totalmem(), constrained === 0 ? Infinity : constrained) / 2;
+}
+
+/** Whether DuckDB would have done it with more memory: it keeps 2,048 rows of a table at once, and long values of many more while it fills one. */
+export function lacksMemory(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /Out of Memory Error|(?:failed to|could not) (?:pin|allocate|free)/.test(error.message)
+  );
+}
+
+function memoryLimit(bytes: number): string {
+  return `${Math.ceil(bytes / 1024)}KiB`;
+}
+
+/**
+ * `path` is a file, made when it is missing, or `:memory:`. AppErrors: `service_unavailable` while another process has the file
+ * open, `conflict` where the file is not a database of DuckDB.
+ */
+export async function openDuckDb(path: string, options: DuckDbOptions): Promise<DuckDb> {
+  const settings = {
+    // only what is bundled: nothing is ever downloaded
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    temp_directory: options.spill ?? join(options.directory, 'spill'),
+    // what a row group took goes back at once
+    allocator_bulk_deallocation_flush_threshold: '1MB',
+    // of two, one waits for the other in a loop: half as much again of processor time, and hardly sooner done
+    threads: '1',
+    ...(options.smallBlocks === true ? { default_block_size: '16384' } : {}),
+    ...(options.skipsLog === true ? { checkpoint_threshold: '1B' } : {}),
+  };
+  const { instance } = await openWhenFree(path, settings, options.memoryBytes, options);
+  try {
+    const connection = await instance.connect();
+    // asked for once as a pattern, once as what it found
+    const allowed = [pathLiteral(options.directory), standardLiteral(options.directory)];
+    await connection.run(
+      `SET TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
+       SET enable_external_access = false; SET lock_configuration = true`,
+    );
+    return opened(connection, () => instance.closeSync(), options.signal);
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  }
+}
+
+/** Waits for another process that has the file open. A log beside the file is read into it, which may take more memory than `memoryBytes`. */
+async function openWhenFree(
+  path: string,
+  settings: Readonly<Record<string, string>>,
+  memoryBytes: number,
+  options: Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'>,
+): Promise<{ readonly instance: DuckDBInstance; readonly memoryBytes: number }> {
+  const duckDb = await import('@duckdb/node-api');
+  const deadline = Date.now() + (options.busyTimeoutMs ?? 0);
+  for (let given = memoryBytes; ;) {
+    try {
+      const limited = { ...settings, memory_limit: memoryLimit(given) };
+      return { instance: await duckDb.DuckDBInstance.create(path, limited), memoryBytes: given };
+    } catch (error) {
+      if (lacksMemory(error) && given * 2 <= mostMemory()) {
+        given *= 2;
+        continue;
+      }
+      const fault = openFault(error, options.label ?? path);
+      const isBusy = fault instanceof AppError && fault.code === 'service_unavailable';
+      if (!isBusy || Date.now() >= deadline) throw fault;
+      await sleep(pollMs);
+    }
+  }
+}
+
+export interface DuckDbReader {
+  read<T>(sql: string): Promise<T[]>;
+  /** for one stream of rows */
+  connect(): Promise<DuckDBConnection>;
+  /** Twice as much memory from now on, after a `lacksMemory`; false: it has all that it may. */
+  raiseMemory(): Promise<boolean>;
+  /** As little memory from now on as reading piece by piece needs, once: what DuckDB has beyond that, it fills with what it has read. */
+  lowerMemory(): Promise<void>;
+  close(): void;
+}
+
+/** memory for sorting; more waits in the folder */
+const readerBytes = 192 * 1024 * 1024;
+/** what a table that is read piece by piece may hold: of Parquet its row group */
+const streamBytes = 12 * 1024 * 1024;
+const mostStreams = 64;
+/** of tables with long texts, which are read piece by piece: for all of them, and for each */
+const [piecesBytes, pieceStreamBytes] = [32 * 1024 * 1024, 4 * 1024 * 1024];
+
+export interface DuckDbReaderOptions extends Pick<DuckDbOptions, 'busyTimeoutMs' | 'label'> {
+  /** a folder whose files queries may read */
+  readonly data?: string;
+  /** how many tables are read at once */
+  readonly streams: number;
+  /** statements of others are run: settings stay as they are, also that of memory */
+  readonly isLocked?: boolean;
+}
+
+/**
+ * A file, or nothing (`:memory:`), only to be read, with connections as many as wanted; AppErrors as of `openDuckDb`. `spill`: a folder
+ * for what does not fit into memory.
+ */
+export async function openDuckDbReader(
+  path: string,
+  spill: string,
+  options: DuckDbReaderOptions,
+): Promise<DuckDbReader> {
+  const usualBytes = readerBytes + Math.min(options.streams, mostStreams) * streamBytes;
+  const settings = {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    temp_directory: spill,
+    // what row groups were decoded into goes back at once: a tenth of the process's memory, for no time
+    allocator_bulk_deallocation_flush_threshold: '1MB',
+    threads: '2',
+    ...(path === ':memory:' ? {} : { access_mode: 'READ_ONLY' }),
+  };
+  const { data, isLocked = false } = options;
+  const { instance, memoryBytes: openedBytes } = await openWhenFree(path, settings, usualBytes, options);
+  let memoryBytes = openedBytes;
+  let isLowered = false;
+  const first = await instance.connect();
+  const allowed = [spill, ...(data === undefined ? [] : [data])].map(standardLiteral);
+  await first.run(
+    `SET TimeZone = 'UTC'; SET GLOBAL TimeZone = 'UTC'; SET allowed_directories = [${allowed.join(', ')}];
+     SET enable_external_access = false; SET lock_configuration = ${isLocked}`,
+  );
+  return {
+    raiseMemory: async () => {
+      if (isLocked || memoryBytes * 2 > mostMemory()) return false;
+      memoryBytes *= 2;
+      await first.run(`SET GLOBAL memory_limit = '${memoryLimit(memoryBytes)}'`);
+      return true;
+    },
+    lowerMemory: async () => {
+      if (isLowered || isLocked) return;
+      isLowered = true;
+      const bytes = piecesBytes + Math.min(options.streams, mostStreams) * pieceStreamBytes;
+      if (bytes >= memoryBytes) return;
+      try {
+        await first.run(`SET GLOBAL memory_limit = '${memoryLimit(bytes)}'`);
+        memoryBytes = bytes;
+      } catch (error) {
+        // what is read already holds more
+        if (!lacksMemory(error)) throw error;
+      }
+    },
+    read: async <T>(sql: string) => (await first.runAndReadAll(sql)).getRowObjectsJS() as T[],
+    connect: () => instance.connect(),
+    close: () => {
+      first.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+/** Statements that end a transaction: what became of it is to be known. */
+const ending: ReadonlySet<string> = new Set(['COMMIT', 'ROLLBACK', 'CHECKPOINT']);
+
+function opened(connection: DuckDBConnection, closeInstance: () => void, signal?: AbortSignal): DuckDb {
+  let isOpen = true;
+  let isEnding = false;
+  const interrupt = (): void => {
+    if (!isEnding) connection.interrupt();
+  };
+  signal?.addEventListener('abort', interrupt);
+  return {
+    run: async (sql) => {
+      isEnding = ending.has(sql);
+      if (!isEnding) signal?.throwIfAborted();
+      return (await connection.run(sql)).rowsChanged;
+    },
+    read: async <T>(sql: string) => {
+      signal?.throwIfAborted();
+      return (await connection.runAndReadAll(sql)).getRowObjectsJS() as T[];
+    },
+    close: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      signal?.removeEventListener('abort', interrupt);
+      connection.closeSync();
+      closeInstance();
+    },
+  };
+}
+
+function openFault(error: unknown, label: string): unknown {
+  const message = error instanceof Error ? error.message : '';
+  if (message.includes('Could not set lock')) {
+    const [, program, id] = /held in (.+?)(?: \(PID (\d+)\))/.exec(message) ?? [];
+    const holder = id === undefined ? '' : ` (${program}, process ${id})`;
+    return new AppError(
+      'service_unavailable',
+      `${label} is open in another program${holder}, and DuckDB lets nobody else in meanwhile: end that one, or let it close the file, and run the job again.`,
+      { cause: error },
+    );
+  }
+  if (
+    /not a valid DuckDB database|Corrupt database file|Serialization Error|storage version/i.test(message)
+  ) {
+    return new AppError('conflict', `${label} exists and is not a database that this DuckDB can read.`, {
+      cause: error,
+    });
+  }
+  if (/database file with version number/i.test(message)) {
+    return new AppError(
+      'conflict',
+      `${label} was written by a newer DuckDB than the one here: let that one write Parquet, or a file that older ones read (ATTACH … (STORAGE_VERSION 'v1.0.0')).`,
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+/** Names as DuckDB compares them. */
+export function foldedName(name: string): string {
+  return name.toLowerCase();
+}
+
+/** A path as a literal that is taken for one file, whatever characters are in it. */
+export function pathLiteral(path: string): string {
+  return standardLiteral(path.replaceAll(/[*?[\]]/g, (character) => `[${character}]`));
+}

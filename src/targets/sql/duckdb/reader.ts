@@ -1,0 +1,286 @@
+/**
+ * Rows out of a DuckDB file or a folder of tables, for writing documents back, in the order of their row keys, which is document order.
+ * Most tables lie in that order, as one look at their keys tells, and are read as they lie; only another one is sorted by DuckDB, what does
+ * not fit into memory on the disk.
+ */
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import type { StoredForm } from '../../../engine/parquet/reading/stored-column.ts';
+import { textBlock } from '../../../engine/unshred/rows/values.ts';
+import { AppError } from '../../../errors.ts';
+import type { RowSource } from '../../../ports/rows/source.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import { fileFault } from '../../../adapters/file-staging/faults.ts';
+import {
+  decoded,
+  fieldBlock,
+  type FieldPlan,
+  type ValueDecoder,
+} from '../../../adapters/row-sinks/field-blocks.ts';
+import {
+  createTableRowSource,
+  type ClosableBlocks,
+  type DocumentRowsOnly,
+  type ReadTable,
+  type ReadTables,
+  type RowOrder,
+  type RowQuery,
+} from '../../../adapters/row-sinks/table-row-source.ts';
+import type { ChunkTexts } from './chunk-texts.ts';
+import { chunksOf, chunksOfPieces, chunksWithMemory, type Chunks } from './row-chunks.ts';
+import type { TypedRows } from './typed-rows.ts';
+
+/** Keys and positions are BIGINTs. */
+export interface SourceTable extends ReadTable {
+  /** the column's values; null where there is no such column */
+  text(column: string): SourceText | null;
+  /** of a table whose rows are lines that we read ourselves: then `text` is not asked */
+  readonly lines?: SourceLines;
+  /**
+   * All rows in the order of a column's whole numbers, or those of one document, read without DuckDB; null where they do not lie so, or where
+   * those of one document cannot be had without all others.
+   */
+  readonly inOrder?: (
+    key: string,
+    columns: readonly string[],
+    only: DocumentRowsOnly | null,
+  ) => Promise<ClosableBlocks | null>;
+  /** all rows as they lie, read without DuckDB; null: there are too many to be held */
+  readonly fewAsTheyLie?: (columns: readonly string[]) => Promise<ClosableBlocks | null>;
+  /** of a table that has row ids, as its statistics tell without a look at its rows: bytes of its longest text, and one behind the last row id */
+  readonly longTexts?: () => Promise<{ readonly longest: number; readonly end: number } | null>;
+}
+
+export interface SourceText {
+  /** an expression of text, without characters that no document can hold */
+  readonly expression: string;
+  /** null: the values are in the lexical forms of XSD */
+  readonly decode: ValueDecoder | null;
+  /** an expression of the values as they lie in DuckDB's vectors, and what they are; absent: they are had as text alone */
+  readonly stored?: { readonly expression: string; readonly form: StoredForm };
+}
+
+export interface SourceLines {
+  readonly expression: string;
+  /** the line's values by name: the lexical forms of XSD, null for a column that is not there */
+  values(line: string): (column: string) => string | null;
+}
+
+/** The tables of one place, open for reading. */
+export interface SourceTables {
+  /** null where there is none of that name */
+  table(name: string): SourceTable | null;
+  /** each stream needs a connection of its own */
+  connect(): Promise<DuckDBConnection>;
+  /** as a reader's */
+  raiseMemory(): Promise<boolean>;
+  /** as a reader's; of tables that may have long texts */
+  lowerMemory?(): Promise<void>;
+  /** as of `ReadTables` */
+  modelHashOf(jobUuid: string): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+export interface FileRowSourceOptions {
+  readonly label: string;
+  /** AppError `not_found` where there is nothing */
+  readonly openTables: (model: RelationalModel) => Promise<SourceTables>;
+  readonly loads: () => Promise<readonly TargetLoad[]>;
+}
+
+export function createFileRowSource({ label, openTables, loads }: FileRowSourceOptions): RowSource {
+  return createTableRowSource({
+    label,
+    loads,
+    openTables: async (model) => new FileTables(label, await openTables(model)),
+    faultOf: (error) => fileFault(error, label, 'read'),
+  });
+}
+
+/** Of what is read, and its place in a row. */
+interface SourceField extends SourceText {
+  readonly column: number;
+}
+
+class FileTables implements ReadTables<SourceTable> {
+  readonly #label: string;
+  readonly #tables: SourceTables;
+  /** by what is read: whether the rows that were asked for last lie in order; `rest`: which of them those are */
+  readonly #ordered = new Map<string, { readonly rest: string; readonly lies: boolean }>();
+
+  #typedRows: Promise<TypedRows> | null = null;
+
+  constructor(label: string, tables: SourceTables) {
+    this.#label = label;
+    this.#tables = tables;
+  }
+
+  table(name: string): SourceTable | null {
+    return this.#tables.table(name);
+  }
+
+  modelHashOf(jobUuid: string): Promise<string | null> {
+    return this.#tables.modelHashOf(jobUuid);
+  }
+
+  close(): Promise<void> {
+    return this.#tables.close();
+  }
+
+  async blocks(
+    table: SourceTable,
+    { rest, order, only = null }: RowQuery,
+    columns: readonly string[],
+  ): Promise<ClosableBlocks> {
+    const inOrder =
+      (rest === '' || only !== null) && order?.key !== undefined
+        ? await table.inOrder?.(order.key, columns, only)
+        : null;
+    if (inOrder != null) return inOrder;
+    const sorting =
+      order === undefined || (await this.#liesInOrder(table, rest, order))
+        ? ''
+        : ` ORDER BY ${order.by.join(', ')}`;
+    const query = (selection: string): string => `SELECT ${selection} FROM ${table.from}${rest}${sorting}`;
+    const long = rest === '' && sorting === '' ? ((await table.longTexts?.()) ?? null) : null;
+    if (long !== null) await this.#tables.lowerMemory?.();
+    // DuckDB itself, which most folders are read without
+    const bytesOf = long === null ? null : (await import('./chunk-texts.ts')).textBytes;
+    const chunksFor = (selection: string, textColumn: number | null): Promise<Chunks> =>
+      chunksWithMemory(
+        async () => {
+          const connection = await this.#tables.connect();
+          if (long === null || bytesOf === null || textColumn === null)
+            return chunksOf(connection, await connection.stream(query(selection)));
+          return chunksOfPieces(connection, {
+            ...long,
+            query: (condition) => `${query(selection)} WHERE ${condition}`,
+            bytesOf: (chunk) => bytesOf(chunk, textColumn),
+          });
+        },
+        () => this.#tables.raiseMemory(),
+      );
+    if (table.lines !== undefined)
+      return lineBlocks(await chunksFor(table.lines.expression, null), table.lines, columns);
+    const fields = columns.flatMap((name, column) => {
+      const text = table.text(name);
+      return text === null ? [] : [{ ...text, column }];
+    });
+    if (fields.some(({ stored }) => stored !== undefined))
+      return this.#typedBlocks(fields, columns.length, chunksFor);
+    const plan = planOf(fields, columns.length);
+    const chunks = await chunksFor(oneText(fields), 0);
+    // DuckDB itself, which most folders are read without
+    const { chunkTexts } = await import('./chunk-texts.ts');
+    return this.#fieldBlocks(chunks, plan, chunkTexts);
+  }
+
+  async #typedBlocks(
+    fields: readonly SourceField[],
+    width: number,
+    chunksFor: (selection: string, textColumn: number | null) => Promise<Chunks>,
+  ): Promise<ClosableBlocks> {
+    const typed = fields.flatMap(({ stored, column }) =>
+      stored === undefined ? [] : [{ ...stored, column }],
+    );
+    const others = fields.filter(({ stored }) => stored === undefined);
+    const plan = { typed, fields: others.length === 0 ? null : planOf(others, width), width };
+    const expressions = typed.map(({ expression }) => expression);
+    if (others.length > 0) expressions.push(oneText(others));
+    // DuckDB itself, which most folders are read without
+    this.#typedRows ??= import('./typed-rows.ts').then(({ TypedRows }) => new TypedRows());
+    const rows = await this.#typedRows;
+    const chunks = await chunksFor(expressions.join(', '), others.length === 0 ? null : typed.length);
+    return {
+      next: async () => {
+        const chunk = await chunks.next();
+        if (chunk === null) return null;
+        const block = rows.block(chunk, plan);
+        if (block === null) throw this.#controlFault();
+        return block;
+      },
+      giveBack: (block) => rows.giveBack(block),
+      close: () => chunks.close(),
+    };
+  }
+
+  #controlFault(): AppError {
+    return new AppError(
+      'unprocessable_input',
+      `${this.#label}: a value has a control character (U+001F), which no document can hold`,
+    );
+  }
+
+  #fieldBlocks(
+    chunks: Chunks,
+    plan: FieldPlan,
+    textsOf: (chunk: DuckDBDataChunk) => ChunkTexts,
+  ): ClosableBlocks {
+    return {
+      next: async () => {
+        const chunk = await chunks.next();
+        if (chunk === null) return null;
+        const { bytes, ends } = textsOf(chunk);
+        const block = fieldBlock(bytes, ends, plan);
+        if (block === null) throw this.#controlFault();
+        return decoded(block, plan);
+      },
+      close: () => chunks.close(),
+    };
+  }
+
+  async fewRows(table: SourceTable, columns: readonly string[]): Promise<ClosableBlocks | null> {
+    return (await table.fewAsTheyLie?.(columns)) ?? null;
+  }
+
+  /** One pass over the keys alone, in no more memory than a piece of them takes. */
+  async #liesInOrder({ from }: SourceTable, rest: string, { name, by }: RowOrder): Promise<boolean> {
+    const known = this.#ordered.get(name);
+    // what lies in order as a whole does so in part
+    if (known !== undefined && (known.rest === rest || (known.rest === '' && known.lies))) return known.lies;
+    const keys = by.map((key, at) => `${key} AS k${at}`);
+    const lasts = by.map((_, at) => `lag(k${at}) OVER () AS l${at}`);
+    const before = by.map((_, at) =>
+      [...by.slice(0, at).map((__, earlier) => `k${earlier} = l${earlier}`), `k${at} < l${at}`].join(' AND '),
+    );
+    const connection = await this.#tables.connect();
+    try {
+      const result = await connection.runAndReadAll(
+        `SELECT 1 FROM (SELECT *, ${lasts.join(', ')} FROM (SELECT ${keys.join(', ')} FROM ${from}${rest})) WHERE (${before.join(') OR (')}) LIMIT 1`,
+      );
+      const lies = result.currentRowCount === 0;
+      this.#ordered.set(name, { rest, lies });
+      return lies;
+    } finally {
+      connection.closeSync();
+    }
+  }
+}
+
+/** A row as one text: taking one value from DuckDB costs as much as the whole row does. */
+function oneText(fields: readonly SourceField[]): string {
+  return `concat_ws(chr(31), ${fields.map(({ expression }) => `COALESCE(${expression}, chr(30))`).join(', ')})`;
+}
+
+function planOf(fields: readonly SourceField[], width: number): FieldPlan {
+  return {
+    columns: fields.map(({ column }) => column),
+    decoders: fields.map(({ decode }) => decode),
+    width,
+  };
+}
+
+function lineBlocks(chunks: Chunks, { values }: SourceLines, columns: readonly string[]): ClosableBlocks {
+  return {
+    async next() {
+      const chunk = await chunks.next();
+      if (chunk === null) return null;
+      const lines = chunk.getColumnValues(0) as string[];
+      return textBlock(
+        lines.map((line) => columns.map(values(line))),
+        columns.length,
+      );
+    },
+    close: () => chunks.close(),
+  };
+}

@@ -1,0 +1,103 @@
+/** Tables of a DuckDB file: what is there, and how they are made. */
+import { commentStatements, createTable, indexStatements } from '../../../engine/sql/statements.ts';
+import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
+import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { sideTableDefinitions, type SideTableDefinition } from '../../../engine/model/side-tables.ts';
+import { viewMark } from '../../../adapters/row-sinks/made-views.ts';
+import { foldedName, type DuckDb } from './database.ts';
+
+export interface KnownColumn {
+  readonly name: string;
+  type: string;
+  notNull: boolean;
+  readonly hasDefault: boolean;
+  readonly comment: string | null;
+}
+
+export interface KnownTable {
+  readonly name: string;
+  readonly isView: boolean;
+  /** of a view that a load made: its comment, and the statement that makes it */
+  readonly madeView: { readonly comment: string; readonly statement: string } | null;
+  /** by folded name */
+  readonly columns: Map<string, KnownColumn>;
+}
+
+/** Tables and views of the SQL schema `main`, by folded name. */
+export type KnownTables = Map<string, KnownTable>;
+
+export async function readTables(database: Pick<DuckDb, 'read'>): Promise<KnownTables> {
+  const rows = await database.read<{
+    table: string;
+    view: boolean;
+    said: string | null;
+    sql: string | null;
+    column: string;
+    type: string;
+    nullable: boolean;
+    default: string | null;
+    comment: string | null;
+  }>(`SELECT c.table_name AS "table", v.view_name IS NOT NULL AS view, v.comment AS said, v.sql, c.column_name AS "column", c.data_type AS type,
+             c.is_nullable AS nullable, c.column_default AS default, c.comment
+        FROM duckdb_columns() c LEFT JOIN duckdb_views() v ON v.view_oid = c.table_oid AND v.database_oid = c.database_oid
+             AND v.schema_oid = c.schema_oid AND v.view_name = c.table_name
+       WHERE c.database_name = current_database() AND c.schema_name = 'main' ORDER BY c.table_name, c.column_index`);
+  const tables: KnownTables = new Map();
+  for (const row of rows) {
+    const name = foldedName(row.table);
+    let table = tables.get(name);
+    if (table === undefined) {
+      const { said, sql } = row;
+      const madeView = said?.endsWith(viewMark) === true ? { comment: said, statement: sql! } : null;
+      table = { name: row.table, isView: row.view, madeView, columns: new Map() };
+      tables.set(name, table);
+    }
+    table.columns.set(foldedName(row.column), {
+      name: row.column,
+      type: row.type,
+      notNull: !row.nullable,
+      hasDefault: row.default !== null,
+      comment: row.comment,
+    });
+  }
+  return tables;
+}
+
+/** Statements that make the tables beside the data, those that are missing. */
+export function sideTableStatements(known: KnownTables, ifNotExists = false): string[] {
+  return Object.values(sideTableDefinitions)
+    .filter(({ name }) => !known.has(foldedName(name)))
+    .flatMap((definition) => sideTable(definition, ifNotExists));
+}
+
+/** Statements that make one of them. */
+export function sideTable(definition: SideTableDefinition, ifNotExists = false): string[] {
+  const table = physicalSideTable(definition, duckdb);
+  return [
+    createTable(duckdb, table, { sqlSchema: null, ifNotExists, foreignKeys: [] }),
+    ...indexStatements(duckdb, null, table, ifNotExists),
+    ...commentStatements(duckdb, null, table),
+  ];
+}
+
+/**
+ * Statements that make a table of the model, with comments and NOT NULL, without keys: an index of DuckDB must fit into memory and
+ * takes most of the time of a large load, and a table that a foreign key leads to can no longer be altered.
+ */
+export function tableStatements(
+  table: PhysicalTable,
+  columns: readonly { readonly sqlType: string; readonly nullable: boolean }[],
+  ifNotExists = false,
+): string[] {
+  const bare: PhysicalTable = {
+    ...table,
+    columns: table.columns.map((column, at) => ({ ...column, ...columns[at]! })),
+    primaryKey: [],
+    uniqueKeys: [],
+    foreignKeys: [],
+  };
+  return [
+    createTable(duckdb, bare, { sqlSchema: null, ifNotExists, foreignKeys: [] }),
+    ...commentStatements(duckdb, null, bare),
+  ];
+}

@@ -1,0 +1,164 @@
+/** Column types of DuckDB, as `duckdb_columns()` writes them: which one a column needs, and what its values look like as text. */
+import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
+
+/** Digits before and after the point. */
+export interface DecimalDigits {
+  readonly whole: number;
+  readonly fraction: number;
+}
+
+const wholeDigits: Readonly<Record<string, number>> = { SMALLINT: 5, INTEGER: 10, BIGINT: 19 };
+const listed: Readonly<Record<string, string>> = { TIMESTAMPTZ: 'TIMESTAMP WITH TIME ZONE', REAL: 'FLOAT' };
+
+/** The dialect's type in the words of `duckdb_columns()`. */
+export function columnSqlType(type: ColumnType): string {
+  const item = duckdb.typeName({ ...type, list: false });
+  return `${listed[item] ?? item}${type.list === true ? '[]' : ''}`;
+}
+
+/** For a decimal without bounds of its own: the dialect's type, another scale where that holds these values, else text. */
+export function typeForDigits(digits: DecimalDigits): string {
+  const usual = decimalDigits(columnSqlType({ kind: 'numeric' }))!;
+  if (digits.whole <= usual.whole && digits.fraction <= usual.fraction) return decimalName(usual);
+  return digits.whole + digits.fraction <= 38
+    ? decimalName({ whole: 38 - digits.fraction, fraction: digits.fraction })
+    : 'VARCHAR';
+}
+
+/** Null for a type that is no exact number. */
+export function decimalDigits(sqlType: string): DecimalDigits | null {
+  if (sqlType in wholeDigits) return { whole: wholeDigits[sqlType]!, fraction: 0 };
+  const match = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType);
+  return match === null ? null : { whole: Number(match[1]) - Number(match[2]), fraction: Number(match[2]) };
+}
+
+/**
+ * The type that holds values of both types: one of them, a wider one, or text. `values`: the digits that occur, asked for where the
+ * types together have more than a decimal can have.
+ */
+export async function settledType(
+  target: string,
+  incoming: string,
+  values: () => Promise<DecimalDigits>,
+): Promise<string> {
+  if (target === incoming) return target;
+  if (target.endsWith('[]') && incoming.endsWith('[]')) {
+    return `${await settledType(target.slice(0, -2), incoming.slice(0, -2), values)}[]`;
+  }
+  const [ours, theirs] = [decimalDigits(target), decimalDigits(incoming)];
+  if (ours !== null && theirs !== null) {
+    if (covers(ours, theirs)) return target;
+    if (covers(theirs, ours)) return incoming;
+    const both = larger(ours, theirs);
+    return both.whole + both.fraction <= 38 ? decimalName(both) : typeForDigits(await values());
+  }
+  if ([target, incoming].toSorted().join() === 'DOUBLE,FLOAT') return 'DOUBLE';
+  return 'VARCHAR';
+}
+
+/** Whether a column without a time zone would have to take one. */
+export function addsZone(target: string, incoming: string): boolean {
+  const [item, incomingItem] = [target, incoming].map((type) => type.replace(/\[\]$/, ''));
+  return item === 'TIMESTAMP' && incomingItem === 'TIMESTAMP WITH TIME ZONE';
+}
+
+export function larger(a: DecimalDigits, b: DecimalDigits): DecimalDigits {
+  return { whole: Math.max(a.whole, b.whole), fraction: Math.max(a.fraction, b.fraction) };
+}
+
+/**
+ * The value of `expression`, of `sqlType`, as XML Schema writes it. `fraction`: digits after the point that the model gives it; a
+ * column that has more, as it had to be bounded or became wider for other values, would add zeros.
+ */
+export function lexicalText(expression: string, sqlType: string, fraction: number | null = null): string {
+  if (sqlType.endsWith('[]')) {
+    const item = lexicalText('item', sqlType.slice(0, -2), fraction);
+    return `array_to_string(list_transform(${expression}, lambda item: ${item}), ' ')`;
+  }
+  const text = `${expression}::VARCHAR`;
+  const added = fraction === null ? 0 : (decimalDigits(sqlType)?.fraction ?? 0) - fraction;
+  if (added > 0) {
+    // by characters: arithmetic ends at the bounds of the type
+    const shorter = `left(${text}, -${added}) || rtrim(right(${text}, ${added}), '0')`;
+    return fraction === 0 ? `rtrim(${shorter}, '.')` : `(${shorter})`;
+  }
+  switch (sqlType) {
+    case 'TIMESTAMP WITH TIME ZONE':
+      // in a session in UTC, where nothing else of it is +00
+      return `replace(replace(${text}, ' ', 'T'), '+00', 'Z')`;
+    case 'TIMESTAMP':
+      return `replace(${text}, ' ', 'T')`;
+    case 'FLOAT':
+    case 'DOUBLE':
+      return `replace(replace(${text}, 'inf', 'INF'), 'nan', 'NaN')`;
+    default:
+      return text;
+  }
+}
+
+/**
+ * How values of a type are taken as they lie in DuckDB's vectors, in one of the types that the kernel for pages of Parquet reads; null: they are
+ * taken as text.
+ */
+export function storedValues(
+  expression: string,
+  sqlType: string,
+): { readonly expression: string; readonly sqlType: string } | null {
+  if (sqlType === 'SMALLINT') return { expression: `${expression}::INTEGER`, sqlType: 'INTEGER' };
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(sqlType) ?? [];
+  // of up to four digits they are numbers of 16 bits
+  if (Number(precision) <= 4) {
+    const wider = `DECIMAL(9,${scale})`;
+    return { expression: `${expression}::${wider}`, sqlType: wider };
+  }
+  return precision !== undefined || storedTypes.has(sqlType) ? { expression, sqlType } : null;
+}
+
+const storedTypes: ReadonlySet<string> = new Set([
+  'INTEGER',
+  'BIGINT',
+  'DATE',
+  'TIME',
+  'TIMESTAMP',
+  'TIMESTAMP WITH TIME ZONE',
+]);
+
+function twoDigits(value: string): string {
+  return `lpad((${value})::VARCHAR, 2, '0')`;
+}
+
+function textAtOffset(instant: string, offset: string): string {
+  const local = `((${instant} AT TIME ZONE 'UTC') + to_minutes(${offset}))`;
+  return `${lexicalText(local, 'TIMESTAMP')} || CASE WHEN ${offset} < 0 THEN '-' ELSE '+' END || ${twoDigits(`abs(${offset}) // 60`)} || ':' || ${twoDigits(`abs(${offset}) % 60`)}`;
+}
+
+const unboundedDecimal = columnSqlType({ kind: 'numeric' });
+
+/**
+ * `expression` of type `from` as a value of type `to`; `offset`: of an instant, what says how many minutes ahead of UTC it is written, NULL where that
+ * is `Z`.
+ */
+export function converted(
+  expression: string,
+  from: string,
+  to: string,
+  offset: string | null = null,
+): string {
+  if (to === 'VARCHAR' && from === 'TIMESTAMP WITH TIME ZONE' && offset !== null)
+    return `CASE WHEN ${offset} IS NULL THEN ${lexicalText(expression, from)} ELSE ${textAtOffset(expression, offset)} END`;
+  // zeros that the type of decimals without bounds has added are nobody's
+  if (to === 'VARCHAR') return lexicalText(expression, from, from === unboundedDecimal ? 0 : null);
+  if (to === 'VARCHAR[]') {
+    return `list_transform(${expression}, lambda item: ${lexicalText('item', from.slice(0, -2))})`;
+  }
+  return `${expression}::${to}`;
+}
+
+function covers(wide: DecimalDigits, narrow: DecimalDigits): boolean {
+  return narrow.whole <= wide.whole && narrow.fraction <= wide.fraction;
+}
+
+function decimalName({ whole, fraction }: DecimalDigits): string {
+  return `DECIMAL(${whole + fraction},${fraction})`;
+}

@@ -1,0 +1,143 @@
+/** A table that was there before, made able to take the rows that come. SQLite adds columns; for all else it is made anew, and filled. */
+import { commentLine } from '../../../engine/sql/comment-text.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
+import { AppError } from '../../../errors.ts';
+import { foldedName } from './database.ts';
+import { changedTable, type ChangedColumn } from './table-text.ts';
+import type { FoundTable } from './tables.ts';
+import { isText, lexicalText, settledType } from './types.ts';
+import { drawModel, runAll, temporaryName, type SqlitePublication } from './publication.ts';
+
+/**
+ * Missing columns are added, types widened, NOT NULL dropped where a row may leave the column empty; answers the types that the table's
+ * columns have then, in the model's order. `index`: in the drawn model.
+ */
+export async function adaptTable(
+  publication: SqlitePublication,
+  index: number,
+  known: FoundTable,
+): Promise<string[]> {
+  const { database, changes, drawn } = publication;
+  const table = drawn.tables[index]!;
+  const changed = new Map<string, { change: ChangedColumn; from: string }>();
+  const types: string[] = [];
+  const statements: string[] = [];
+  for (const [at, column] of table.columns.entries()) {
+    const there = known.columns.get(foldedName(column.name));
+    if (there === undefined) {
+      const { comments } = sqlite;
+      const comment = comments.kind === 'inline' ? comments.column(commentLine(column.comment, null)) : '';
+      statements.push(
+        `ALTER TABLE ${doubleQuoted(known.name)} ADD COLUMN ${doubleQuoted(column.name)} ${column.sqlType} ${comment}`,
+      );
+      types.push(column.sqlType);
+      if (!wasList(publication, index, at, known)) changes.push(`${table.name}.${column.name}: added`);
+      continue;
+    }
+    const type = settledType(there.type, column.sqlType);
+    types.push(type);
+    const change: { type?: string; dropsNotNull?: boolean } = {};
+    if (type !== there.type) {
+      change.type = type;
+      changes.push(`${table.name}.${column.name}: ${there.type} widened to ${type}`);
+    }
+    if (there.notNull && column.nullable && drawn.model.tables[index]!.columns[at]!.role !== 'row_key') {
+      change.dropsNotNull = true;
+      changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
+    }
+    if (Object.keys(change).length > 0) changed.set(there.name, { change, from: there.type });
+  }
+  const ours = new Set(table.columns.map(({ name }) => foldedName(name)));
+  for (const column of known.columns.values()) {
+    if (ours.has(foldedName(column.name)) || !column.notNull || column.hasDefault) continue;
+    changed.set(column.name, { change: { dropsNotNull: true }, from: column.type });
+    changes.push(`${table.name}.${column.name}: NOT NULL dropped`);
+  }
+  if (changed.size > 0) await remake(publication, known, changed);
+  await runAll(database, statements);
+  await listsToText(publication, index, known);
+  return types;
+}
+
+/** A new table with the changed columns, filled from the old one, which it replaces with its indexes and triggers. */
+async function remake(
+  { database }: SqlitePublication,
+  known: FoundTable,
+  changed: ReadonlyMap<string, { readonly change: ChangedColumn; readonly from: string }>,
+): Promise<void> {
+  const name = temporaryName();
+  const statement = changedTable(
+    known.sql,
+    doubleQuoted(name),
+    new Map([...changed].map(([column, { change }]) => [column, change])),
+  );
+  if (statement === null)
+    throw new AppError(
+      'conflict',
+      `${known.name} was made in a way that cannot be changed here: widen ${[...changed.keys()].join(', ')} by hand, or name another target.`,
+    );
+  const belonging = database.read<{ sql: string }>(
+    `SELECT sql FROM sqlite_schema WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL`,
+    known.name,
+  );
+  const columns = [...known.columns.values()];
+  const values = columns.map((column) => {
+    const change = changed.get(column.name);
+    const quoted = doubleQuoted(column.name);
+    if (change?.change.type === undefined || !isText(change.change.type)) return quoted;
+    return lexicalText(quoted, change.from, false);
+  });
+  const names = columns.map((column) => doubleQuoted(column.name)).join(', ');
+  await runAll(database, [
+    statement,
+    `INSERT INTO ${doubleQuoted(name)} (${names}) SELECT ${values.join(', ')} FROM ${doubleQuoted(known.name)}`,
+    `DROP TABLE ${doubleQuoted(known.name)}`,
+    `ALTER TABLE ${doubleQuoted(name)} RENAME TO ${doubleQuoted(known.name)}`,
+    ...belonging.map(({ sql }) => sql),
+  ]);
+}
+
+/** The list as the model draws it, where a column of text takes its place now, and the table of its items is there. */
+function listBefore(publication: SqlitePublication, index: number, at: number) {
+  const { plan, drawn } = publication;
+  const column = plan.model.tables[index]?.columns[at];
+  if (column?.type.list !== true || drawn.lists.some((list) => list.owner === index && list.column === at))
+    return null;
+  const before = drawModel(plan.model);
+  const list = before.lists.find((one) => one.owner === index && one.column === at)!;
+  return { table: before.tables[list.table!]!, count: before.tables[index]!.columns[at]!.name };
+}
+
+function wasList(publication: SqlitePublication, index: number, at: number, known: FoundTable): boolean {
+  const before = listBefore(publication, index, at);
+  return before !== null && known.columns.has(foldedName(before.count));
+}
+
+/** Items of lists go into the column that became text, separated by spaces, as XML has them. */
+async function listsToText(publication: SqlitePublication, index: number, known: FoundTable): Promise<void> {
+  const { database, drawn, changes, plan } = publication;
+  if (index >= plan.model.tables.length) return;
+  const { name, columns, primaryKey } = drawn.tables[index]!;
+  for (const [at, column] of columns.entries()) {
+    const before = listBefore(publication, index, at);
+    if (before === null || !known.columns.has(foldedName(before.count))) continue;
+    const [, parent, position, item] = before.table.columns.map((one) => doubleQuoted(one.name)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const list = doubleQuoted(before.table.name);
+    const itemType = before.table.columns[3]!.sqlType;
+    if (publication.known.has(foldedName(before.table.name)))
+      await runAll(database, [
+        `CREATE INDEX ${doubleQuoted(temporaryName())} ON ${list} (${parent}, ${position})`,
+        `UPDATE ${doubleQuoted(name)} SET ${doubleQuoted(column.name)} = coalesce((SELECT group_concat(${lexicalText(`l.${item}`, itemType, false)}, ' ' ORDER BY l.${position}) FROM ${list} l WHERE l.${parent} = ${doubleQuoted(name)}.${doubleQuoted(primaryKey[0]!)}), '') WHERE ${doubleQuoted(before.count)} IS NOT NULL`,
+        `DROP TABLE ${list}`,
+        `DELETE FROM _keys WHERE table_name = ${standardLiteral(before.table.name)}`,
+      ]);
+    await database.run(`ALTER TABLE ${doubleQuoted(name)} DROP COLUMN ${doubleQuoted(before.count)}`);
+    changes.push(`${name}.${column.name}: list widened to text`);
+  }
+}

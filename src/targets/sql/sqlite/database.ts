@@ -1,0 +1,230 @@
+/** One SQLite file in this process, by the module that Node has: `node:sqlite`. It works within the call, so long work is cut into pieces. */
+import { access } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { AppError } from '../../../errors.ts';
+import { fileFault } from '../../../adapters/file-staging/faults.ts';
+
+/** A value as it is read: whole numbers are bigints. */
+export type SqliteValue = string | number | bigint | Uint8Array | null;
+
+export interface SqliteDb {
+  /** Runs one statement or several. */
+  run(sql: string): Promise<void>;
+  /** Runs one statement; answers the number of rows that it changed. */
+  change(sql: string): Promise<number>;
+  /** Rows by column name; whole numbers are bigints. */
+  read<T>(sql: string, ...values: SQLInputValue[]): T[];
+  prepare(sql: string): StatementSync;
+  /**
+   * A statement that changes what is there, and tells by bigints what it did: also one that adds no row tells the key of the last one that was
+   * added, which may be beyond 2^53. Numbers take less time.
+   */
+  prepareChange(sql: string): StatementSync;
+  /** What `work` answers, while no value may have more bytes: a fault that `isTooLong` knows where one has. */
+  withLongest<T>(bytes: number, work: () => T): T;
+  /** Lets go of the file; safe to call again. */
+  close(): void;
+}
+
+export interface SqliteOptions {
+  /** what messages call it */
+  readonly label: string;
+  /** how long to wait for another program that writes into the file (30 seconds) */
+  readonly busyTimeoutMs?: number;
+  /** only to be read; who may write cleans up the log when the file is closed, so it is opened like any other */
+  readonly readOnly?: boolean;
+  /** nobody else knows the file, which is thrown away if anything goes wrong with it */
+  readonly isNew?: boolean;
+  /** lets no further statement begin but those that end a transaction */
+  readonly signal?: AbortSignal;
+}
+
+const pollMs = 100;
+const cacheBytes = 16 * 1024 * 1024;
+
+/** Codes of SQLite: the lower byte tells the kind. */
+const codes = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  schema: 17,
+  tooBig: 18,
+  constraint: 19,
+  notADatabase: 26,
+};
+
+/** Statements that end a transaction: what became of it is to be known. */
+const ending: ReadonlySet<string> = new Set(['COMMIT', 'ROLLBACK']);
+
+/** `path`: a file, made when it is missing unless it is only to be read. AppErrors as of `sqliteFault`. */
+export async function openSqlite(path: string, options: SqliteOptions): Promise<SqliteDb> {
+  const { isNew = false, readOnly = false, busyTimeoutMs = 30_000, label, signal } = options;
+  if (!isNew) await access(path);
+  const sqlite = await import('node:sqlite');
+  let database: DatabaseSync | null = null;
+  const deadline = (): number => Date.now() + busyTimeoutMs;
+  try {
+    database = new sqlite.DatabaseSync(path, {
+      // rows come table by table, and keys lead both ways
+      enableForeignKeyConstraints: false,
+      // waiting is ours: SQLite would hold up everything else in this process meanwhile
+      timeout: 0,
+    });
+    const opened = database;
+    // what a file defines in its views and triggers is not to call what is not meant for it
+    await whenFree(
+      () =>
+        opened.exec(
+          `PRAGMA trusted_schema = OFF; PRAGMA cache_size = -${cacheBytes / 1024}; PRAGMA legacy_alter_table = ON; PRAGMA query_only = ${readOnly ? 'ON' : 'OFF'}`,
+        ),
+      deadline(),
+    );
+    if (isNew) opened.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
+    // reads the file for the first time
+    await whenFree(() => opened.exec('SELECT 1 FROM sqlite_schema LIMIT 1'), deadline());
+    opened.function('svc_text', { deterministic: true }, (value) => String(value).replace('Infinity', 'INF'));
+  } catch (error) {
+    database?.close();
+    throw sqliteFault(error, label);
+  }
+  return openedDatabase(database, deadline, label, signal);
+}
+
+function openedDatabase(
+  database: DatabaseSync,
+  deadline: () => number,
+  label: string,
+  signal?: AbortSignal,
+): SqliteDb {
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw sqliteFault(error, label);
+    }
+  };
+  const waiting = async <T>(sql: string, work: () => T): Promise<T> => {
+    if (!ending.has(sql)) signal?.throwIfAborted();
+    try {
+      return await whenFree(work, deadline());
+    } catch (error) {
+      throw sqliteFault(error, label);
+    }
+  };
+  const withBigInts = (sql: string): StatementSync => {
+    const statement = database.prepare(sql);
+    statement.setReadBigInts(true);
+    return statement;
+  };
+  return {
+    run: (sql) => waiting(sql, () => database.exec(sql)),
+    change: (sql) => waiting(sql, () => Number(withBigInts(sql).run().changes)),
+    read: <T>(sql: string, ...values: SQLInputValue[]) =>
+      guarded(() => withBigInts(sql).all(...values) as T[]),
+    prepare: (sql) => guarded(() => database.prepare(sql)),
+    prepareChange: (sql) => guarded(() => withBigInts(sql)),
+    withLongest: (bytes, work) => {
+      const { limits } = database;
+      const { length } = limits;
+      limits.length = bytes;
+      try {
+        return work();
+      } finally {
+        limits.length = length;
+      }
+    },
+    close: () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** Tries again while another program holds the file, up to `deadline`. */
+async function whenFree<T>(work: () => T, deadline: number): Promise<T> {
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() >= deadline) throw error;
+      await sleep(pollMs);
+    }
+  }
+}
+
+function codeOf(error: unknown): number | null {
+  const code = (error as { readonly errcode?: unknown }).errcode;
+  return typeof code === 'number' ? code & 255 : null;
+}
+
+/** Whether a value had more bytes than one may have. */
+export function isTooLong(error: unknown): boolean {
+  return codeOf(error) === codes.tooBig;
+}
+
+function isBusy(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === codes.busy || code === codes.locked;
+}
+
+/** The columns of a unique key that a row broke, as SQLite names them: `table.column`; null for another fault. */
+export function brokenUnique(error: unknown): readonly string[] | null {
+  const { message = '' } = error as Partial<Error>;
+  const found = /^UNIQUE constraint failed: (.+)$/.exec(message);
+  return codeOf(error) === codes.constraint && found !== null ? found[1]!.split(', ') : null;
+}
+
+/**
+ * Faults of SQLite as AppErrors: `service_unavailable` for what may pass, `conflict` for what is wrong with what is in the file;
+ * those of the file system as `fileFault` has them.
+ */
+export function sqliteFault(error: unknown, label: string): unknown {
+  if (!(error instanceof Error) || error instanceof AppError) return error;
+  const told = error.message.split('\n', 1)[0]!.replace(/[.]?$/, '.');
+  const unavailable = (text: string): AppError =>
+    new AppError('service_unavailable', `${label}${text}`, { cause: error });
+  const conflict = (text: string): AppError => new AppError('conflict', `${label}${text}`, { cause: error });
+  switch (codeOf(error)) {
+    case null:
+      return fileFault(error, label);
+    case codes.busy:
+    case codes.locked:
+      return unavailable(
+        ' is being written by another program, which has not let go of it: end that one, or its transaction, and run the job again.',
+      );
+    case codes.full:
+      return new AppError(
+        'service_unavailable',
+        `${label}: cannot be written: the disk is full; make room there and run the job again, or name another place.`,
+        { cause: error, outage: { of: 'room' } },
+      );
+    case codes.ioError:
+      return unavailable(
+        `: cannot be written: ${told} Look for room on the disk and at the disk itself, and run the job again.`,
+      );
+    case codes.notADatabase:
+      return conflict(' exists and is not a database of SQLite.');
+    case codes.corrupt:
+      return conflict(
+        ` is damaged (${told} PRAGMA integrity_check tells what is wrong): name another file, or put back a copy.`,
+      );
+    case codes.readOnly:
+    case codes.cannotOpen:
+      return new AppError(
+        'target_not_allowed',
+        `${label}: cannot be opened: a folder stands where a file is needed, or this user has no right to it or to its folder; give it the right, or name another place.`,
+        { cause: error },
+      );
+    default:
+      return conflict(`: ${told}`);
+  }
+}
+
+/** Names as SQLite compares them: letters of ASCII alone have two cases. */
+export function foldedName(name: string): string {
+  return name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

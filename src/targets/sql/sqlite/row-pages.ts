@@ -1,0 +1,138 @@
+/**
+ * Rows of a table in the order of its key, a page of many rows as one value: taking a value from SQLite costs as much as making the text of a
+ * whole row there.
+ */
+import type { StatementSync } from 'node:sqlite';
+import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
+import { textBlock } from '../../../engine/unshred/rows/values.ts';
+import { fieldRows, type FieldPlan } from '../../../adapters/row-sinks/field-blocks.ts';
+import type { ClosableBlocks } from '../../../adapters/row-sinks/table-row-source.ts';
+import { isTooLong, type SqliteDb } from './database.ts';
+
+/** What is read of a table. */
+export interface PagedRows {
+  /** what stands behind FROM */
+  readonly from: string;
+  /** behind that: nothing, or WHERE and conditions, to which one may be added by AND */
+  readonly rest: string;
+  /** a whole number that no two rows share and none lacks, by which SQLite finds rows without sorting */
+  readonly key: string;
+  /** expressions of text, in the order of the plan's fields; one at least */
+  readonly texts: readonly string[];
+  readonly plan: FieldPlan;
+}
+
+interface Page {
+  readonly rows: number;
+  readonly last: bigint;
+  readonly block: RowBlock;
+}
+
+const [fewestRows, mostRows] = [32, 1024];
+/** what a page should have, and what it may have where it is of several rows */
+const [pageBytes, mostPageBytes] = [192 * 1024, 1024 * 1024];
+/** arguments of a function: SQLite takes 1,000 */
+const mostArguments = 500;
+
+export function pagedBlocks(database: SqliteDb, rows: PagedRows): ClosableBlocks {
+  return new RowPages(database, rows);
+}
+
+class RowPages implements ClosableBlocks {
+  readonly #database: SqliteDb;
+  readonly #rows: PagedRows;
+  /** of the first page, and of the others */
+  readonly #statements = new Map<boolean, StatementSync>();
+  #last: bigint | null = null;
+  #wanted = fewestRows;
+  #isOpen = true;
+
+  constructor(database: SqliteDb, rows: PagedRows) {
+    this.#database = database;
+    this.#rows = rows;
+  }
+
+  async next(): Promise<RowBlock | null> {
+    if (!this.#isOpen) return null;
+    const wanted = this.#wanted;
+    const page = this.#page(wanted);
+    if (page === null) {
+      this.#isOpen = false;
+      return null;
+    }
+    this.#last = page.last;
+    const fitting = Math.floor((page.rows * pageBytes) / Math.max(1, page.block.bytes.length));
+    // what was too long together stays apart until pages are small again
+    this.#wanted = Math.max(1, Math.min(fitting, this.#wanted * 4, mostRows));
+    return page.block;
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+  }
+
+  /** Fewer rows than `wanted` where more are too long. */
+  #page(wanted: number): Page | null {
+    for (let rows = wanted; rows > 1; rows = Math.max(1, rows >> 3))
+      try {
+        return this.#database.withLongest(mostPageBytes, () => this.#read(rows));
+      } catch (error) {
+        if (!isTooLong(error)) throw error;
+      }
+    return this.#read(1);
+  }
+
+  #read(wanted: number): Page | null {
+    const [bytes, last, rows] = this.#statement().get(
+      ...(this.#last === null ? [wanted] : [wanted, this.#last]),
+    ) as unknown as [bytes: Uint8Array | null, last: bigint | null, rows: bigint];
+    if (bytes === null || last === null) return null;
+    const block = fieldRows(bytes, Number(rows), this.#rows.plan);
+    return { rows: Number(rows), last, block: block ?? this.#asValues(wanted) };
+  }
+
+  #statement(): StatementSync {
+    const isFirst = this.#last === null;
+    let statement = this.#statements.get(isFirst);
+    if (statement === undefined) {
+      const { key, texts } = this.#rows;
+      const row = joined(texts.map((text) => `coalesce(${text}, char(30))`));
+      statement = this.#database.prepareChange(
+        `SELECT CAST(group_concat(t, char(31)) AS BLOB), max(k), count(*) FROM (SELECT ${key} AS k, ${row} AS t ${this.#tail()})`,
+      );
+      statement.setReturnArrays(true);
+      this.#statements.set(isFirst, statement);
+    }
+    return statement;
+  }
+
+  /** From the table on; ?1: how many rows, ?2: behind which key. */
+  #tail(): string {
+    const { from, rest, key } = this.#rows;
+    const behind = this.#last === null ? '' : `${rest === '' ? ' WHERE' : ' AND'} ${key} > ?2`;
+    return `FROM ${from}${rest}${behind} ORDER BY ${key} LIMIT ?1`;
+  }
+
+  /** Rows with a value that has what sets values apart, which no document that was loaded has. */
+  #asValues(wanted: number): RowBlock {
+    const { texts, plan } = this.#rows;
+    const statement = this.#database.prepare(`SELECT ${texts.join(', ')} ${this.#tail()}`);
+    statement.setReturnArrays(true);
+    const found = statement.all(...(this.#last === null ? [wanted] : [wanted, this.#last])) as unknown as (
+      | string
+      | null
+    )[][];
+    const rows = found.map((values) => {
+      const row: (string | null)[] = Array(plan.width).fill(null);
+      for (const [field, column] of plan.columns.entries()) row[column] = values[field]!;
+      return row;
+    });
+    return textBlock(rows, plan.width);
+  }
+}
+
+/** Texts, none of them NULL, as one. */
+function joined(texts: readonly string[]): string {
+  if (texts.length <= mostArguments) return `concat_ws(char(31), ${texts.join(', ')})`;
+  return joined([joined(texts.slice(0, mostArguments)), ...texts.slice(mostArguments)]);
+}

@@ -1,0 +1,262 @@
+/** The tables of a SQLite file, for reading rows back: one read transaction, in which several statements go through their rows at once. */
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
+import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { withListTables } from '../../../engine/sql/list-tables.ts';
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import {
+  mergeColumns,
+  sideTableDefinitions,
+  sideTableNames,
+  type SideColumn,
+  type SideTableDefinition,
+} from '../../../engine/model/side-tables.ts';
+import { textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
+import { AppError } from '../../../errors.ts';
+import type { RowSource } from '../../../ports/rows/source.ts';
+import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
+import {
+  createTableRowSource,
+  type ClosableBlocks,
+  type ReadTable,
+  type ReadTables,
+  type RowQuery,
+} from '../../../adapters/row-sinks/table-row-source.ts';
+import { foldedName, openSqlite, sqliteFault, type SqliteDb } from './database.ts';
+import { readSqliteLoads } from './ledger.ts';
+import { pagedBlocks } from './row-pages.ts';
+import { readTables, type FoundTable, type FoundTables } from './tables.ts';
+import { lexicalText } from './types.ts';
+
+export interface SqliteRowSourceOptions {
+  readonly file: string;
+  /** how long to wait for another program that keeps the file to itself (30 seconds) */
+  readonly busyTimeoutMs?: number;
+}
+
+export function createSqliteRowSource(options: SqliteRowSourceOptions): RowSource {
+  const { file, busyTimeoutMs } = options;
+  const label = `sqlite:${file}`;
+  return createTableRowSource({
+    label,
+    loads: () => readSqliteLoads(file, label, busyTimeoutMs),
+    openTables: (model) => openTables(options, label, model),
+    faultOf: (error) =>
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? new AppError('not_found', `${label}: there is no such file.`)
+        : sqliteFault(error, label),
+  });
+}
+
+interface SqliteTable extends ReadTable {
+  /** expressions of text, by the model's names of the columns that are there */
+  readonly texts: ReadonlyMap<string, string>;
+  /** the whole number that SQLite finds rows by; null: there is none */
+  readonly rowNumber: string | null;
+}
+
+async function openTables(
+  { file, busyTimeoutMs }: SqliteRowSourceOptions,
+  label: string,
+  model: RelationalModel,
+): Promise<ReadTables<SqliteTable>> {
+  const database = await openSqlite(file, { label, busyTimeoutMs, readOnly: true });
+  try {
+    await database.run('BEGIN');
+    return new SqliteTables(database, model, label);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function sideColumnsOf({ name, columns }: SideTableDefinition): readonly SideColumn[] {
+  return name === sideTableNames.documents ? [...columns, ...mergeColumns] : columns;
+}
+
+class SqliteTables implements ReadTables<SqliteTable> {
+  readonly #database: SqliteDb;
+  readonly #model: RelationalModel;
+  readonly #drawn: ReturnType<typeof withListTables>;
+  readonly #known: FoundTables;
+  readonly #indexes: ReadonlyMap<string, number>;
+  readonly #modelHashes: ReadonlyMap<string, string | null>;
+  readonly #tables = new Map<string, SqliteTable | null>();
+  /** what bytes texts of the file are; one that others made may have UTF-16 */
+  readonly #isUtf8: boolean;
+
+  constructor(database: SqliteDb, model: RelationalModel, label: string) {
+    this.#database = database;
+    this.#model = model;
+    this.#drawn = withListTables(model, sqlite);
+    this.#indexes = new Map(model.tables.map(({ name }, index) => [name, index]));
+    this.#known = readTables(database);
+    refusePreRelease(label, (name) => this.#known.get(name)?.columns);
+    this.#isUtf8 = database.read<{ encoding: string }>('PRAGMA encoding')[0]!.encoding === 'UTF-8';
+    this.#modelHashes = new Map(this.#jobs().map((job) => [job.job_uuid, job.model_sha256]));
+  }
+
+  #jobs(): { job_uuid: string; model_sha256: string | null }[] {
+    if (!this.#known.has(sideTableNames.loads)) return [];
+    return this.#database.read(`SELECT job_uuid, model_sha256 FROM ${doubleQuoted(sideTableNames.loads)}`);
+  }
+
+  table(name: string): SqliteTable | null {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      const known = this.#known.get(foldedName(physicalName(sqlite, name)));
+      table = known === undefined || known.isView ? null : this.#sourceTable(name, known);
+      this.#tables.set(name, table);
+    }
+    return table;
+  }
+
+  #sourceTable(name: string, known: FoundTable): SqliteTable {
+    const own = (wanted: string) => known.columns.get(foldedName(physicalName(sqlite, wanted)));
+    const index = this.#indexes.get(name);
+    const side = Object.values(sideTableDefinitions).find((one) => one.name === name);
+    const modelled: readonly { readonly name: string; readonly type: ColumnType }[] =
+      index === undefined ? sideColumnsOf(side!) : this.#model.tables[index]!.columns;
+    const key =
+      index === undefined
+        ? undefined
+        : own(this.#model.tables[index]!.columns.find(({ role }) => role === 'row_key')?.name ?? '');
+    const rowKey = key === undefined ? null : `${doubleQuoted(known.name)}.${doubleQuoted(key.name)}`;
+    const texts = new Map<string, string>();
+    for (const [at, column] of modelled.entries()) {
+      const there = own(column.name);
+      const list =
+        index === undefined
+          ? undefined
+          : this.#drawn.lists.find((one) => one.owner === index && one.column === at);
+      // beside a list a column of its name is of another version, which has a value there
+      const items = list === undefined ? null : this.#items(index!, at, list.table!, own, rowKey);
+      if (there === undefined && items === null) continue;
+      texts.set(column.name, items ?? textOf(doubleQuoted(there!.name), there!.type, column.type));
+    }
+    const keys = [...known.columns.values()].filter(({ keyPlace }) => keyPlace > 0);
+    return {
+      from: doubleQuoted(known.name),
+      whole: (column) => {
+        const found = own(column);
+        return found === undefined ? null : doubleQuoted(found.name);
+      },
+      holds: (column, text) => `${doubleQuoted(own(column)!.name)} = ${standardLiteral(text)}`,
+      texts,
+      rowNumber:
+        keys.length === 1 && keys[0]!.type.toUpperCase() === 'INTEGER' ? doubleQuoted(keys[0]!.name) : null,
+    };
+  }
+
+  /** A list: its count in the row, its items in a table of their own; null: there is no such column. */
+  #items(
+    owner: number,
+    at: number,
+    table: number,
+    own: (name: string) => { readonly name: string } | undefined,
+    rowKey: string | null,
+  ): string | null {
+    const count = own(this.#drawn.model.tables[owner]!.columns[at]!.name);
+    if (count === undefined) return null;
+    const { name, columns } = this.#drawn.model.tables[table]!;
+    const known = this.#known.get(foldedName(physicalName(sqlite, name)));
+    const [, parent, position, item] = columns.map((one) =>
+      known?.columns.get(foldedName(physicalName(sqlite, one.name))),
+    );
+    const items =
+      known === undefined || rowKey === null
+        ? `''`
+        : `coalesce((SELECT group_concat(${textOf(doubleQuoted(item!.name), item!.type, columns[3]!.type)}, ' ' ORDER BY ${doubleQuoted(position!.name)}) FROM ${doubleQuoted(known.name)} WHERE ${doubleQuoted(parent!.name)} = ${rowKey}), '')`;
+    return `CASE WHEN ${doubleQuoted(count.name)} IS NOT NULL THEN ${items} END`;
+  }
+
+  async blocks(
+    { from, rowNumber, texts }: SqliteTable,
+    { rest, order, only = null }: RowQuery,
+    columns: readonly string[],
+  ): Promise<ClosableBlocks> {
+    const fields = columns.flatMap((name, column) => {
+      const text = texts.get(name);
+      return text === undefined ? [] : [{ text, column }];
+    });
+    const selection = fields.map(({ text }) => text);
+    const plan = {
+      columns: fields.map(({ column }) => column),
+      decoders: fields.map(() => null),
+      width: columns.length,
+    };
+    if (this.#isUtf8 && rowNumber !== null && order?.by.join() === rowNumber && fields.length > 0) {
+      // by an index of what `rest` asks for, each page would sort all rows behind the one before
+      const way = rest === '' || only !== null ? '' : ' NOT INDEXED';
+      return pagedBlocks(this.#database, {
+        from: `${from}${way}`,
+        rest,
+        key: rowNumber,
+        texts: selection,
+        plan,
+      });
+    }
+    const sorting = order === undefined ? '' : ` ORDER BY ${order.by.join(', ')}`;
+    const statement = this.#database.prepare(
+      `SELECT ${["''", ...selection].join(', ')} FROM ${from}${rest}${sorting}`,
+    );
+    statement.setReturnArrays(true);
+    const places = columns.map((_, column) => plan.columns.indexOf(column) + 1);
+    return statementBlocks(statement.iterate() as unknown as Iterator<(string | null)[]>, (values) =>
+      places.map((at) => (at === 0 ? null : values[at]!)),
+    );
+  }
+
+  async modelHashOf(jobUuid: string): Promise<string | null> {
+    return this.#modelHashes.get(jobUuid) ?? null;
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+}
+
+/** With the digits behind the point that the model gives it, however the column came to be declared. */
+function textOf(column: string, declared: string, type: ColumnType): string {
+  const digits = fractionDigits(type);
+  const isBoolean = type.kind === 'boolean';
+  const scale = /^NUMERIC\(\d+,(\d+)\)$/i.exec(declared)?.[1];
+  const text = lexicalText(column, declared, isBoolean);
+  if (scale === undefined || digits === null || Number(scale) <= digits) return text;
+  const added = Number(scale) - digits;
+  const shorter = `substr(${text}, 1, length(${text}) - ${added}) || rtrim(substr(${text}, -${added}), '0')`;
+  const cut = digits === 0 ? `rtrim(${shorter}, '.')` : `(${shorter})`;
+  return `CASE WHEN typeof(${column}) IN ('integer', 'real') THEN ${cut} ELSE ${text} END`;
+}
+
+const blockRows = 512;
+const blockCharacters = 256 * 1024;
+
+/** Rows of a statement as they are asked for. */
+function statementBlocks(
+  rows: Iterator<(string | null)[]>,
+  toRow: (values: (string | null)[]) => TextRow,
+): ClosableBlocks {
+  let isOpen = true;
+  return {
+    async next() {
+      const block: TextRow[] = [];
+      for (let characters = 0; isOpen && block.length < blockRows && characters < blockCharacters;) {
+        const next = rows.next();
+        if (next.done === true) isOpen = false;
+        else {
+          const row = toRow(next.value);
+          for (const value of row) characters += value?.length ?? 0;
+          block.push(row);
+        }
+      }
+      return block.length === 0 ? null : textBlock(block, block[0]!.length);
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      rows.return?.();
+    },
+  };
+}
