@@ -128,17 +128,14 @@ const areas: readonly Area[] = [
     ['avsc'],
     ['targets/sql/duckdb', 'file-staging', 'folder', 'local-files', 'object-store', 'row-sinks'],
   ),
-  target('sql/database-files', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
+  // one publishing algorithm, which its drivers stand on
+  target('sql', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
   target(
     'sql/duckdb',
     ['@duckdb/node-api', '@duckdb/node-bindings'],
-    ['targets/sql/database-files', 'file-staging', 'row-sinks', 'folder'],
+    ['targets/sql', 'file-staging', 'row-sinks', 'folder'],
   ),
-  target(
-    'sql/sqlite',
-    [],
-    ['targets/sql/database-files', 'file-staging', 'folder', 'local-files', 'row-sinks'],
-  ),
+  target('sql/sqlite', [], ['targets/sql', 'file-staging', 'row-sinks']),
   onNode('mysql', ['mysql2'], ['row-sinks']),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),

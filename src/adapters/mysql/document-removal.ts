@@ -11,7 +11,7 @@ import { foldedName, type MysqlTable, type MysqlTables } from './tables.ts';
 
 const { quote } = mysql;
 
-export interface RemovalScope {
+export interface MysqlRemovalScope {
   readonly database: Mysql;
   readonly known: MysqlTables;
   readonly model: RelationalModel;
@@ -25,7 +25,7 @@ export interface RemovalScope {
  * column whose different values are counted.
  */
 export async function removeDocuments(
-  scope: RemovalScope,
+  scope: MysqlRemovalScope,
   condition: string,
   told = 'name',
 ): Promise<RemovedDocuments> {
@@ -149,7 +149,7 @@ async function madeTables(database: Mysql, known: MysqlTables): Promise<readonly
 
 /** As `removeDocuments`, but they stay: they were valid until that moment, an expression. */
 export async function closeDocuments(
-  scope: RemovalScope,
+  scope: MysqlRemovalScope,
   condition: string,
   told: string,
   moment: string,
@@ -165,7 +165,7 @@ export async function closeDocuments(
 
 /** Keys of the documents, and the column that is told; locked. */
 function findDocuments(
-  { database, known, model, tables }: RemovalScope,
+  { database, known, model, tables }: MysqlRemovalScope,
   condition: string,
   told: string,
 ): Promise<(string | null)[][]> {

@@ -7,7 +7,7 @@ import type { MergeCounts, MergedDocument, MergeOrder } from '../../ports/rows/m
 import { momentAfter } from '../row-sinks/merging.ts';
 import { addRemoved, nothingRemoved, type RemovedDocuments } from '../row-sinks/removed-documents.ts';
 import type { Mysql } from './connection.ts';
-import { closeDocuments, removeDocuments, type RemovalScope } from './document-removal.ts';
+import { closeDocuments, removeDocuments, type MysqlRemovalScope } from './document-removal.ts';
 import type { MysqlStagedTable } from './staging.ts';
 import type { MysqlTables } from './tables.ts';
 
@@ -97,7 +97,7 @@ export interface Merged {
 
 /** Within the transaction. */
 export async function takeReplaced(
-  scope: RemovalScope,
+  scope: MysqlRemovalScope,
   { order, documents, moment }: StagedMerge,
 ): Promise<Merged> {
   await callByName(scope.database, sideTableNames.documents);

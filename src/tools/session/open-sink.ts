@@ -109,10 +109,10 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         );
       const options = { file, refuseLinks: !session.byHand, signal: session.interrupted };
       if (target.kind === 'sqlite') {
-        const { createSqliteRowSink } = await import('../../targets/sql/sqlite/sink.ts');
+        const { createSqliteRowSink } = await import('../../targets/sql/sqlite/driver.ts');
         return createSqliteRowSink(options);
       }
-      const { createDuckDbRowSink } = await import('../../targets/sql/duckdb/sink.ts');
+      const { createDuckDbRowSink } = await import('../../targets/sql/duckdb/driver.ts');
       return createDuckDbRowSink(options);
     }
   }

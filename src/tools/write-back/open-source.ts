@@ -122,7 +122,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   const target = inputTarget(session);
   if (target.kind === 'sqlite') {
     const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
-    const { createSqliteRowRemover } = await import('../../targets/sql/sqlite/remover.ts');
+    const { createSqliteRowRemover } = await import('../../targets/sql/sqlite/driver.ts');
     return createSqliteRowRemover({ file, refuseLinks: !session.byHand });
   }
   if (target.kind === 'iceberg') {

@@ -8,7 +8,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
-import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-store-sink.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';

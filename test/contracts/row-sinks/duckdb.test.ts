@@ -6,7 +6,8 @@ import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { memoryFor, openDuckDb } from '../../../src/targets/sql/duckdb/database.ts';
-import { createDuckDbRowSink, type DuckDbRowSinkOptions } from '../../../src/targets/sql/duckdb/sink.ts';
+import type { DatabaseFileOptions } from '../../../src/targets/sql/database-files/sink.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts';
 import type { Column, ColumnType, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';
@@ -34,7 +35,7 @@ beforeEach(() => {
   file = join(directory, 'library.duckdb');
 });
 
-async function load(plan: SinkPlan, count = 1, more: Partial<DuckDbRowSinkOptions> = {}): Promise<Published> {
+async function load(plan: SinkPlan, count = 1, more: Partial<DatabaseFileOptions> = {}): Promise<Published> {
   const sink = createDuckDbRowSink({ file, ...more });
   try {
     return await loadLibrary(sink, plan, count);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import type { FolderFormat } from '../../../src/adapters/folder/contents/formats.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';

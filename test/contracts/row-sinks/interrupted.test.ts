@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { memoryFor, openDuckDb } from '../../../src/targets/sql/duckdb/database.ts';
-import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../targets/library-rows.ts';
 import { duckDbReader } from './readers.ts';
 

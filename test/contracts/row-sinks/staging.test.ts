@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';

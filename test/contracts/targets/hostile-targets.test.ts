@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { createFolderRowSource } from '../../../src/adapters/folder/source.ts';
 import type { TargetManifest } from '../../../src/adapters/folder/contents/manifest.ts';

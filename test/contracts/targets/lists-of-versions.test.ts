@@ -7,7 +7,7 @@ import { createMysqlRowRemover } from '../../../src/adapters/mysql/remover.ts';
 import { createMysqlRowSource } from '../../../src/adapters/mysql/source.ts';
 import { createPostgresRowRemover } from '../../../src/adapters/postgres/target/read/remover.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
-import { createSqliteRowRemover } from '../../../src/targets/sql/sqlite/remover.ts';
+import { createSqliteRowRemover } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';

@@ -1,7 +1,7 @@
 /** Columns that became text for values which are none of their type: each value of them, and each item of lists, comes back as the document has it. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
 import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts';
 import { folderFormats } from '../../../src/adapters/folder/contents/formats.ts';
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
@@ -11,7 +11,7 @@ import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
 import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
 import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
-import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/sink.ts';
+import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { RowSource } from '../../../src/ports/rows/source.ts';

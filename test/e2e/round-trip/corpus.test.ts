@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/sink.ts';
+import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';
 import { readCorpus } from '../../support/corpus.ts';
 import { corpusDirectory, needs } from '../../support/needs.ts';

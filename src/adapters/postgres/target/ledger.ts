@@ -53,7 +53,7 @@ export async function holdsJob(
 }
 
 /** A target as a job sees it. */
-export interface AskedTarget {
+export interface AskedPostgresTarget {
   readonly sqlSchema: string;
   readonly plan: SinkPlan;
   /** the model's */
@@ -65,7 +65,7 @@ export interface AskedTarget {
 /** Those of the SHA-256 of documents that have rows in the model's tables there, or were kept whole by its logical schema. */
 export async function loadedAmong(
   sql: Sql,
-  asked: AskedTarget,
+  asked: AskedPostgresTarget,
   wanted: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
@@ -80,7 +80,7 @@ export async function loadedAmong(
 /** Those of the same documents that no other one has replaced. `faultOf`: what a fault of the server is thrown as. */
 export async function* currentDocuments(
   sql: Sql,
-  asked: AskedTarget,
+  asked: AskedPostgresTarget,
   faultOf: (error: unknown) => unknown,
 ): AsyncIterable<CurrentDocument> {
   try {
@@ -101,7 +101,7 @@ export async function* currentDocuments(
 /** Content of documents there that lies in `_unmapped`. */
 export async function* unmappedContent(
   sql: Sql,
-  asked: AskedTarget,
+  asked: AskedPostgresTarget,
   of: 'others' | 'all',
   faultOf: (error: unknown) => unknown,
 ): AsyncIterable<UnmappedOfDocument> {
@@ -121,7 +121,7 @@ export async function* unmappedContent(
 /** Null: no documents were loaded there. */
 async function documentsOf(
   sql: Sql,
-  { sqlSchema, plan, tables, names }: AskedTarget,
+  { sqlSchema, plan, tables, names }: AskedPostgresTarget,
 ): Promise<{
   readonly roots: ReturnType<typeof documentColumns>;
   readonly columns: { has(name: string): boolean };

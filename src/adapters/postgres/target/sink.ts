@@ -40,10 +40,10 @@ import {
   loadedAmong,
   readTargetLoads,
   unmappedContent,
-  type AskedTarget,
+  type AskedPostgresTarget,
 } from './ledger.ts';
 import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
-import { nothingDone, reportOf, type Publication } from './publish/publication.ts';
+import { nothingDone, reportOf, type PostgresPublication } from './publish/publication.ts';
 import { publishRows } from './publish/transaction.ts';
 import { keyFault } from './publish/keys-meet.ts';
 import { defineStaged } from './staging/staged-forms.ts';
@@ -150,7 +150,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
     return unmappedContent(this.#control!, this.#asked(), of, (error) => this.faultOf(error));
   }
 
-  #asked(): AskedTarget {
+  #asked(): AskedPostgresTarget {
     return { ...this.#options, plan: this.plan, tables: this.#tables, names: this.#names() };
   }
 
@@ -341,7 +341,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   }
 
   /** Takes the target's lock and reads what is there. */
-  async #begin(tx: TransactionSql, merge: MergeOrder): Promise<Publication> {
+  async #begin(tx: TransactionSql, merge: MergeOrder): Promise<PostgresPublication> {
     const { sqlSchema } = this.#options;
     const pid = await backendAfter(
       tx,

@@ -8,7 +8,6 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { ColumnType } from '../../../engine/model/relational-model.ts';
 import { sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { Loading } from '../../../engine/sql/loaded-documents.ts';
 import type {
   CurrentDocument,
   MergeCounts,
@@ -21,19 +20,41 @@ import type {
   RowEncoding,
   RowSink,
   SideTable,
+  SinkPlan,
   UnconvertedValue,
   ZonesThere,
   ZoneTable,
 } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { makeFolders, type CreatedFolders } from '../../../adapters/file-staging/created-folders.ts';
-import { fileFault } from '../../../adapters/file-staging/faults.ts';
 import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
 import { syncPath } from '../../../adapters/folder/contents/manifest.ts';
 import { refuseLink } from '../../../adapters/folder/loaded-documents.ts';
 import { pinFolder, type PinnedFolder } from '../../../adapters/local-files/open-folder.ts';
 import { passFence, StagedRowSink } from '../../../adapters/row-sinks/staged-rows.ts';
-import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { columnId, type DecimalRoom } from '../../../adapters/row-sinks/unfit-columns.ts';
+import type { SqlDatabase } from '../database.ts';
+import type { SqlDriver } from '../publication.ts';
+import { checkFoundTables, type FoundTables } from '../found-tables.ts';
+import { givenKeys } from '../keys.ts';
+import {
+  currentDocuments,
+  filledTables,
+  isPublished,
+  loadedHashes,
+  targetLoads,
+  unmappedContent,
+  type AskedTarget,
+} from '../ledger.ts';
+import {
+  drawModel,
+  reportOf,
+  type DrawnModel,
+  type Publication,
+  type StagedRowsFile,
+  type StagedTables,
+} from '../publication.ts';
+import { publishRows } from '../publish.ts';
 import { lockDatabaseFile, makeStagingFolder, removeDeadStaging, type StagingFolder } from './staging.ts';
 
 export interface DatabaseFileOptions {
@@ -48,112 +69,142 @@ export interface DatabaseFileOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface FileDatabase {
-  run(sql: string): Promise<unknown>;
+export interface FileDatabase extends SqlDatabase {
+  /** Lets go of the file; safe to call again. */
   close(): void;
 }
 
-/** Rows of one table that wait beside the file, without a header. */
-export interface StagedRowsFile {
-  readonly path: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly columnCount: number;
-  /** no row is longer */
-  readonly longestRowBytes: number;
+export interface OpenFileOptions extends Pick<DatabaseFileOptions, 'busyTimeoutMs' | 'signal'> {
+  /** the name of the target in messages */
+  readonly label: string;
+  /** rows that the database is about to take in */
+  readonly staged: StagedTables;
+  /** nobody else knows the file */
+  readonly isNew: boolean;
+  /** the folder of the job's staged rows */
+  readonly directory: string;
 }
 
-/** By index of the table, or name of the table beside the data. */
-export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
+/** A database that is one file. An instance belongs to one sink and may remember what the last attempt to publish lacked. */
+export interface FileDriver<Database extends FileDatabase> extends SqlDriver<Database> {
+  /** in front of the file in `-o` */
+  readonly scheme: 'sqlite' | 'duckdb';
+  readonly encoding: RowEncoding;
+  readonly scalesDecimals: boolean;
+  readonly decimalRoom: DecimalRoom;
+  /** ends of the names of files that the database keeps beside its own */
+  readonly sidecars: readonly string[];
+  /** the statement that begins a transaction */
+  readonly begin: string;
+  open(path: string, options: OpenFileOptions): Promise<Database>;
+  /** Calls `read` with a database that cannot be changed. Rejects with ENOENT if there is no such file. */
+  readOnly<T>(
+    path: string,
+    options: Pick<OpenFileOptions, 'label' | 'busyTimeoutMs'>,
+    read: (database: Pick<Database, 'read'>) => Promise<T>,
+  ): Promise<T>;
+  readTables(database: Pick<Database, 'read'>): Promise<FoundTables> | FoundTables;
+  /** Which columns keep a time zone, if the database has types for that. */
+  zones?(
+    database: Pick<Database, 'read'>,
+    known: FoundTables,
+    tables: readonly ZoneTable[],
+  ): Promise<ZonesThere>;
+  /** Whether text of a document looks like the staged form of a value of the type. */
+  looksStaged(text: string, type: ColumnType): boolean;
+  /** Why the database cannot keep a file of that name; null if it can. */
+  nameRefusal?(file: string): string | null;
+  /** Whether the attempt lacked something that the database has when it is opened the next time. */
+  mayTryAgain?(error: unknown): boolean;
+  /** After the commit, brings everything into the one file. */
+  settle(database: Database, isNew: boolean): Promise<void>;
+  /** A fault of the database as an AppError that names the target; other faults as they are. */
+  faultOf(error: unknown, label: string): unknown;
+}
+
+/** As `RowSink.loads`, for a file that is there. */
+export function readFileLoads<Database extends FileDatabase>(
+  driver: FileDriver<Database>,
+  file: string,
+  options: Pick<OpenFileOptions, 'label' | 'busyTimeoutMs'>,
+): Promise<readonly TargetLoad[]> {
+  return driver.readOnly(file, options, async (database) =>
+    targetLoads(database, await driver.readTables(database), driver.dialect.quote, options.label),
+  );
+}
 
 type LastCheck = (merged?: MergeCounts) => Promise<void>;
 
-export abstract class DatabaseFileSink<Database extends FileDatabase>
-  extends StagedRowSink
-  implements RowSink
-{
-  abstract readonly encoding: RowEncoding;
-  abstract readonly scalesDecimals: boolean;
+export class DatabaseFileSink<Database extends FileDatabase> extends StagedRowSink implements RowSink {
+  readonly encoding: RowEncoding;
+  readonly scalesDecimals: boolean;
   readonly widensInPlace = false;
   readonly label: string;
-  protected readonly options: DatabaseFileOptions;
+  protected override readonly decimalRoom: DecimalRoom;
+  readonly #driver: FileDriver<Database>;
+  readonly #options: DatabaseFileOptions;
   /** in its folder, which is held open once it is there */
-  protected file: string;
-  /** what the database calls the files that it keeps beside its own: ends of their names */
-  protected abstract readonly sidecars: readonly string[];
-  protected abstract readonly begin: string;
-  /** by `columnId`: keys, as they are staged, of rows whose text only looks like what a value of the column is staged as */
-  protected readonly textRows = new Map<string, Set<string>>();
+  #file: string;
+  #drawn!: DrawnModel;
+  /** by `columnId`: staged keys of rows whose text only looks like the staged form of a value */
+  readonly #textRows = new Map<string, Set<string>>();
   #pinned: PinnedFolder | null = null;
   #createdFolders: CreatedFolders | null = null;
   #staging: StagingFolder | null = null;
   #files!: StagedFiles;
 
-  /** `scheme`: what stands before the file in `-o` */
-  constructor(scheme: string, options: DatabaseFileOptions) {
+  constructor(driver: FileDriver<Database>, options: DatabaseFileOptions) {
     super();
-    this.options = options;
-    this.file = resolve(options.file);
-    this.label = `${scheme}:${options.file}`;
+    this.#driver = driver;
+    this.#options = options;
+    this.#file = resolve(options.file);
+    this.label = `${driver.scheme}:${options.file}`;
+    this.encoding = driver.encoding;
+    this.scalesDecimals = driver.scalesDecimals;
+    this.decimalRoom = driver.decimalRoom;
   }
 
-  /** The folder of this job's staged rows. */
-  protected get stagingDirectory(): string {
-    return this.#staging!.directory;
+  protected override prepare({ model }: SinkPlan): void {
+    this.#drawn = drawModel(model, this.#driver.dialect);
+    const refusal = this.#driver.nameRefusal?.(this.#file) ?? null;
+    if (refusal !== null) throw new AppError('target_not_allowed', `${this.label}: ${refusal}`);
   }
-
-  /** Whether text of a document would be taken for what a row has of a value of the type. */
-  protected abstract looksStaged(text: string, type: ColumnType): boolean;
-  protected abstract readLoads(): Promise<readonly TargetLoad[]>;
-  protected abstract readZones(tables: readonly ZoneTable[]): Promise<ZonesThere>;
-  /** `isNew`: nobody else knows the file. */
-  protected abstract openDatabase(path: string, staged: StagedTables, isNew: boolean): Promise<Database>;
-
-  /** Whether the database lacked something to publish that it has the next time that it is opened. */
-  protected mayTryAgain?(error: unknown): boolean;
-  /** What opening leads to; AppError `conflict` where the file cannot take the rows. */
-  protected abstract inspect(database: Database): Promise<'load' | 'nothing' | 'already'>;
-  /** SHA-256 of the documents that have rows in the model's tables there, or were kept whole by its logical schema. */
-  protected abstract readHashes(database: Database): Promise<readonly string[]>;
-  /** Those of them that no other one has replaced. */
-  protected abstract readCurrent(database: Database): Promise<readonly CurrentDocument[]>;
-  /** `loading`: as `unmappedContentQuery` has it. */
-  protected abstract readUnmapped(
-    database: Database,
-    loading: Loading | null,
-  ): Promise<readonly UnmappedOfDocument[]>;
-  /** Within the transaction; `nothing`: it is rolled back. */
-  protected abstract publishWithin(
-    database: Database,
-    staged: StagedTables,
-    merge: MergeOrder,
-  ): Promise<Published | { readonly nothing: Published }>;
-  /** After the commit: everything into the one file. */
-  protected abstract settle(database: Database, isNew: boolean): Promise<void>;
 
   override async unconverted(value: UnconvertedValue): Promise<void> {
     await super.unconverted(value);
     const { table, column, rowKey, text } = value;
-    if (!this.looksStaged(text, this.plan.model.tables[table]!.columns[column]!.type)) return;
+    if (!this.#driver.looksStaged(text, this.plan.model.tables[table]!.columns[column]!.type)) return;
     const id = columnId(table, column);
-    this.textRows.set(id, (this.textRows.get(id) ?? new Set()).add(String(rowKey)));
+    this.#textRows.set(id, (this.#textRows.get(id) ?? new Set()).add(String(rowKey)));
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return (await this.#readThere(() => this.readLoads())) ?? [];
+    return (await this.#readThere(() => readFileLoads(this.#driver, this.#file, this.#reading))) ?? [];
   }
 
   async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
-    return (await this.#readThere(() => this.readZones(tables))) ?? new Map();
+    const driver = this.#driver;
+    const { zones } = driver;
+    if (zones === undefined) return new Map();
+    const there = await this.#readThere(() =>
+      driver.readOnly(this.#file, this.#reading, async (database) =>
+        zones(database, await driver.readTables(database), tables),
+      ),
+    );
+    return there ?? new Map();
   }
 
-  /** Null: there is no such file. */
+  get #reading(): Pick<OpenFileOptions, 'label' | 'busyTimeoutMs'> {
+    return { label: this.label, busyTimeoutMs: this.#options.busyTimeoutMs };
+  }
+
+  /** Null if there is no such file. */
   async #readThere<T>(read: () => Promise<T>): Promise<T | null> {
     // the same folder that is opened later, without making it
-    if (!(await exists(dirname(this.file)))) return null;
+    if (!(await exists(dirname(this.#file)))) return null;
     return this.guarded(async () => {
       await this.#pin();
-      if (!(await exists(this.file))) return null;
+      if (!(await exists(this.#file))) return null;
       const lock = await this.#lock();
       try {
         return await read();
@@ -170,35 +221,50 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
     const wanted = new Set(sha256s);
-    const there = (await this.readOnce((database) => this.readHashes(database))) ?? [];
+    const there = (await this.#ask(loadedHashes)) ?? [];
     return new Set(there.filter((sha256) => wanted.has(sha256)));
   }
 
-  /** Null: there is no such file. */
-  protected async readOnce<T>(read: (database: Database) => Promise<T>): Promise<T | null> {
-    if (!(await exists(this.file))) return null;
+  async *currentDocuments(): AsyncIterable<CurrentDocument> {
+    yield* (await this.#ask(currentDocuments)) ?? [];
+  }
+
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
+    const loading = of === 'all' ? null : this.plan;
+    yield* (await this.#ask((target) => unmappedContent(target, loading))) ?? [];
+  }
+
+  /** Null if there is no such file. */
+  async #ask<T>(question: (target: AskedTarget<Database>) => Promise<T>): Promise<T | null> {
+    if (!(await exists(this.#file))) return null;
     return this.guarded(async () => {
       const lock = await this.#lock();
       try {
-        const database = await this.openDatabase(this.file, new Map(), false);
-        try {
-          return await read(database);
-        } finally {
-          database.close();
-        }
+        return await this.#withOpen(async (database) => question(await this.#asked(database)));
       } finally {
         await lock.release();
       }
     });
   }
 
-  async *currentDocuments(): AsyncIterable<CurrentDocument> {
-    yield* (await this.readOnce((database) => this.readCurrent(database))) ?? [];
+  async #withOpen<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    const database = await this.#openDatabase(this.#file, new Map(), false);
+    try {
+      return await work(database);
+    } finally {
+      database.close();
+    }
   }
 
-  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
-    const loading = of === 'all' ? null : this.plan;
-    yield* (await this.readOnce((database) => this.readUnmapped(database, loading))) ?? [];
+  #openDatabase(path: string, staged: StagedTables, isNew: boolean): Promise<Database> {
+    const { busyTimeoutMs, signal } = this.#options;
+    const { directory } = this.#staging!;
+    return this.#driver.open(path, { label: this.label, staged, isNew, directory, busyTimeoutMs, signal });
+  }
+
+  async #asked(database: Database): Promise<AskedTarget<Database>> {
+    const known = await this.#driver.readTables(database);
+    return { database, driver: this.#driver, plan: this.plan, drawn: this.#drawn, known };
   }
 
   async write(table: number, ...rows: HandedRows): Promise<void> {
@@ -207,6 +273,10 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
 
   async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
     await this.guarded(() => this.#files.write(this.#stagedName(table), ...rows));
+  }
+
+  #check({ known }: AskedTarget<Database>): void {
+    checkFoundTables(this.#driver, this.label, known, this.#drawn, this.plan.saveMode === 'overwrite');
   }
 
   #stagedName(table: number | string): string {
@@ -258,24 +328,24 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const { saveMode, idJob } = this.plan;
-    this.#createdFolders = await makeFolders(dirname(this.file));
+    this.#createdFolders = await makeFolders(dirname(this.#file));
     await this.#pin();
     const lock = await this.#lock();
     try {
-      await removeDeadStaging(this.file);
-      this.#staging = await makeStagingFolder(this.file, idJob);
+      await removeDeadStaging(this.#file);
+      this.#staging = await makeStagingFolder(this.#file, idJob);
       this.#files = new StagedFiles(this.#staging.directory, { isScratch: true });
-      if (!(await exists(this.file))) {
-        if ((await lstat(this.file).catch(() => null)) !== null)
+      if (!(await exists(this.#file))) {
+        if ((await lstat(this.#file).catch(() => null)) !== null)
           throw new AppError('target_not_allowed', `${this.label} is a link that leads nowhere.`);
         this.outcome = 'load';
       } else {
-        const database = await this.openDatabase(this.file, new Map(), false);
-        try {
-          this.outcome = await this.inspect(database);
-        } finally {
-          database.close();
-        }
+        this.outcome = await this.#withOpen(async (database) => {
+          const target = await this.#asked(database);
+          this.#check(target);
+          if (await isPublished(target)) return 'already';
+          return (await this.mayLoad(() => filledTables(target))) ? 'load' : 'nothing';
+        });
       }
     } finally {
       await lock.release();
@@ -285,15 +355,15 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
 
   async #pin(): Promise<void> {
     if (this.#pinned !== null) return;
-    const refuse = this.options.refuseLinks === true;
-    this.#pinned = await pinFolder(dirname(this.file), refuse ? 'refuse' : 'follow');
-    this.file = join(this.#pinned.path, basename(this.file));
+    const refuse = this.#options.refuseLinks === true;
+    this.#pinned = await pinFolder(dirname(this.#file), refuse ? 'refuse' : 'follow');
+    this.#file = join(this.#pinned.path, basename(this.#file));
     // the database would follow them
-    if (refuse) for (const end of ['', ...this.sidecars]) await refuseLink(`${this.file}${end}`);
+    if (refuse) for (const end of ['', ...this.#driver.sidecars]) await refuseLink(`${this.#file}${end}`);
   }
 
   #lock(): ReturnType<typeof lockDatabaseFile> {
-    return lockDatabaseFile(this.file, this.options.lockTimeoutMs ?? 15 * 60_000, this.label);
+    return lockDatabaseFile(this.#file, this.#options.lockTimeoutMs ?? 15 * 60_000, this.label);
   }
 
   async #stagedTables(): Promise<StagedTables> {
@@ -320,13 +390,13 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
   async #publish(staged: StagedTables, merge: MergeOrder, lastCheck: LastCheck): Promise<Published> {
     const fresh = join(this.#staging!.directory, 'new');
     for (;;) {
-      const path = (await exists(this.file)) ? this.file : fresh;
+      const path = (await exists(this.#file)) ? this.#file : fresh;
       try {
         return await this.#publishInto(path, staged, merge, lastCheck);
       } catch (error) {
-        if (this.mayTryAgain?.(error) !== true) throw error;
+        if (this.#driver.mayTryAgain?.(error) !== true) throw error;
       }
-      for (const end of ['', ...this.sidecars]) await rm(`${fresh}${end}`, { force: true });
+      for (const end of ['', ...this.#driver.sidecars]) await rm(`${fresh}${end}`, { force: true });
     }
   }
 
@@ -336,15 +406,17 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     merge: MergeOrder,
     lastCheck: LastCheck,
   ): Promise<Published> {
-    const isNew = path !== this.file;
-    const database = await this.openDatabase(path, staged, isNew);
+    const isNew = path !== this.#file;
+    const database = await this.#openDatabase(path, staged, isNew);
     try {
-      await database.run(this.begin);
-      const published = await this.publishWithin(database, staged, merge).catch(async (error: unknown) => {
-        // the first fault is the one to tell; a transaction that cannot be rolled back ends with its connection
-        await database.run('ROLLBACK').catch(() => undefined);
-        throw error;
-      });
+      await database.run(this.#driver.begin);
+      const published = await this.#publishWithin(database, { staged, merge, isNew }).catch(
+        async (error: unknown) => {
+          // the first fault is the one to tell; a transaction that cannot be rolled back ends with its connection
+          await database.run('ROLLBACK').catch(() => undefined);
+          throw error;
+        },
+      );
       if ('nothing' in published) {
         await database.run('ROLLBACK');
         return published.nothing;
@@ -352,7 +424,7 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
       if (!isNew) await lastCheck(published.merged);
       await database.run('COMMIT');
       if (isNew) {
-        await this.settle(database, isNew);
+        await this.#driver.settle(database, isNew);
         await this.#appear(database, path, () => lastCheck(published.merged));
       } else await this.#settle(database, staged);
       return published;
@@ -361,20 +433,58 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     }
   }
 
+  /** Returns `nothing` if the transaction is to be rolled back. */
+  async #publishWithin(
+    database: Database,
+    { staged, merge, isNew }: Pick<Publication<Database>, 'staged' | 'merge' | 'isNew'>,
+  ): Promise<Published | { readonly nothing: Published }> {
+    const target = await this.#asked(database);
+    this.#check(target);
+    if (await isPublished(target)) return { nothing: { rows: {}, already: true, changes: [] } };
+    if (!(await this.mayLoad(() => filledTables(target)))) {
+      const changes = ['tables were filled meanwhile: nothing was added'];
+      return { nothing: { rows: {}, already: false, changes } };
+    }
+    const { plan } = this;
+    const publication: Publication<Database> = {
+      driver: this.#driver,
+      database,
+      plan: plan.saveMode === 'write-schema' ? { ...plan, allTables: true } : plan,
+      drawn: this.#drawn,
+      isNew,
+      staged,
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
+      textRows: this.#textRows,
+      signal: this.#options.signal,
+      known: target.known,
+      made: new Set(),
+      types: new Map(),
+      earlierDocuments: null,
+      merge,
+      merging: null,
+      changes: [],
+      brokenKeys: [],
+      indexes: { count: 0, seconds: 0 },
+    };
+    const rows = await publishRows(publication);
+    return { rows, already: false, ...reportOf(publication, await givenKeys(publication)) };
+  }
+
   /** What is committed stays, also where the file's log cannot be folded in now. */
   async #settle(committed: Database, staged: StagedTables): Promise<void> {
     let database = committed;
     for (;;) {
       try {
-        await this.settle(database, false);
+        await this.#driver.settle(database, false);
         return;
       } catch (error) {
-        if (this.mayTryAgain?.(error) !== true) return;
+        if (this.#driver.mayTryAgain?.(error) !== true) return;
       } finally {
         database.close();
       }
       try {
-        database = await this.openDatabase(this.file, staged, false);
+        database = await this.#openDatabase(this.#file, staged, false);
       } catch {
         return;
       }
@@ -385,15 +495,15 @@ export abstract class DatabaseFileSink<Database extends FileDatabase>
     database.close();
     await syncPath(path);
     await lastCheck();
-    await link(path, this.file).catch((error: unknown) => {
+    await link(path, this.#file).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       throw new AppError('service_unavailable', `${this.label}: another program made the file meanwhile.`);
     });
-    await syncPath(dirname(this.file));
+    await syncPath(dirname(this.#file));
   }
 
   protected override faultOf(error: unknown): unknown {
-    return fileFault(error, this.label);
+    return this.#driver.faultOf(error, this.label);
   }
 }
 

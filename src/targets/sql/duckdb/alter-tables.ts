@@ -6,9 +6,10 @@ import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { exactDigits, measuredDigits, type StagedCsv } from './csv-import.ts';
 import { foldedName, type DuckDb } from './database.ts';
 import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
-import { runAll, type DuckDbPublication } from './publication.ts';
-import type { KnownTable } from './tables.ts';
-import { hasValues } from './ledger.ts';
+import { runAll } from '../database.ts';
+import type { FoundTable } from '../found-tables.ts';
+import type { Publication } from '../publication.ts';
+import { hasValues } from './zones.ts';
 import {
   addsZone,
   columnSqlType,
@@ -28,7 +29,7 @@ export interface Incoming {
 }
 
 export async function incomingTypes(
-  { database, plan, tables, nullAllowed, widened }: DuckDbPublication,
+  { database, plan, drawn, nullAllowed, widened }: Publication<DuckDb>,
   index: number,
   csv: StagedCsv,
 ): Promise<Incoming[]> {
@@ -39,7 +40,7 @@ export async function incomingTypes(
     columns.filter(({ at }) => !widened.has(columnId(index, at))),
   );
   return columns.map(({ at, type }) => {
-    const nullable = tables[index]!.columns[at]!.nullable || nullAllowed.has(columnId(index, at));
+    const nullable = drawn.tables[index]!.columns[at]!.nullable || nullAllowed.has(columnId(index, at));
     const found = digits.get(at);
     if (found === undefined)
       return { sqlType: columnSqlType(widened.get(columnId(index, at)) ?? type), nullable };
@@ -52,13 +53,13 @@ export async function incomingTypes(
  * table's columns have then, in the model's order.
  */
 export async function adaptTable(
-  publication: DuckDbPublication,
+  publication: Publication<DuckDb>,
   index: number,
-  known: KnownTable,
+  known: FoundTable,
   incoming: readonly Incoming[],
 ): Promise<string[]> {
   const { database, changes, plan } = publication;
-  const table = publication.tables[index]!;
+  const table = publication.drawn.tables[index]!;
   const alterTable = `ALTER TABLE ${doubleQuoted(known.name)}`;
   const statements: string[] = [];
   const added = new Set<string>();

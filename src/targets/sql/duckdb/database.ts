@@ -7,7 +7,7 @@ import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 
 export interface DuckDb {
-  /** Runs one statement or several; answers the number of rows that the last one changed. */
+  /** Runs one statement or several, and returns the number of rows that the last one changed. */
   run(sql: string): Promise<number>;
   /** Rows by column name; whole numbers beyond 32 bits are bigints. */
   read<T>(sql: string): Promise<T[]>;

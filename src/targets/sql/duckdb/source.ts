@@ -10,9 +10,11 @@ import { storedForm } from '../../../engine/parquet/reading/stored-column.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
-import { readDuckDbLoads } from './ledger.ts';
+import { readFileLoads } from '../database-files/sink.ts';
+import { createDuckDbDriver } from './driver.ts';
 import { foldedName, openDuckDbReader, type DuckDbReader } from './database.ts';
 import { lexicalText, storedValues } from './types.ts';
 import { tableColumns, type NamedColumn } from '../../../adapters/folder/contents/formats.ts';
@@ -28,8 +30,18 @@ export function createDuckDbRowSource(options: DuckDbRowSourceOptions): RowSourc
   return createFileRowSource({
     label: `duckdb:${options.file}`,
     openTables: (model) => openTables(options, model),
-    loads: () => readDuckDbLoads(options.file, `duckdb:${options.file}`, options.busyTimeoutMs),
+    loads: () =>
+      readFileLoads(createDuckDbDriver(), options.file, {
+        label: `duckdb:${options.file}`,
+        busyTimeoutMs: options.busyTimeoutMs,
+      }).catch(noneIfMissing),
   });
+}
+
+/** A file that is missing was loaded by nobody; opening its tables says that it is missing. */
+function noneIfMissing(error: unknown): readonly TargetLoad[] {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+  throw error;
 }
 
 async function openTables(

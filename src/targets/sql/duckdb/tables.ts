@@ -4,29 +4,10 @@ import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { sideTableDefinitions, type SideTableDefinition } from '../../../engine/model/side-tables.ts';
 import { viewMark } from '../../../adapters/row-sinks/made-views.ts';
+import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
 import { foldedName, type DuckDb } from './database.ts';
 
-export interface KnownColumn {
-  readonly name: string;
-  type: string;
-  notNull: boolean;
-  readonly hasDefault: boolean;
-  readonly comment: string | null;
-}
-
-export interface KnownTable {
-  readonly name: string;
-  readonly isView: boolean;
-  /** of a view that a load made: its comment, and the statement that makes it */
-  readonly madeView: { readonly comment: string; readonly statement: string } | null;
-  /** by folded name */
-  readonly columns: Map<string, KnownColumn>;
-}
-
-/** Tables and views of the SQL schema `main`, by folded name. */
-export type KnownTables = Map<string, KnownTable>;
-
-export async function readTables(database: Pick<DuckDb, 'read'>): Promise<KnownTables> {
+export async function readTables(database: Pick<DuckDb, 'read'>): Promise<FoundTables> {
   const rows = await database.read<{
     table: string;
     view: boolean;
@@ -37,19 +18,28 @@ export async function readTables(database: Pick<DuckDb, 'read'>): Promise<KnownT
     nullable: boolean;
     default: string | null;
     comment: string | null;
-  }>(`SELECT c.table_name AS "table", v.view_name IS NOT NULL AS view, v.comment AS said, v.sql, c.column_name AS "column", c.data_type AS type,
+  }>(`SELECT c.table_name AS "table", v.view_name IS NOT NULL AS view, coalesce(v.comment, t.comment) AS said, v.sql, c.column_name AS "column", c.data_type AS type,
              c.is_nullable AS nullable, c.column_default AS default, c.comment
         FROM duckdb_columns() c LEFT JOIN duckdb_views() v ON v.view_oid = c.table_oid AND v.database_oid = c.database_oid
              AND v.schema_oid = c.schema_oid AND v.view_name = c.table_name
+             LEFT JOIN duckdb_tables() t ON t.table_oid = c.table_oid AND t.database_oid = c.database_oid
+             AND t.schema_oid = c.schema_oid AND t.table_name = c.table_name
        WHERE c.database_name = current_database() AND c.schema_name = 'main' ORDER BY c.table_name, c.column_index`);
-  const tables: KnownTables = new Map();
+  const tables: Map<string, FoundTable & { readonly columns: Map<string, FoundColumn> }> = new Map();
   for (const row of rows) {
     const name = foldedName(row.table);
     let table = tables.get(name);
     if (table === undefined) {
       const { said, sql } = row;
-      const madeView = said?.endsWith(viewMark) === true ? { comment: said, statement: sql! } : null;
-      table = { name: row.table, isView: row.view, madeView, columns: new Map() };
+      const statements = said === null ? [] : [sql!, commentOnView(row.table, said)];
+      table = {
+        name: row.table,
+        isView: row.view,
+        comment: said,
+        statement: sql,
+        madeView: row.view && said?.endsWith(viewMark) === true ? { comment: said, statements } : null,
+        columns: new Map(),
+      };
       tables.set(name, table);
     }
     table.columns.set(foldedName(row.column), {
@@ -63,8 +53,12 @@ export async function readTables(database: Pick<DuckDb, 'read'>): Promise<KnownT
   return tables;
 }
 
+export function commentOnView(name: string, comment: string): string {
+  return `COMMENT ON VIEW ${duckdb.quote(name)} IS ${duckdb.literal(comment)}`;
+}
+
 /** Statements that make the tables beside the data, those that are missing. */
-export function sideTableStatements(known: KnownTables, ifNotExists = false): string[] {
+export function sideTableStatements(known: FoundTables, ifNotExists = false): string[] {
   return Object.values(sideTableDefinitions)
     .filter(({ name }) => !known.has(foldedName(name)))
     .flatMap((definition) => sideTable(definition, ifNotExists));

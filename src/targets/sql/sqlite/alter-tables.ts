@@ -3,11 +3,14 @@ import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import { AppError } from '../../../errors.ts';
-import { foldedName } from './database.ts';
+import { foldedName, type SqliteDb } from './database.ts';
 import { changedTable, type ChangedColumn } from './table-text.ts';
-import type { FoundTable } from './tables.ts';
 import { isText, lexicalText, settledType } from './types.ts';
-import { drawModel, runAll, temporaryName, type SqlitePublication } from './publication.ts';
+import { runAll, temporaryName } from '../database.ts';
+import type { FoundTable } from '../found-tables.ts';
+import { drawModel, type Publication } from '../publication.ts';
+
+type SqlitePublication = Publication<SqliteDb>;
 
 /**
  * Missing columns are added, types widened, NOT NULL dropped where a row may leave the column empty; answers the types that the table's
@@ -68,7 +71,7 @@ async function remake(
 ): Promise<void> {
   const name = temporaryName();
   const statement = changedTable(
-    known.sql,
+    known.statement!,
     doubleQuoted(name),
     new Map([...changed].map(([column, { change }]) => [column, change])),
   );
@@ -104,7 +107,7 @@ function listBefore(publication: SqlitePublication, index: number, at: number) {
   const column = plan.model.tables[index]?.columns[at];
   if (column?.type.list !== true || drawn.lists.some((list) => list.owner === index && list.column === at))
     return null;
-  const before = drawModel(plan.model);
+  const before = drawModel(plan.model, sqlite);
   const list = before.lists.find((one) => one.owner === index && one.column === at)!;
   return { table: before.tables[list.table!]!, count: before.tables[index]!.columns[at]!.name };
 }

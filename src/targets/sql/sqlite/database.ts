@@ -9,10 +9,8 @@ import { fileFault } from '../../../adapters/file-staging/faults.ts';
 export type SqliteValue = string | number | bigint | Uint8Array | null;
 
 export interface SqliteDb {
-  /** Runs one statement or several. */
-  run(sql: string): Promise<void>;
-  /** Runs one statement; answers the number of rows that it changed. */
-  change(sql: string): Promise<number>;
+  /** Runs one statement or several, and returns the number of rows that the last one changed, if it changes rows. */
+  run(sql: string): Promise<number>;
   /** Rows by column name; whole numbers are bigints. */
   read<T>(sql: string, ...values: SQLInputValue[]): T[];
   prepare(sql: string): StatementSync;
@@ -121,9 +119,13 @@ function openedDatabase(
     statement.setReadBigInts(true);
     return statement;
   };
+  const changes = database.prepare('SELECT changes() AS changes');
   return {
-    run: (sql) => waiting(sql, () => database.exec(sql)),
-    change: (sql) => waiting(sql, () => Number(withBigInts(sql).run().changes)),
+    run: (sql) =>
+      waiting(sql, () => {
+        database.exec(sql);
+        return Number(changes.get()!['changes']);
+      }),
     read: <T>(sql: string, ...values: SQLInputValue[]) =>
       guarded(() => withBigInts(sql).all(...values) as T[]),
     prepare: (sql) => guarded(() => database.prepare(sql)),

@@ -3,9 +3,11 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { keyIndexes, keyIndexStatement } from '../../../engine/sql/key-indexes.ts';
 import { modelName, physicalName } from '../../../engine/sql/physical-names.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
-import { brokenUnique, foldedName } from './database.ts';
+import { brokenUnique, foldedName, type SqliteDb } from './database.ts';
 import { readTables } from './tables.ts';
-import type { SqlitePublication } from './publication.ts';
+import type { Publication } from '../publication.ts';
+
+type SqlitePublication = Publication<SqliteDb>;
 
 export async function makeIndexes(publication: SqlitePublication): Promise<void> {
   const { database, drawn, made, plan } = publication;

@@ -1,17 +1,28 @@
-/** Staged rows of one table into it, and the items of its lists into theirs. */
+/** Staged rows become rows of a table, the items of their lists rows of the lists' tables. */
 import type { StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
-import { brokenUnique, foldedName } from './database.ts';
-import { converterFor, listItems, stagedRows, type BoundValue, type Converter } from './staged-text.ts';
+import { brokenUnique, foldedName, type SqliteDb } from './database.ts';
+import {
+  converterFor,
+  fieldsOf,
+  listItems,
+  stagedLines,
+  stagedRows,
+  type BoundValue,
+  type Converter,
+} from './staged-text.ts';
 import { isText } from './types.ts';
+import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { documentIdentity } from '../../../adapters/row-sinks/merging.ts';
+import type { MergedDocument } from '../../../ports/rows/merge.ts';
+import type { KeyOffsets } from '../publication.ts';
+import type { Publication } from '../publication.ts';
 import { dropUniqueIndex } from './indexes.ts';
-import type { SqlitePublication } from './publication.ts';
 import { readRow, type ColumnReading } from './row-values.ts';
 
-/** By folded table name: what is added to the keys of this job, which count from 1. */
-export type KeyOffsets = ReadonlyMap<string, bigint>;
+type SqlitePublication = Publication<SqliteDb>;
 
 interface ListTarget {
   /** index of the column in the model */
@@ -29,15 +40,14 @@ const wholeKinds: ReadonlySet<string> = new Set(['smallint', 'integer', 'bigint'
 /** Below it, an offset and a number of 15 digits add up exactly. */
 const highestOffset = 1n << 52n;
 
-/** Answers how many rows were added. `types`: of the table's columns, `itemTypes`: of the items, by index of the drawn list table. */
+/** Returns how many rows of the table were added. */
 export async function insertRows(
   publication: SqlitePublication,
   index: number,
-  types: readonly string[],
-  itemTypes: ReadonlyMap<number, string>,
   offsets: KeyOffsets,
 ): Promise<number> {
   const { plan, drawn, staged, database, signal } = publication;
+  const types = publication.types.get(index)!;
   const table = drawn.tables[index]!;
   const { columns } = plan.model.tables[index]!;
   const reads = columns.map(({ type }, at): ColumnReading => {
@@ -51,7 +61,7 @@ export async function insertRows(
     const isWhole = wholeKinds.has(type.kind) && type.list !== true && !isText(types[at]!);
     return { offset: isWhole ? 0 : null, convert: converterFor(type, types[at]!) };
   });
-  const lists = listTargets(publication, index, itemTypes, offsets);
+  const lists = listTargets(publication, index, offsets);
   for (const list of lists)
     reads[list.column] = { offset: null, convert: (text) => (list.items = listItems(text))?.length ?? null };
   const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
@@ -166,9 +176,8 @@ function shifted(offset: number): Converter {
 }
 
 function listTargets(
-  { drawn, database }: SqlitePublication,
+  { drawn, database, types }: SqlitePublication,
   owner: number,
-  itemTypes: ReadonlyMap<number, string>,
   offsets: KeyOffsets,
 ): ListTarget[] {
   return drawn.lists
@@ -180,9 +189,92 @@ function listTargets(
         column,
         table: name,
         insert: database.prepare(`INSERT INTO ${doubleQuoted(name)} (${names}) VALUES (?, ?, ?, ?)`),
-        convert: converterFor(drawn.model.tables[table!]!.columns[3]!.type, itemTypes.get(table!)!),
+        convert: converterFor(drawn.model.tables[table!]!.columns[3]!.type, types.get(table!)![3]!),
         lastKey: offsets.get(foldedName(name)) ?? 0n,
         items: null,
       };
     });
+}
+
+const namedRows = {
+  documents: null,
+  unmapped: ['parent_table', 'parent_key'],
+  lexical: ['table_name', 'row_key'],
+} as const;
+
+/** Adds rows of a table beside the data. Rows of `_unmapped` and `_lexical` belong to rows of any table, whose keys have offsets of their own. */
+export async function addSideRows(
+  { database, plan, drawn, staged, signal, earlierDocuments, ...publication }: SqlitePublication,
+  side: keyof typeof namedRows,
+  offsets: KeyOffsets,
+): Promise<number> {
+  const merging = side === 'documents' ? publication.merging : null;
+  const merged = new Map(publication.merge.documents.map((one) => [documentIdentity(one), one]));
+  const old =
+    earlierDocuments === null
+      ? new Set<string>()
+      : new Set(
+          database
+            .read<{ key: bigint }>(`SELECT document_key AS key FROM ${earlierDocuments}`)
+            .map(({ key }) => String(key)),
+        );
+  const isHashed = plan.keys === 'hash';
+  const { columns: ofSide } = sideTableDefinitions[side];
+  const columns = merging === null ? ofSide : [...ofSide, ...mergeColumns];
+  const convert = columns.map(({ type }) => converterFor(type, type.kind === 'text' ? 'TEXT' : 'INTEGER'));
+  const shifts = new Map<string, bigint>(
+    plan.model.tables.map(({ name }, index) => [
+      name,
+      offsets.get(foldedName(drawn.tables[index]!.keysOf)) ?? 0n,
+    ]),
+  );
+  // documents that are kept whole hang from themselves
+  const documentShift = offsets.get(sideTableNames.documents) ?? 0n;
+  shifts.set(sideTableNames.documents, documentShift);
+  const [tableAt, keyAt] = (namedRows[side] ?? []).map((name) =>
+    columns.findIndex((one) => one.name === name),
+  );
+  const insert = database.prepareChange(
+    `INSERT INTO ${doubleQuoted(sideTableNames[side])} (${columns.map(({ name }) => doubleQuoted(name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+  );
+  const seen = new Set<string>();
+  let count = 0;
+  for await (const lines of stagedLines(staged.get(side)!.path)) {
+    signal?.throwIfAborted();
+    for (const line of lines) {
+      const fields = fieldsOf(line);
+      if (merging !== null) addMerged(merged, merging.moment, fields);
+      if (isHashed) {
+        // each document once, and what lies beside it once
+        const told = side === 'documents' ? fields[0]! : JSON.stringify(fields);
+        if (old.has(fields[0]!) || seen.has(told)) continue;
+        seen.add(told);
+      }
+      const values: BoundValue[] = fields.map((field, at) => (field === null ? null : convert[at]!(field)));
+      const shift = (at: number, by: bigint): void => {
+        if (fields[at] != null && by > 0n) values[at] = String(BigInt(fields[at]) + by);
+      };
+      shift(0, documentShift);
+      if (keyAt !== undefined) shift(keyAt, shifts.get(fields[tableAt!] ?? '') ?? 0n);
+      insert.run(...values);
+      count += 1;
+    }
+  }
+  return count;
+}
+
+const [nameAt, sha256At] = ['name', 'sha256'].map((name) =>
+  sideTableDefinitions.documents.columns.findIndex((column) => column.name === name),
+) as [number, number];
+
+/** Completes a row of `_documents` with its key in the merge. */
+function addMerged(
+  merged: ReadonlyMap<string, MergedDocument>,
+  moment: string,
+  fields: (string | null)[],
+): void {
+  const document = merged.get(documentIdentity({ name: fields[nameAt]!, written: fields[sha256At]! }));
+  if (document === undefined) throw new Error(`${fields[nameAt]} is not a document of this job`);
+  fields[sha256At] = document.sha256;
+  fields.push(document.key, moment, null);
 }

@@ -24,9 +24,10 @@ import {
   type RowQuery,
 } from '../../../adapters/row-sinks/table-row-source.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from './database.ts';
-import { readSqliteLoads } from './ledger.ts';
+import { readFileLoads } from '../database-files/sink.ts';
+import { sqliteDriver } from './driver.ts';
 import { pagedBlocks } from './row-pages.ts';
-import { readTables, type FoundTable, type FoundTables } from './tables.ts';
+import { readTables, type SqliteTable as FoundTable } from './tables.ts';
 import { lexicalText } from './types.ts';
 
 export interface SqliteRowSourceOptions {
@@ -40,7 +41,7 @@ export function createSqliteRowSource(options: SqliteRowSourceOptions): RowSourc
   const label = `sqlite:${file}`;
   return createTableRowSource({
     label,
-    loads: () => readSqliteLoads(file, label, busyTimeoutMs),
+    loads: () => readFileLoads(sqliteDriver, file, { label, busyTimeoutMs }),
     openTables: (model) => openTables(options, label, model),
     faultOf: (error) =>
       (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -79,7 +80,7 @@ class SqliteTables implements ReadTables<SqliteTable> {
   readonly #database: SqliteDb;
   readonly #model: RelationalModel;
   readonly #drawn: ReturnType<typeof withListTables>;
-  readonly #known: FoundTables;
+  readonly #known: ReadonlyMap<string, FoundTable>;
   readonly #indexes: ReadonlyMap<string, number>;
   readonly #modelHashes: ReadonlyMap<string, string | null>;
   readonly #tables = new Map<string, SqliteTable | null>();

@@ -60,6 +60,12 @@ export function columnComments(sql: string): ReadonlyMap<string, string> {
   return comments;
 }
 
+/** The comment of the table, behind the list of its columns; null if there is none. */
+export function tableComment(sql: string): string | null {
+  const tail = readTableText(sql)?.tail ?? '';
+  return /\/\* ([\s\S]*?) \*\//.exec(withoutStrings(tail))?.[1] ?? null;
+}
+
 function withoutStrings(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"/g, (part) =>
     part.startsWith('/*') ? part : ' ',

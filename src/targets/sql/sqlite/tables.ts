@@ -1,39 +1,23 @@
 /** Tables of a SQLite file: what is there, and how they are made. */
-import { createTable, indexStatements } from '../../../engine/sql/statements.ts';
+import { createTable } from '../../../engine/sql/statements.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
-import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { sideTableDefinitions, type SideTableDefinition } from '../../../engine/model/side-tables.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { viewMark } from '../../../adapters/row-sinks/made-views.ts';
 import { foldedName, type SqliteDb } from './database.ts';
-import { columnComments } from './table-text.ts';
+import type { FoundColumn, FoundTable } from '../found-tables.ts';
+import { columnComments, tableComment } from './table-text.ts';
 
-interface FoundColumn {
-  readonly name: string;
-  /** as it was declared; empty: it was not */
-  readonly type: string;
-  readonly notNull: boolean;
+interface SqliteColumn extends FoundColumn {
   /** place in the primary key, from 1; 0: it is not of it */
   readonly keyPlace: number;
-  readonly hasDefault: boolean;
-  readonly comment: string | null;
 }
 
-export interface FoundTable {
-  readonly name: string;
-  readonly isView: boolean;
-  /** the statement that made it */
-  readonly sql: string;
-  /** of a view that a load made: its comment */
-  readonly madeView: { readonly comment: string } | null;
-  /** by folded name */
-  readonly columns: ReadonlyMap<string, FoundColumn>;
+export interface SqliteTable extends FoundTable {
+  readonly columns: ReadonlyMap<string, SqliteColumn>;
 }
 
-/** Tables and views, by folded name. */
-export type FoundTables = Map<string, FoundTable>;
-
-export function readTables(database: Pick<SqliteDb, 'read'>): FoundTables {
-  const tables: FoundTables = new Map();
+export function readTables(database: Pick<SqliteDb, 'read'>): Map<string, SqliteTable> {
+  const tables: Map<string, SqliteTable> = new Map();
   for (const { name, type, sql } of database.read<{ name: string; type: string; sql: string | null }>(
     `SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
   ))
@@ -47,14 +31,15 @@ function knownTable(
   name: string,
   isView: boolean,
   sql: string,
-): FoundTable {
-  let columns: Map<string, FoundColumn> | null = null;
-  const comment = isView ? /\/\* ([\s\S]*?) \*\//.exec(sql)?.[1] : undefined;
+): SqliteTable {
+  let columns: Map<string, SqliteColumn> | null = null;
+  const comment = isView ? (/\/\* ([\s\S]*?) \*\//.exec(sql)?.[1] ?? null) : tableComment(sql);
   return {
     name,
     isView,
-    sql,
-    madeView: comment?.endsWith(viewMark) === true ? { comment } : null,
+    comment,
+    statement: sql,
+    madeView: isView && comment?.endsWith(viewMark) === true ? { comment, statements: [sql] } : null,
     get columns() {
       if (columns !== null) return columns;
       const comments = isView ? new Map<string, string>() : columnComments(sql);
@@ -81,22 +66,6 @@ function knownTable(
       return columns;
     },
   };
-}
-
-/** Statements that make the tables beside the data, those that are missing. */
-export function sideTableStatements(known: FoundTables): string[] {
-  return Object.values(sideTableDefinitions)
-    .filter(({ name }) => !known.has(foldedName(name)))
-    .flatMap(sideTable);
-}
-
-/** Statements that make one of them. */
-export function sideTable(definition: SideTableDefinition): string[] {
-  const table = physicalSideTable(definition, sqlite);
-  return [
-    createTable(sqlite, table, { sqlSchema: null, ifNotExists: false, foreignKeys: [] }),
-    ...indexStatements(sqlite, null, table),
-  ];
 }
 
 /** The statement that makes a table of the model. Its unique keys are indexes, made when rows are in it: these may break them. */

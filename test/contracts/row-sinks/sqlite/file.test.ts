@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { DatabaseFileOptions } from '../../../../src/targets/sql/database-files/sink.ts';
-import { createSqliteRowSink } from '../../../../src/targets/sql/sqlite/sink.ts';
+import { createSqliteRowSink } from '../../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../../src/targets/sql/sqlite/source.ts';
 import type { RelationalModel } from '../../../../src/engine/model/relational-model.ts';
 import type { Published, SinkPlan } from '../../../../src/ports/rows/sink.ts';

@@ -22,7 +22,7 @@ import { sqlState, type TransactionSql } from '../../client/connect.ts';
 import { readTarget, type OwnCheck } from '../connection/existing-tables.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { runAll } from '../staging/lane.ts';
-import { relation, type Publication } from './publication.ts';
+import { relation, type PostgresPublication } from './publication.ts';
 
 /** what statements on codes can be refused for: values that a type or an index does not take, and names that are taken */
 const refusals = /^(?:22|42|54)/;
@@ -35,7 +35,7 @@ interface CheckedColumn extends CodedColumn {
 }
 
 /** Fills `_codes`, and takes off the checks whose lists have become others. Answers the columns that are to have checks. */
-export async function publishCodes(publication: Publication): Promise<readonly CheckedColumn[]> {
+export async function publishCodes(publication: PostgresPublication): Promise<readonly CheckedColumn[]> {
   const { plan, target, tables, staging, present } = publication;
   const kept = target.checks.length > 0 ? 'check' : target.codes === 'ours' ? 'table' : 'none';
   const choice = plan.codes ?? kept;
@@ -71,7 +71,7 @@ export async function publishCodes(publication: Publication): Promise<readonly C
 }
 
 /** False: what has its name is not ours. */
-async function fillTable(publication: Publication, planned: ModelCodes): Promise<boolean> {
+async function fillTable(publication: PostgresPublication, planned: ModelCodes): Promise<boolean> {
   const { tx, sqlSchema, target, tables, changes } = publication;
   const { name } = codesTable;
   if (target.codes === 'other' || tables.some((table) => table.name === name)) {
@@ -104,7 +104,7 @@ async function fillTable(publication: Publication, planned: ModelCodes): Promise
 
 /** By type, those of earlier loads among them: rows of earlier versions of the schema have theirs. */
 async function codesThere(
-  publication: Publication,
+  publication: PostgresPublication,
   { lists }: ModelCodes,
 ): Promise<ReadonlyMap<string, string[]>> {
   const types = standardLiteral(JSON.stringify([...lists.keys()]));
@@ -117,7 +117,7 @@ async function codesThere(
 
 /** Takes off the checks of loads on that table which are meant; `addCodeChecks` makes them again, or tells that they are gone. */
 export async function dropChecks(
-  publication: Publication,
+  publication: PostgresPublication,
   isMeant: (check: OwnCheck) => boolean,
   table: string,
 ): Promise<void> {
@@ -136,7 +136,7 @@ export async function dropChecks(
 
 /** On columns that this job made or filled anew, and on all others where it asks for checks: where every row has a value of the list. */
 export async function addCodeChecks(
-  publication: Publication,
+  publication: PostgresPublication,
   columns: readonly CheckedColumn[],
 ): Promise<void> {
   const { tx, plan, sqlSchema, tables, target, createdTables, addedColumns, uncheckedColumns, present } =
@@ -179,7 +179,7 @@ interface Check {
 }
 
 async function addChecks(
-  publication: Publication,
+  publication: PostgresPublication,
   table: string,
   checks: readonly Check[],
   taken: Set<string>,
@@ -219,7 +219,7 @@ function shown(value: string): string {
 
 /** By table and name. */
 async function constraintsOf(
-  { tx, sqlSchema }: Publication,
+  { tx, sqlSchema }: PostgresPublication,
   tables: readonly string[],
 ): Promise<Set<string>> {
   const rows = await tx.unsafe<{ table: string; name: string }[]>(

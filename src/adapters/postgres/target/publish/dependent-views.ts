@@ -1,7 +1,7 @@
 /** Views that stand in the way of a column that must become wider: told all at once, with what to do. */
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
-import { relation, type Publication } from './publication.ts';
+import { relation, type PostgresPublication } from './publication.ts';
 
 /** A column of a table that was there before. */
 export interface ColumnChange {
@@ -13,7 +13,7 @@ export interface ColumnChange {
 
 /** AppError `conflict` where views use such columns, themselves or by way of other views: the database changes none of them. */
 export async function refuseForViews(
-  publication: Publication,
+  publication: PostgresPublication,
   table: string,
   changes: readonly ColumnChange[],
 ): Promise<void> {

@@ -15,13 +15,16 @@ import {
 import { ownViews, readTarget, type OwnView } from '../connection/existing-tables.ts';
 import { isOfType } from '../connection/types.ts';
 import { runAll } from '../staging/lane.ts';
-import { relation, type Publication } from './publication.ts';
+import { relation, type PostgresPublication } from './publication.ts';
 
 /** what a definition can be refused for: its text, names that are taken, what depends on it, its size, and locks that others hold too long */
 const refusals = /^(?:0A|22|2B|42|54)|^55P03$/;
 
 /** Drops the views of loads that use these tables (physical names), so that these can be changed; `publishViews` makes them again. */
-export async function setViewsAside(publication: Publication, tables: readonly string[]): Promise<void> {
+export async function setViewsAside(
+  publication: PostgresPublication,
+  tables: readonly string[],
+): Promise<void> {
   const { tx, target, sqlSchema, viewsAside } = publication;
   if (target.views.size === viewsAside.size) return;
   const schema = standardLiteral(sqlSchema);
@@ -40,7 +43,7 @@ export async function setViewsAside(publication: Publication, tables: readonly s
 }
 
 /** Views of loads whose names tables of this model have: they get other ones. */
-export async function dropViewsOfNames(publication: Publication): Promise<void> {
+export async function dropViewsOfNames(publication: PostgresPublication): Promise<void> {
   const { tx, plan, target, tables, viewsAside, changes } = publication;
   const names = tables.map(({ name }) => name).filter((name) => target.views.get(name)?.isFree === true);
   await runAll(
@@ -55,7 +58,7 @@ export async function dropViewsOfNames(publication: Publication): Promise<void> 
 }
 
 /** Makes those that are wanted, over the tables and columns that are there now, and again those that were dropped. */
-export async function publishViews(publication: Publication): Promise<void> {
+export async function publishViews(publication: PostgresPublication): Promise<void> {
   const { plan, target, viewsAside, changes } = publication;
   if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
   const made: string[] = [];
@@ -91,7 +94,7 @@ interface Refused {
 
 /** Null: it is there. One that is there already is replaced where its columns stay, so that what hangs on it may; else made anew. */
 async function makeView(
-  publication: Publication,
+  publication: PostgresPublication,
   [create, ...others]: readonly string[],
   replaced: OwnView | null,
 ): Promise<Refused | null> {
@@ -115,7 +118,7 @@ async function makeView(
 
 /** Statements: the view, its comment, the rights on it. */
 function definition(
-  publication: Publication,
+  publication: PostgresPublication,
   { name, comment, options, grants }: Omit<OwnView, 'isFree'>,
   query: string,
 ): readonly string[] {
@@ -133,7 +136,7 @@ async function viewsOfModel({
   plan,
   tables,
   merge,
-}: Publication): Promise<readonly LoadView[]> {
+}: PostgresPublication): Promise<readonly LoadView[]> {
   const names = tables.map(({ name }) => name);
   const { tables: there } = await readTarget(tx, sqlSchema, [...names, sideTableNames.documents]);
   const columns = await tx.unsafe<(ColumnThere & { readonly table: string })[]>(`

@@ -2,7 +2,7 @@
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sqlState } from '../../client/connect.ts';
 import { runAll } from '../staging/lane.ts';
-import { relation, type Publication } from './publication.ts';
+import { relation, type PostgresPublication } from './publication.ts';
 
 /** Checking a row by itself costs more than ten times its share of a check of the whole table. */
 const wholeTableFactor = 10;
@@ -12,7 +12,7 @@ const bulkRows = 10_000;
  * Takes the foreign keys off tables that many rows go into; they come back, checked, before the end of the transaction.
  * That needs the table for itself: where somebody reads it for longer than a moment, the keys stay.
  */
-export async function loosenForeignKeys(publication: Publication): Promise<void> {
+export async function loosenForeignKeys(publication: PostgresPublication): Promise<void> {
   const { tx, target, staging, tables, present } = publication;
   for (const [index, { name }] of tables.entries()) {
     const staged = staging.get(index)!;
@@ -46,7 +46,7 @@ export async function loosenForeignKeys(publication: Publication): Promise<void>
  * where those that a key refers to come later, it is checked at the end of the transaction, from now on (`DEFERRABLE INITIALLY DEFERRED`), as
  * such keys are in a new target.
  */
-export async function deferTurnedKeys(publication: Publication): Promise<void> {
+export async function deferTurnedKeys(publication: PostgresPublication): Promise<void> {
   const { target, tables, staging } = publication;
   const places = new Map(tables.map(({ name }, at) => [name, at]));
   const turned = target.foreignKeys.filter(({ table, parent, deferrable }) => {

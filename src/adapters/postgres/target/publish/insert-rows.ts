@@ -4,7 +4,7 @@ import { sqlState } from '../../client/connect.ts';
 import { converted } from '../connection/types.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import { dropChecks } from './code-lists.ts';
-import { offsetBehind, relation, type Publication } from './publication.ts';
+import { offsetBehind, relation, type PostgresPublication } from './publication.ts';
 
 export interface RowInsertion {
   readonly staged: StagedTable;
@@ -20,7 +20,7 @@ export interface RowInsertion {
 
 /** Staged rows of a table that was there before; answers how many came. What the schema wants of values and the rows break is taken off. */
 export async function insertRows(
-  publication: Publication,
+  publication: PostgresPublication,
   index: number,
   { staged, offsets, types, known, repeats }: RowInsertion,
 ): Promise<number> {

@@ -8,7 +8,7 @@ import { keyIndexMark } from '../connection/existing-tables.ts';
 import { constraintName } from '../../../../engine/map/names/constraint-name.ts';
 import { runAll } from '../staging/lane.ts';
 import { columnId } from '../../../row-sinks/unfit-columns.ts';
-import type { Publication } from './publication.ts';
+import type { PostgresPublication } from './publication.ts';
 
 /** how the names of staged tables begin, and of what is made with them */
 export const stagedStart = `${ownPrefix}staging_`;
@@ -25,7 +25,7 @@ interface PresentIndex {
  * Makes what tables and columns of this transaction lack, and gives indexes that came with a moved table the name they would have got here.
  * Tables that were there before get theirs only where the job asked for indexes: who took one away has a reason.
  */
-export async function addKeyIndexes(publication: Publication): Promise<void> {
+export async function addKeyIndexes(publication: PostgresPublication): Promise<void> {
   const { plan, tables, createdTables, present, addedColumns, sqlSchema, tx } = publication;
   const choice = plan.indexes ?? 'keys';
   if (choice === 'none') return;
@@ -70,7 +70,7 @@ export async function addKeyIndexes(publication: Publication): Promise<void> {
 
 /** Indexes that find a row by the value of one column: those that begin with it, and hold all rows that have one. */
 async function presentIndexes(
-  { tx, sqlSchema }: Publication,
+  { tx, sqlSchema }: PostgresPublication,
   names: readonly string[],
 ): Promise<readonly PresentIndex[]> {
   return tx.unsafe<PresentIndex[]>(
@@ -85,7 +85,7 @@ async function presentIndexes(
 
 /** The name that is wanted, or, where something has that already, the next one with a number. */
 async function freeNames(
-  { tx, sqlSchema }: Publication,
+  { tx, sqlSchema }: PostgresPublication,
   wanted: readonly string[],
 ): Promise<(usual: string) => string> {
   const found = await tx.unsafe<{ name: string }[]>(

@@ -14,13 +14,13 @@ import type { Merging } from '../../../row-sinks/merging.ts';
 import { addRemoved, nothingRemoved, type RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import { runAll } from '../staging/lane.ts';
 import { PostgresRemoval } from './document-removal.ts';
-import { relation, type Publication } from './publication.ts';
+import { relation, type PostgresPublication } from './publication.ts';
 
 /** documents that one statement takes */
 const documentsPerStatement = 10_000;
 
 /** The merge's `documents`: a table of the job's, with `name`, `written`, `key` and `sha256`; `moment`: an expression. */
-export async function beginMerge(publication: Publication): Promise<Merging<string>> {
+export async function beginMerge(publication: PostgresPublication): Promise<Merging<string>> {
   const { tx, sqlSchema, plan, tables, merge } = publication;
   await addMergeColumns(publication);
   const documents = relation(publication, `${ownPrefix}merged_${randomBytes(4).toString('hex')}`);
@@ -63,12 +63,12 @@ export function mergedDocuments({ documents, moment }: Merging<string>): {
   };
 }
 
-export async function endMerge({ tx }: Publication, { documents }: Merging<string>): Promise<void> {
+export async function endMerge({ tx }: PostgresPublication, { documents }: Merging<string>): Promise<void> {
   await tx.unsafe(`DROP TABLE ${documents}`);
 }
 
 /** Documents that came without a merge are called by their names, and are there since they were read. */
-async function addMergeColumns(publication: Publication): Promise<void> {
+async function addMergeColumns(publication: PostgresPublication): Promise<void> {
   const { tx, sqlSchema, target } = publication;
   const table = physicalSideTable({ ...sideTableDefinitions.documents, columns: mergeColumns }, postgresql);
   const there = target.tables.get(sideTableNames.documents)?.columns;
@@ -82,7 +82,7 @@ async function addMergeColumns(publication: Publication): Promise<void> {
   await tx.unsafe(`UPDATE ${documents} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
 }
 
-async function noteDocuments({ tx, merge }: Publication, table: string): Promise<void> {
+async function noteDocuments({ tx, merge }: PostgresPublication, table: string): Promise<void> {
   await tx.unsafe(
     `CREATE UNLOGGED TABLE ${table} (name text, written text, ${doubleQuoted('key')} text, sha256 text)`,
   );
@@ -96,7 +96,7 @@ async function noteDocuments({ tx, merge }: Publication, table: string): Promise
 }
 
 /** Under the target's lock: later than all that is there, whatever the clock says. */
-async function momentAfterAll(publication: Publication): Promise<string> {
+async function momentAfterAll(publication: PostgresPublication): Promise<string> {
   const [row] = await publication.tx.unsafe<{ moment: string }[]>(
     `SELECT to_char(greatest(date_trunc('milliseconds', clock_timestamp()), max(greatest(valid_from, valid_to)) + interval '1 millisecond') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS moment
        FROM ${relation(publication, sideTableNames.documents)}`,

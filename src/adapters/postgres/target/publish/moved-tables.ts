@@ -6,7 +6,7 @@ import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { runAll } from '../staging/lane.ts';
 import type { StagedTable } from '../staging/staged-table.ts';
 import { stagedStart } from './key-indexes.ts';
-import { relation, type Publication } from './publication.ts';
+import { relation, type PostgresPublication } from './publication.ts';
 import { documentsStatements } from './tables.ts';
 
 export interface TableMove {
@@ -15,7 +15,10 @@ export interface TableMove {
   readonly name: string;
 }
 
-export async function moveStaged(publication: Publication, moves: readonly TableMove[]): Promise<void> {
+export async function moveStaged(
+  publication: PostgresPublication,
+  moves: readonly TableMove[],
+): Promise<void> {
   const { tx, sqlSchema, staging } = publication;
   const statements: string[] = [];
   for (const { staged, name } of moves) {
@@ -41,7 +44,7 @@ export async function moveStaged(publication: Publication, moves: readonly Table
  * In place of the table of documents that this transaction has made, whose keys need not be shifted. False: there was one before, or
  * the staged rows are not to last.
  */
-export async function moveDocuments(publication: Publication, staged: StagedTable): Promise<boolean> {
+export async function moveDocuments(publication: PostgresPublication, staged: StagedTable): Promise<boolean> {
   const { tx, target, merging } = publication;
   const name = sideTableNames.documents;
   if (!staged.form.logged || merging !== null || target.hasDefaultGrants || target.tables.has(name))
@@ -55,7 +58,7 @@ export async function moveDocuments(publication: Publication, staged: StagedTabl
 const usualKeyName = (table: string): string => `${truncateToBytes(table, 58)}_pkey`;
 
 /** A key that was made in staging is named after that; it gets the name that the database would have given it here. */
-async function renameKeys(publication: Publication, moves: readonly TableMove[]): Promise<void> {
+async function renameKeys(publication: PostgresPublication, moves: readonly TableMove[]): Promise<void> {
   const { tx, sqlSchema } = publication;
   const names = JSON.stringify(moves.map(({ name }) => name));
   const keys = await tx.unsafe<{ table: string; name: string }[]>(
@@ -86,7 +89,7 @@ async function renameKeys(publication: Publication, moves: readonly TableMove[])
 }
 
 /** The constraints get the names that the database would have given them here. `tables`: physical names. */
-async function renameRequired(publication: Publication, tables: readonly string[]): Promise<void> {
+async function renameRequired(publication: PostgresPublication, tables: readonly string[]): Promise<void> {
   const { tx, sqlSchema } = publication;
   const found = await tx.unsafe<{ table: string; column: string; name: string; isStaged: boolean }[]>(
     `SELECT t.relname AS table, a.attname AS column, k.conname AS name, starts_with(k.conname, ${standardLiteral(stagedStart)}) AS "isStaged"

@@ -8,14 +8,14 @@ import {
 import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { PostgresRemoval } from './document-removal.ts';
 import { setViewsAside } from './entity-views.ts';
-import { relation, type Publication } from './publication.ts';
+import { relation, type PostgresPublication } from './publication.ts';
 import { runAll } from '../staging/lane.ts';
 
 /**
  * Tables on which nothing hangs are dropped, to be made anew; others (with views, grants, triggers …) are emptied and stay.
  * `oldDocuments`: quoted name for a table of this transaction.
  */
-export async function clearTables(publication: Publication, oldDocuments: string): Promise<void> {
+export async function clearTables(publication: PostgresPublication, oldDocuments: string): Promise<void> {
   const { tx, target, tables, present } = publication;
   const existing = tables.filter((table) => target.tables.has(table.name));
   if (existing.length === 0) return;
@@ -64,7 +64,7 @@ export async function clearTables(publication: Publication, oldDocuments: string
 }
 
 /** Whether another logical schema loaded some of the documents: it may have tables that this one has not. */
-async function areOfOthers(publication: Publication, oldDocuments: string): Promise<boolean> {
+async function areOfOthers(publication: PostgresPublication, oldDocuments: string): Promise<boolean> {
   const [documents, loads] = [sideTableNames.documents, sideTableNames.loads].map((name) =>
     relation(publication, name),
   );
@@ -77,7 +77,7 @@ async function areOfOthers(publication: Publication, oldDocuments: string): Prom
 }
 
 /** Documents go whole. */
-async function removeEarlierRows(publication: Publication, oldDocuments: string): Promise<void> {
+async function removeEarlierRows(publication: PostgresPublication, oldDocuments: string): Promise<void> {
   const { tx, sqlSchema, plan, tables, changes } = publication;
   const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
   for (const [name, count] of Object.entries(await removal.removeEarlier(oldDocuments)))
@@ -90,7 +90,7 @@ async function removeEarlierRows(publication: Publication, oldDocuments: string)
  * False where one has rows of documents that stay: nothing is done.
  */
 async function emptyHangingTables(
-  publication: Publication,
+  publication: PostgresPublication,
   overwritten: readonly string[],
   oldDocuments: string,
 ): Promise<boolean> {
@@ -134,7 +134,7 @@ async function emptyHangingTables(
 
 /** Whether one of the tables has rows of other documents. */
 async function haveRowsThatStay(
-  publication: Publication,
+  publication: PostgresPublication,
   names: readonly string[],
   oldDocuments: string,
 ): Promise<boolean> {
@@ -163,7 +163,7 @@ async function closure(
   return [...found];
 }
 
-async function hasRows(publication: Publication, name: string): Promise<boolean> {
+async function hasRows(publication: PostgresPublication, name: string): Promise<boolean> {
   const [row] = await publication.tx.unsafe<{ found: boolean }[]>(
     `SELECT EXISTS (SELECT FROM ${relation(publication, name)}) AS found`,
   );
@@ -171,7 +171,7 @@ async function hasRows(publication: Publication, name: string): Promise<boolean>
 }
 
 /** Remembers which documents the rows came from: those that rows name, and those that earlier jobs of this model loaded. */
-async function noteDocuments(publication: Publication, oldDocuments: string): Promise<void> {
+async function noteDocuments(publication: PostgresPublication, oldDocuments: string): Promise<void> {
   const { tx, plan, target, tables } = publication;
   const documents = relation(publication, sideTableNames.documents);
   const others = await tx.unsafe(documentsOfOthersQuery(plan, (name) => relation(publication, name)));
@@ -193,7 +193,7 @@ async function noteDocuments(publication: Publication, oldDocuments: string): Pr
 }
 
 /** A document stays while rows of other models refer to it. */
-async function removeDocuments(publication: Publication, oldDocuments: string): Promise<void> {
+async function removeDocuments(publication: PostgresPublication, oldDocuments: string): Promise<void> {
   const { tx } = publication;
   const [documents, unmapped, lexical] = [
     sideTableNames.documents,

@@ -25,7 +25,7 @@ export interface Insertion {
   readonly added: number;
 }
 
-export interface Publication {
+export interface PostgresPublication {
   readonly tx: TransactionSql;
   readonly sqlSchema: string;
   readonly plan: SinkPlan;
@@ -73,7 +73,7 @@ export interface Publication {
 
 /** What has been done in a transaction that has just begun. */
 export function nothingDone(): Pick<
-  Publication,
+  PostgresPublication,
   | 'createdTables'
   | 'rekeyed'
   | 'keyed'
@@ -113,7 +113,7 @@ export function reportOf({
   brokenKeys,
   keys,
   indexes,
-}: Publication): Omit<Published, 'rows' | 'already'> {
+}: PostgresPublication): Omit<Published, 'rows' | 'already'> {
   const { count, elapsedMs } = indexes;
   return {
     changes,
@@ -126,7 +126,7 @@ export function reportOf({
 
 /** Quoted: what says at which offset the times of a column are written; null: nothing. `isThere`: of a column of the target, by name. */
 export function offsetBehind(
-  { plan, tables }: Pick<Publication, 'plan' | 'tables'>,
+  { plan, tables }: Pick<PostgresPublication, 'plan' | 'tables'>,
   index: number,
   at: number,
   isThere: (name: string) => boolean,
@@ -137,6 +137,6 @@ export function offsetBehind(
 }
 
 /** Quoted, with the target's SQL schema. */
-export function relation(publication: Publication, table: string): string {
+export function relation(publication: PostgresPublication, table: string): string {
   return `${doubleQuoted(publication.sqlSchema)}.${doubleQuoted(table)}`;
 }

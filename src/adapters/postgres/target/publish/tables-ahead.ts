@@ -2,7 +2,7 @@
 import type { SinkPlan } from '../../../../ports/rows/sink.ts';
 import type { Sql, TransactionSql } from '../../client/connect.ts';
 import type { StagingArea } from '../staging/area.ts';
-import type { Publication } from './publication.ts';
+import type { PostgresPublication } from './publication.ts';
 import { finishTables, makeSideTables, makeTables } from './tables.ts';
 
 /** each takes several locks of a table that PostgreSQL keeps in fixed memory */
@@ -13,7 +13,7 @@ export async function makeTablesAhead(
   sql: Sql,
   plan: SinkPlan,
   staging: StagingArea,
-  begin: (tx: TransactionSql) => Promise<Publication>,
+  begin: (tx: TransactionSql) => Promise<PostgresPublication>,
 ): Promise<void> {
   if (!plan.allTables && plan.saveMode !== 'write-schema') return;
   const empty = plan.model.tables.flatMap((_, index) => (staging.get(index)!.rows === 0 ? [index] : []));

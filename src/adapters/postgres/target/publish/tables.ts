@@ -11,7 +11,7 @@ import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../client/connect.ts';
 import { columnId } from '../../../row-sinks/unfit-columns.ts';
-import { offsetBehind, relation, type Publication } from './publication.ts';
+import { offsetBehind, relation, type PostgresPublication } from './publication.ts';
 import { addKeyIndexes } from './key-indexes.ts';
 import { converted, settledType } from '../connection/types.ts';
 import { hasValues } from '../connection/zones.ts';
@@ -25,7 +25,7 @@ const sideTableList: readonly PhysicalTable[] = Object.values(sideTableDefinitio
 );
 
 /** The tables beside the data, those that are missing. */
-export async function makeSideTables(publication: Publication): Promise<void> {
+export async function makeSideTables(publication: PostgresPublication): Promise<void> {
   const { tx, sqlSchema, target } = publication;
   const statements = sideTableList
     .filter((table) => !target.tables.has(table.name))
@@ -38,7 +38,7 @@ export async function makeSideTables(publication: Publication): Promise<void> {
 }
 
 /** What the table of documents has beside its rows; its primary key, too, unless it `isKeyed`. */
-export function documentsStatements(publication: Publication, isKeyed: boolean): string[] {
+export function documentsStatements(publication: PostgresPublication, isKeyed: boolean): string[] {
   const table = sideTableList.find(({ name }) => name === sideTableNames.documents)!;
   return [
     ...(isKeyed ? [] : [`ALTER TABLE ${relation(publication, table.name)} ADD ${primaryKey(table)}`]),
@@ -48,7 +48,10 @@ export function documentsStatements(publication: Publication, isKeyed: boolean):
 }
 
 /** Empty tables of the model. They get their keys with the others, but for hashed keys, which tell rows that are there by them. */
-export async function makeTables(publication: Publication, indexes: readonly number[]): Promise<void> {
+export async function makeTables(
+  publication: PostgresPublication,
+  indexes: readonly number[],
+): Promise<void> {
   const statements = indexes.map((index) => {
     const table = publication.tables[index]!;
     const columns = table.columns.map((column, at) => {
@@ -68,7 +71,7 @@ export async function makeTables(publication: Publication, indexes: readonly num
  * where a row may leave the column empty. `incoming`: the types of the staged columns, as `format_type` writes them.
  */
 export async function adaptTable(
-  publication: Publication,
+  publication: PostgresPublication,
   index: number,
   incoming: ReadonlyMap<string, string>,
 ): Promise<void> {
@@ -129,7 +132,7 @@ export async function adaptTable(
 
 /** Whether a column without a time zone can take one, as it has no value yet. */
 async function showsInstants(
-  { tx, sqlSchema }: Publication,
+  { tx, sqlSchema }: PostgresPublication,
   table: string,
   known: { readonly name: string; readonly type: string },
   incoming: string,
@@ -140,7 +143,7 @@ async function showsInstants(
 }
 
 /** Primary keys, NOT NULL, unique keys, foreign keys, indexes and comments of the tables that this transaction made. */
-export async function finishTables(publication: Publication): Promise<void> {
+export async function finishTables(publication: PostgresPublication): Promise<void> {
   const { tx, sqlSchema, plan } = publication;
   const comments: string[] = [];
   const keys: string[] = [];
@@ -183,7 +186,7 @@ export function keyAlterations(
 }
 
 /** A natural key is wanted, not demanded: rows that break it are loaded, and the key is left out. */
-async function addUniqueKeys(publication: Publication, table: PhysicalTable): Promise<void> {
+async function addUniqueKeys(publication: PostgresPublication, table: PhysicalTable): Promise<void> {
   for (const key of table.uniqueKeys) {
     const columns = key.columns.map(doubleQuoted).join(', ');
     try {
@@ -205,7 +208,7 @@ async function addUniqueKeys(publication: Publication, table: PhysicalTable): Pr
  * Foreign keys of which one end is new, be it the column alone; a key whose parent does not exist yet waits for the job that makes it. Others
  * that are missing stay so: who took one away has a reason.
  */
-async function addForeignKeys(publication: Publication): Promise<void> {
+async function addForeignKeys(publication: PostgresPublication): Promise<void> {
   const { createdTables, addedColumns, present, rekeyed, target } = publication;
   const known = new Set(target.foreignKeys.map((key) => JSON.stringify([key.table, key.column, key.parent])));
   const statements: string[] = [];

@@ -1,10 +1,10 @@
 /** Whether a table took all rows: its owner's triggers and rules may keep some out, or put them elsewhere, and policies hide them. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { AppError } from '../../../../errors.ts';
-import { relation, type Insertion, type Publication } from './publication.ts';
+import { relation, type Insertion, type PostgresPublication } from './publication.ts';
 
 /** AppError `conflict` where a row is not there; what triggers made of its values is the owner's own. */
-export async function checkTaken(publication: Publication, insertion: Insertion): Promise<void> {
+export async function checkTaken(publication: PostgresPublication, insertion: Insertion): Promise<void> {
   const { key, stagedRows, added } = insertion;
   // of hashed keys those that are there already are left out
   const isWhole = publication.plan.keys === 'hash' || added === stagedRows;
@@ -14,7 +14,7 @@ export async function checkTaken(publication: Publication, insertion: Insertion)
 }
 
 /** Once more at the end: triggers of any table, those that wait for the end of the transaction too, may have taken rows away. */
-export async function checkStillThere(publication: Publication): Promise<void> {
+export async function checkStillThere(publication: PostgresPublication): Promise<void> {
   const { target, tx, insertions, moved } = publication;
   if (!target.hasEventTriggers && !target.tables.values().some((table) => table.hasOwnCode)) return;
   // a trigger may have put off again what is to run at the end
@@ -32,7 +32,7 @@ export async function checkStillThere(publication: Publication): Promise<void> {
 
 /** The same for a table without keys. `columns`: quoted; `given`: the query whose rows went into them. */
 export async function checkSideTaken(
-  publication: Publication,
+  publication: PostgresPublication,
   { table, columns, given }: { readonly table: string; readonly columns: string; readonly given: string },
 ): Promise<void> {
   if (!hasOwnCode(publication, table)) return;
@@ -47,7 +47,7 @@ export async function checkSideTaken(
 
 /** The same for rows that stand for something: each of the values must be in the column. */
 export async function checkNamed(
-  publication: Publication,
+  publication: PostgresPublication,
   table: string,
   column: string,
   values: readonly string[],
@@ -60,11 +60,11 @@ export async function checkNamed(
   if (missing > 0) throw keptOut(table, missing, values.length);
 }
 
-function hasOwnCode({ target }: Publication, table: string): boolean {
+function hasOwnCode({ target }: PostgresPublication, table: string): boolean {
   return target.hasEventTriggers || target.tables.get(table)?.hasOwnCode === true;
 }
 
-async function checkThere(publication: Publication, insertion: Insertion): Promise<void> {
+async function checkThere(publication: PostgresPublication, insertion: Insertion): Promise<void> {
   const { table, key, offset, staged, stagedRows } = insertion;
   const name = doubleQuoted(key!);
   const [{ missing }] = (await publication.tx.unsafe(

@@ -1,7 +1,7 @@
 /** The publishing transaction: from staged rows to rows of the target, all at once. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { sideTableDefinitions, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { offsetBehind, relation, type Publication } from './publication.ts';
+import { offsetBehind, relation, type PostgresPublication } from './publication.ts';
 import { unconvertedValues } from '../staging/unconverted-values.ts';
 import { checkNamed, checkSideTaken, checkStillThere, checkTaken } from './taken-rows.ts';
 import { deferTurnedKeys, loosenForeignKeys } from './foreign-keys.ts';
@@ -24,7 +24,7 @@ import { runAll } from '../staging/lane.ts';
 
 /** Rows added by table name of the model. */
 export async function publishRows(
-  publication: Publication,
+  publication: PostgresPublication,
   oldDocuments: string,
 ): Promise<Record<string, number>> {
   const { plan, staging, tables, target } = publication;
@@ -102,7 +102,10 @@ function sumOf(counts: Readonly<Record<string, number>>): number {
 }
 
 /** No document is there already: any row whose key is taken would be lost. */
-function checkKeysDiffer({ plan, staging }: Publication, added: Readonly<Record<string, number>>): void {
+function checkKeysDiffer(
+  { plan, staging }: PostgresPublication,
+  added: Readonly<Record<string, number>>,
+): void {
   for (const [index, { name }] of plan.model.tables.entries()) {
     const staged = staging.get(index)!;
     if (staged.created && added[name] !== staged.rows) throw keysMeet(name);
@@ -113,7 +116,7 @@ function checkKeysDiffer({ plan, staging }: Publication, added: Readonly<Record<
  * By physical table name, `_documents` among them: what is added to this job's keys. No key is given twice, also where the rows that
  * had it are gone: the counter outlives rows and tables.
  */
-async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string, number>> {
+async function keyOffsets(publication: PostgresPublication): Promise<ReadonlyMap<string, number>> {
   const { tx, plan, tables, present, countedFrom } = publication;
   if (plan.keys === 'hash') return new Map();
   const filled = tables.filter((_, index) => publication.staging.get(index)!.created);
@@ -142,7 +145,7 @@ async function keyOffsets(publication: Publication): Promise<ReadonlyMap<string,
 }
 
 /** Columns with a value that their type cannot hold become text, or a wider number, and take it. */
-async function widenStaged(publication: Publication): Promise<void> {
+async function widenStaged(publication: PostgresPublication): Promise<void> {
   const { tx, staging, tables, widened, nullAllowed } = publication;
   if (widened.size === 0) return;
   const source = staging.get(unconvertedValues)!;
@@ -168,14 +171,14 @@ async function widenStaged(publication: Publication): Promise<void> {
   }
 }
 
-async function hasNulls(tx: Publication['tx'], relation: string, column: string): Promise<boolean> {
+async function hasNulls(tx: PostgresPublication['tx'], relation: string, column: string): Promise<boolean> {
   const [row] = await tx.unsafe<[{ found: boolean }]>(
     `SELECT EXISTS (SELECT 1 FROM ${relation} WHERE ${column} IS NULL) AS found`,
   );
   return row.found;
 }
 
-async function stagedTypes(publication: Publication): Promise<Map<string, Map<string, string>>> {
+async function stagedTypes(publication: PostgresPublication): Promise<Map<string, Map<string, string>>> {
   const staged = [...publication.staging.entries()]
     .map(([, table]) => table)
     .filter((table) => table.created);
@@ -184,7 +187,7 @@ async function stagedTypes(publication: Publication): Promise<Map<string, Map<st
 
 /** Column types by table and column name, as `format_type` writes them. */
 async function typesOf(
-  publication: Publication,
+  publication: PostgresPublication,
   staged: readonly StagedTable[],
 ): Promise<Map<string, Map<string, string>>> {
   const types = new Map<string, Map<string, string>>(staged.map((table) => [table.name, new Map()]));
@@ -201,7 +204,7 @@ async function typesOf(
 
 /** A staged table can become the target's own where no key in it needs to be shifted. */
 function canMove(
-  publication: Publication,
+  publication: PostgresPublication,
   index: number,
   staged: StagedTable,
   offsets: ReadonlyMap<string, number>,
@@ -211,7 +214,7 @@ function canMove(
   return tables[index]!.keyOwners.values().every((owner) => !offsets.has(owner));
 }
 
-async function moveTables(publication: Publication, indexes: readonly number[]): Promise<void> {
+async function moveTables(publication: PostgresPublication, indexes: readonly number[]): Promise<void> {
   const { tables, staging } = publication;
   const moves = indexes.map((index) => ({ staged: staging.get(index)!, name: tables[index]!.name }));
   await moveStaged(publication, moves);
@@ -223,7 +226,7 @@ async function moveTables(publication: Publication, indexes: readonly number[]):
 }
 
 /** A table may be there by now that was not when the job began: it takes rows, and the staged one that others refer to is dropped. */
-async function dropStrayReferences(publication: Publication): Promise<void> {
+async function dropStrayReferences(publication: PostgresPublication): Promise<void> {
   const { moved, staging, tables, tx } = publication;
   for (const { table, reference } of strayReferences(moved, (key) => staging.get(key)!)) {
     const { name } = tables[table.key as number]!;
@@ -236,7 +239,10 @@ async function dropStrayReferences(publication: Publication): Promise<void> {
 
 const notMerged = { columns: '', values: '', sha256: 'd.sha256', join: '' };
 
-async function addDocuments(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<number> {
+async function addDocuments(
+  publication: PostgresPublication,
+  offsets: ReadonlyMap<string, number>,
+): Promise<number> {
   const { tx, plan, staging } = publication;
   const staged = staging.get('documents')!;
   if (!staged.created) return 0;
@@ -271,7 +277,7 @@ async function addDocuments(publication: Publication, offsets: ReadonlyMap<strin
 }
 
 /** That loads made them; none of their keys was counted. */
-async function noteTables(publication: Publication, names: readonly string[]): Promise<void> {
+async function noteTables(publication: PostgresPublication, names: readonly string[]): Promise<void> {
   await publication.tx.unsafe(
     `INSERT INTO ${relation(publication, sideTableNames.keys)} (table_name, last_value)
      SELECT name, 0 FROM jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb) name ON CONFLICT (table_name) DO NOTHING`,
@@ -280,7 +286,10 @@ async function noteTables(publication: Publication, names: readonly string[]): P
 }
 
 /** `_unmapped` and `_lexical` name rows of any table: each with its own shift. */
-async function addSideRows(publication: Publication, offsets: ReadonlyMap<string, number>): Promise<void> {
+async function addSideRows(
+  publication: PostgresPublication,
+  offsets: ReadonlyMap<string, number>,
+): Promise<void> {
   const { plan, tables, staging } = publication;
   const shifts = tables.flatMap((table, index) => {
     const offset = staging.get(index)!.created ? (offsets.get(table.keysOf) ?? 0) : 0;
@@ -319,7 +328,7 @@ async function addSideRows(publication: Publication, offsets: ReadonlyMap<string
 }
 
 /** Columns that are text in the target, and not in the model, say what documents say. */
-async function writeTexts(publication: Publication): Promise<void> {
+async function writeTexts(publication: PostgresPublication): Promise<void> {
   const { plan, staging, tables, target, tx, turnedToText, createdTables, widened } = publication;
   const hasWritten = staging.get('lexical')!.created;
   const found = textColumns(plan.model, tables, hasWritten, (index, at) => {
@@ -340,7 +349,7 @@ async function writeTexts(publication: Publication): Promise<void> {
 }
 
 /** `_keys`: the highest key ever given out, of every table that took rows. */
-async function keepKeys(publication: Publication): Promise<void> {
+async function keepKeys(publication: PostgresPublication): Promise<void> {
   const { plan, tables, staging } = publication;
   const highest = tables.flatMap((table, index) => {
     const key = staging.get(index)!.created ? table.primaryKey[0] : undefined;

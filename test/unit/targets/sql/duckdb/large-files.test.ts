@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDuckDbRowSink } from '../../../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../../../src/targets/sql/duckdb/driver.ts';
 import { duckDbReader } from '../../../../contracts/row-sinks/readers.ts';
 import { libraryPlan, libraryRows, writeLibrary } from '../../../../contracts/targets/library-rows.ts';
 import { at } from '../../../engine/sql/library-model.ts';

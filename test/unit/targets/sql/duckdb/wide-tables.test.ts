@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDuckDbRowSink } from '../../../../../src/targets/sql/duckdb/sink.ts';
+import { createDuckDbRowSink } from '../../../../../src/targets/sql/duckdb/driver.ts';
 import { createDuckDbRowSource } from '../../../../../src/targets/sql/duckdb/source.ts';
 import { compareXml } from '../../../../support/documents/canonical-xml.ts';
 import { wideDocument, wideXsd } from '../../../../support/documents/wide.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSqlite } from '../../../../../src/targets/sql/sqlite/database.ts';
-import { createSqliteRowSink } from '../../../../../src/targets/sql/sqlite/sink.ts';
+import { createSqliteRowSink } from '../../../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../../../src/targets/sql/sqlite/source.ts';
 import { compareXml } from '../../../../support/documents/canonical-xml.ts';
 import { listsXsd } from '../../../../support/documents/lists.ts';

@@ -1,0 +1,112 @@
+/** Staged CSV becomes rows of tables, each by one statement. */
+import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
+import type { KeyOffsets } from '../publication.ts';
+import type { Publication } from '../publication.ts';
+import type { Incoming } from './alter-tables.ts';
+import { stagedColumn, stagedRows, stagedValue, type StagedCsv } from './csv-import.ts';
+import { foldedName, type DuckDb } from './database.ts';
+import { columnSqlType } from './types.ts';
+
+/** Adds the staged rows of a table of the model. `incoming`: what its columns need. */
+export async function insertRows(
+  publication: Publication<DuckDb>,
+  index: number,
+  incoming: readonly Incoming[],
+  offsets: KeyOffsets,
+): Promise<number> {
+  const { database, plan } = publication;
+  const csv = publication.staged.get(index)!;
+  const types = publication.types.get(index)!;
+  const table = publication.drawn.tables[index]!;
+  const keyAt = table.columns.findIndex(({ name }) => table.primaryKey.includes(name));
+  const values = table.columns.map(({ name }, at) => {
+    const owner = table.keyOwners.get(name);
+    const offset = owner === undefined ? 0n : (offsets.get(foldedName(owner)) ?? 0n);
+    const { type } = plan.model.tables[index]!.columns[at]!;
+    const isText = publication.textRows.get(columnId(index, at));
+    const texts = isText === undefined ? undefined : { keys: isText, key: stagedColumn(keyAt) };
+    const value = stagedValue(stagedColumn(at), type, types[at]!, incoming[at]!.digits, texts);
+    return offset === 0n ? value : `${value} + ${offset}`;
+  });
+  const columns = table.columns.map(({ name }) => doubleQuoted(name)).join(', ');
+  const into = `INSERT INTO ${doubleQuoted(table.name)} (${columns})`;
+  if (plan.keys === 'hash' && keyAt >= 0) {
+    return database.run(
+      `${into} SELECT ${values.join(', ')} FROM (${newRows(csv, keyAt, table.name, table.primaryKey[0]!)})`,
+    );
+  }
+  return database.run(`${into} SELECT ${values.join(', ')} FROM ${stagedRows(csv)}`);
+}
+
+/** Staged rows whose key is not there yet, each key once. */
+function newRows(csv: StagedCsv, keyAt: number, table: string, key: string): string {
+  const staged = stagedColumn(keyAt);
+  return `SELECT DISTINCT ON (${staged}) s.* FROM ${stagedRows(csv)} s
+    WHERE NOT EXISTS (SELECT 1 FROM ${doubleQuoted(table)} t WHERE t.${doubleQuoted(key)} = s.${staged}::BIGINT)`;
+}
+
+/** Adds the staged rows of `_documents`, with their keys if documents are merged. */
+export async function addDocuments(publication: Publication<DuckDb>, offsets: KeyOffsets): Promise<number> {
+  const { database, driver, plan, staged } = publication;
+  const csv = staged.get('documents')!;
+  const { columns, primaryKey } = sideTableDefinitions.documents;
+  const documents = sideTableNames.documents;
+  const offset = offsets.get(documents) ?? 0n;
+  const values = columns.map(({ type }, at) => stagedValue(stagedColumn(at), type, columnSqlType(type)));
+  if (offset > 0n) values[0] += ` + ${offset}`;
+  const source = plan.keys === 'hash' ? `(${newRows(csv, 0, documents, primaryKey[0]!)})` : stagedRows(csv);
+  const names = columns.map(({ name }) => doubleQuoted(name));
+  const { merging } = publication;
+  if (merging === null)
+    return database.run(
+      `INSERT INTO ${doubleQuoted(documents)} (${names.join(', ')}) SELECT ${values.join(', ')} FROM ${source}`,
+    );
+  const [name, sha256] = ['name', 'sha256'].map((wanted) =>
+    columns.findIndex((column) => column.name === wanted),
+  ) as [number, number];
+  values[sha256] = 'm.sha256';
+  return database.run(
+    `INSERT INTO ${doubleQuoted(documents)} (${names.join(', ')}, key, valid_from) SELECT ${values.join(', ')}, m.key, ${driver.instant(merging.moment)}
+       FROM ${source} s JOIN ${merging.documents} m ON m.name = s.${stagedColumn(name)} AND m.written = s.${stagedColumn(sha256)}`,
+  );
+}
+
+/** Adds rows of `_unmapped` or `_lexical`. They belong to rows of any table, whose keys have offsets of their own. */
+export async function addSideRows(
+  publication: Publication<DuckDb>,
+  side: 'unmapped' | 'lexical',
+  offsets: KeyOffsets,
+): Promise<number> {
+  const { database, plan, drawn, staged, earlierDocuments } = publication;
+  const shifts = plan.model.tables.flatMap(({ name }, index) => {
+    const offset = offsets.get(foldedName(drawn.tables[index]!.keysOf)) ?? 0n;
+    return offset === 0n ? [] : [`(${standardLiteral(name)}, ${offset})`];
+  });
+  const documentShift = offsets.get(sideTableNames.documents) ?? 0n;
+  // documents that are kept whole hang from themselves
+  if (documentShift > 0n) shifts.push(`(${standardLiteral(sideTableNames.documents)}, ${documentShift})`);
+  const csv = staged.get(side)!;
+  const [tableColumn, keyColumn] =
+    side === 'unmapped' ? (['parent_table', 'parent_key'] as const) : (['table_name', 'row_key'] as const);
+  const { columns } = sideTableDefinitions[side];
+  const values = columns.map(({ name, type }, at) => {
+    const value = stagedValue(`s.${stagedColumn(at)}`, type, columnSqlType(type));
+    if (name === 'document_key') return `${value} + ${documentShift}`;
+    return name === keyColumn && shifts.length > 0 ? `${value} + coalesce(o.shift, 0)` : value;
+  });
+  const tableAt = columns.findIndex(({ name }) => name === tableColumn);
+  const join =
+    shifts.length === 0
+      ? ''
+      : ` LEFT JOIN (VALUES ${shifts.join(', ')}) o (name, shift) ON o.name = s.${stagedColumn(tableAt)}`;
+  const isNew =
+    earlierDocuments === null
+      ? ''
+      : ` WHERE s.${stagedColumn(0)}::BIGINT NOT IN (SELECT document_key FROM ${earlierDocuments})`;
+  return database.run(
+    `INSERT INTO ${doubleQuoted(sideTableNames[side])}
+     SELECT ${plan.keys === 'hash' ? 'DISTINCT ' : ''}${values.join(', ')} FROM ${stagedRows(csv)} s${join}${isNew}`,
+  );
+}

@@ -1,0 +1,77 @@
+/** The tables and views that a job finds in a target, and whether it can add its rows to them. */
+import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
+import type { RelationalModel } from '../../engine/model/relational-model.ts';
+import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { physicalName } from '../../engine/sql/physical-names.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { AppError } from '../../errors.ts';
+import { refusePreRelease } from '../../adapters/row-sinks/pre-release.ts';
+import type { Dialect } from '../../engine/sql/dialect.ts';
+
+/** How the database writes names and compares them. */
+export interface SqlNames {
+  readonly dialect: Dialect;
+  /** Returns a name as the database compares it with others. */
+  foldedName(name: string): string;
+}
+
+export interface FoundColumn {
+  readonly name: string;
+  /** as the database writes it */
+  readonly type: string;
+  readonly notNull: boolean;
+  readonly hasDefault: boolean;
+  readonly comment: string | null;
+}
+
+export interface FoundTable {
+  readonly name: string;
+  readonly isView: boolean;
+  readonly comment: string | null;
+  /** the statement that made it, where the database keeps its text */
+  readonly statement: string | null;
+  /** For a view that a load made: its comment, and the statements that make it again. Else null. */
+  readonly madeView: { readonly comment: string; readonly statements: readonly string[] } | null;
+  /** by folded name, in the table's order */
+  readonly columns: ReadonlyMap<string, FoundColumn>;
+}
+
+/** Tables and views by folded name. */
+export type FoundTables = Map<string, FoundTable>;
+
+/**
+ * Throws AppError `conflict` if a name that the job needs is a view of somebody else, if a version before 1.0 made the target, if a table
+ * beside the data lacks a column, or if another logical schema made a table, whose rows have other keys. A table that is overwritten may have
+ * any keys.
+ */
+export function checkFoundTables(
+  { dialect, foldedName }: SqlNames,
+  label: string,
+  known: FoundTables,
+  drawn: { readonly model: RelationalModel; readonly tables: readonly PhysicalTable[] },
+  isOverwritten: boolean,
+): void {
+  for (const name of [...drawn.tables.map((table) => table.name), ...Object.values(sideTableNames)]) {
+    const there = known.get(foldedName(name));
+    if (there?.isView === true && there.madeView === null)
+      throw new AppError('conflict', `${label}: ${name} exists and is not a table.`);
+  }
+  refusePreRelease(label, (name) => known.get(name)?.columns);
+  for (const { name, columns } of Object.values(sideTableDefinitions)) {
+    const there = known.get(name);
+    const missing = there === undefined ? undefined : columns.find((one) => !there.columns.has(one.name));
+    if (missing !== undefined)
+      throw new AppError(
+        'conflict',
+        `${label}: ${name} has no column ${missing.name}: another program made it, or it was changed by hand. Name another target, or put the column back.`,
+      );
+  }
+  if (isOverwritten) return;
+  for (const [index, { columns }] of drawn.model.tables.entries()) {
+    const { name } = drawn.tables[index]!;
+    const table = known.get(foldedName(name));
+    if (table === undefined || table.isView) continue;
+    const has = (key: string): boolean => table.columns.has(foldedName(physicalName(dialect, key)));
+    if (hasOtherKeys(columns, has)) throw new AppError('conflict', otherKeysMessage(label, name));
+  }
+}

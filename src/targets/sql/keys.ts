@@ -1,0 +1,98 @@
+/** Row keys that count: where this job's keys begin, and the table `_keys`, which remembers the highest key of every table. */
+import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { runAll, type SqlDatabase } from './database.ts';
+import type { KeyOffsets } from './publication.ts';
+import type { Publication } from './publication.ts';
+
+const tablesPerQuery = 200;
+
+/**
+ * Returns the offsets of tables with keys in use. No key is given out twice, not even after its row was removed, because `_keys` outlives rows and
+ * tables. Keys that follow from the content of documents have no offsets, but items of lists are always numbered.
+ */
+export async function keyOffsets<Database extends SqlDatabase>(
+  publication: Publication<Database>,
+): Promise<KeyOffsets> {
+  const { database, driver, plan, drawn, known } = publication;
+  const { quote, literal } = driver.dialect;
+  const offsets = new Map<string, bigint>();
+  const raise = (name: string, key: bigint | number | null): void => {
+    const folded = driver.foldedName(name);
+    if (key !== null && BigInt(key) > (offsets.get(folded) ?? 0n)) offsets.set(folded, BigInt(key));
+  };
+  const lists = new Set(
+    drawn.tables.slice(plan.model.tables.length).map(({ name }) => driver.foldedName(name)),
+  );
+  const isNumbered = (name: string): boolean =>
+    plan.keys === 'sequence' || lists.has(driver.foldedName(name));
+  // two versions of a model may write a table's name in other cases of letters
+  const counters = await database.read<{ name: string; last: bigint | number }>(
+    `SELECT table_name AS name, last_value AS last FROM ${quote(sideTableNames.keys)}`,
+  );
+  for (const { name, last } of counters) if (isNumbered(name)) raise(name, last);
+  const queries = keyedTables(drawn.tables)
+    .filter(([name]) => known.has(driver.foldedName(name)) && isNumbered(name))
+    .map(([name, key]) => `SELECT ${literal(name)} AS name, max(${quote(key)}) AS last FROM ${quote(name)}`);
+  for (let from = 0; from < queries.length; from += tablesPerQuery) {
+    const highest = await database.read<{ name: string; last: bigint | number | null }>(
+      queries.slice(from, from + tablesPerQuery).join(' UNION ALL '),
+    );
+    for (const { name, last } of highest) raise(name, last);
+  }
+  return offsets;
+}
+
+/** Notes the highest key of every table that took rows. If keys follow from the documents, `_keys` only says that loads made the table. */
+export async function keepKeys<Database extends SqlDatabase>({
+  database,
+  driver,
+  plan,
+  drawn,
+  staged,
+  known,
+  made,
+}: Publication<Database>): Promise<void> {
+  const { quote, literal } = driver.dialect;
+  const filled = drawn.tables.filter(({ name }, index) =>
+    index < plan.model.tables.length
+      ? staged.has(index)
+      : made.has(index) || known.has(driver.foldedName(name)),
+  );
+  const highest = (name: string, key: string): string =>
+    plan.keys === 'hash' ? '0 AS last' : `max(${quote(key)}) AS last FROM ${quote(name)}`;
+  await runAll(
+    database,
+    keyedTables(filled)
+      .filter(([name]) => name !== sideTableNames.documents || staged.has('documents'))
+      .map(
+        ([name, key]) =>
+          `INSERT INTO ${quote(sideTableNames.keys)} (table_name, last_value)
+           SELECT name, last FROM (SELECT ${literal(name)} AS name, ${highest(name, key)}) highest WHERE last IS NOT NULL
+           ON CONFLICT (table_name) DO UPDATE SET last_value = ${driver.greatest}(last_value, excluded.last_value)`,
+      ),
+  );
+}
+
+/** Returns the highest key given out by table name, or null if keys follow from the documents. */
+export async function givenKeys<Database extends SqlDatabase>({
+  database,
+  driver,
+  plan,
+}: Publication<Database>): Promise<Readonly<Record<string, number>> | null> {
+  if (plan.keys === 'hash') return null;
+  const rows = await database.read<{ name: string; last: bigint | number }>(
+    `SELECT table_name AS name, last_value AS last FROM ${driver.dialect.quote(sideTableNames.keys)}`,
+  );
+  return Object.fromEntries(rows.map(({ name, last }) => [name, Number(last)]));
+}
+
+function keyedTables(
+  tables: readonly { readonly name: string; readonly primaryKey: readonly string[] }[],
+): (readonly [name: string, key: string])[] {
+  return [
+    ...tables.flatMap(({ name, primaryKey }) =>
+      primaryKey.length > 0 ? [[name, primaryKey[0]!] as const] : [],
+    ),
+    [sideTableNames.documents, sideTableDefinitions.documents.primaryKey[0]!],
+  ];
+}

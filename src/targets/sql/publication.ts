@@ -1,0 +1,135 @@
+/** A publishing transaction: the state that its steps share, and the driver of the database. */
+import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
+import type { Dialect } from '../../engine/sql/dialect.ts';
+import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
+import { physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { MergeOrder } from '../../ports/rows/merge.ts';
+import type { BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
+import type { LoadView } from '../../adapters/row-sinks/made-views.ts';
+import type { Merging } from '../../adapters/row-sinks/merging.ts';
+import type { WidenedTypes } from '../../adapters/row-sinks/unfit-columns.ts';
+import type { SqlDatabase } from './database.ts';
+import type { FoundTables, SqlNames } from './found-tables.ts';
+
+/** A model as the database has it: lists are arrays, or tables of their items. */
+export interface DrawnModel {
+  /** the tables of the job's model under their indexes, then those of lists */
+  readonly model: RelationalModel;
+  readonly tables: readonly PhysicalTable[];
+  readonly lists: readonly ListTable[];
+}
+
+export function drawModel(model: RelationalModel, dialect: Dialect): DrawnModel {
+  const { model: drawn, lists } = withListTables(model, dialect);
+  return { model: drawn, tables: physicalTables(drawn, dialect, model), lists };
+}
+
+/** The file with the rows of one table that wait to be published, without a header. */
+export interface StagedRowsFile {
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly columnCount: number;
+  /** no row is longer */
+  readonly longestRowBytes: number;
+}
+
+/** By index of the table, or name of the table beside the data. */
+export type StagedTables = ReadonlyMap<number | string, StagedRowsFile>;
+
+export interface Publication<Database extends SqlDatabase> {
+  readonly driver: SqlDriver<Database>;
+  readonly database: Database;
+  readonly plan: SinkPlan;
+  drawn: DrawnModel;
+  /** nobody else knows the file: its content need not appear in one step */
+  readonly isNew: boolean;
+  readonly staged: StagedTables;
+  /** by `columnId`: NOT NULL columns that some row left empty, and columns with a value that their type cannot hold */
+  readonly nullAllowed: ReadonlySet<string>;
+  readonly widened: WidenedTypes;
+  /** by `columnId`: staged keys of rows whose text only looks like a staged value or list */
+  readonly textRows: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly signal: AbortSignal | undefined;
+  /** The tables in the target. A step that changes them reads them again. */
+  known: FoundTables;
+  /** by index in the drawn model: tables that this job makes */
+  readonly made: Set<number>;
+  /** by index in the drawn model: types of the columns of a table that is ready for rows */
+  readonly types: Map<number, readonly string[]>;
+  /** With keys that follow from the documents: a table of the `document_key` of documents that were there before. They are not added again. */
+  earlierDocuments: string | null;
+  readonly merge: MergeOrder;
+  /** save mode `merge`, once documents that were there have been removed or closed; else null */
+  merging: Merging<string> | null;
+  /** for the log */
+  readonly changes: string[];
+  readonly brokenKeys: BrokenKey[];
+  readonly indexes: { count: number; seconds: number };
+}
+
+/** By folded table name, `_documents` among them: the number added to the keys of this job, which count from 1. */
+export type KeyOffsets = ReadonlyMap<string, bigint>;
+
+/** What one kind of database does in its own way when a job publishes its rows. The steps themselves are the same for all databases. */
+export interface SqlDriver<Database extends SqlDatabase> extends SqlNames {
+  /** The database's name in messages. */
+  readonly title: string;
+  readTables(database: Database): Promise<FoundTables> | FoundTables;
+  /** The function that returns the greater of two numbers. */
+  readonly greatest: 'max' | 'greatest';
+  /** An expression for the present time. */
+  now(): string;
+  /** An expression for a time. `iso`: ISO 8601 in UTC. */
+  instant(iso: string): string;
+  /** Returns the latest time at which a document of `_documents` became or ceased to be valid, in ISO 8601, or null if there is none. */
+  latestChange(database: Database): Promise<string | null>;
+  /** What is drawn for the rows of this job, if that depends on their values or on the tables that are there. */
+  drawForRows?(publication: Publication<Database>): DrawnModel;
+  /** Statements that make a table, with its comments, except those of a table that `readyTable` makes. */
+  sideTable(table: PhysicalTable): readonly string[];
+  /** Makes a table, or makes one that is there able to take the rows that come. Returns the types of its columns, in the model's order. */
+  readyTable(publication: Publication<Database>, index: number): Promise<readonly string[]>;
+  /** Adds the staged rows of a table, with the items of its lists. Returns how many rows of the table were added. */
+  addRows(publication: Publication<Database>, index: number, offsets: KeyOffsets): Promise<number>;
+  /** Adds the staged rows of a table beside the data, and returns how many. */
+  addSideRows(
+    publication: Publication<Database>,
+    side: 'documents' | 'unmapped' | 'lexical',
+    offsets: KeyOffsets,
+  ): Promise<number>;
+  /** Adds indexes and unique keys once the tables have their rows. */
+  finishTables?(publication: Publication<Database>): Promise<void>;
+  /** Bytes of staged rows after which a file that nobody else knows is committed, as DuckDB holds them in memory until then. */
+  readonly uncommittedBytes?: number;
+  /** Whether text in the column is the text of documents: the type of a column that became text, or was text from the start. */
+  isText(type: string): boolean;
+  /** Whether a column of this type holds the values of the model's type as the model has them. */
+  isAsModelled(type: string, column: { readonly sqlType: string; readonly type: ColumnType }): boolean;
+  /** Statements that make a view, which `comment` marks as made by a load. */
+  viewStatements(view: LoadView, comment: string): readonly string[];
+  /** Returns why the database does not accept a view, or null if `error` is a fault of another kind. */
+  viewRefusal(error: unknown): string | null;
+}
+
+/** The table in the target, if it is there. */
+export function foundTable<Database extends SqlDatabase>(
+  { driver, known, drawn }: Pick<Publication<Database>, 'driver' | 'known' | 'drawn'>,
+  index: number,
+) {
+  return known.get(driver.foldedName(drawn.tables[index]!.name));
+}
+
+/** The report on a publication, beside its rows. */
+export function reportOf<Database extends SqlDatabase>(
+  { changes, brokenKeys, indexes, merging }: Publication<Database>,
+  keys: Readonly<Record<string, number>> | null,
+): Omit<Published, 'rows' | 'already'> {
+  return {
+    changes,
+    brokenKeys,
+    ...(indexes.count === 0 ? {} : { indexes }),
+    ...(merging === null ? {} : { merged: merging.counts }),
+    ...(keys === null ? {} : { keys }),
+  };
+}

@@ -1,0 +1,135 @@
+/** The publishing transaction: staged rows become rows of the target, all of them at once. */
+import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
+import { physicalSideTable } from '../../engine/sql/physical-model.ts';
+import { columnId, widenedWords } from '../../adapters/row-sinks/unfit-columns.ts';
+import { ledgerStatement } from '../../adapters/row-sinks/ledger.ts';
+import { textColumns, writtenTextStatement } from '../../adapters/row-sinks/written-texts.ts';
+import { publishCodes } from './codes.ts';
+import { runAll, temporaryName, type SqlDatabase } from './database.ts';
+import type { SqlDriver } from './publication.ts';
+import type { FoundTables } from './found-tables.ts';
+import { keepKeys, keyOffsets } from './keys.ts';
+import { beginMerge } from './merge.ts';
+import { clearTables } from './overwrite.ts';
+import { foundTable, type Publication } from './publication.ts';
+import { dropViewsOfNames, publishViews } from './views.ts';
+
+/** Returns the number of rows added, by table name of the model. */
+export async function publishRows<Database extends SqlDatabase>(
+  publication: Publication<Database>,
+): Promise<Record<string, number>> {
+  const { database, driver, plan, staged } = publication;
+  const { quote } = driver.dialect;
+  await dropViewsOfNames(publication);
+  await runAll(database, sideTableStatements(driver, publication.known));
+  publication.known = await driver.readTables(database);
+  if (plan.saveMode === 'overwrite') {
+    await clearTables(publication);
+    publication.known = await driver.readTables(database);
+  }
+  publication.drawn = driver.drawForRows?.(publication) ?? publication.drawn;
+  const offsets = await keyOffsets(publication);
+  // before any row is deleted: DuckDB commits no transaction that alters a table after it deleted rows of it
+  const texts = await readyTables(publication);
+  if (plan.saveMode === 'merge') publication.merging = await beginMerge(publication);
+  const { merging } = publication;
+  if (plan.keys === 'hash' && staged.has('documents')) {
+    publication.earlierDocuments = temporaryName();
+    await database.run(
+      `CREATE TEMP TABLE ${publication.earlierDocuments} AS SELECT document_key FROM ${quote(sideTableNames.documents)}`,
+    );
+  }
+  const documents = staged.has('documents') ? await driver.addSideRows(publication, 'documents', offsets) : 0;
+  const rows: Record<string, number> = {};
+  let uncommittedBytes = 0;
+  for (const [index, { name }] of plan.model.tables.entries()) {
+    const waiting = staged.get(index);
+    if (waiting === undefined) continue;
+    rows[name] = await driver.addRows(publication, index, offsets);
+    uncommittedBytes += waiting.bytes;
+    if (!publication.isNew || uncommittedBytes < (driver.uncommittedBytes ?? Infinity)) continue;
+    for (const step of ['COMMIT', 'CHECKPOINT', 'BEGIN']) await database.run(step);
+    uncommittedBytes = 0;
+  }
+  await driver.finishTables?.(publication);
+  for (const side of ['unmapped', 'lexical'] as const)
+    if (staged.has(side)) await driver.addSideRows(publication, side, offsets);
+  const columns = textColumns(
+    plan.model,
+    publication.drawn.tables,
+    staged.has('lexical'),
+    (table, column) => texts.get(columnId(table, column)) ?? null,
+  );
+  await runAll(
+    database,
+    columns.map((column) => writtenTextStatement(column, plan.jobUuid, quote)),
+  );
+  await keepKeys(publication);
+  await publishCodes(publication);
+  await publishViews(publication);
+  await database.run(
+    ledgerStatement(
+      plan,
+      {
+        documents: documents - (merging?.removed.documents ?? 0),
+        rows: sumOf(rows) - sumOf(merging?.removed.rows ?? {}),
+      },
+      { into: quote(sideTableNames.loads), now: driver.now(), quote },
+    ),
+  );
+  return rows;
+}
+
+/** Statements that make the tables beside the data that are missing. */
+function sideTableStatements<Database extends SqlDatabase>(
+  { dialect, sideTable }: SqlDriver<Database>,
+  known: FoundTables,
+): string[] {
+  return Object.values(sideTableDefinitions)
+    .filter(({ name }) => !known.has(name))
+    .flatMap((definition) => sideTable(physicalSideTable(definition, dialect)));
+}
+
+/** Makes or alters the tables that take rows. Returns the columns that are text now, by `columnId`: turned into text by this job, or before. */
+async function readyTables<Database extends SqlDatabase>(
+  publication: Publication<Database>,
+): Promise<ReadonlyMap<string, 'turned' | 'text'>> {
+  const { driver, plan, drawn, staged, types } = publication;
+  const texts = new Map<string, 'turned' | 'text'>();
+  for (const index of plan.model.tables.keys()) {
+    const there = foundTable(publication, index);
+    if (!staged.has(index) && (there !== undefined || !plan.allTables)) continue;
+    await readyTable(publication, index);
+    for (const [at, type] of types.get(index)!.entries()) {
+      const before = there?.columns.get(driver.foldedName(drawn.tables[index]!.columns[at]!.name))?.type;
+      if (driver.isText(type))
+        texts.set(columnId(index, at), before === undefined || driver.isText(before) ? 'text' : 'turned');
+    }
+    for (const { owner, table } of drawn.lists)
+      if (owner === index && table !== null) await readyTable(publication, table);
+  }
+  return texts;
+}
+
+async function readyTable<Database extends SqlDatabase>(
+  publication: Publication<Database>,
+  index: number,
+): Promise<void> {
+  const { driver, drawn, plan, widened, nullAllowed, changes } = publication;
+  const isNew = foundTable(publication, index) === undefined;
+  publication.types.set(index, await driver.readyTable(publication, index));
+  if (!isNew) return;
+  publication.made.add(index);
+  const { name, columns } = drawn.tables[index]!;
+  for (const [at, column] of columns.entries()) {
+    const id = columnId(index, at);
+    const wider = widened.get(id);
+    if (wider !== undefined) changes.push(`${name}.${column.name}: ${widenedWords(wider)}`);
+    if (plan.model.tables[index]?.columns[at]?.nullable === false && nullAllowed.has(id))
+      changes.push(`${name}.${column.name}: NOT NULL dropped`);
+  }
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

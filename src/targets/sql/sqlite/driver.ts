@@ -1,0 +1,89 @@
+/**
+ * SQLite as a target: rows wait in the text of PostgreSQL's COPY and are bound to prepared statements. A reader does not wait for a load, because a
+ * file that a load makes keeps a write-ahead log.
+ */
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
+import { createTable, indexStatements } from '../../../engine/sql/statements.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { RowRemover } from '../../../ports/rows/remover.ts';
+import type { RowSink } from '../../../ports/rows/sink.ts';
+import { createDatabaseFileRemover, type DatabaseFileRemoverOptions } from '../database-files/remover.ts';
+import { DatabaseFileSink, type DatabaseFileOptions, type FileDriver } from '../database-files/sink.ts';
+import { adaptTable } from './alter-tables.ts';
+import { foldedName, openSqlite, sqliteFault, type SqliteDb } from './database.ts';
+import { drawForRows } from './drawn-lists.ts';
+import { makeIndexes } from './indexes.ts';
+import { addSideRows, insertRows } from './insert-rows.ts';
+import { looksStaged } from './staged-text.ts';
+import { readTables, tableStatement } from './tables.ts';
+import { isText } from './types.ts';
+
+export function createSqliteRowSink(options: DatabaseFileOptions): RowSink {
+  return new DatabaseFileSink(sqliteDriver, options);
+}
+
+export function createSqliteRowRemover(options: DatabaseFileRemoverOptions): RowRemover {
+  return createDatabaseFileRemover(sqliteDriver, options);
+}
+
+export const sqliteDriver: FileDriver<SqliteDb> = {
+  title: 'SQLite',
+  scheme: 'sqlite',
+  dialect: sqlite,
+  encoding: 'copy-text',
+  scalesDecimals: false,
+  // a number of more than 15 digits is kept as text
+  decimalRoom: { digits: 0, fraction: 0 },
+  sidecars: ['-wal', '-shm', '-journal'],
+  begin: 'BEGIN IMMEDIATE',
+  greatest: 'max',
+  foldedName,
+  readTables,
+  now: () => standardLiteral(new Date().toISOString()),
+  instant: standardLiteral,
+  async latestChange(database) {
+    const [row] = database.read<{ latest: string | null }>(
+      `SELECT max(max(valid_from, coalesce(valid_to, valid_from))) AS latest FROM ${sideTableNames.documents}`,
+    );
+    return row!.latest;
+  },
+  open: (path, { label, busyTimeoutMs, signal, isNew }) =>
+    openSqlite(path, { label, busyTimeoutMs, signal, isNew }),
+  async readOnly(path, { label, busyTimeoutMs }, read) {
+    const database = await openSqlite(path, { label, busyTimeoutMs, readOnly: true });
+    try {
+      return await read(database);
+    } finally {
+      database.close();
+    }
+  },
+  looksStaged,
+  drawForRows: ({ plan, known, widened, nullAllowed }) =>
+    drawForRows(plan.model, known, { widened, nullAllowed }),
+  sideTable: (table) => [
+    createTable(sqlite, table, { sqlSchema: null, ifNotExists: false, foreignKeys: [] }),
+    ...indexStatements(sqlite, null, table),
+  ],
+  async readyTable(publication, index) {
+    const table = publication.drawn.tables[index]!;
+    const there = publication.known.get(foldedName(table.name));
+    if (there !== undefined) return adaptTable(publication, index, there);
+    await publication.database.run(tableStatement(table));
+    return table.columns.map(({ sqlType }) => sqlType);
+  },
+  addRows: insertRows,
+  addSideRows,
+  finishTables: makeIndexes,
+  isText,
+  isAsModelled: (type, { sqlType }) => type === sqlType || !isText(type),
+  viewStatements: ({ name, query }, comment) => [
+    `CREATE VIEW ${sqlite.quote(name)} AS /* ${comment.replaceAll('*/', '* /').replaceAll('/*', '/ *')} */\n${query.replace(/^\s*/, '')}`,
+  ],
+  viewRefusal: (error) => (error as Error).message.split('\n')[0]!,
+  async settle(database, isNew) {
+    // from now on readers and the next load do not wait for each other
+    await database.run(isNew ? 'PRAGMA journal_mode = WAL' : 'PRAGMA wal_checkpoint(PASSIVE)');
+  },
+  faultOf: sqliteFault,
+};
