@@ -120,10 +120,15 @@ function noVersions(): AppError {
 
 export async function chooseRowRemover(session: ToolSession): Promise<RowRemover> {
   const target = inputTarget(session);
-  if (target.kind === 'sqlite') {
+  if (target.kind === 'sqlite' || target.kind === 'duckdb') {
     const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
-    const { createSqliteRowRemover } = await import('../../targets/sql/sqlite/driver.ts');
-    return createSqliteRowRemover({ file, refuseLinks: !session.byHand });
+    const options = { file, refuseLinks: !session.byHand };
+    if (target.kind === 'sqlite') {
+      const { createSqliteRowRemover } = await import('../../targets/sql/sqlite/driver.ts');
+      return createSqliteRowRemover(options);
+    }
+    const { createDuckDbRowRemover } = await import('../../targets/sql/duckdb/driver.ts');
+    return createDuckDbRowRemover(options);
   }
   if (target.kind === 'iceberg') {
     const { createLakeRowRemover } = await import('../../adapters/lake/remover.ts');
@@ -137,10 +142,10 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
       return createLakeRowRemover(lake);
     }
   }
-  if (target.kind === 'duckdb' || target.kind === 'folder' || target.kind === 'bucket') {
+  if (target.kind === 'folder' || target.kind === 'bucket') {
     throw new AppError(
       'invalid_option',
-      '-i: unload knows targets postgresql://, mysql://, metadb: and sqlite:, and Delta and Iceberg tables (folders, s3://, iceberg:https://…); other files are written anew by another load (-S o)',
+      '-i: unload removes documents from postgresql://, mysql://, metadb:, sqlite: and duckdb: targets, and from Delta and Iceberg tables (folders, s3://, iceberg:https://…). To remove them from a folder of CSV, TSV, JSON Lines or Parquet, load the others again with -S o.',
     );
   }
   if (target.kind === 'mysql') {

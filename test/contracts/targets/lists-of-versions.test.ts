@@ -7,6 +7,8 @@ import { createMysqlRowRemover } from '../../../src/adapters/mysql/remover.ts';
 import { createMysqlRowSource } from '../../../src/adapters/mysql/source.ts';
 import { createPostgresRowRemover } from '../../../src/adapters/postgres/target/read/remover.ts';
 import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
+import { createDuckDbRowRemover } from '../../../src/targets/sql/duckdb/driver.ts';
+import { createDuckDbRowSource } from '../../../src/targets/sql/duckdb/source.ts';
 import { createSqliteRowRemover } from '../../../src/targets/sql/sqlite/driver.ts';
 import { createSqliteRowSource } from '../../../src/targets/sql/sqlite/source.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
@@ -122,7 +124,8 @@ afterAll(async () => {
   await rm(folders, { recursive: true, force: true });
 });
 
-const sqliteKind = targetKinds(() => ({ database, folders })).find(([kind]) => kind === 'sqlite')!;
+const fileTarget = (kind: 'sqlite' | 'duckdb', name: string): TestTarget =>
+  targetKinds(() => ({ database, folders })).find(([one]) => one === kind)![1](name);
 const opened: Readonly<Record<string, (name: string) => Promise<ListTarget>>> = {
   postgres: async (name) => ({
     ...postgresTarget(() => database, name),
@@ -132,9 +135,17 @@ const opened: Readonly<Record<string, (name: string) => Promise<ListTarget>>> = 
   sqlite: async (name) => {
     const file = join(folders, `${name} sqlite`, "it's.sqlite");
     return {
-      ...sqliteKind[1](name),
+      ...fileTarget('sqlite', name),
       source: () => createSqliteRowSource({ file }),
       remover: () => createSqliteRowRemover({ file }),
+    };
+  },
+  duckdb: async (name) => {
+    const file = join(folders, `${name} duckdb`, "it's.duckdb");
+    return {
+      ...fileTarget('duckdb', name),
+      source: () => createDuckDbRowSource({ file }),
+      remover: () => createDuckDbRowRemover({ file }),
     };
   },
   mariadb: async (name) => {
@@ -239,6 +250,7 @@ async function itemsLeft(
 
 describe.each([
   ['sqlite', {}],
+  ['duckdb', {}],
   ['mariadb', needs(mariadbParts)],
 ] as const)('%s', (kind, options) => {
   test.each(pairs.map((one) => [one.name, one] as const))('%s', options, async (_, one) => {
