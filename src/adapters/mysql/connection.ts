@@ -1,9 +1,10 @@
 /** One connection to a MySQL or MariaDB server, and its faults in the words of the service; the driver is loaded with the first one. */
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Connection as CoreConnection } from 'mysql2';
 import type { Connection, FieldPacket, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
 import { AppError, serverOutage } from '../../errors.ts';
+import { createSilenceWatch } from '../../targets/sql/silence-watch.ts';
 import { answerBytes, createMessageLimit, messagesOfAnswer, type MessageLimit } from './message-limit.ts';
 
 export interface MysqlAddress {
@@ -22,6 +23,8 @@ export interface MysqlAddress {
   readonly socketPath?: string;
   /** of what the server sends; absent: 1 GiB */
   readonly longestMessageBytes?: number;
+  /** time between two looks at a silent connection (10 s) */
+  readonly probeIntervalMs?: number;
 }
 
 export interface MysqlWarning {
@@ -43,25 +46,61 @@ export interface Mysql {
   close(): Promise<void>;
 }
 
+/**
+ * After so many seconds without a word the server ends a session, and frees its locks: that of a client whose machine is gone. A client that lives
+ * speaks in time. Less than the time that the next job waits for the lock of the target.
+ */
+const idleSeconds = 600;
+const pingMs = 60_000;
+
 /** What the server's owner set for people is not for a load: strict, in UTC, names in either kind of quotes. */
-const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00:00', wait_timeout = 86400, net_read_timeout = 600,
+const sessionSettings = `SET NAMES utf8mb4 COLLATE utf8mb4_bin, time_zone = '+00:00', wait_timeout = ${idleSeconds}, net_read_timeout = 600,
   net_write_timeout = 600, group_concat_max_len = 4294967295, foreign_key_checks = 0, unique_checks = 1, autocommit = 1, lock_wait_timeout = 60,
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ANSI_QUOTES'`;
 
 /** rows that wait for whoever reads them */
 const streamedRows = 16;
 
+/** time that the server gets to close a connection */
+const goodbyeMs = 5000;
+
+/** Every question ends: if a connection stays silent while the server waits for the client, it is closed and the question fails. */
 export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   const longest = address.longestMessageBytes ?? 1024 ** 3;
   const { connection, limit } = await connect(address, longest);
-  try {
-    await limit.within(answerBytes.ofNoRows, () => connection.query(sessionSettings));
-  } catch (error) {
+  const { threadId } = core(connection);
+  const watch = createSilenceWatch(
+    (withinMs) => serverWaits(address, threadId, withinMs),
+    address.probeIntervalMs,
+  );
+  watch.sockets.add(parts(core(connection)).stream);
+  let pending = 0;
+  /** Asks the server. `mostBytes`: of its answer. */
+  const ask = async <T>(mostBytes: number, question: () => Promise<T>): Promise<T> => {
+    pending += 1;
+    try {
+      return await watch.during(() => limit.within(mostBytes, question));
+    } finally {
+      pending -= 1;
+    }
+  };
+  const ping = setInterval(() => {
+    // a connection that is lost says so to the next question
+    if (pending === 0) ask(answerBytes.ofNoRows, () => connection.ping()).catch(() => undefined);
+  }, pingMs);
+  ping.unref();
+  const end = (): void => {
+    clearInterval(ping);
     connection.destroy();
+  };
+  try {
+    await ask(answerBytes.ofNoRows, () => connection.query(sessionSettings));
+  } catch (error) {
+    end();
     throw error;
   }
   const rows = async (sql: string): Promise<(string | null)[][]> => {
-    const [found] = await limit.within(messagesOfAnswer * longest, () =>
+    const [found] = await ask(messagesOfAnswer * longest, () =>
       connection.query<RowDataPacket[]>({
         sql,
         rowsAsArray: true,
@@ -73,14 +112,12 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   return {
     rows,
     run: async (sql) => {
-      const [done] = await limit.within(answerBytes.ofNoRows, () => connection.query<ResultSetHeader>(sql));
+      const [done] = await ask(answerBytes.ofNoRows, () => connection.query<ResultSetHeader>(sql));
       return done.affectedRows;
     },
     describe: async (sql) =>
       (
-        await limit.within(answerBytes.ofColumns, () =>
-          connection.query<RowDataPacket[]>({ sql, rowsAsArray: true }),
-        )
+        await ask(answerBytes.ofColumns, () => connection.query<RowDataPacket[]>({ sql, rowsAsArray: true }))
       )[1],
     async *stream(sql, isBytes) {
       let column = 0;
@@ -100,19 +137,27 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
         limit.streams();
       });
       let isWhole = false;
-      const { promise: read, resolve: end } = Promise.withResolvers<void>();
+      const { promise: read, resolve: endAnswer } = Promise.withResolvers<void>();
       void limit.within(answerBytes.ofColumns, () => read);
+      pending += 1;
+      const answer = query.stream({ highWaterMark: streamedRows });
+      const next = answer[Symbol.asyncIterator]() as AsyncIterator<(string | Uint8Array | null)[]>;
       try {
-        yield* query.stream({ highWaterMark: streamedRows }) as AsyncIterable<(string | Uint8Array | null)[]>;
+        for (;;) {
+          const { done, value } = await watch.during(() => next.next());
+          if (done === true) break;
+          yield value;
+        }
         isWhole = true;
       } finally {
-        end();
+        pending -= 1;
+        endAnswer();
         // the server would send all rows that are left before it heard anything else
-        if (!isWhole) connection.destroy();
+        if (!isWhole) end();
       }
     },
     load: async (sql, pieces) => {
-      const [done] = await limit.within(answerBytes.ofNoRows, () =>
+      const [done] = await ask(answerBytes.ofNoRows, () =>
         connection.query<ResultSetHeader>({
           sql,
           infileStreamFactory: () =>
@@ -126,10 +171,46 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
       }));
     },
     close: async () => {
+      clearInterval(ping);
       // a connection that is lost has nothing to say goodbye to
+      const giveUp = setTimeout(end, goodbyeMs);
       await connection.end().catch(() => connection.destroy());
+      clearTimeout(giveUp);
     },
   };
+}
+
+/** States of a session that reads from its client or writes to it, in the words of MySQL and MariaDB. */
+const waitingStates = ['Reading from net', 'Receiving from client', 'Writing to net', 'Sending to client'];
+
+/** Asks over another connection whether the session waits for its client, or is gone. */
+async function serverWaits(address: MysqlAddress, threadId: number, withinMs: number): Promise<boolean> {
+  const { promise: timeout, resolve: giveUp } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => giveUp(true), withinMs);
+  const probe = connect(address, answerBytes.ofColumns);
+  const answer = async (): Promise<boolean> => {
+    const { connection, limit } = await probe;
+    const [sessions] = await limit.within(answerBytes.ofColumns, () =>
+      connection.query<RowDataPacket[]>({
+        sql: `SELECT command, state FROM information_schema.processlist WHERE id = ${threadId}`,
+        rowsAsArray: true,
+      }),
+    );
+    const busy = sessions as unknown as [command: string, state: string | null][];
+    return busy.every(([command, state]) => command === 'Sleep' || waitingStates.includes(state ?? ''));
+  };
+  try {
+    return await Promise.race([answer(), timeout]);
+  } catch (error) {
+    // a server that refuses the connection is there
+    return /^(?:ECONN|EHOST|ENET|ETIMEDOUT|PROTOCOL_CONNECTION_LOST)/.test(codeOf(error));
+  } finally {
+    clearTimeout(timer);
+    void probe.then(
+      ({ connection }) => connection.destroy(),
+      () => undefined, // there is nothing to close
+    );
+  }
 }
 
 /** The driver's own connection, which streams; the one with promises does not (its types leave it out). */
@@ -144,21 +225,24 @@ interface Connected {
 
 /** The parts of the driver's connection that its types leave out. */
 interface CoreParts {
-  readonly stream: { destroy(error: Error): void };
+  readonly stream: Socket;
   readonly packetParser: { execute(chunk: Uint8Array): void };
+}
+
+function parts(connection: CoreConnection): CoreParts {
+  return connection as unknown as CoreParts;
 }
 
 /** Counts what the server sends from its first byte on; past the limit the connection ends with an AppError. */
 function limited(core: CoreConnection, limit: MessageLimit, label: string): void {
-  const parts = core as unknown as CoreParts;
-  const parser = parts.packetParser;
+  const { stream, packetParser: parser } = parts(core);
   let isRefused = false;
   const execute = (chunk: Uint8Array): void => {
     if (isRefused) return;
     const reason = limit.refuse(chunk);
     if (reason === null) return parser.execute(chunk);
     isRefused = true;
-    parts.stream.destroy(new AppError('unprocessable_input', `${label}: the server ${reason}`));
+    stream.destroy(new AppError('unprocessable_input', `${label}: the server ${reason}`));
   };
   Object.assign(core, { packetParser: { execute } });
 }

@@ -63,7 +63,8 @@ import {
 } from './connection/existing-tables.ts';
 import { readZones } from './connection/zones.ts';
 import { passFence, StagedRowSink } from '../../row-sinks/staged-rows.ts';
-import { createSilenceWatch, type SilenceWatch } from './connection/stall-watch.ts';
+import type { SilenceWatch } from '../../../targets/sql/silence-watch.ts';
+import { watchPostgres } from './connection/stall-watch.ts';
 
 export interface PostgresRowSinkOptions extends TargetAddress {
   readonly sqlSchema: string;
@@ -106,7 +107,7 @@ class PostgresRowSink extends StagedRowSink implements RowSink {
   constructor(options: PostgresRowSinkOptions) {
     super();
     this.#options = options;
-    this.#watch = createSilenceWatch({
+    this.#watch = watchPostgres({
       address: options,
       backends: () => [this.#controlPid, ...(this.#staging?.backends ?? [])],
       everyMs: options.probeIntervalMs,

@@ -17,7 +17,7 @@ import {
 import { beginSession } from '../connection/session.ts';
 import { checkTarget, readTarget } from '../connection/existing-tables.ts';
 import { PostgresRemoval } from '../publish/document-removal.ts';
-import { createSilenceWatch } from '../connection/stall-watch.ts';
+import { watchPostgres } from '../connection/stall-watch.ts';
 import { publishedQuery, ledgerStatement } from '../../../row-sinks/ledger.ts';
 
 export interface PostgresRowRemoverOptions extends TargetAddress {
@@ -27,7 +27,7 @@ export interface PostgresRowRemoverOptions extends TargetAddress {
 
 export function createPostgresRowRemover(options: PostgresRowRemoverOptions): RowRemover {
   const backends: number[] = [];
-  const watch = createSilenceWatch({ address: options, backends: () => backends });
+  const watch = watchPostgres({ address: options, backends: () => backends });
   const sql = connectTarget(options, { all: watch.sockets });
   return {
     label: options.label,

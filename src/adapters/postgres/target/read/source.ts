@@ -22,7 +22,8 @@ import { beginSession } from '../connection/session.ts';
 import { checkTarget, readTarget, type ExistingTarget } from '../connection/existing-tables.ts';
 import { sentText, type SentText } from '../connection/types.ts';
 import { openCursor, type Ask, type ColumnMoments, type Cursor, type CursorSession } from './cursor.ts';
-import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
+import type { SilenceWatch } from '../../../../targets/sql/silence-watch.ts';
+import { watchPostgres } from '../connection/stall-watch.ts';
 
 export interface PostgresRowSourceOptions extends TargetAddress {
   readonly sqlSchema: string;
@@ -63,7 +64,7 @@ class PostgresRowSource implements RowSource {
 
   constructor(options: PostgresRowSourceOptions) {
     this.#options = options;
-    this.#watch = createSilenceWatch({
+    this.#watch = watchPostgres({
       address: options,
       backends: () => this.#backends,
       everyMs: options.probeIntervalMs,

@@ -11,7 +11,8 @@ import { standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { columnId, UnfitColumns, plainDigits } from '../../../row-sinks/unfit-columns.ts';
 import type { Sql } from '../../client/connect.ts';
 import { targetFault } from '../connection/open.ts';
-import { createSilenceWatch, type SilenceWatch } from '../connection/stall-watch.ts';
+import type { SilenceWatch } from '../../../../targets/sql/silence-watch.ts';
+import { watchPostgres } from '../connection/stall-watch.ts';
 import { startCopy } from '../staging/copy-stream.ts';
 import { unconvertedRow, unconvertedValues } from '../staging/unconverted-values.ts';
 import { claimUnit } from './claim.ts';
@@ -42,7 +43,7 @@ export async function openPostgresUnit(token: PostgresUnitToken, unit: number): 
   const sockets = new Set<Socket>();
   try {
     const session = await openUnitSession(token.address, unit, sockets);
-    const watch = createSilenceWatch({ address: token.address, backends: () => [session.pid] });
+    const watch = watchPostgres({ address: token.address, backends: () => [session.pid] });
     for (const socket of sockets) watch.sockets.add(socket);
     return new PostgresUnitSink(token, unit, { ...session, watch });
   } catch (error) {
