@@ -13,6 +13,13 @@ import { libraryModel } from '../../../unit/engine/sql/library-model.ts';
 import { libraryPlan, libraryRows, loadLibrary, writeLibrary } from '../../targets/library-rows.ts';
 import { mariadbAddress, mariadbTarget } from '../targets.ts';
 
+const publish = (sink: RowSink) => sink.publish(async () => true, new Map());
+
+async function write(sink: RowSink): Promise<void> {
+  await sink.open(libraryPlan(1));
+  await writeLibrary(sink, libraryRows(1, 2, await sink.keyOffsets()));
+}
+
 describe('mariadb', needs(mariadbParts), () => {
   let server: TestMariadb;
   let port = 0;
@@ -36,12 +43,6 @@ describe('mariadb', needs(mariadbParts), () => {
     const { socketPath: _, ...address } = mariadbAddress(server, name);
     return { ...address, host: hostname, port: Number(own), probeIntervalMs: 150 };
   }
-
-  async function write(sink: RowSink): Promise<void> {
-    await sink.open(libraryPlan(1));
-    await writeLibrary(sink, libraryRows(1, 2, await sink.keyOffsets()));
-  }
-  const publish = (sink: RowSink) => sink.publish(async () => true, new Map());
 
   /** What the next attempt at the job does. Until the server ends the session that was cut, as after `wait_timeout`, that one holds the target. */
   async function nextAttempt(): Promise<'load' | 'skip'> {
