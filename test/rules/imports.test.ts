@@ -136,8 +136,8 @@ const areas: readonly Area[] = [
     ['@duckdb/node-api', '@duckdb/node-bindings'],
     ['targets/sql', 'file-staging', 'row-sinks', 'folder'],
   ),
+  target('sql/mysql', ['mysql2'], ['row-sinks', 'targets/sql']),
   target('sql/sqlite', [], ['targets/sql', 'file-staging', 'row-sinks']),
-  onNode('mysql', ['mysql2'], ['row-sinks', 'targets/sql']),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
   onNode('outgoing'),
@@ -229,8 +229,8 @@ describe('import directions', () => {
     expect(brokenRule('ports/job-store.ts', '../jobs/job.ts', false)).toBe(
       'ports/job-store.ts: ports may import types of jobs only (jobs/job.ts)',
     );
-    expect(brokenRule('adapters/mysql/a.ts', '../postgres/b.ts', false)).toBe(
-      'adapters/mysql/a.ts: adapters/mysql must not import adapters/postgres (adapters/postgres/b.ts)',
+    expect(brokenRule('adapters/sftp/a.ts', '../postgres/b.ts', false)).toBe(
+      'adapters/sftp/a.ts: adapters/sftp must not import adapters/postgres (adapters/postgres/b.ts)',
     );
     expect(brokenRule('http/run.ts', '../runtime/open.ts', false)).toBe(
       'http/run.ts: nothing imports runtime (runtime/open.ts)',

@@ -20,7 +20,7 @@ export async function openServerRows(
 ): Promise<QueryRows> {
   const { host, port, address: label } = server;
   if (server.kind === 'mysql') {
-    const { openMysqlQuery } = await import('../../adapters/mysql/query.ts');
+    const { openMysqlQuery } = await import('../../targets/sql/mysql/query.ts');
     const { database, user, password, sslmode } = server;
     const address = { host, port, database, user: user ?? '', password: password ?? '', sslmode, label };
     const longestMessageBytes = config.limits.targetMessageBytes;

@@ -1,5 +1,5 @@
 /** A MySQL or MariaDB target of a job: where it is, and as whom it is reached. */
-import type { MysqlAddress } from '../../adapters/mysql/connection.ts';
+import type { MysqlAddress } from '../../targets/sql/mysql/connection.ts';
 import type { Target } from '../../jobs/request/target.ts';
 import { targetAddresses } from './target-addresses.ts';
 import type { ToolSession } from './tool-session.ts';

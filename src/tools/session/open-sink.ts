@@ -44,7 +44,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     }
     case 'mysql': {
       const { mysqlLocation } = await import('./mysql-target.ts');
-      const { createMysqlRowSink } = await import('../../adapters/mysql/sink.ts');
+      const { createMysqlRowSink } = await import('../../targets/sql/mysql/sink.ts');
       return createMysqlRowSink(await mysqlLocation(session, target));
     }
     case 'folder': {

@@ -43,7 +43,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       return tablesSource(session, await catalogueAt(session, target, 'read'));
     case 'mysql': {
       const { mysqlLocation } = await import('../session/mysql-target.ts');
-      const { createMysqlRowSource } = await import('../../adapters/mysql/source.ts');
+      const { createMysqlRowSource } = await import('../../targets/sql/mysql/source.ts');
       return createMysqlRowSource(await mysqlLocation(session, target));
     }
     default: {
@@ -150,7 +150,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
   }
   if (target.kind === 'mysql') {
     const { mysqlLocation } = await import('../session/mysql-target.ts');
-    const { createMysqlRowRemover } = await import('../../adapters/mysql/remover.ts');
+    const { createMysqlRowRemover } = await import('../../targets/sql/mysql/remover.ts');
     return createMysqlRowRemover(await mysqlLocation(session, target));
   }
   const connection = await postgresLocation(session, target, 'read');

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { duckDbRows } from '../../contracts/row-sinks/readers.ts';
-import { createMysqlRowSink } from '../../../src/adapters/mysql/sink.ts';
+import { createMysqlRowSink } from '../../../src/targets/sql/mysql/sink.ts';
 import { mariadbAddress } from '../../contracts/row-sinks/targets.ts';
 import { modelOf } from '../../support/models/shredding.ts';
 import { needs, some } from '../../support/needs.ts';

@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMysqlRowSink } from '../../../src/adapters/mysql/sink.ts';
-import { createMysqlRowSource } from '../../../src/adapters/mysql/source.ts';
+import { createMysqlRowSink } from '../../../src/targets/sql/mysql/sink.ts';
+import { createMysqlRowSource } from '../../../src/targets/sql/mysql/source.ts';
 import { buildRelationalModel } from '../../../src/engine/map/build-model.ts';
 import { mariadbAddress } from '../../contracts/row-sinks/targets.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';

@@ -1,9 +1,9 @@
 /** What MySQL has of its own: changes of tables that commit, kills between them, rows that clients may not send. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createMysqlRowSink } from '../../../../src/adapters/mysql/sink.ts';
-import { itemsOf } from '../../../../src/adapters/mysql/list-rows.ts';
-import { settledType } from '../../../../src/adapters/mysql/types.ts';
+import { createMysqlRowSink } from '../../../../src/targets/sql/mysql/sink.ts';
+import { itemsOf } from '../../../../src/targets/sql/mysql/list-rows.ts';
+import { settledType } from '../../../../src/targets/sql/mysql/types.ts';
 import { parseTarget } from '../../../../src/jobs/request/target.ts';
 import type { RowSink } from '../../../../src/ports/rows/sink.ts';
 import { needs, some } from '../../../support/needs.ts';

@@ -1,9 +1,9 @@
 /** A MySQL target whose connection lives but brings no answers any more: the load ends as an outage, and the next attempt finds what is there. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMysqlRowSink } from '../../../../src/adapters/mysql/sink.ts';
-import { createMysqlRowSource } from '../../../../src/adapters/mysql/source.ts';
-import type { MysqlAddress } from '../../../../src/adapters/mysql/connection.ts';
+import { createMysqlRowSink } from '../../../../src/targets/sql/mysql/sink.ts';
+import { createMysqlRowSource } from '../../../../src/targets/sql/mysql/source.ts';
+import type { MysqlAddress } from '../../../../src/targets/sql/mysql/connection.ts';
 import type { RowSink } from '../../../../src/ports/rows/sink.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { needs } from '../../../support/needs.ts';

@@ -1,6 +1,6 @@
 /** A table that was there before, made able to take the rows that come. Each statement leaves a table that has lost nothing. */
-import { commentLine } from '../../engine/sql/comment-text.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { commentLine } from '../../../engine/sql/comment-text.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import type { Mysql } from './connection.ts';
 import type { MysqlStagedTable } from './staging.ts';
 import { foldedName, type MysqlTable } from './tables.ts';

@@ -1,11 +1,11 @@
 /** Tables of a MySQL database: what is there, and how they are made. */
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { physicalSideTable, type PhysicalTable } from '../../engine/sql/physical-model.ts';
-import { createTable } from '../../engine/sql/statements.ts';
-import type { Table } from '../../engine/model/relational-model.ts';
-import type { SideTableDefinition } from '../../engine/model/side-tables.ts';
-import { physicalName } from '../../engine/sql/physical-names.ts';
-import type { ZonesThere, ZoneTable } from '../../ports/rows/sink.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { createTable } from '../../../engine/sql/statements.ts';
+import type { Table } from '../../../engine/model/relational-model.ts';
+import type { SideTableDefinition } from '../../../engine/model/side-tables.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
 import type { Mysql } from './connection.ts';
 
 export interface MysqlColumn {

@@ -1,10 +1,10 @@
 /** Save mode `o`: the documents that go with the rows of the model's tables, and rows of theirs in tables of other versions. */
-import { standardLiteral } from '../../engine/sql/dialect.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { documentsOfOthersQuery, overwrittenColumns } from '../../engine/sql/loaded-documents.ts';
-import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import type { SinkPlan } from '../../ports/rows/sink.ts';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { documentsOfOthersQuery, overwrittenColumns } from '../../../engine/sql/loaded-documents.ts';
+import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import type { Mysql } from './connection.ts';
 import { earlierLists, earlierTables, type EarlierList } from './document-removal.ts';
 import { foldedName, type MysqlTable, type MysqlTables } from './tables.ts';

@@ -3,8 +3,8 @@ import { isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Connection as CoreConnection } from 'mysql2';
 import type { Connection, FieldPacket, ResultSetHeader, RowDataPacket } from 'mysql2/promise';
-import { AppError, serverOutage } from '../../errors.ts';
-import { createSilenceWatch } from '../../targets/sql/silence-watch.ts';
+import { AppError, serverOutage } from '../../../errors.ts';
+import { createSilenceWatch } from '../silence-watch.ts';
 import { answerBytes, createMessageLimit, messagesOfAnswer, type MessageLimit } from './message-limit.ts';
 
 export interface MysqlAddress {

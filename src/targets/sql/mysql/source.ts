@@ -2,16 +2,16 @@
  * Rows out of MySQL or MariaDB, for writing documents back: one connection, whose transaction sees one moment, and pages of rows by their
  * keys, so that memory holds a page of each table and no more.
  */
-import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
-import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
-import { fileKeyName, sideTableNames } from '../../engine/model/side-tables.ts';
-import { versionCondition, type DocumentVersions } from '../../engine/sql/document-versions.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { fractionDigits } from '../../engine/sql/fraction-digits.ts';
-import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
-import { doubleForReal } from '../../engine/sql/mysql-values.ts';
-import { physicalName } from '../../engine/sql/physical-names.ts';
-import { physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { versionCondition, type DocumentVersions } from '../../../engine/sql/document-versions.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
+import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type {
   DocumentRows,
   LexicalRow,
@@ -19,13 +19,13 @@ import type {
   RowBlocks,
   RowStream,
   UnmappedRow,
-} from '../../engine/unshred/rows/document-rows.ts';
-import { decodedRows, textBlock, type TextRow } from '../../engine/unshred/rows/values.ts';
-import { AppError } from '../../errors.ts';
-import type { RowSource, StoredDocument } from '../../ports/rows/source.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
+} from '../../../engine/unshred/rows/document-rows.ts';
+import { decodedRows, textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
+import { AppError } from '../../../errors.ts';
+import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
-import { refusePreRelease } from '../row-sinks/pre-release.ts';
+import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { knowsMerges } from './merge.ts';
 import { foldedName, holdsInstants, readTables, type MysqlColumn, type MysqlTables } from './tables.ts';

@@ -1,18 +1,18 @@
 /** Documents out of a MySQL target, in one transaction: each row names its document. */
-import { sideTableNames } from '../../engine/model/side-tables.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { withListTables } from '../../engine/sql/list-tables.ts';
-import { doubleForReal } from '../../engine/sql/mysql-values.ts';
-import { physicalTables } from '../../engine/sql/physical-model.ts';
-import { AppError } from '../../errors.ts';
-import type { RemovalPlan, Removed, RowRemover } from '../../ports/rows/remover.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { withListTables } from '../../../engine/sql/list-tables.ts';
+import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
+import { physicalTables } from '../../../engine/sql/physical-model.ts';
+import { AppError } from '../../../errors.ts';
+import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { removeDocuments } from './document-removal.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { takeTargetLock } from './staging.ts';
 import { readTables } from './tables.ts';
-import { publishedQuery, ledgerStatement } from '../row-sinks/ledger.ts';
-import { refusePreRelease } from '../row-sinks/pre-release.ts';
+import { publishedQuery, ledgerStatement } from '../../../adapters/row-sinks/ledger.ts';
+import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
 
 const { quote } = mysql;
 

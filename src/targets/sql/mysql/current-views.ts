@@ -1,9 +1,9 @@
 /** Views of rows that are current (`--history`), made behind the job, as each of them would end its transaction. No fault of one fails the load. */
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { sideTableNames } from '../../engine/model/side-tables.ts';
-import { currentViews } from '../../engine/views/current-rows.ts';
-import type { SinkPlan } from '../../ports/rows/sink.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { currentViews } from '../../../engine/views/current-rows.ts';
+import type { SinkPlan } from '../../../ports/rows/sink.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { Mysql } from './connection.ts';
 import { foldedName, readTables } from './tables.ts';
 

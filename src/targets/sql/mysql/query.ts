@@ -1,8 +1,8 @@
 /** Rows of a query of MySQL or MariaDB: streamed in a transaction that only reads. */
 import type { FieldPacket } from 'mysql2/promise';
-import { backquoted, backslashLiteral } from '../../engine/sql/dialect.ts';
-import type { QueryColumn, QueryRows } from '../../ports/rows/query.ts';
-import { columnOf, selectRows, tableOf } from '../row-sinks/query-text.ts';
+import { backquoted, backslashLiteral } from '../../../engine/sql/dialect.ts';
+import type { QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
+import { columnOf, selectRows, tableOf } from '../../../adapters/row-sinks/query-text.ts';
 import { mysqlFault, openMysql, type MysqlAddress } from './connection.ts';
 
 const dialect = { quote: backquoted, literal: backslashLiteral };

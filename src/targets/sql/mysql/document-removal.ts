@@ -1,11 +1,11 @@
 /** Rows of documents out of a MySQL database, within a transaction: each row names its document. */
-import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
-import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { listItemsOf, type ListTable } from '../../engine/sql/list-tables.ts';
-import { documentColumns } from '../../engine/sql/loaded-documents.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import { nothingRemoved, type RemovedDocuments } from '../row-sinks/removed-documents.ts';
+import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { listItemsOf, type ListTable } from '../../../engine/sql/list-tables.ts';
+import { documentColumns } from '../../../engine/sql/loaded-documents.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { nothingRemoved, type RemovedDocuments } from '../../../adapters/row-sinks/removed-documents.ts';
 import type { Mysql } from './connection.ts';
 import { foldedName, type MysqlTable, type MysqlTables } from './tables.ts';
 

@@ -3,23 +3,27 @@
  * One job at a time has a target, from open to publish: its keys go on from those that are there, and what others left staged is dead.
  */
 import { randomBytes } from 'node:crypto';
-import { hasOtherKeys, otherKeysMessage } from '../../engine/model/key-columns.ts';
-import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import { hasOffsetBehind } from '../../engine/model/zones.ts';
-import { sideTableDefinitions, sideTableNames, type SideTableName } from '../../engine/model/side-tables.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { hasOffsetBehind } from '../../../engine/model/zones.ts';
+import {
+  sideTableDefinitions,
+  sideTableNames,
+  type SideTableName,
+} from '../../../engine/model/side-tables.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
 import {
   currentDocumentsQuery,
   unmappedContentQuery,
   documentColumns,
   loadedDocumentsQuery,
-} from '../../engine/sql/loaded-documents.ts';
-import { doubleForReal } from '../../engine/sql/mysql-values.ts';
-import { physicalSideTable, physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
-import { physicalName } from '../../engine/sql/physical-names.ts';
-import { AppError } from '../../errors.ts';
-import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../ports/rows/merge.ts';
+} from '../../../engine/sql/loaded-documents.ts';
+import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
+import { physicalSideTable, physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { physicalName } from '../../../engine/sql/physical-names.ts';
+import { AppError } from '../../../errors.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
 import type {
   Fence,
   Published,
@@ -29,10 +33,10 @@ import type {
   UnconvertedValue,
   ZonesThere,
   ZoneTable,
-} from '../../ports/rows/sink.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { StagedRowSink } from '../row-sinks/staged-rows.ts';
-import { columnId } from '../row-sinks/unfit-columns.ts';
+} from '../../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import { StagedRowSink } from '../../../adapters/row-sinks/staged-rows.ts';
+import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { readMysqlLoads } from './ledger.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
@@ -41,8 +45,8 @@ import { publishRows } from './publish.ts';
 import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
 import { foldedName, readTables, withInstantsTold, zonesIn, type MysqlTables } from './tables.ts';
 import { spareColumn } from './types.ts';
-import { publishedQuery } from '../row-sinks/ledger.ts';
-import { refusePreRelease } from '../row-sinks/pre-release.ts';
+import { publishedQuery } from '../../../adapters/row-sinks/ledger.ts';
+import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
 
 const { quote } = mysql;
 

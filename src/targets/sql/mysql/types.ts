@@ -1,8 +1,8 @@
 /** Column types of MySQL as `information_schema` writes them: which one a column needs. */
-import { ownPrefix } from '../../engine/model/side-tables.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import type { ColumnType } from '../../engine/model/relational-model.ts';
-import { lexicalText, textAtOffset } from '../../engine/sql/mysql-values.ts';
+import { ownPrefix } from '../../../engine/model/side-tables.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
+import { lexicalText, textAtOffset } from '../../../engine/sql/mysql-values.ts';
 import type { Mysql } from './connection.ts';
 
 export const anyText = 'longtext';

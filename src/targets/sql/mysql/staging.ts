@@ -3,13 +3,13 @@
  * target, which is held from open to publish, what has their names is of jobs that are dead.
  */
 import { createHash } from 'node:crypto';
-import { commentLine } from '../../engine/sql/comment-text.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { convertedText } from '../../engine/sql/mysql-values.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import { ownPrefix } from '../../engine/model/side-tables.ts';
-import type { ColumnType } from '../../engine/model/relational-model.ts';
-import { AppError } from '../../errors.ts';
+import { commentLine } from '../../../engine/sql/comment-text.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { convertedText } from '../../../engine/sql/mysql-values.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { ownPrefix } from '../../../engine/model/side-tables.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
+import { AppError } from '../../../errors.ts';
 import type { Mysql, MysqlAddress, MysqlWarning } from './connection.ts';
 import { tableStatement } from './tables.ts';
 import { anyText, columnSqlType, isText, textOf, turnToText } from './types.ts';

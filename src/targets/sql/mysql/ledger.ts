@@ -1,9 +1,9 @@
 /** What a MySQL target says of its loads: the logical schemas that made it. */
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { sideTableNames } from '../../engine/model/side-tables.ts';
-import { targetLoadsQuery } from '../../engine/sql/target-loads.ts';
-import type { TargetLoad } from '../../ports/rows/target-load.ts';
-import { holdsLoads } from '../row-sinks/pre-release.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { targetLoadsQuery } from '../../../engine/sql/target-loads.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import { holdsLoads } from '../../../adapters/row-sinks/pre-release.ts';
 import type { Mysql } from './connection.ts';
 
 /** Returns the newest first, or none if nothing was loaded there yet. Throws AppError `conflict` if a version before 1.0 made the target. */

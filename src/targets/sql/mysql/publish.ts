@@ -2,21 +2,21 @@
  * Publishing in MySQL, where every change of a table commits. Tables that are new or overwritten appear by one RENAME TABLE, those beside the
  * data and the ledger among them. Rows for tables that are there go in by one transaction with the ledger's row, once these can take them.
  */
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import {
   fileKeyName,
   sideTableDefinitions,
   sideTableNames,
   type SideTableName,
-} from '../../engine/model/side-tables.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
-import type { MergeCounts, MergeOrder } from '../../ports/rows/merge.ts';
-import type { Fence, Published, SinkPlan } from '../../ports/rows/sink.ts';
-import { passFence } from '../row-sinks/staged-rows.ts';
-import { widenedWords } from '../row-sinks/unfit-columns.ts';
-import { isWrittenText, textColumns, type TextColumn } from '../row-sinks/written-texts.ts';
+} from '../../../engine/model/side-tables.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import type { MergeCounts, MergeOrder } from '../../../ports/rows/merge.ts';
+import type { Fence, Published, SinkPlan } from '../../../ports/rows/sink.ts';
+import { passFence } from '../../../adapters/row-sinks/staged-rows.ts';
+import { widenedWords } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { isWrittenText, textColumns, type TextColumn } from '../../../adapters/row-sinks/written-texts.ts';
 import type { Mysql } from './connection.ts';
-import type { ListTable } from '../../engine/sql/list-tables.ts';
+import type { ListTable } from '../../../engine/sql/list-tables.ts';
 import { adaptTable, type AdaptedTable } from './alter-tables.ts';
 import { makeCurrentViews } from './current-views.ts';
 import {
@@ -31,7 +31,7 @@ import {
 import type { MysqlStagedTable, Staging } from './staging.ts';
 import { clearedDocuments, keepOthersRows } from './overwrite.ts';
 import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
-import { ledgerStatement } from '../row-sinks/ledger.ts';
+import { ledgerStatement } from '../../../adapters/row-sinks/ledger.ts';
 
 export interface MysqlPublication {
   readonly database: Mysql;

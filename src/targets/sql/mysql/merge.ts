@@ -1,11 +1,15 @@
 /** Save mode `m`: documents that the job's replace, or whose source is gone, are removed, or closed and kept. */
-import { commentLine } from '../../engine/sql/comment-text.ts';
-import { mysql } from '../../engine/sql/dialects/mysql.ts';
-import { physicalSideTable } from '../../engine/sql/physical-model.ts';
-import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
-import type { MergeCounts, MergedDocument, MergeOrder } from '../../ports/rows/merge.ts';
-import { momentAfter } from '../row-sinks/merging.ts';
-import { addRemoved, nothingRemoved, type RemovedDocuments } from '../row-sinks/removed-documents.ts';
+import { commentLine } from '../../../engine/sql/comment-text.ts';
+import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import { physicalSideTable } from '../../../engine/sql/physical-model.ts';
+import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { MergeCounts, MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
+import { momentAfter } from '../../../adapters/row-sinks/merging.ts';
+import {
+  addRemoved,
+  nothingRemoved,
+  type RemovedDocuments,
+} from '../../../adapters/row-sinks/removed-documents.ts';
 import type { Mysql } from './connection.ts';
 import { closeDocuments, removeDocuments, type MysqlRemovalScope } from './document-removal.ts';
 import type { MysqlStagedTable } from './staging.ts';
