@@ -1,8 +1,9 @@
 /** Row keys that count: where this job's keys begin, and the table `_keys`, which remembers the highest key of every table. */
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { runAll, type SqlDatabase } from './database.ts';
-import type { KeyOffsets } from './publication.ts';
-import type { Publication } from './publication.ts';
+import type { SqlNames } from './found-tables.ts';
+import type { AskedTarget } from './ledger.ts';
+import type { KeyOffsets, Publication } from './publication.ts';
 
 const tablesPerQuery = 200;
 
@@ -10,13 +11,16 @@ const tablesPerQuery = 200;
  * Returns the offsets of tables with keys in use. No key is given out twice, not even after its row was removed, because `_keys` outlives rows and
  * tables. Keys that follow from the content of documents have no offsets, but items of lists are always numbered.
  */
-export async function keyOffsets<Database extends SqlDatabase>(
-  publication: Publication<Database>,
-): Promise<KeyOffsets> {
-  const { database, driver, plan, drawn, known } = publication;
+export async function keyOffsets<Database extends SqlDatabase>({
+  database,
+  driver,
+  plan,
+  drawn,
+  known,
+}: AskedTarget<Database>): Promise<KeyOffsets> {
   const { quote, literal } = driver.dialect;
   const offsets = new Map<string, bigint>();
-  const raise = (name: string, key: bigint | number | null): void => {
+  const raise = (name: string, key: bigint | number | string | null): void => {
     const folded = driver.foldedName(name);
     if (key !== null && BigInt(key) > (offsets.get(folded) ?? 0n)) offsets.set(folded, BigInt(key));
   };
@@ -26,9 +30,7 @@ export async function keyOffsets<Database extends SqlDatabase>(
   const isNumbered = (name: string): boolean =>
     plan.keys === 'sequence' || lists.has(driver.foldedName(name));
   // two versions of a model may write a table's name in other cases of letters
-  const counters = await database.read<{ name: string; last: bigint | number }>(
-    `SELECT table_name AS name, last_value AS last FROM ${quote(sideTableNames.keys)}`,
-  );
+  const counters = known.has(sideTableNames.keys) ? await readCounters(database, driver) : [];
   for (const { name, last } of counters) if (isNumbered(name)) raise(name, last);
   const queries = keyedTables(drawn.tables)
     .filter(([name]) => known.has(driver.foldedName(name)) && isNumbered(name))
@@ -78,12 +80,23 @@ export async function givenKeys<Database extends SqlDatabase>({
   database,
   driver,
   plan,
-}: Publication<Database>): Promise<Readonly<Record<string, number>> | null> {
+}: Pick<AskedTarget<Database>, 'database' | 'driver' | 'plan'>): Promise<Readonly<
+  Record<string, number>
+> | null> {
   if (plan.keys === 'hash') return null;
-  const rows = await database.read<{ name: string; last: bigint | number }>(
-    `SELECT table_name AS name, last_value AS last FROM ${driver.dialect.quote(sideTableNames.keys)}`,
+  const counters = await readCounters(database, driver);
+  return Object.fromEntries(counters.map(({ name, last }) => [name, Number(last)]));
+}
+
+interface Counter {
+  readonly name: string;
+  readonly last: bigint | number | string;
+}
+
+async function readCounters(database: SqlDatabase, { dialect }: SqlNames): Promise<readonly Counter[]> {
+  return database.read<Counter>(
+    `SELECT table_name AS name, last_value AS last FROM ${dialect.quote(sideTableNames.keys)}`,
   );
-  return Object.fromEntries(rows.map(({ name, last }) => [name, Number(last)]));
 }
 
 function keyedTables(

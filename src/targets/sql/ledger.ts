@@ -22,7 +22,7 @@ import { publishedQuery } from '../../adapters/row-sinks/ledger.ts';
 import { refusePreRelease } from '../../adapters/row-sinks/pre-release.ts';
 import type { SqlDatabase } from './database.ts';
 import type { FoundTables, SqlNames } from './found-tables.ts';
-import type { DrawnModel } from './publication.ts';
+import type { DrawnModel } from './drawn-model.ts';
 
 /** A target as a job asks it. */
 export interface AskedTarget<Database extends Pick<SqlDatabase, 'read'>> {
@@ -128,5 +128,8 @@ function rootColumns<Database extends SqlDatabase>({
   known,
 }: AskedTarget<Database>): readonly DocumentColumn[] | null {
   if (!known.has(sideTableNames.documents)) return null;
-  return documentColumns(plan.model, drawn.tables).filter(({ table }) => known.has(driver.foldedName(table)));
+  return documentColumns(plan.model, drawn.tables).filter(
+    ({ table, column }) =>
+      known.get(driver.foldedName(table))?.columns.has(driver.foldedName(column)) === true,
+  );
 }

@@ -3,6 +3,7 @@ import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../engine
 import { physicalSideTable } from '../../engine/sql/physical-model.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
 import { commentStatements } from '../../engine/sql/statements.ts';
+import type { MergeOrder } from '../../ports/rows/merge.ts';
 import { momentAfter, type Merging } from '../../adapters/row-sinks/merging.ts';
 import {
   addRemoved,
@@ -11,7 +12,7 @@ import {
 } from '../../adapters/row-sinks/removed-documents.ts';
 import { runAll, temporaryName, type SqlDatabase } from './database.ts';
 import type { Publication } from './publication.ts';
-import { closeDocuments, removeDocuments } from './removal.ts';
+import { closeDocuments, removeDocuments, type RemovalScope } from './removal.ts';
 
 const documentsPerStatement = 1000;
 
@@ -32,24 +33,35 @@ export async function beginMerge<Database extends SqlDatabase>(
   }
   const moment = momentAfter(await driver.latestChange(database));
   const scope = { ...publication, model: plan.model };
+  return { documents, moment, ...(await takeReplaced(scope, merge, documents, driver.instant(moment))) };
+}
+
+/**
+ * Removes or closes the documents that are replaced or whose source is gone. `documents`: a table with the keys of the job's documents; `moment`: an
+ * expression for the time from which these are valid.
+ */
+export async function takeReplaced<Database extends SqlDatabase>(
+  scope: RemovalScope<Database>,
+  { missing, keepsHistory }: Pick<MergeOrder, 'missing' | 'keepsHistory'>,
+  documents: string,
+  moment: string,
+): Promise<Pick<Merging<string>, 'removed' | 'counts'>> {
+  const { quote } = scope.driver.dialect;
+  const [key, table] = [quote('key'), quote(sideTableNames.documents)];
+  // documents of loads that did not merge have their names as keys, and are valid since they were read
+  await scope.database.run(`UPDATE ${table} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
   const take = (condition: string): Promise<RemovedDocuments> => {
     const current = `valid_to IS NULL AND ${condition}`;
-    return merge.keepsHistory
-      ? closeDocuments(scope, current, driver.instant(moment))
-      : removeDocuments(scope, current, 'key');
+    return keepsHistory ? closeDocuments(scope, current, moment) : removeDocuments(scope, current, 'key');
   };
-  const replaced = await take(`key IN (SELECT key FROM ${documents})`);
-  const missing =
-    merge.missing.length === 0 ? nothingRemoved : await take(`document_key IN (${merge.missing.join(', ')})`);
+  const replaced = await take(`${key} IN (SELECT ${key} FROM ${quote(documents)})`);
+  const gone = missing.length === 0 ? nothingRemoved : await take(`document_key IN (${missing.join(', ')})`);
   return {
-    documents,
-    moment,
-    removed: merge.keepsHistory ? nothingRemoved : addRemoved(replaced, missing),
-    counts: { replaced: replaced.names, deleted: missing.documents },
+    removed: keepsHistory ? nothingRemoved : addRemoved(replaced, gone),
+    counts: { replaced: replaced.names, deleted: gone.documents },
   };
 }
 
-/** Documents of loads that did not merge have their names as keys, and are valid since they were read. */
 async function addMergeColumns<Database extends SqlDatabase>(
   publication: Publication<Database>,
 ): Promise<void> {
@@ -69,7 +81,4 @@ async function addMergeColumns<Database extends SqlDatabase>(
     ...(table.columns.length === 0 ? [] : commentStatements(driver.dialect, null, table).slice(1)),
   ]);
   publication.known = await driver.readTables(database);
-  await database.run(
-    `UPDATE ${quote(documents)} SET ${quote('key')} = name, valid_from = loaded_at WHERE ${quote('key')} IS NULL`,
-  );
 }

@@ -51,6 +51,5 @@ export async function clearTables<Database extends SqlDatabase>(
     ...[lexical, unmapped, documents].map(
       (name) => `DELETE FROM ${quote(name)} WHERE document_key IN (SELECT document_key FROM ${cleared})`,
     ),
-    `DROP TABLE ${cleared}`,
   ]);
 }

@@ -1,28 +1,15 @@
 /** A publishing transaction: the state that its steps share, and the driver of the database. */
-import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
-import type { Dialect } from '../../engine/sql/dialect.ts';
-import { withListTables, type ListTable } from '../../engine/sql/list-tables.ts';
-import { physicalTables, type PhysicalTable } from '../../engine/sql/physical-model.ts';
+import type { ColumnType } from '../../engine/model/relational-model.ts';
+import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import type { LoadView } from '../../adapters/row-sinks/made-views.ts';
 import type { Merging } from '../../adapters/row-sinks/merging.ts';
 import type { WidenedTypes } from '../../adapters/row-sinks/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';
-import type { FoundTables, SqlNames } from './found-tables.ts';
-
-/** A model as the database has it: lists are arrays, or tables of their items. */
-export interface DrawnModel {
-  /** the tables of the job's model under their indexes, then those of lists */
-  readonly model: RelationalModel;
-  readonly tables: readonly PhysicalTable[];
-  readonly lists: readonly ListTable[];
-}
-
-export function drawModel(model: RelationalModel, dialect: Dialect): DrawnModel {
-  const { model: drawn, lists } = withListTables(model, dialect);
-  return { model: drawn, tables: physicalTables(drawn, dialect, model), lists };
-}
+import type { DrawnModel } from './drawn-model.ts';
+import type { FoundTables } from './found-tables.ts';
+import type { RemovalDriver } from './removal.ts';
 
 /** The file with the rows of one table that wait to be published, without a header. */
 export interface StagedRowsFile {
@@ -72,14 +59,11 @@ export interface Publication<Database extends SqlDatabase> {
 export type KeyOffsets = ReadonlyMap<string, bigint>;
 
 /** What one kind of database does in its own way when a job publishes its rows. The steps themselves are the same for all databases. */
-export interface SqlDriver<Database extends SqlDatabase> extends SqlNames {
+export interface SqlDriver<Database extends SqlDatabase> extends RemovalDriver<Database> {
   /** The database's name in messages. */
   readonly title: string;
-  readTables(database: Database): Promise<FoundTables> | FoundTables;
   /** The function that returns the greater of two numbers. */
   readonly greatest: 'max' | 'greatest';
-  /** An expression for the present time. */
-  now(): string;
   /** An expression for a time. `iso`: ISO 8601 in UTC. */
   instant(iso: string): string;
   /** Returns the latest time at which a document of `_documents` became or ceased to be valid, in ISO 8601, or null if there is none. */

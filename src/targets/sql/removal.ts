@@ -2,18 +2,29 @@
  * Removes the rows of documents from a target, within a transaction. Every row names its document, in tables of earlier versions of the model as
  * well; only items of lists name the row that has the list.
  */
+import { AppError } from '../../errors.ts';
+import type { RemovalPlan, Removed } from '../../ports/rows/remover.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import { listItemsOf } from '../../engine/sql/list-tables.ts';
 import { documentColumns, rowsOfDocuments } from '../../engine/sql/loaded-documents.ts';
+import { ledgerStatement, publishedQuery } from '../../adapters/row-sinks/ledger.ts';
 import { nothingRemoved, type RemovedDocuments } from '../../adapters/row-sinks/removed-documents.ts';
 import { temporaryName, type SqlDatabase } from './database.ts';
-import type { FoundTable, FoundTables, SqlNames } from './found-tables.ts';
-import type { DrawnModel } from './publication.ts';
+import { checkFoundTables, type FoundTable, type FoundTables, type SqlNames } from './found-tables.ts';
+import { drawModel, type DrawnModel } from './drawn-model.ts';
+
+/** How a database removes rows, if not as the standard has it. */
+export interface RemovalWays extends SqlNames {
+  /** Names documents by a list of their keys. MySQL with GTIDs makes no temporary table within a transaction. */
+  readonly listsDocumentKeys?: true;
+  /** Joins the table that a deletion depends on. MySQL and MariaDB use no index for `DELETE … WHERE … IN (SELECT …)`. */
+  readonly joinsDeletes?: true;
+}
 
 export interface RemovalScope<Database extends SqlDatabase> {
   readonly database: Database;
-  readonly driver: SqlNames;
+  readonly driver: RemovalWays;
   /** the model of the job, without tables of lists */
   readonly model: RelationalModel;
   readonly drawn: DrawnModel;
@@ -31,9 +42,8 @@ export async function removeDocuments<Database extends SqlDatabase>(
 ): Promise<RemovedDocuments> {
   const { database, driver, model } = scope;
   const { quote, literal } = driver.dialect;
-  const found = await noteDocuments(scope, condition, counted);
-  if (found.documents === 0) return nothingRemoved;
-  const keys = `SELECT document_key FROM ${found.noted}`;
+  const { documents: count, names, keys } = await findDocuments(scope, condition, counted);
+  if (count === 0) return nothingRemoved;
   const { rows, tables } = await deleteRows(scope, keys);
   const { lexical, unmapped, documents } = sideTableNames;
   const named = [...model.tables.map(({ name }) => name), ...tables, documents].map(literal).join(', ');
@@ -51,8 +61,7 @@ export async function removeDocuments<Database extends SqlDatabase>(
         ` AND document_key NOT IN (SELECT document_key FROM ${quote(name)} WHERE document_key IS NOT NULL)`,
     );
   await database.run(`DELETE FROM ${quote(documents)} WHERE document_key IN (${keys})${still.join('')}`);
-  await database.run(`DROP TABLE ${found.noted}`);
-  return { documents: found.documents, names: found.names, rows };
+  return { documents: count, names, rows };
 }
 
 /** Keeps the documents, but notes that they were valid until then. `moment`: an expression. */
@@ -61,35 +70,52 @@ export async function closeDocuments<Database extends SqlDatabase>(
   condition: string,
   moment: string,
 ): Promise<RemovedDocuments> {
-  const { noted, documents, names } = await noteDocuments(scope, condition, 'key');
-  await scope.database.run(
-    `UPDATE ${scope.driver.dialect.quote(sideTableNames.documents)} SET valid_to = ${moment} WHERE document_key IN (SELECT document_key FROM ${noted})`,
-  );
-  await scope.database.run(`DROP TABLE ${noted}`);
+  const { documents, names, keys } = await findDocuments(scope, condition, 'key');
+  if (documents > 0)
+    await scope.database.run(
+      `UPDATE ${scope.driver.dialect.quote(sideTableNames.documents)} SET valid_to = ${moment} WHERE document_key IN (${keys})`,
+    );
   return { documents, names, rows: {} };
 }
 
-async function noteDocuments<Database extends SqlDatabase>(
+interface FoundDocuments {
+  readonly documents: number;
+  /** different names, or keys of a merge */
+  readonly names: number;
+  /** their keys, as they stand within `IN (…)` */
+  readonly keys: string;
+}
+
+async function findDocuments<Database extends SqlDatabase>(
   { database, driver, model, drawn, known }: RemovalScope<Database>,
   condition: string,
   counted: 'name' | 'key',
-): Promise<{ readonly noted: string; readonly documents: number; readonly names: number }> {
+): Promise<FoundDocuments> {
   const { quote, literal } = driver.dialect;
   const { documents, unmapped } = sideTableNames;
-  const noted = temporaryName();
   const roots = documentColumns(model, drawn.tables)
     .filter(({ table }) => known.has(driver.foldedName(table)))
     .map(({ table, column }) => `SELECT ${quote(column)} FROM ${quote(table)}`);
   // a document whose root the model does not know is kept whole
   roots.push(`SELECT document_key FROM ${quote(unmapped)} WHERE parent_table = ${literal(documents)}`);
-  await database.run(
-    `CREATE TEMP TABLE ${noted} AS SELECT document_key, ${quote(counted)} AS counted FROM ${quote(documents)}
-      WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')})`,
-  );
+  const query = `SELECT document_key, ${quote(counted)} AS counted FROM ${quote(documents)}
+      WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')})`;
+  if (driver.listsDocumentKeys === true) {
+    const rows = await database.read<{ document_key: string; counted: string | null }>(`${query} FOR UPDATE`);
+    const names = new Set(rows.map((row) => row.counted)).size;
+    return { documents: rows.length, names, keys: rows.map((row) => row.document_key).join(', ') };
+  }
+  // the table lives as long as the connection
+  const noted = temporaryName();
+  await database.run(`CREATE TEMP TABLE ${noted} AS ${query}`);
   const [sums] = await database.read<{ documents: bigint | number; names: bigint | number }>(
     `SELECT count(*) AS documents, count(DISTINCT counted) AS names FROM ${noted}`,
   );
-  return { noted, documents: Number(sums!.documents), names: Number(sums!.names) };
+  return {
+    documents: Number(sums!.documents),
+    names: Number(sums!.names),
+    keys: `SELECT document_key FROM ${noted}`,
+  };
 }
 
 interface DeletedRows {
@@ -115,8 +141,13 @@ async function deleteRows<Database extends SqlDatabase>(
     const [list, of] = [drawn.tables[table]!, drawn.tables[owner]!];
     if (!isThere(list.name) || !isThere(of.name)) continue;
     await database.run(
-      `DELETE FROM ${quote(list.name)} WHERE ${quote(list.columns[1]!.name)} IN (SELECT ${quote(of.primaryKey[0]!)} FROM ${quote(of.name)}
-        WHERE ${quote(documentOf.get(of.name)!)} IN (${keys}))`,
+      itemsDeletion(driver, {
+        list: list.name,
+        column: list.columns[1]!.name,
+        owner: of.name,
+        key: of.primaryKey[0]!,
+        condition: (alias) => `${alias}${quote(documentOf.get(of.name)!)} IN (${keys})`,
+      }),
     );
   }
   const earlier = await deleteEarlierRows(scope, keys);
@@ -129,6 +160,23 @@ async function deleteRows<Database extends SqlDatabase>(
   return { rows: { ...rows, ...earlier.rows }, tables: earlier.tables };
 }
 
+/** Statement that deletes items of lists, by a condition on the rows that have the lists. `alias`: in front of their columns. */
+function itemsDeletion(
+  { dialect, joinsDeletes }: RemovalWays,
+  items: {
+    readonly list: string;
+    readonly column: string;
+    readonly owner: string;
+    readonly key: string;
+    condition(alias: string): string;
+  },
+): string {
+  const [list, column, owner, key] = [items.list, items.column, items.owner, items.key].map(dialect.quote);
+  return joinsDeletes === true
+    ? `DELETE i FROM ${list} i JOIN ${owner} o ON o.${key} = i.${column} WHERE ${items.condition('o.')}`
+    : `DELETE FROM ${list} WHERE ${column} IN (SELECT ${key} FROM ${owner} WHERE ${items.condition('')})`;
+}
+
 /** Deletes the rows of documents in tables that an earlier version of the model had and this one has not. `keys`: a query of document keys. */
 export async function deleteEarlierRows<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,
@@ -136,18 +184,23 @@ export async function deleteEarlierRows<Database extends SqlDatabase>(
 ): Promise<DeletedRows> {
   const { database } = scope;
   const { quote } = scope.driver.dialect;
-  const made = await madeTables(scope);
-  for (const { list, owner, column, key } of earlierLists(scope, made))
+  const earlier = await earlierTables(scope);
+  for (const { list, owner, column, key } of earlier.lists)
     await database.run(
-      `DELETE FROM ${quote(list.name)} WHERE ${quote(column)} IN (SELECT ${quote(key)} FROM ${quote(owner.name)} WHERE ${quote(fileKeyName)} IN (${keys}))`,
+      itemsDeletion(scope.driver, {
+        list: list.name,
+        column,
+        owner: owner.name,
+        key,
+        condition: (alias) => `${alias}${quote(fileKeyName)} IN (${keys})`,
+      }),
     );
-  const tables = otherTables(scope).filter(({ name }) => made.has(scope.driver.foldedName(name)));
   const rows: Record<string, number> = {};
-  for (const { name } of tables) {
+  for (const { name } of earlier.tables) {
     const count = await database.run(`DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN (${keys})`);
     if (count > 0) rows[name] = count;
   }
-  return { rows, tables: tables.map(({ name }) => name) };
+  return { rows, tables: earlier.tables.map(({ name }) => name) };
 }
 
 /** Tables that this version of the model does not have and whose rows name documents. Another version has them, or another program made them. */
@@ -167,6 +220,17 @@ export function otherTables<Database extends SqlDatabase>({
   );
 }
 
+/** Tables of another version of the model that this one does not have: with rows that name documents, and with items of lists. */
+export async function earlierTables<Database extends SqlDatabase>(
+  scope: RemovalScope<Database>,
+): Promise<{ readonly tables: readonly FoundTable[]; readonly lists: readonly EarlierList[] }> {
+  const made = await madeTables(scope);
+  return {
+    tables: otherTables(scope).filter(({ name }) => made.has(scope.driver.foldedName(name))),
+    lists: earlierLists(scope, made),
+  };
+}
+
 /** Folded names of the tables that loads made, by this version of the model or another one. */
 async function madeTables<Database extends SqlDatabase>({
   database,
@@ -178,7 +242,7 @@ async function madeTables<Database extends SqlDatabase>({
   return new Set(made.map(({ name }) => driver.foldedName(name)));
 }
 
-interface EarlierList {
+export interface EarlierList {
   readonly list: FoundTable;
   readonly owner: FoundTable;
   /** the column of the list's table that holds keys of the owner, and that key */
@@ -210,4 +274,72 @@ function earlierLists<Database extends SqlDatabase>(
         : named.find(({ name }) => list.comment?.includes(`${listItemsOf(name)}.`) === true);
     return owner === undefined ? [] : [{ list, owner, column, key: owner.columns.get(folded)!.name }];
   });
+}
+
+/** What a removal needs to know of a database. */
+export interface RemovalDriver<Database extends SqlDatabase> extends RemovalWays {
+  /** the statement that begins a transaction */
+  readonly begin: string;
+  readTables(database: Database): Promise<FoundTables> | FoundTables;
+  /** An expression for the present time. */
+  now(): string;
+}
+
+/** Removes the documents that the plan names, in one transaction. `fence`: whether the job may commit. */
+export async function removeInTransaction<Database extends SqlDatabase>(
+  driver: RemovalDriver<Database>,
+  database: Database,
+  label: string,
+  plan: RemovalPlan,
+  fence: (removed: Removed) => Promise<boolean>,
+): Promise<Removed> {
+  await database.run(driver.begin);
+  let isOpen = true;
+  try {
+    const removed = await removeNamed(driver, database, label, plan);
+    if (plan.dryRun || removed.already) return removed;
+    if (!(await fence(removed)))
+      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+    await database.run('COMMIT');
+    isOpen = false;
+    return removed;
+  } finally {
+    if (isOpen) await database.run('ROLLBACK');
+  }
+}
+
+/** Removes the documents of that name, and notes in the ledger how much the target holds less. */
+async function removeNamed<Database extends SqlDatabase>(
+  driver: RemovalDriver<Database>,
+  database: Database,
+  label: string,
+  plan: RemovalPlan,
+): Promise<Removed> {
+  const { quote, literal } = driver.dialect;
+  const { model, idLschma, documentName } = plan;
+  const known = await driver.readTables(database);
+  const drawn = drawModel(model, driver.dialect);
+  if (!known.has(sideTableNames.documents))
+    throw new AppError('not_found', `${label}: no documents were loaded there.`);
+  checkFoundTables(driver, label, known, drawn, false);
+  if ((await database.read(publishedQuery(plan, quote))).length > 0)
+    return { documents: 0, rows: {}, already: true };
+  const { documents, rows } = await removeDocuments(
+    { database, driver, model, drawn, known },
+    `name = ${literal(documentName)}`,
+  );
+  if (documents === 0)
+    throw new AppError(
+      'not_found',
+      `${label}: no document called ${documentName} was loaded with logical schema ${idLschma}.`,
+    );
+  const removed = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  await database.run(
+    ledgerStatement(
+      plan,
+      { documents: -documents, rows: -removed },
+      { into: quote(sideTableNames.loads), now: driver.now(), quote },
+    ),
+  );
+  return { documents, rows, already: false };
 }

@@ -5,7 +5,8 @@
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { markedComment, viewsOver, type LoadView } from '../../adapters/row-sinks/made-views.ts';
 import type { SqlDatabase } from './database.ts';
-import { drawModel, type Publication } from './publication.ts';
+import { drawModel } from './drawn-model.ts';
+import { type Publication } from './publication.ts';
 
 /** Drops views of loads that have the name of a table of this model: they get other names. */
 export async function dropViewsOfNames<Database extends SqlDatabase>({

@@ -2,15 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
-import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';
+import type { RowRemover } from '../../../ports/rows/remover.ts';
 import { refuseLink } from '../../../adapters/folder/loaded-documents.ts';
 import { pinFolder } from '../../../adapters/local-files/open-folder.ts';
-import { ledgerStatement, publishedQuery } from '../../../adapters/row-sinks/ledger.ts';
-import { checkFoundTables } from '../found-tables.ts';
-import { drawModel } from '../publication.ts';
-import { removeDocuments } from '../removal.ts';
+import { removeInTransaction } from '../removal.ts';
 import { readFileLoads, type DatabaseFileOptions, type FileDatabase, type FileDriver } from './sink.ts';
 import { lockDatabaseFile } from './staging.ts';
 
@@ -70,62 +66,4 @@ export function createDatabaseFileRemover<Database extends FileDatabase>(
       ),
     close: () => Promise.resolve(),
   };
-}
-
-async function removeInTransaction<Database extends FileDatabase>(
-  driver: FileDriver<Database>,
-  database: Database,
-  label: string,
-  plan: RemovalPlan,
-  fence: (removed: Removed) => Promise<boolean>,
-): Promise<Removed> {
-  await database.run(driver.begin);
-  let isOpen = true;
-  try {
-    const removed = await removeNamed(driver, database, label, plan);
-    if (plan.dryRun || removed.already) return removed;
-    if (!(await fence(removed)))
-      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
-    await database.run('COMMIT');
-    isOpen = false;
-    return removed;
-  } finally {
-    if (isOpen) await database.run('ROLLBACK');
-  }
-}
-
-/** Removes the documents of that name, and notes in the ledger how much the target holds less. */
-async function removeNamed<Database extends FileDatabase>(
-  driver: FileDriver<Database>,
-  database: Database,
-  label: string,
-  plan: RemovalPlan,
-): Promise<Removed> {
-  const { quote, literal } = driver.dialect;
-  const { model, idLschma, documentName } = plan;
-  const known = await driver.readTables(database);
-  const drawn = drawModel(model, driver.dialect);
-  if (!known.has(sideTableNames.documents))
-    throw new AppError('not_found', `${label}: no documents were loaded there.`);
-  checkFoundTables(driver, label, known, drawn, false);
-  if ((await database.read(publishedQuery(plan, quote))).length > 0)
-    return { documents: 0, rows: {}, already: true };
-  const { documents, rows } = await removeDocuments(
-    { database, driver, model, drawn, known },
-    `name = ${literal(documentName)}`,
-  );
-  if (documents === 0)
-    throw new AppError(
-      'not_found',
-      `${label}: no document called ${documentName} was loaded with logical schema ${idLschma}.`,
-    );
-  const removed = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  await database.run(
-    ledgerStatement(
-      plan,
-      { documents: -documents, rows: -removed },
-      { into: quote(sideTableNames.loads), now: driver.now(), quote },
-    ),
-  );
-  return { documents, rows, already: false };
 }

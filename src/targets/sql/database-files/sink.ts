@@ -46,14 +46,8 @@ import {
   unmappedContent,
   type AskedTarget,
 } from '../ledger.ts';
-import {
-  drawModel,
-  reportOf,
-  type DrawnModel,
-  type Publication,
-  type StagedRowsFile,
-  type StagedTables,
-} from '../publication.ts';
+import { drawModel, type DrawnModel } from '../drawn-model.ts';
+import { reportOf, type Publication, type StagedRowsFile, type StagedTables } from '../publication.ts';
 import { publishRows } from '../publish.ts';
 import { lockDatabaseFile, makeStagingFolder, removeDeadStaging, type StagingFolder } from './staging.ts';
 

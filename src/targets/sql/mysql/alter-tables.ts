@@ -1,9 +1,10 @@
 /** A table that was there before, made able to take the rows that come. Each statement leaves a table that has lost nothing. */
 import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
+import type { FoundTable } from '../found-tables.ts';
 import type { Mysql } from './connection.ts';
 import type { MysqlStagedTable } from './staging.ts';
-import { foldedName, type MysqlTable } from './tables.ts';
+import { foldedName } from './tables.ts';
 import { isText, plainType, settledType, textOf, turnToText } from './types.ts';
 
 const { quote } = mysql;
@@ -22,7 +23,7 @@ export interface AdaptedTable {
 export async function adaptTable(
   { database, changes }: { readonly database: Mysql; readonly changes: string[] },
   table: MysqlStagedTable,
-  known: MysqlTable,
+  known: FoundTable,
   written: (at: number, into: string) => string | null,
 ): Promise<AdaptedTable> {
   const clauses: string[] = [];
@@ -58,20 +59,26 @@ export async function adaptTable(
       if (isText(settled) && !isText(type)) {
         const isThere = (name: string): boolean => known.columns.has(foldedName(name));
         const text = textOf(quote(there.name), type, column.type, table.offsetOf(at, isThere));
-        await turnToText(database, known.name, there, text, (into) => written(at, into));
+        await turnToText(
+          database,
+          known.name,
+          { name: there.name, comment: there.comment ?? '' },
+          text,
+          (into) => written(at, into),
+        );
         continue;
       }
     }
     if (drops) changes.push(`${table.physical.name}.${column.name}: NOT NULL dropped`);
     if (drops || settled !== type)
       clauses.push(
-        `MODIFY ${quote(there.name)} ${settled} ${keptNull} COMMENT ${mysql.literal(there.comment)}`,
+        `MODIFY ${quote(there.name)} ${settled} ${keptNull} COMMENT ${mysql.literal(there.comment ?? '')}`,
       );
   }
   const ours = new Set(table.columns.map(({ name }) => foldedName(name)));
   for (const [folded, { name, type, notNull, hasDefault, comment }] of known.columns) {
     if (ours.has(folded) || !notNull || hasDefault) continue;
-    clauses.push(`MODIFY ${quote(name)} ${type} NULL COMMENT ${mysql.literal(comment)}`);
+    clauses.push(`MODIFY ${quote(name)} ${type} NULL COMMENT ${mysql.literal(comment ?? '')}`);
     changes.push(`${table.physical.name}.${name}: NOT NULL dropped`);
   }
   if (clauses.length > 0) await database.run(`ALTER TABLE ${quote(known.name)} ${clauses.join(', ')}`);

@@ -37,6 +37,8 @@ export interface Mysql {
   run(sql: string): Promise<number>;
   /** Rows with every value as text. */
   rows(sql: string): Promise<(string | null)[][]>;
+  /** The same rows by column name. */
+  read<T>(sql: string): Promise<T[]>;
   /** The columns of a query that is made to answer no row. */
   describe(sql: string): Promise<readonly FieldPacket[]>;
   /** Rows as they come, values as text or, where `isBytes` says so of their place, as bytes; no more of them are in memory than are asked for. */
@@ -111,6 +113,12 @@ export async function openMysql(address: MysqlAddress): Promise<Mysql> {
   };
   return {
     rows,
+    read: async <T>(sql: string): Promise<T[]> => {
+      const [found] = await ask(messagesOfAnswer * longest, () =>
+        connection.query<RowDataPacket[]>({ sql, typeCast: (field) => field.string('utf-8') }),
+      );
+      return found as unknown as T[];
+    },
     run: async (sql) => {
       const [done] = await ask(answerBytes.ofNoRows, () => connection.query<ResultSetHeader>(sql));
       return done.affectedRows;

@@ -3,17 +3,12 @@ import { commentLine } from '../../../engine/sql/comment-text.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { physicalSideTable } from '../../../engine/sql/physical-model.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { MergeCounts, MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
+import type { MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
 import { momentAfter } from '../../../adapters/row-sinks/merging.ts';
-import {
-  addRemoved,
-  nothingRemoved,
-  type RemovedDocuments,
-} from '../../../adapters/row-sinks/removed-documents.ts';
 import type { Mysql } from './connection.ts';
-import { closeDocuments, removeDocuments, type MysqlRemovalScope } from './document-removal.ts';
+import type { FoundTables } from '../found-tables.ts';
+import { instant, latestChange } from './driver.ts';
 import type { MysqlStagedTable } from './staging.ts';
-import type { MysqlTables } from './tables.ts';
 
 const { quote } = mysql;
 const [key, from, to] = mergeColumns.map(({ name }) => quote(name)) as [string, string, string];
@@ -22,7 +17,7 @@ const [key, from, to] = mergeColumns.map(({ name }) => quote(name)) as [string, 
 const documentsPerStatement = 1000;
 
 /** Whether documents were merged into the database before. */
-export function knowsMerges(known: MysqlTables): boolean {
+export function knowsMerges(known: FoundTables): boolean {
   return known.get(sideTableNames.documents)?.columns.has('valid_to') === true;
 }
 
@@ -33,7 +28,7 @@ export interface StagedMerge {
   readonly order: MergeOrder;
   /** table of the job's documents: `name`, `written`, `key`, `sha256` */
   readonly documents: string;
-  /** literal of the time from which they are valid */
+  /** an expression for the time from which they are valid */
   readonly moment: string;
 }
 
@@ -41,7 +36,7 @@ export interface StagedMerge {
 export async function stageMerge(
   database: Mysql,
   order: MergeOrder,
-  known: MysqlTables,
+  known: FoundTables,
   staged: MysqlStagedTable | undefined,
   token: string,
 ): Promise<StagedMerge> {
@@ -57,7 +52,7 @@ export async function stageMerge(
         .map(valuesOf)
         .join(', ')}`,
     );
-  const moment = mysql.literal((await momentAfterAll(database, known)).replace('T', ' ').replace('Z', ''));
+  const moment = instant(momentAfter(knowsMerges(known) ? await latestChange(database) : null));
   if (staged?.isMade === true) {
     await addMergeColumns(database, staged.name);
     await database.run(
@@ -84,38 +79,4 @@ export async function addMergeColumns(database: Mysql, table: string): Promise<v
 /** Documents that came without a merge are called by their names, and are there since they were read. */
 export function callByName(database: Mysql, table: string): Promise<number> {
   return database.run(`UPDATE ${quote(table)} SET ${key} = name, ${from} = loaded_at WHERE ${key} IS NULL`);
-}
-
-async function momentAfterAll(database: Mysql, known: MysqlTables): Promise<string> {
-  if (!knowsMerges(known)) return momentAfter(null);
-  const [[latest]] = (await database.rows(
-    `SELECT max(greatest(${from}, coalesce(${to}, ${from}))) FROM ${quote(sideTableNames.documents)}`,
-  )) as [[string | null]];
-  return momentAfter(latest === null ? null : `${latest.replace(' ', 'T')}Z`);
-}
-
-export interface Merged {
-  readonly removed: RemovedDocuments;
-  readonly counts: MergeCounts;
-}
-
-/** Within the transaction. */
-export async function takeReplaced(
-  scope: MysqlRemovalScope,
-  { order, documents, moment }: StagedMerge,
-): Promise<Merged> {
-  await callByName(scope.database, sideTableNames.documents);
-  const take = (condition: string): Promise<RemovedDocuments> => {
-    const current = `${to} IS NULL AND ${condition}`;
-    return order.keepsHistory
-      ? closeDocuments(scope, current, key, moment)
-      : removeDocuments(scope, current, key);
-  };
-  const replaced = await take(`${key} IN (SELECT ${key} FROM ${quote(documents)})`);
-  const missing =
-    order.missing.length === 0 ? nothingRemoved : await take(`document_key IN (${order.missing.join(', ')})`);
-  return {
-    removed: order.keepsHistory ? nothingRemoved : addRemoved(replaced, missing),
-    counts: { replaced: replaced.names, deleted: missing.documents },
-  };
 }

@@ -2,12 +2,15 @@
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { documentsOfOthersQuery, overwrittenColumns } from '../../../engine/sql/loaded-documents.ts';
-import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import type { Mysql } from './connection.ts';
-import { earlierLists, earlierTables, type EarlierList } from './document-removal.ts';
-import { foldedName, type MysqlTable, type MysqlTables } from './tables.ts';
+import { drawModel } from '../drawn-model.ts';
+import type { FoundTable, FoundTables } from '../found-tables.ts';
+import { earlierTables, otherTables, type EarlierList } from '../removal.ts';
+import { mysqlDriver } from './driver.ts';
+import { foldedName } from './tables.ts';
 
 const { quote } = mysql;
 
@@ -18,14 +21,14 @@ interface OverwrittenTarget {
   readonly token: string;
   /** the model's tables, then those of lists */
   readonly tables: readonly PhysicalTable[];
-  readonly known: MysqlTables;
+  readonly known: FoundTables;
 }
 
 export interface ClearedDocuments {
   /** a table of the keys of documents whose rows go; one that rows of somebody else name stays */
   readonly cleared: string;
   /** tables of other versions with rows of theirs: documents go whole */
-  readonly earlier: readonly MysqlTable[];
+  readonly earlier: readonly FoundTable[];
   readonly earlierLists: readonly EarlierList[];
 }
 
@@ -56,33 +59,34 @@ export async function clearedDocuments({
   await database.run(
     `CREATE TABLE ${quote(name)} (PRIMARY KEY (${quote(fileKeyName)})) ${sources.join(' UNION ')}`,
   );
-  const ours = new Set([...tables.map((table) => foldedName(table.name)), ...Object.values(sideTableNames)]);
   const ofOthers = known.has(sideTableNames.loads)
     ? await database.rows(
         `SELECT 1 FROM ${quote(name)} c JOIN ${documents} d ON d.${quote(fileKeyName)} = c.${quote(fileKeyName)} JOIN ${loads} l ON l.job_uuid = d.job_uuid WHERE NOT ${isByIt} LIMIT 1`,
       )
     : [];
-  const lists = ofOthers.length === 0 ? [] : await earlierLists(database, known, ours);
-  const earlier: MysqlTable[] = [];
-  for (const table of ofOthers.length === 0 ? [] : await earlierTables(database, known, ours)) {
-    ours.add(foldedName(table.name));
+  const { model } = plan;
+  const scope = { database, driver: mysqlDriver, model, drawn: drawModel(model, mysql), known };
+  const found = ofOthers.length === 0 ? { tables: [], lists: [] } : await earlierTables(scope);
+  const earlier: FoundTable[] = [];
+  for (const table of found.tables) {
     const [row] = await database.rows(
       `SELECT 1 FROM ${quote(table.name)} t JOIN ${quote(name)} c ON c.${quote(fileKeyName)} = t.${quote(fileKeyName)} LIMIT 1`,
     );
     if (row !== undefined) earlier.push(table);
   }
-  for (const [folded, table] of known)
-    if (!ours.has(folded) && !table.isView && !hasOwnPrefix(folded) && table.columns.has(fileKeyName))
+  // a document stays while rows of tables that stay name it
+  for (const table of otherTables(scope))
+    if (!found.tables.includes(table))
       await database.run(
         `DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN (SELECT ${quote(fileKeyName)} FROM ${quote(table.name)})`,
       );
-  return { cleared: name, earlier, earlierLists: lists };
+  return { cleared: name, earlier, earlierLists: found.lists };
 }
 
 /** `made`: a new table with the rows of other documents. */
 export async function keepOthersRows(
   { database, changes }: { readonly database: Mysql; readonly changes: string[] },
-  { name }: MysqlTable,
+  { name }: FoundTable,
   made: string,
   cleared: string,
   /** `JOIN … ON …` of its rows with those that name their documents; absent: they do */

@@ -12,6 +12,7 @@ import {
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { MergeCounts, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan } from '../../../ports/rows/sink.ts';
+import type { Merging } from '../../../adapters/row-sinks/merging.ts';
 import { passFence } from '../../../adapters/row-sinks/staged-rows.ts';
 import { widenedWords } from '../../../adapters/row-sinks/unfit-columns.ts';
 import { isWrittenText, textColumns, type TextColumn } from '../../../adapters/row-sinks/written-texts.ts';
@@ -19,18 +20,15 @@ import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../../engine/sql/list-tables.ts';
 import { adaptTable, type AdaptedTable } from './alter-tables.ts';
 import { makeCurrentViews } from './current-views.ts';
-import {
-  addMergeColumns,
-  callByName,
-  knowsMerges,
-  mergeColumnList,
-  stageMerge,
-  takeReplaced,
-  type Merged,
-} from './merge.ts';
+import { addMergeColumns, callByName, knowsMerges, mergeColumnList, stageMerge } from './merge.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
 import { clearedDocuments, keepOthersRows } from './overwrite.ts';
-import { foldedName, parentIndexes, sideTableStatement, tableStatement, type MysqlTables } from './tables.ts';
+import { drawModel } from '../drawn-model.ts';
+import type { FoundTables } from '../found-tables.ts';
+import { givenKeys } from '../keys.ts';
+import { takeReplaced } from '../merge.ts';
+import { mysqlDriver } from './driver.ts';
+import { foldedName, parentIndexes, sideTableStatement, tableStatement } from './tables.ts';
 import { ledgerStatement } from '../../../adapters/row-sinks/ledger.ts';
 
 export interface MysqlPublication {
@@ -43,7 +41,7 @@ export interface MysqlPublication {
   readonly staged: readonly MysqlStagedTable[];
   readonly sides: ReadonlyMap<SideTableName, MysqlStagedTable>;
   readonly staging: Staging;
-  known: MysqlTables;
+  known: FoundTables;
   readonly merge: MergeOrder;
   readonly fence: Fence;
   readonly changes: string[];
@@ -66,8 +64,8 @@ export async function publishRows(publication: MysqlPublication): Promise<Publis
     plan.saveMode === 'overwrite' || !isThere ? await rename(publication) : await insert(publication);
   if (plan.saveMode === 'merge' && publication.merge.keepsHistory)
     changes.push(...(await makeCurrentViews(publication.database, plan, tables)));
-  const keys = await givenKeys(publication);
-  return { rows, already: false, changes, ...merged, ...keys };
+  const keys = await givenKeys({ ...publication, driver: mysqlDriver });
+  return { rows, already: false, changes, ...merged, ...(keys === null ? {} : { keys }) };
 }
 
 interface PublishedRows {
@@ -119,8 +117,9 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
     await keepOthersRows(publication, table, made, cleared!);
     appears(made, table.name);
   }
-  for (const { list, rows: owners } of overwritten?.earlierLists ?? []) {
+  for (const { list, owner, column, key } of overwritten?.earlierLists ?? []) {
     const made = `${token}_left_${(number += 1)}`;
+    const owners = `JOIN ${quote(owner.name)} o ON o.${quote(key)} = i.${quote(column)}`;
     await keepOthersRows(publication, list, made, cleared!, owners);
     appears(made, list.name);
   }
@@ -175,7 +174,7 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
 }
 
 async function insert(publication: MysqlPublication): Promise<PublishedRows> {
-  const { database, plan, known, staged, sides, tables, lists, token } = publication;
+  const { database, plan, known, staged, sides, tables, token } = publication;
   const made: string[] = [];
   try {
     for (const definition of Object.values(sideTableDefinitions)) {
@@ -210,11 +209,22 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
         ? await stageMerge(database, publication.merge, known, sides.get('documents'), token)
         : null;
     if (merge !== null && !knowsMerges(known)) await addMergeColumns(database, sideTableNames.documents);
-    await database.run('START TRANSACTION');
+    await database.run(mysqlDriver.begin);
     const merged =
       merge === null
         ? null
-        : await takeReplaced({ database, known, model: plan.model, tables, lists }, merge);
+        : await takeReplaced(
+            {
+              database,
+              driver: mysqlDriver,
+              model: plan.model,
+              drawn: drawModel(plan.model, mysql),
+              known,
+            },
+            merge.order,
+            merge.documents,
+            merge.moment,
+          );
     const rows: Record<string, number> = {};
     // before the documents: what belongs to one that is there already is there
     for (const side of ['unmapped', 'lexical', 'documents'] as const) {
@@ -365,7 +375,7 @@ function loadsStatement(
   into: string,
   documents: number,
   rows: Readonly<Record<string, number>>,
-  merged: Merged | null = null,
+  merged: Pick<Merging<string>, 'removed'> | null = null,
 ): string {
   return ledgerStatement(
     plan,
@@ -373,15 +383,6 @@ function loadsStatement(
       documents: documents - (merged?.removed.documents ?? 0),
       rows: sumOf(rows) - sumOf(merged?.removed.rows ?? {}),
     },
-    { into: quote(into), now: 'UTC_TIMESTAMP(6)', quote },
+    { into: quote(into), now: mysqlDriver.now(), quote },
   );
-}
-
-async function givenKeys({
-  database,
-  plan,
-}: MysqlPublication): Promise<{ readonly keys?: Readonly<Record<string, number>> }> {
-  if (plan.keys === 'hash') return {};
-  const rows = await database.rows(`SELECT table_name, last_value FROM ${quote(sideTableNames.keys)}`);
-  return { keys: Object.fromEntries(rows.map(([name, last]) => [name!, Number(last)])) };
 }

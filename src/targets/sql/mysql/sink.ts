@@ -3,8 +3,6 @@
  * One job at a time has a target, from open to publish: its keys go on from those that are there, and what others left staged is dead.
  */
 import { randomBytes } from 'node:crypto';
-import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
-import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { hasOffsetBehind } from '../../../engine/model/zones.ts';
 import {
   sideTableDefinitions,
@@ -12,17 +10,8 @@ import {
   type SideTableName,
 } from '../../../engine/model/side-tables.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
-import { withListTables, type ListTable } from '../../../engine/sql/list-tables.ts';
-import {
-  currentDocumentsQuery,
-  unmappedContentQuery,
-  documentColumns,
-  loadedDocumentsQuery,
-} from '../../../engine/sql/loaded-documents.ts';
 import { doubleForReal } from '../../../engine/sql/mysql-values.ts';
-import { physicalSideTable, physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { physicalName } from '../../../engine/sql/physical-names.ts';
-import { AppError } from '../../../errors.ts';
+import { physicalSideTable } from '../../../engine/sql/physical-model.ts';
 import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
 import type {
   Fence,
@@ -38,15 +27,25 @@ import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { StagedRowSink } from '../../../adapters/row-sinks/staged-rows.ts';
 import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
-import { readMysqlLoads } from './ledger.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
-import { knowsMerges } from './merge.ts';
 import { publishRows } from './publish.ts';
 import { MysqlStagedTable, Staging, stagingPrefix, takeTargetLock } from './staging.ts';
-import { foldedName, readTables, withInstantsTold, zonesIn, type MysqlTables } from './tables.ts';
+import { drawModel, type DrawnModel } from '../drawn-model.ts';
+import { checkFoundTables } from '../found-tables.ts';
+import { keyOffsets } from '../keys.ts';
+import {
+  currentDocuments,
+  filledTables,
+  isPublished,
+  loadedHashes,
+  targetLoads,
+  unmappedContent,
+  type AskedTarget,
+} from '../ledger.ts';
+import { mysqlDriver } from './driver.ts';
+import { foldedName, readTables, withInstantsTold, zonesIn } from './tables.ts';
+import type { FoundTables } from '../found-tables.ts';
 import { spareColumn } from './types.ts';
-import { publishedQuery } from '../../../adapters/row-sinks/ledger.ts';
-import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
 
 const { quote } = mysql;
 
@@ -62,10 +61,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   readonly label: string;
   readonly #address: MysqlAddress;
   #database: Mysql | null = null;
-  /** with tables of lists behind those of the plan's */
-  #model!: RelationalModel;
-  #tables: readonly PhysicalTable[] = [];
-  #lists: readonly ListTable[] = [];
+  #drawn!: DrawnModel;
   #staging!: Staging;
   #staged: readonly MysqlStagedTable[] = [];
   #sides: ReadonlyMap<SideTableName, MysqlStagedTable> = new Map();
@@ -80,7 +76,10 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return this.guarded(async () => readMysqlLoads(await this.#connect(), this.label));
+    return this.guarded(async () => {
+      const database = await this.#connect();
+      return targetLoads(database, await readTables(database), quote, this.label);
+    });
   }
 
   async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
@@ -92,41 +91,38 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
       ...model,
       tables: model.tables.map((table) => ({ ...table, columns: table.columns.map(doubleForReal) })),
     };
-    const { model: drawn, lists } = withListTables(doubles, mysql);
-    this.#model = drawn;
-    this.#lists = lists;
-    this.#tables = physicalTables(drawn, mysql, doubles).map((table, index) =>
-      withInstantsTold(table, drawn.tables[index]!),
-    );
+    const drawn = drawModel(doubles, mysql);
+    const tables = drawn.tables.map((table, index) => withInstantsTold(table, drawn.model.tables[index]!));
+    this.#drawn = { ...drawn, tables };
   }
 
   protected override async openTarget(): Promise<'load' | 'skip'> {
     const { idJob, saveMode, keys } = this.plan;
     const database = await this.#connect();
     await takeTargetLock(database, this.#address);
-    const known = await readTables(database);
-    this.#checkTables(known);
-    await removeStaging(database, known);
+    const target = await this.#asked(database);
+    this.#check(target);
+    await removeStaging(database, target.known);
     this.#token = `${stagingPrefix}${idJob}_${randomBytes(4).toString('hex')}`;
     this.#staging = new Staging(database, this.label, keys === 'hash');
     this.#define();
-    if (await this.#isPublished(database, known)) {
+    if (await isPublished(target)) {
       this.outcome = 'already';
       return 'skip';
     }
-    if (!(await this.mayLoad(() => this.#findFilled(database, known)))) return 'skip';
+    if (!(await this.mayLoad(() => filledTables(target)))) return 'skip';
     this.outcome = 'load';
-    this.#offsets = await this.#readOffsets(database, known);
+    if (keys === 'sequence') this.#offsets = await keyOffsets(target);
     return saveMode === 'write-schema' ? 'skip' : 'load';
   }
 
   #define(): void {
-    this.#staged = this.#tables.map(
+    this.#staged = this.#drawn.tables.map(
       (table, index) =>
         new MysqlStagedTable(
           `${this.#token}_${index}`,
           table,
-          this.#model.tables[index]!.columns.map(({ type, role }, at, columns) => ({
+          this.#drawn.model.tables[index]!.columns.map(({ type, role }, at, columns) => ({
             type,
             isValue: role === 'value',
             hasOffsetBehind: hasOffsetBehind(columns, at),
@@ -143,7 +139,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     });
     this.#sides = new Map(sides);
     const targets = new Map<number, MysqlListTarget[]>();
-    for (const { owner, column, table } of this.#lists) {
+    for (const { owner, column, table } of this.#drawn.lists) {
       if (table === null) continue;
       const staged = this.#staged[table]!;
       const { name } = staged.physical;
@@ -169,7 +165,7 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     const of = (name: string): number => Number(this.#offsets.get(foldedName(name)) ?? 0n);
     const { documents } = sideTableNames;
     const offsets = this.plan.model.tables.map(
-      ({ name }, at) => [name, of(this.#tables[at]!.keysOf)] as const,
+      ({ name }, at) => [name, of(this.#drawn.tables[at]!.keysOf)] as const,
     );
     return new Map([...offsets, [documents, of(documents)]]);
   }
@@ -177,40 +173,30 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
     const wanted = new Set(sha256s);
-    const rows = await this.#askDocuments((roots) => loadedDocumentsQuery(roots, this.plan, quote));
-    return new Set(rows.flatMap(([, sha256]) => (wanted.has(sha256!) ? [sha256!] : [])));
+    const there = await this.#ask(loadedHashes);
+    return new Set(there.filter((sha256) => wanted.has(sha256)));
   }
 
   async *currentDocuments(): AsyncIterable<CurrentDocument> {
-    const rows = await this.#askDocuments((roots, known) =>
-      currentDocumentsQuery(roots, this.plan, quote, knowsMerges(known)),
-    );
-    for (const [documentKey, key, name, sha256] of rows)
-      yield { documentKey: documentKey!, key: key ?? '', name: name ?? '', sha256: sha256 ?? '' };
+    yield* await this.#ask(currentDocuments);
   }
 
   async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
     const loading = of === 'all' ? null : this.plan;
-    const rows = await this.#askDocuments((_, known) =>
-      known.has(sideTableNames.unmapped) ? unmappedContentQuery(loading, quote) : null,
-    );
-    for (const [documentKey, xpath] of rows) yield { documentKey: documentKey!, xpath: xpath ?? '' };
+    yield* await this.#ask((target) => unmappedContent(target, loading));
   }
 
-  /** `query`: null: there is nothing to ask. */
-  #askDocuments(
-    query: (roots: ReturnType<typeof documentColumns>, known: MysqlTables) => string | null,
-  ): Promise<(string | null)[][]> {
-    return this.guarded(async () => {
-      const database = await this.#connect();
-      const known = await readTables(database);
-      if (!known.has(sideTableNames.documents)) return [];
-      const roots = documentColumns(this.plan.model, this.#tables).filter(
-        ({ table, column }) => known.get(foldedName(table))?.columns.has(foldedName(column)) === true,
-      );
-      const asked = query(roots, known);
-      return asked === null ? [] : database.rows(asked);
-    });
+  #ask<T>(question: (target: AskedTarget<Mysql>) => Promise<T>): Promise<T> {
+    return this.guarded(async () => question(await this.#asked(await this.#connect())));
+  }
+
+  async #asked(database: Mysql): Promise<AskedTarget<Mysql>> {
+    const known = await readTables(database);
+    return { database, driver: mysqlDriver, plan: this.plan, drawn: this.#drawn, known };
+  }
+
+  #check({ known }: AskedTarget<Mysql>): void {
+    checkFoundTables(mysqlDriver, this.label, known, this.#drawn, this.plan.saveMode === 'overwrite');
   }
 
   async write(
@@ -230,7 +216,9 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
 
   override async unconverted(value: UnconvertedValue): Promise<void> {
     await super.unconverted(value);
-    const list = this.#lists.find(({ owner, column }) => owner === value.table && column === value.column);
+    const list = this.#drawn.lists.find(
+      ({ owner, column }) => owner === value.table && column === value.column,
+    );
     if (list === undefined || list.table === null)
       this.#staging.widen(
         this.#staged[value.table]!,
@@ -257,14 +245,15 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
   ): Promise<Published> {
     const database = await this.#connect();
     await this.#staging.drain();
-    const known = await readTables(database);
-    this.#checkTables(known);
+    const target = await this.#asked(database);
+    this.#check(target);
+    const { known } = target;
     const published = await publishRows({
       database,
       plan: this.plan,
       token: this.#token,
-      tables: this.#tables,
-      lists: this.#lists,
+      tables: this.#drawn.tables,
+      lists: this.#drawn.lists,
       staged: this.#staged,
       sides: this.#sides,
       staging: this.#staging,
@@ -305,65 +294,13 @@ class MysqlRowSink extends StagedRowSink implements RowSink {
     return (this.#database ??= await openMysql(this.#address));
   }
 
-  #checkTables(known: MysqlTables): void {
-    for (const name of [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)])
-      if (known.get(foldedName(name))?.isView === true)
-        throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
-    refusePreRelease(this.label, (name) => known.get(name)?.columns);
-    if (this.plan.saveMode === 'overwrite') return;
-    for (const [index, { name }] of this.#tables.entries()) {
-      const there = known.get(foldedName(name))?.columns;
-      const has = (key: string): boolean => there!.has(foldedName(physicalName(mysql, key)));
-      if (there !== undefined && hasOtherKeys(this.#model.tables[index]!.columns, has))
-        throw new AppError('conflict', otherKeysMessage(this.label, name));
-    }
-  }
-
-  async #isPublished(database: Mysql, known: MysqlTables): Promise<boolean> {
-    if (!known.has(sideTableNames.loads)) return false;
-    return (await database.rows(publishedQuery(this.plan, quote))).length > 0;
-  }
-
-  async #findFilled(database: Mysql, known: MysqlTables): Promise<readonly string[]> {
-    const filled: string[] = [];
-    for (const { name } of this.#tables) {
-      if (!known.has(foldedName(name))) continue;
-      if ((await database.rows(`SELECT 1 FROM ${quote(name)} LIMIT 1`)).length > 0) filled.push(name);
-    }
-    return filled;
-  }
-
-  /** No key is given twice, also where the rows that had it are gone: `_keys` outlives rows and tables. */
-  async #readOffsets(database: Mysql, known: MysqlTables): Promise<ReadonlyMap<string, bigint>> {
-    const offsets = new Map<string, bigint>();
-    if (this.plan.keys === 'hash') return offsets;
-    const raise = (name: string, key: string | null | undefined): void => {
-      const folded = foldedName(name);
-      if (key != null && BigInt(key) > (offsets.get(folded) ?? 0n)) offsets.set(folded, BigInt(key));
-    };
-    if (known.has(sideTableNames.keys))
-      for (const [name, key] of await database.rows(
-        `SELECT table_name, last_value FROM ${quote(sideTableNames.keys)}`,
-      ))
-        raise(name!, key);
-    const documents = {
-      name: sideTableNames.documents,
-      primaryKey: sideTableDefinitions.documents.primaryKey,
-    };
-    for (const { name, primaryKey } of [...this.#tables, documents]) {
-      if (!known.has(foldedName(name)) || primaryKey.length === 0) continue;
-      raise(name, (await database.rows(`SELECT max(${quote(primaryKey[0]!)}) FROM ${quote(name)}`))[0]![0]);
-    }
-    return offsets;
-  }
-
   protected override faultOf(error: unknown): unknown {
     return mysqlFault(error, this.label);
   }
 }
 
 /** Called under the target's lock: what jobs left that died. */
-async function removeStaging(database: Mysql, known: MysqlTables): Promise<void> {
+async function removeStaging(database: Mysql, known: FoundTables): Promise<void> {
   for (const { name, isView, columns } of known.values())
     if (name.startsWith(stagingPrefix)) await database.run(`DROP TABLE IF EXISTS ${quote(name)}`);
     else if (columns.has(spareColumn) && !isView)

@@ -26,9 +26,10 @@ import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
-import { readMysqlLoads } from './ledger.ts';
+import { targetLoads } from '../ledger.ts';
 import { knowsMerges } from './merge.ts';
-import { foldedName, holdsInstants, readTables, type MysqlColumn, type MysqlTables } from './tables.ts';
+import { foldedName, holdsInstants, readTables } from './tables.ts';
+import type { FoundColumn, FoundTables } from '../found-tables.ts';
 import { isText, plainType, textOf } from './types.ts';
 
 const pageRows = 2000;
@@ -48,7 +49,7 @@ class MysqlRowSource implements RowSource {
   #drawn!: RelationalModel;
   #tables: readonly PhysicalTable[] = [];
   #lists: readonly ListTable[] = [];
-  #known: MysqlTables = new Map();
+  #known: FoundTables = new Map();
 
   constructor(options: MysqlRowSourceOptions) {
     this.#options = options;
@@ -56,7 +57,10 @@ class MysqlRowSource implements RowSource {
   }
 
   async loads(): Promise<readonly TargetLoad[]> {
-    return this.#guarded(async () => readMysqlLoads(await this.#connect(), this.label));
+    return this.#guarded(async () => {
+      const database = await this.#connect();
+      return targetLoads(database, await readTables(database), quote, this.label);
+    });
   }
 
   async open(model: RelationalModel): Promise<void> {
@@ -239,7 +243,7 @@ class MysqlRowSource implements RowSource {
 }
 
 /** A column that became wider for other values adds zeros to those that it had; one of instants is known by the target alone. */
-function lexical(expression: string, column: MysqlColumn, modelled: ColumnType): string {
+function lexical(expression: string, column: FoundColumn, modelled: ColumnType): string {
   const there = plainType(column.type);
   const type: ColumnType =
     modelled.kind === 'timestamp' && holdsInstants(column) ? { ...modelled, kind: 'timestamptz' } : modelled;

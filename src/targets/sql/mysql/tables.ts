@@ -6,45 +6,36 @@ import type { Table } from '../../../engine/model/relational-model.ts';
 import type { SideTableDefinition } from '../../../engine/model/side-tables.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ZonesThere, ZoneTable } from '../../../ports/rows/sink.ts';
+import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
 import type { Mysql } from './connection.ts';
-
-export interface MysqlColumn {
-  readonly name: string;
-  /** as the server writes it, lower case */
-  readonly type: string;
-  readonly notNull: boolean;
-  readonly hasDefault: boolean;
-  readonly comment: string;
-}
-
-export interface MysqlTable {
-  readonly name: string;
-  readonly isView: boolean;
-  readonly columns: ReadonlyMap<string, MysqlColumn>;
-}
-
-/** Tables and views of the database, by folded name. */
-export type MysqlTables = ReadonlyMap<string, MysqlTable>;
 
 /** Names as MySQL compares those of columns, and of tables where the file system does. */
 export function foldedName(name: string): string {
   return name.toLowerCase();
 }
 
-export async function readTables(database: Mysql): Promise<MysqlTables> {
-  const tables = new Map<string, MysqlTable & { columns: Map<string, MysqlColumn> }>();
+export async function readTables(database: Mysql): Promise<FoundTables> {
+  const tables = new Map<string, FoundTable & { columns: Map<string, FoundColumn> }>();
   const rows = await database.rows(
-    `SELECT c.table_name, t.table_type = 'VIEW', c.column_name, c.column_type, c.is_nullable, c.column_default, c.column_comment
+    `SELECT c.table_name, t.table_type = 'VIEW', t.table_comment, c.column_name, c.column_type, c.is_nullable, c.column_default, c.column_comment
        FROM information_schema.columns c JOIN information_schema.tables t
          ON t.table_schema = c.table_schema AND t.table_name = c.table_name
       WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position`,
   );
-  for (const [name, view, column, type, nullable, standard, comment] of rows) {
+  for (const [name, view, tableComment, column, type, nullable, standard, comment] of rows) {
     const folded = foldedName(name!);
-    const table = tables.get(folded) ?? { name: name!, isView: view === '1', columns: new Map() };
+    const table = tables.get(folded) ?? {
+      name: name!,
+      isView: view === '1',
+      comment: tableComment!,
+      statement: null,
+      madeView: null,
+      columns: new Map(),
+    };
     tables.set(folded, table);
     table.columns.set(foldedName(column!), {
       name: column!,
+      // as the server writes it, in lower case
       type: type!.toLowerCase(),
       notNull: nullable === 'NO',
       hasDefault: standard !== null && standard !== 'NULL',
@@ -57,8 +48,8 @@ export async function readTables(database: Mysql): Promise<MysqlTables> {
 /** DATETIME has no zone: what a column holds is told by how its comment begins. */
 const instantMark = 'in UTC: ';
 
-export function holdsInstants({ type, comment }: Pick<MysqlColumn, 'type' | 'comment'>): boolean {
-  return type.startsWith('datetime') && comment.startsWith(instantMark);
+export function holdsInstants({ type, comment }: Pick<FoundColumn, 'type' | 'comment'>): boolean {
+  return type.startsWith('datetime') && comment?.startsWith(instantMark) === true;
 }
 
 export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 'columns'>): PhysicalTable {
@@ -72,7 +63,7 @@ export function withInstantsTold(table: PhysicalTable, { columns }: Pick<Table, 
   };
 }
 
-export function zonesIn(known: MysqlTables, tables: readonly ZoneTable[]): ZonesThere {
+export function zonesIn(known: FoundTables, tables: readonly ZoneTable[]): ZonesThere {
   const zones = new Map<string, ReadonlyMap<string, boolean>>();
   for (const table of tables) {
     const there = known.get(foldedName(physicalName(mysql, table.name)));

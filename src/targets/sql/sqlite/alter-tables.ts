@@ -8,7 +8,8 @@ import { changedTable, type ChangedColumn } from './table-text.ts';
 import { isText, lexicalText, settledType } from './types.ts';
 import { runAll, temporaryName } from '../database.ts';
 import type { FoundTable } from '../found-tables.ts';
-import { drawModel, type Publication } from '../publication.ts';
+import { drawModel } from '../drawn-model.ts';
+import { type Publication } from '../publication.ts';
 
 type SqlitePublication = Publication<SqliteDb>;
 

@@ -4,7 +4,8 @@ import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
 import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
 import type { FoundTables } from '../found-tables.ts';
-import { drawModel, type DrawnModel, type Publication } from '../publication.ts';
+import { drawModel, type DrawnModel } from '../drawn-model.ts';
+import { type Publication } from '../publication.ts';
 import { foldedName } from './database.ts';
 
 /** A column is text if a value does not fit its type, or if it is a list that an earlier job made text. */
