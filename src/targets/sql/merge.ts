@@ -37,7 +37,7 @@ export async function beginMerge<Database extends SqlDatabase>(
 }
 
 /**
- * Removes or closes the documents that are replaced or whose source is gone. `documents`: a table with the keys of the job's documents; `moment`: an
+ * Removes or closes the documents that are replaced or whose source is gone. `documents`: a table, as statements write it, with the keys of the job's documents; `moment`: an
  * expression for the time from which these are valid.
  */
 export async function takeReplaced<Database extends SqlDatabase>(
@@ -46,15 +46,15 @@ export async function takeReplaced<Database extends SqlDatabase>(
   documents: string,
   moment: string,
 ): Promise<Pick<Merging<string>, 'removed' | 'counts'>> {
-  const { quote } = scope.driver.dialect;
-  const [key, table] = [quote('key'), quote(sideTableNames.documents)];
+  const { dialect, relation = dialect.quote } = scope.driver;
+  const [key, table] = [dialect.quote('key'), relation(sideTableNames.documents)];
   // documents of loads that did not merge have their names as keys, and are valid since they were read
   await scope.database.run(`UPDATE ${table} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
   const take = (condition: string): Promise<RemovedDocuments> => {
     const current = `valid_to IS NULL AND ${condition}`;
     return keepsHistory ? closeDocuments(scope, current, moment) : removeDocuments(scope, current, 'key');
   };
-  const replaced = await take(`${key} IN (SELECT ${key} FROM ${quote(documents)})`);
+  const replaced = await take(`${key} IN (SELECT m.${key} FROM ${documents} m)`);
   const gone = missing.length === 0 ? nothingRemoved : await take(`document_key IN (${missing.join(', ')})`);
   return {
     removed: keepsHistory ? nothingRemoved : addRemoved(replaced, gone),

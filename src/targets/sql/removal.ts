@@ -7,7 +7,7 @@ import type { RemovalPlan, Removed } from '../../ports/rows/remover.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { fileKeyName, hasOwnPrefix, sideTableNames } from '../../engine/model/side-tables.ts';
 import { listItemsOf } from '../../engine/sql/list-tables.ts';
-import { documentColumns, rowsOfDocuments } from '../../engine/sql/loaded-documents.ts';
+import { documentColumns, rowsOfDocuments, type DocumentColumn } from '../../engine/sql/loaded-documents.ts';
 import { ledgerStatement, publishedQuery } from '../../adapters/row-sinks/ledger.ts';
 import { nothingRemoved, type RemovedDocuments } from '../../adapters/row-sinks/removed-documents.ts';
 import { temporaryName, type SqlDatabase } from './database.ts';
@@ -18,8 +18,23 @@ import { drawModel, type DrawnModel } from './drawn-model.ts';
 export interface RemovalWays extends SqlNames {
   /** Names documents by a list of their keys. MySQL with GTIDs makes no temporary table within a transaction. */
   readonly listsDocumentKeys?: true;
+  /** Returns a table's name as statements write it. Absent: quoted. */
+  relation?(name: string): string;
+  /** Makes a table of the query's rows, and drops it. Absent: a temporary table, which lives as long as the connection. */
+  readonly notes?: {
+    make(query: string): Promise<string>;
+    drop(table: string): Promise<void>;
+  };
+  /** Deletes the rows of documents from all these tables, and returns how many by table. Absent: one table after the other. */
+  deleteFrom?(tables: readonly DocumentColumn[], keys: string): Promise<Readonly<Record<string, number>>>;
+  /** Conditions under which a row of `_documents` has no rows of other programs. Absent: tables with a column `document_key` are asked. */
+  unreferred?(): Promise<readonly string[]>;
   /** Joins the table that a deletion depends on. MySQL and MariaDB use no index for `DELETE … WHERE … IN (SELECT …)`. */
   readonly joinsDeletes?: true;
+}
+
+function relationOf({ relation, dialect }: RemovalWays): (name: string) => string {
+  return relation ?? dialect.quote;
 }
 
 export interface RemovalScope<Database extends SqlDatabase> {
@@ -41,27 +56,41 @@ export async function removeDocuments<Database extends SqlDatabase>(
   counted: 'name' | 'key' = 'name',
 ): Promise<RemovedDocuments> {
   const { database, driver, model } = scope;
-  const { quote, literal } = driver.dialect;
-  const { documents: count, names, keys } = await findDocuments(scope, condition, counted);
-  if (count === 0) return nothingRemoved;
+  const { literal } = driver.dialect;
+  const relation = relationOf(driver);
+  const { documents: count, names, keys, forget } = await findDocuments(scope, condition, counted);
+  if (count === 0) {
+    await forget();
+    return nothingRemoved;
+  }
   const { rows, tables } = await deleteRows(scope, keys);
   const { lexical, unmapped, documents } = sideTableNames;
   const named = [...model.tables.map(({ name }) => name), ...tables, documents].map(literal).join(', ');
   await database.run(
-    `DELETE FROM ${quote(lexical)} WHERE document_key IN (${keys}) AND table_name IN (${named})`,
+    `DELETE FROM ${relation(lexical)} WHERE document_key IN (${keys}) AND table_name IN (${named})`,
   );
   await database.run(
-    `DELETE FROM ${quote(unmapped)} WHERE document_key IN (${keys}) AND parent_table IN (${named})`,
+    `DELETE FROM ${relation(unmapped)} WHERE document_key IN (${keys}) AND parent_table IN (${named})`,
   );
   // a document stays while rows of somebody else name it
-  const still = otherTables(scope)
-    .filter(({ name }) => !tables.includes(name))
+  const conditions = (await driver.unreferred?.()) ?? unreferred(scope, tables);
+  await database.run(
+    `DELETE FROM ${relation(documents)} WHERE ${[`document_key IN (${keys})`, ...conditions].join(' AND ')}`,
+  );
+  await forget();
+  return { documents: count, names, rows };
+}
+
+function unreferred<Database extends SqlDatabase>(
+  scope: RemovalScope<Database>,
+  ours: readonly string[],
+): string[] {
+  return otherTables(scope)
+    .filter(({ name }) => !ours.includes(name))
     .map(
       ({ name }) =>
-        ` AND document_key NOT IN (SELECT document_key FROM ${quote(name)} WHERE document_key IS NOT NULL)`,
+        `document_key NOT IN (SELECT document_key FROM ${scope.driver.dialect.quote(name)} WHERE document_key IS NOT NULL)`,
     );
-  await database.run(`DELETE FROM ${quote(documents)} WHERE document_key IN (${keys})${still.join('')}`);
-  return { documents: count, names, rows };
 }
 
 /** Keeps the documents, but notes that they were valid until then. `moment`: an expression. */
@@ -70,11 +99,12 @@ export async function closeDocuments<Database extends SqlDatabase>(
   condition: string,
   moment: string,
 ): Promise<RemovedDocuments> {
-  const { documents, names, keys } = await findDocuments(scope, condition, 'key');
+  const { documents, names, keys, forget } = await findDocuments(scope, condition, 'key');
   if (documents > 0)
     await scope.database.run(
-      `UPDATE ${scope.driver.dialect.quote(sideTableNames.documents)} SET valid_to = ${moment} WHERE document_key IN (${keys})`,
+      `UPDATE ${relationOf(scope.driver)(sideTableNames.documents)} SET valid_to = ${moment} WHERE document_key IN (${keys})`,
     );
+  await forget();
   return { documents, names, rows: {} };
 }
 
@@ -84,6 +114,8 @@ interface FoundDocuments {
   readonly names: number;
   /** their keys, as they stand within `IN (…)` */
   readonly keys: string;
+  /** removes the note of the keys */
+  forget(): Promise<void>;
 }
 
 async function findDocuments<Database extends SqlDatabase>(
@@ -92,22 +124,23 @@ async function findDocuments<Database extends SqlDatabase>(
   counted: 'name' | 'key',
 ): Promise<FoundDocuments> {
   const { quote, literal } = driver.dialect;
+  const relation = relationOf(driver);
   const { documents, unmapped } = sideTableNames;
   const roots = documentColumns(model, drawn.tables)
     .filter(({ table }) => known.has(driver.foldedName(table)))
-    .map(({ table, column }) => `SELECT ${quote(column)} FROM ${quote(table)}`);
+    .map(({ table, column }) => `SELECT ${quote(column)} FROM ${relation(table)}`);
   // a document whose root the model does not know is kept whole
-  roots.push(`SELECT document_key FROM ${quote(unmapped)} WHERE parent_table = ${literal(documents)}`);
-  const query = `SELECT document_key, ${quote(counted)} AS counted FROM ${quote(documents)}
+  roots.push(`SELECT document_key FROM ${relation(unmapped)} WHERE parent_table = ${literal(documents)}`);
+  const query = `SELECT document_key, ${quote(counted)} AS counted FROM ${relation(documents)}
       WHERE ${condition} AND document_key IN (${roots.join(' UNION ALL ')})`;
   if (driver.listsDocumentKeys === true) {
     const rows = await database.read<{ document_key: string; counted: string | null }>(`${query} FOR UPDATE`);
     const names = new Set(rows.map((row) => row.counted)).size;
-    return { documents: rows.length, names, keys: rows.map((row) => row.document_key).join(', ') };
+    const keys = rows.map((row) => row.document_key).join(', ');
+    return { documents: rows.length, names, keys, forget: () => Promise.resolve() };
   }
-  // the table lives as long as the connection
-  const noted = temporaryName();
-  await database.run(`CREATE TEMP TABLE ${noted} AS ${query}`);
+  const { make, drop } = driver.notes ?? temporaryNotes(database);
+  const noted = await make(query);
   const [sums] = await database.read<{ documents: bigint | number; names: bigint | number }>(
     `SELECT count(*) AS documents, count(DISTINCT counted) AS names FROM ${noted}`,
   );
@@ -115,18 +148,30 @@ async function findDocuments<Database extends SqlDatabase>(
     documents: Number(sums!.documents),
     names: Number(sums!.names),
     keys: `SELECT document_key FROM ${noted}`,
+    forget: () => drop(noted),
+  };
+}
+
+function temporaryNotes(database: SqlDatabase): NonNullable<RemovalWays['notes']> {
+  return {
+    make: async (query) => {
+      const name = temporaryName();
+      await database.run(`CREATE TEMP TABLE ${name} AS ${query}`);
+      return name;
+    },
+    drop: () => Promise.resolve(),
   };
 }
 
 interface DeletedRows {
   /** by name of the table; tables that lost none, and those of lists, are left out */
-  readonly rows: Record<string, number>;
+  readonly rows: Readonly<Record<string, number>>;
   /** tables of earlier versions of the model */
   readonly tables: readonly string[];
 }
 
-/** `keys`: a query of document keys. */
-async function deleteRows<Database extends SqlDatabase>(
+/** Deletes the rows of documents, also those in tables of earlier versions of the model. `keys`: a query of document keys. */
+export async function deleteRows<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,
   keys: string,
 ): Promise<DeletedRows> {
@@ -150,14 +195,14 @@ async function deleteRows<Database extends SqlDatabase>(
       }),
     );
   }
-  const earlier = await deleteEarlierRows(scope, keys);
-  const rows: Record<string, number> = {};
-  for (const [table, column] of documentOf) {
-    if (!isThere(table)) continue;
-    const count = await database.run(`DELETE FROM ${quote(table)} WHERE ${quote(column)} IN (${keys})`);
-    if (count > 0) rows[table] = count;
-  }
-  return { rows: { ...rows, ...earlier.rows }, tables: earlier.tables };
+  const earlier = await earlierTables(scope);
+  await deleteItems(scope, earlier.lists, keys);
+  const tables = [...documentOf].flatMap(([table, column]) => (isThere(table) ? [{ table, column }] : []));
+  const others = earlier.tables.map(({ name }) => ({ table: name, column: fileKeyName }));
+  return {
+    rows: await deleteFrom(scope, [...tables, ...others], keys),
+    tables: others.map(({ table }) => table),
+  };
 }
 
 /** Statement that deletes items of lists, by a condition on the rows that have the lists. `alias`: in front of their columns. */
@@ -182,25 +227,43 @@ export async function deleteEarlierRows<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,
   keys: string,
 ): Promise<DeletedRows> {
-  const { database } = scope;
-  const { quote } = scope.driver.dialect;
   const earlier = await earlierTables(scope);
-  for (const { list, owner, column, key } of earlier.lists)
+  await deleteItems(scope, earlier.lists, keys);
+  const tables = earlier.tables.map(({ name }) => ({ table: name, column: fileKeyName }));
+  const rows = await deleteFrom(scope, tables, keys);
+  return { rows, tables: tables.map(({ table }) => table) };
+}
+
+async function deleteItems<Database extends SqlDatabase>(
+  { database, driver }: RemovalScope<Database>,
+  lists: readonly EarlierList[],
+  keys: string,
+): Promise<void> {
+  for (const { list, owner, column, key } of lists)
     await database.run(
-      itemsDeletion(scope.driver, {
+      itemsDeletion(driver, {
         list: list.name,
         column,
         owner: owner.name,
         key,
-        condition: (alias) => `${alias}${quote(fileKeyName)} IN (${keys})`,
+        condition: (alias) => `${alias}${driver.dialect.quote(fileKeyName)} IN (${keys})`,
       }),
     );
+}
+
+async function deleteFrom<Database extends SqlDatabase>(
+  { database, driver }: RemovalScope<Database>,
+  tables: readonly DocumentColumn[],
+  keys: string,
+): Promise<Readonly<Record<string, number>>> {
+  if (driver.deleteFrom !== undefined) return driver.deleteFrom(tables, keys);
+  const { quote } = driver.dialect;
   const rows: Record<string, number> = {};
-  for (const { name } of earlier.tables) {
-    const count = await database.run(`DELETE FROM ${quote(name)} WHERE ${quote(fileKeyName)} IN (${keys})`);
-    if (count > 0) rows[name] = count;
+  for (const { table, column } of tables) {
+    const count = await database.run(`DELETE FROM ${quote(table)} WHERE ${quote(column)} IN (${keys})`);
+    if (count > 0) rows[table] = count;
   }
-  return { rows, tables: earlier.tables.map(({ name }) => name) };
+  return rows;
 }
 
 /** Tables that this version of the model does not have and whose rows name documents. Another version has them, or another program made them. */
@@ -237,7 +300,7 @@ async function madeTables<Database extends SqlDatabase>({
   driver,
 }: RemovalScope<Database>): Promise<ReadonlySet<string>> {
   const made = await database.read<{ name: string }>(
-    `SELECT table_name AS name FROM ${driver.dialect.quote(sideTableNames.keys)}`,
+    `SELECT table_name AS name FROM ${relationOf(driver)(sideTableNames.keys)}`,
   );
   return new Set(made.map(({ name }) => driver.foldedName(name)));
 }
@@ -296,7 +359,12 @@ export async function removeInTransaction<Database extends SqlDatabase>(
   await database.run(driver.begin);
   let isOpen = true;
   try {
-    const removed = await removeNamed(driver, database, label, plan);
+    const known = await driver.readTables(database);
+    if (!known.has(sideTableNames.documents))
+      throw new AppError('not_found', `${label}: no documents were loaded there.`);
+    const drawn = drawModel(plan.model, driver.dialect);
+    checkFoundTables(driver, label, known, drawn, false);
+    const removed = await removeNamed({ database, driver, known, drawn }, plan, label);
     if (plan.dryRun || removed.already) return removed;
     if (!(await fence(removed)))
       throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
@@ -309,20 +377,22 @@ export async function removeInTransaction<Database extends SqlDatabase>(
 }
 
 /** Removes the documents of that name, and notes in the ledger how much the target holds less. */
-async function removeNamed<Database extends SqlDatabase>(
-  driver: RemovalDriver<Database>,
-  database: Database,
-  label: string,
+export async function removeNamed<Database extends SqlDatabase>(
+  {
+    database,
+    driver,
+    known,
+    drawn,
+  }: Omit<RemovalScope<Database>, 'driver' | 'model'> & {
+    readonly driver: Omit<RemovalDriver<Database>, 'begin' | 'readTables'>;
+  },
   plan: RemovalPlan,
+  label: string,
 ): Promise<Removed> {
   const { quote, literal } = driver.dialect;
+  const relation = relationOf(driver);
   const { model, idLschma, documentName } = plan;
-  const known = await driver.readTables(database);
-  const drawn = drawModel(model, driver.dialect);
-  if (!known.has(sideTableNames.documents))
-    throw new AppError('not_found', `${label}: no documents were loaded there.`);
-  checkFoundTables(driver, label, known, drawn, false);
-  if ((await database.read(publishedQuery(plan, quote))).length > 0)
+  if ((await database.read(publishedQuery(plan, relation))).length > 0)
     return { documents: 0, rows: {}, already: true };
   const { documents, rows } = await removeDocuments(
     { database, driver, model, drawn, known },
@@ -338,7 +408,7 @@ async function removeNamed<Database extends SqlDatabase>(
     ledgerStatement(
       plan,
       { documents: -documents, rows: -removed },
-      { into: quote(sideTableNames.loads), now: driver.now(), quote },
+      { into: relation(sideTableNames.loads), now: driver.now(), quote },
     ),
   );
   return { documents, rows, already: false };

@@ -222,7 +222,7 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
               known,
             },
             merge.order,
-            merge.documents,
+            quote(merge.documents),
             merge.moment,
           );
     const rows: Record<string, number> = {};

@@ -11,9 +11,9 @@ import {
   sideTableNames,
 } from '../../../../engine/model/side-tables.ts';
 import type { Merging } from '../../../row-sinks/merging.ts';
-import { addRemoved, nothingRemoved, type RemovedDocuments } from '../../../row-sinks/removed-documents.ts';
 import { runAll } from '../staging/lane.ts';
-import { PostgresRemoval } from './document-removal.ts';
+import { takeReplaced } from '../../../../targets/sql/merge.ts';
+import { removalScope } from './document-removal.ts';
 import { relation, type PostgresPublication } from './publication.ts';
 
 /** documents that one statement takes */
@@ -26,25 +26,8 @@ export async function beginMerge(publication: PostgresPublication): Promise<Merg
   const documents = relation(publication, `${ownPrefix}merged_${randomBytes(4).toString('hex')}`);
   await noteDocuments(publication, documents);
   const moment = await momentAfterAll(publication);
-  const take = (condition: string): Promise<RemovedDocuments> => {
-    const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
-    const current = `valid_to IS NULL AND ${condition}`;
-    return merge.keepsHistory
-      ? removal.close(current, doubleQuoted('key'), moment)
-      : removal.remove(current, doubleQuoted('key'));
-  };
-  const replaced =
-    merge.documents.length === 0
-      ? nothingRemoved
-      : await take(`${doubleQuoted('key')} IN (SELECT m.${doubleQuoted('key')} FROM ${documents} m)`);
-  const missing =
-    merge.missing.length === 0 ? nothingRemoved : await take(`document_key IN (${merge.missing.join(', ')})`);
-  return {
-    documents,
-    moment,
-    removed: merge.keepsHistory ? nothingRemoved : addRemoved(replaced, missing),
-    counts: { replaced: replaced.names, deleted: missing.documents },
-  };
+  const scope = await removalScope(tx, sqlSchema, plan.model, tables);
+  return { documents, moment, ...(await takeReplaced(scope, merge, documents, moment)) };
 }
 
 /** Columns and values of `_documents` for documents that are staged in `d`. */
@@ -67,7 +50,6 @@ export async function endMerge({ tx }: PostgresPublication, { documents }: Mergi
   await tx.unsafe(`DROP TABLE ${documents}`);
 }
 
-/** Documents that came without a merge are called by their names, and are there since they were read. */
 async function addMergeColumns(publication: PostgresPublication): Promise<void> {
   const { tx, sqlSchema, target } = publication;
   const table = physicalSideTable({ ...sideTableDefinitions.documents, columns: mergeColumns }, postgresql);
@@ -78,8 +60,6 @@ async function addMergeColumns(publication: PostgresPublication): Promise<void> 
       `ALTER TABLE ${documents} ${table.columns.map(({ name, sqlType }) => `ADD COLUMN IF NOT EXISTS ${doubleQuoted(name)} ${sqlType}`).join(', ')}`,
       ...commentStatements(postgresql, sqlSchema, table).slice(1),
     ]);
-  const key = doubleQuoted('key');
-  await tx.unsafe(`UPDATE ${documents} SET ${key} = name, valid_from = loaded_at WHERE ${key} IS NULL`);
 }
 
 async function noteDocuments({ tx, merge }: PostgresPublication, table: string): Promise<void> {

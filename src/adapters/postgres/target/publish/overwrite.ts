@@ -6,7 +6,8 @@ import {
   overwrittenColumns,
 } from '../../../../engine/sql/loaded-documents.ts';
 import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
-import { PostgresRemoval } from './document-removal.ts';
+import { deleteEarlierRows, deleteRows } from '../../../../targets/sql/removal.ts';
+import { removalScope } from './document-removal.ts';
 import { setViewsAside } from './entity-views.ts';
 import { relation, type PostgresPublication } from './publication.ts';
 import { runAll } from '../staging/lane.ts';
@@ -27,7 +28,8 @@ export async function clearTables(publication: PostgresPublication, oldDocuments
   );
   const areMixed = await areOfOthers(publication, oldDocuments);
   if (areMixed && !isEmptied) {
-    await removeEarlierRows(publication, oldDocuments);
+    // those in the model's tables, too: they may refer to rows of earlier ones
+    await removeEarlierRows(publication, oldDocuments, deleteRows);
     // checks that wait would stand in the way of what follows
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
     await tx.unsafe('SET CONSTRAINTS ALL DEFERRED');
@@ -59,7 +61,7 @@ export async function clearTables(publication: PostgresPublication, oldDocuments
         : `DELETE FROM ${relation(publication, name)}`,
     ),
   );
-  if (areMixed && isEmptied) await removeEarlierRows(publication, oldDocuments);
+  if (areMixed && isEmptied) await removeEarlierRows(publication, oldDocuments, deleteEarlierRows);
   await removeDocuments(publication, oldDocuments);
 }
 
@@ -76,12 +78,17 @@ async function areOfOthers(publication: PostgresPublication, oldDocuments: strin
   return row!.found;
 }
 
-/** Documents go whole. */
-async function removeEarlierRows(publication: PostgresPublication, oldDocuments: string): Promise<void> {
-  const { tx, sqlSchema, plan, tables, changes } = publication;
-  const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
-  for (const [name, count] of Object.entries(await removal.removeEarlier(oldDocuments)))
-    changes.push(`${name}: ${count} rows of documents that were overwritten are gone`);
+/** Documents go whole: their rows in tables that another version of the model has go, too. */
+async function removeEarlierRows(
+  { tx, sqlSchema, plan, tables, changes }: PostgresPublication,
+  oldDocuments: string,
+  deletion: typeof deleteRows,
+): Promise<void> {
+  const scope = await removalScope(tx, sqlSchema, plan.model, tables);
+  const deleted = await deletion(scope, `SELECT document_key FROM ${oldDocuments}`);
+  for (const name of deleted.tables)
+    if (deleted.rows[name] !== undefined)
+      changes.push(`${name}: ${deleted.rows[name]} rows of documents that were overwritten are gone`);
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Documents out of a PostgreSQL target, in one transaction. */
-import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import { physicalTables } from '../../../../engine/sql/physical-model.ts';
 import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
@@ -16,9 +15,9 @@ import {
 } from '../connection/open.ts';
 import { beginSession } from '../connection/session.ts';
 import { checkTarget, readTarget } from '../connection/existing-tables.ts';
-import { PostgresRemoval } from '../publish/document-removal.ts';
+import { removeNamed } from '../../../../targets/sql/removal.ts';
+import { removalScope } from '../publish/document-removal.ts';
 import { watchPostgres } from '../connection/stall-watch.ts';
-import { publishedQuery, ledgerStatement } from '../../../row-sinks/ledger.ts';
 
 export interface PostgresRowRemoverOptions extends TargetAddress {
   readonly sqlSchema: string;
@@ -60,7 +59,7 @@ async function removeDocuments(
   const rollBack = new Error('dry run');
   await sql
     .begin(async (begun) => {
-      outcome.removed = await removeNamed(begun as unknown as TransactionSql, sqlSchema, plan, label);
+      outcome.removed = await removeUnderLock(begun as unknown as TransactionSql, sqlSchema, plan, label);
       if (plan.dryRun) throw rollBack;
       if (!(await fence(outcome.removed)))
         throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
@@ -71,40 +70,21 @@ async function removeDocuments(
   return outcome.removed;
 }
 
-/** Refuses what is not as it should be, removes, and keeps the ledger's sums: they go on telling what the target holds. */
-async function removeNamed(
+/** Under the lock of the target, checks its tables first. */
+async function removeUnderLock(
   tx: TransactionSql,
   sqlSchema: string,
   plan: RemovalPlan,
   label: string,
 ): Promise<Removed> {
-  const relation = (name: string): string => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
-  const { idLschma, documentName } = plan;
   await tx.unsafe(
     `${targetLock(sqlSchema)}; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
   );
   const tables = physicalTables(plan.model, postgresql);
-  const removal = new PostgresRemoval(tx, sqlSchema, plan.model, tables);
-  if (!(await removal.presentTables()).has(sideTableNames.documents))
+  const scope = await removalScope(tx, sqlSchema, plan.model, tables);
+  if (!scope.known.has(sideTableNames.documents))
     throw new AppError('not_found', `${label}: no documents were loaded there.`);
   const names = [...tables.map(({ name }) => name), ...Object.values(sideTableNames)];
   checkTarget(await readTarget(tx, sqlSchema, names), plan.model, label);
-  const done = await tx.unsafe(publishedQuery(plan, relation));
-  if (done.length > 0) return { documents: 0, rows: {}, already: true };
-  const { documents, rows } = await removal.remove(`name = ${standardLiteral(documentName)}`);
-  if (documents === 0) {
-    throw new AppError(
-      'not_found',
-      `${label}: no document called ${documentName} was loaded with logical schema ${idLschma}.`,
-    );
-  }
-  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  await tx.unsafe(
-    ledgerStatement(
-      plan,
-      { documents: -documents, rows: -total },
-      { into: relation(sideTableNames.loads), now: 'now()', quote: doubleQuoted },
-    ),
-  );
-  return { documents, rows, already: false };
+  return removeNamed(scope, plan, label);
 }
