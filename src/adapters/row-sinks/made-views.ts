@@ -1,6 +1,6 @@
 /** Views that a load makes in a database: over what tables and columns that has, and how they are known again. */
 import type { ColumnType, RelationalModel } from '../../engine/model/relational-model.ts';
-import type { DialectName } from '../../engine/sql/dialect.ts';
+import type { Dialect } from '../../engine/sql/dialect.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
 import type { CreatedView } from '../../engine/views/create-view.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
@@ -17,7 +17,7 @@ export async function markedComment({ comment, query }: CreatedView): Promise<st
 }
 
 export interface ColumnsThere {
-  readonly dialect: DialectName;
+  readonly dialect: Dialect;
   readonly sqlSchema?: string;
   /** `_documents` tells until when its documents are valid */
   readonly knowsVersions: boolean;
@@ -74,9 +74,8 @@ async function currentViewsOver(
   { dialect, sqlSchema, hasTable, columnsOf }: ColumnsThere,
 ): Promise<readonly CreatedView[]> {
   const { currentViews } = await import('../../engine/views/current-rows.ts');
-  const { dialectOf } = await import('../../engine/sql/dialects/every-dialect.ts');
   return currentViews(model, {
-    dialect: dialectOf(dialect),
+    dialect,
     sqlSchema: sqlSchema ?? null,
     columnsOf: (table) => (hasTable(table) ? columnsOf(table).map(({ name }) => name) : null),
   });

@@ -1,6 +1,6 @@
 /** Views of the business entities of a logical schema. */
 import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
-import type { DialectName } from '../../engine/sql/dialect.ts';
+import { dialectOf, type DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { entityViews, viewScript } from '../../engine/views/statements.ts';
 import type { Adapters } from '../../ports/adapters.ts';
 import { findLogicalSchema } from './logical-schema.ts';
@@ -17,7 +17,7 @@ export async function logicalSchemaViews(
   const valuesAt = source === null ? null : await enumerationsOf(model, source);
   return viewScript(
     await entityViews(model, {
-      dialect,
+      dialect: dialectOf(dialect),
       enumeration: (table, column) => valuesAt?.(table, column)?.values ?? null,
     }),
   );

@@ -6,7 +6,7 @@ import { enumerationsOf } from '../../engine/metadata/enumerations.ts';
 import { factsOf } from '../../engine/model/facts.ts';
 import { ddlParagraphs, type DdlCodes } from '../../engine/sql/ddl.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
-import type { DialectName } from '../../engine/sql/dialect.ts';
+import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { AppError } from '../../errors.ts';
 import type { CatalogStore, MappingRecord, StoredLogicalSchema } from '../../ports/stores/catalog.ts';
 import { oneLine } from '../../jobs/secrets/one-line.ts';

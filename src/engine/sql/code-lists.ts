@@ -87,8 +87,6 @@ export function checkStatements({ table, name, condition, codes }: CodeCheck): s
   ];
 }
 
-const rowsPerStatement = 200;
-
 /** Statements that fill `_codes`, each with its terminator. */
 export function codeInserts(dialect: Dialect, sqlSchema: string | null, codes: ModelCodes): string[] {
   const literal = (text: string | null): string => (text === null ? 'NULL' : dialect.literal(text));
@@ -98,8 +96,7 @@ export function codeInserts(dialect: Dialect, sqlSchema: string | null, codes: M
     ({ type, code, label, documentation }) =>
       `(${[type, code, label, documentation].map(literal).join(', ')})`,
   );
-  // Oracle takes one row at a time
-  const most = dialect.name === 'oracle' ? 1 : rowsPerStatement;
+  const most = dialect.rowsPerInsert;
   return Array.from({ length: Math.ceil(rows.length / most) }, (_, at) => {
     const some = rows.slice(at * most, (at + 1) * most);
     return `${into}${some.length === 1 ? ' ' : '\n  '}${some.join(',\n  ')};`;

@@ -4,9 +4,9 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { codesTable, sideTableDefinitions } from '../model/side-tables.ts';
 import type { EnumeratedValues } from '../metadata/enumerations.ts';
 import { codeChecks, codeInserts, modelCodes } from './code-lists.ts';
-import { dialectOf } from './dialects/every-dialect.ts';
+import { dialectOf, type DialectName } from './dialects/every-dialect.ts';
 import { addForeignKey, commentStatements, createTable, indexStatements } from './statements.ts';
-import type { Dialect, DialectName } from './dialect.ts';
+import type { Dialect } from './dialect.ts';
 import { createIndexNames, keyIndexes, keyIndexStatement, type IndexChoice } from './key-indexes.ts';
 import { passed } from '../model/packed/lazy-array.ts';
 import { withListTables } from './list-tables.ts';
@@ -82,7 +82,8 @@ export function* ddlInOrder(
   const wanted = (index: number): boolean =>
     index === -1 || options.tables === undefined || options.tables.has(ownerOf.get(index) ?? index);
   const isInline = (forward: boolean): boolean =>
-    foreignKeys === 'inline' || !(forward || (foreignKeys === 'alter' && options.foreignKeysLast === true));
+    foreignKeys !== 'none' &&
+    (foreignKeys === 'inline' || !(forward || (foreignKeys === 'alter' && options.foreignKeysLast === true)));
   const after: string[] = [];
   const last: string[] = [];
   const schema = sqlSchema === null ? null : dialect.createSchema(sqlSchema);
@@ -108,7 +109,9 @@ export function* ddlInOrder(
     const keys = table.foreignKeys.filter((key) => wanted(key.parent));
     const notes = [...table.notes];
     for (const key of keys.filter(({ forward }) => !isInline(forward))) {
-      if (foreignKeys === 'alter') after.push(`${addForeignKey(dialect, sqlSchema, table, key)};`);
+      if (foreignKeys === 'none')
+        notes.push(`${key.column} refers to ${key.parentTable} (${key.parentColumn})`);
+      else if (foreignKeys === 'alter') after.push(`${addForeignKey(dialect, sqlSchema, table, key)};`);
       else notes.push(`${key.column} refers to ${key.parentTable} (${key.parentColumn}), which comes later`);
     }
     const inline = keys.filter(({ forward }) => isInline(forward));
@@ -130,7 +133,7 @@ export function* ddlInOrder(
     const { choice, valuesAt } = options.codes;
     const codes = modelCodes(model, valuesAt, wanted);
     last.push(codeInserts(dialect, sqlSchema, codes).join('\n'));
-    if (choice === 'check' && dialect.name === 'postgresql')
+    if (choice === 'check' && dialect.checksCodes === true)
       last.push(codeChecks(sqlSchema, model, physical, codes).join('\n'));
     else if (choice === 'check') last.push(note('Checks of codes are written for PostgreSQL alone.'));
   }

@@ -1,18 +1,6 @@
 /** What a SQL flavour is, as far as the engine writes it: one plain object per database (docs/decisions/model/dialects.md). */
 import type { ColumnType } from '../model/relational-model.ts';
 
-export type DialectName =
-  | 'postgresql'
-  | 'duckdb'
-  | 'sqlite'
-  | 'mysql'
-  | 'sqlserver'
-  | 'oracle'
-  | 'snowflake'
-  | 'bigquery'
-  | 'redshift'
-  | 'databricks';
-
 /** Where a table stands, names as they are, unquoted. */
 export interface QualifiedTable {
   readonly sqlSchema: string | null;
@@ -56,8 +44,11 @@ export interface DialectCapabilities {
    * `alter`: ALTER TABLE can add one, so tables may refer to later ones.
    * `inline`: only inside CREATE TABLE, also to tables that come later.
    * `inline-backward`: only inside CREATE TABLE, only to earlier tables and to itself.
+   * `none`: not at all.
    */
-  readonly foreignKeys: 'alter' | 'inline' | 'inline-backward';
+  readonly foreignKeys: 'alter' | 'inline' | 'inline-backward' | 'none';
+  /** PRIMARY KEY may stand inside CREATE TABLE */
+  readonly primaryKeys: boolean;
   /** keys can be checked at the end of a transaction; used where tables refer to each other in a circle */
   readonly deferrable: boolean;
   /** follows every PRIMARY KEY and FOREIGN KEY where keys are information only */
@@ -78,8 +69,19 @@ export interface DialectCapabilities {
   readonly inRow: { readonly maxBytes: number; bytesOf(type: ColumnType): number } | null;
 }
 
+/** Texts of several rows that become one. `text` and `order`: columns, quoted. */
+export interface JoinedText {
+  readonly text: string;
+  readonly order: string;
+  /** characters that a text has at most; null: any number */
+  readonly length: number | null;
+}
+
 export interface Dialect {
-  readonly name: DialectName;
+  /** in options and file names */
+  readonly name: string;
+  /** for people */
+  readonly title: string;
   readonly identifierMaxBytes: number;
   /** most columns of a table; null: no limit that matters. Models are drawn below all of these (src/engine/map/tables/wide-rows.ts) */
   readonly maxColumns: number | null;
@@ -92,8 +94,31 @@ export interface Dialect {
   literal(text: string): string;
   /** The SQL type; lists come only where `capabilities.arrays` says so. */
   typeName(type: ColumnType): string;
-  /** follows the closing parenthesis of CREATE TABLE; '' for nothing */
-  readonly tableOptions: string;
+  /** Returns the mark that follows the type of a column, with a space before it. */
+  nullMark(column: { readonly nullable: boolean; readonly type: string }): string;
+  /** Returns the text that follows the closing parenthesis of CREATE TABLE. `primaryKey`: quoted columns. */
+  tableOptions(primaryKey: readonly string[]): string;
+  /**
+   * Names that the database keeps for columns of its own, quoted or not, in lower case. No model has such a column, whatever its target: one schema
+   * serves several.
+   */
+  readonly reservedColumns: readonly string[];
+  /** beginnings of such names */
+  readonly reservedPrefixes?: readonly string[];
+  /** most rows that one INSERT takes */
+  readonly rowsPerInsert: number;
+  /** the word in COMMENT ON that stands before the name of a view */
+  readonly viewComments: 'VIEW' | 'TABLE';
+  /** CHECK constraints with the codes of a column are written */
+  readonly checksCodes?: true;
+  /** Rows that a reference means are looked up one by one in the index of ids; else the ids of all documents are sorted once. */
+  readonly looksUpIds?: true;
+  /** Returns the local time of an instant as a date and time without a zone. `minutes`: how far it is ahead of UTC, never NULL. */
+  localTime(instant: string, minutes: string): string;
+  /** Returns an aggregate that joins texts in their order, a line each if the dialect can write a line end; null if it cannot take long texts. */
+  joinedText(joined: JoinedText): string | null;
+  /** Returns the rows of a table in an order, for aggregates that cannot say it. Absent: the table. */
+  orderedRows?(table: string, order: string): string;
   /** Statement that makes the SQL schema unless it is there, without terminator; null where that cannot be said. */
   createSchema(sqlSchema: string): string | null;
 }

@@ -16,10 +16,10 @@ export function createTable(dialect: Dialect, table: PhysicalTable, options: Cre
   const inline = comments.kind === 'inline' ? comments : null;
   const limit = inline === null ? null : inlineCommentLimit(inline, table);
   const lines = table.columns.map(({ name, sqlType, nullable, comment }) => {
-    const line = `${dialect.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}`;
+    const line = `${dialect.quote(name)} ${sqlType}${dialect.nullMark({ nullable, type: sqlType })}`;
     return inline === null ? line : `${line} ${inline.column(commentLine(comment, limit))}`;
   });
-  if (table.primaryKey.length > 0)
+  if (table.primaryKey.length > 0 && capabilities.primaryKeys)
     lines.push(`PRIMARY KEY (${quotedNames(dialect, table.primaryKey)})${capabilities.notEnforced}`);
   for (const key of table.uniqueKeys) {
     if (capabilities.uniqueKeys === 'filtered-index' && key.nullable.length > 0) continue;
@@ -31,7 +31,7 @@ export function createTable(dialect: Dialect, table: PhysicalTable, options: Cre
   const ifNotExists = options.ifNotExists && capabilities.createIfNotExists ? 'IF NOT EXISTS ' : '';
   const comment = inline === null ? '' : ` ${inline.table(commentLine(table.comment, inline.maxLength))}`;
   const name = qualified(dialect, { sqlSchema: options.sqlSchema, table: table.name });
-  return `CREATE TABLE ${ifNotExists}${name} (\n  ${lines.join(',\n  ')}\n)${dialect.tableOptions}${comment}`;
+  return `CREATE TABLE ${ifNotExists}${name} (\n  ${lines.join(',\n  ')}\n)${dialect.tableOptions(table.primaryKey.map(dialect.quote))}${comment}`;
 }
 
 export function addForeignKey(

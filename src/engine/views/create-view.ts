@@ -10,8 +10,7 @@ import { modelName, physicalName } from '../sql/physical-names.ts';
 import { columnNames } from './column-names.ts';
 import type { JoinedTexts, ViewColumn, ViewContent } from './entity-columns.ts';
 import { rowAboveOf, type JoinedRows } from './joined-rows.ts';
-import { joinedText, orderedRows } from './joined-text.ts';
-import { localTime, tellsLocalTime } from './local-time.ts';
+import { tellsLocalTime } from './local-time.ts';
 import { meantRows } from './meant-rows.ts';
 
 export interface CreateViewOptions {
@@ -195,7 +194,8 @@ export function createView(
     const { columns } = model.tables[table]!;
     if (!tellsLocalTime(columns, at) || !isThere({ table, column: at + 1 })) return {};
     const offset = expressionOf(of, { table, at: at + 1, column: columns[at + 1]! });
-    return { local: localTime(dialect.name, instant, offset) };
+    // an offset that is NULL is that of UTC
+    return { local: dialect.localTime(instant, `coalesce(${offset}, 0)`) };
   }
 
   /** The row that a reference means: its key, and its table where that may be one of several. */
@@ -230,7 +230,7 @@ export function createView(
     const { of, table, keyColumn: column, place } = texts;
     const position = model.tables[table]!.columns.find(({ role }) => role === 'position');
     const order = quoted((position ?? { name: keyOf(table) }).name);
-    const expression = joinedText(dialect, {
+    const expression = dialect.joinedText({
       text: quoted(place.column.name),
       order,
       length: place.column.type.length ?? null,
@@ -238,7 +238,9 @@ export function createView(
     if (expression === null) return null;
     const parent = aliasOf(of);
     const foreign = quoted(columnAt(table, column).column.name);
-    const grouped = `SELECT ${foreign}, ${expression} AS ${dialect.quote('joined')} FROM ${orderedRows(dialect, relation(tableName(table)), order)} WHERE ${foreign} IS NOT NULL${inRole(texts, null)} GROUP BY ${foreign}`;
+    const from = relation(tableName(table));
+    const rows = dialect.orderedRows?.(from, order) ?? from;
+    const grouped = `SELECT ${foreign}, ${expression} AS ${dialect.quote('joined')} FROM ${rows} WHERE ${foreign} IS NOT NULL${inRole(texts, null)} GROUP BY ${foreign}`;
     return `LEFT JOIN (${grouped}) ${alias} ON ${alias}.${foreign} = ${parent}.${quoted(keyOf(of?.table ?? content.table))}`;
   }
 
@@ -263,9 +265,5 @@ export function commentStatement(
   const { comments } = dialect;
   if (comments.kind === 'inline') return [];
   const text = commentLine(comment, comments.maxLength);
-  // Oracle says TABLE of views, too
-  const statement = comments.table(view, text);
-  return [
-    dialect.name === 'oracle' ? statement : statement.replace(/^COMMENT ON TABLE /, 'COMMENT ON VIEW '),
-  ];
+  return [comments.table(view, text).replace(/^COMMENT ON TABLE /, `COMMENT ON ${dialect.viewComments} `)];
 }

@@ -48,7 +48,7 @@ export function meantRows(
       if (union === '') return null;
       const { documentKey: document, id, tableName, rowKey } = columns;
       // looked up for each row in the indexes of ids, and not at all where nobody asks for it; elsewhere the ids are sorted once
-      const isLookedUp = dialect.name === 'postgresql';
+      const isLookedUp = dialect.looksUpIds === true;
       let known = named.get(union);
       if (known === undefined) {
         const name = freeName('ids_meant');

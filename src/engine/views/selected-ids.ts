@@ -25,7 +25,7 @@ export function selectedIds(
   const quoted = (name: string): string => dialect.quote(physicalName(dialect, name));
   // where the texts of a union are of several types, PostgreSQL does not look into it for an index
   const asText = (expression: string): string =>
-    dialect.name === 'postgresql' ? `CAST(${expression} AS text)` : expression;
+    dialect.looksUpIds === true ? `CAST(${expression} AS text)` : expression;
   const [documentKey, id, tableName, rowKey] = ['document_key', 'id', 'table_name', 'row_key'].map((name) =>
     dialect.quote(physicalName(dialect, structureWord(name, mode))),
   ) as [string, string, string, string];

@@ -5,8 +5,7 @@ import type { RelationalModel } from '../model/relational-model.ts';
 import { meantIdsOf } from '../model/references.ts';
 import { sideTableNames } from '../model/side-tables.ts';
 import { commentLine } from '../sql/comment-text.ts';
-import { dialectOf } from '../sql/dialects/every-dialect.ts';
-import type { DialectName } from '../sql/dialect.ts';
+import type { Dialect } from '../sql/dialect.ts';
 import { modelName, physicalName } from '../sql/physical-names.ts';
 import { byteLength, structureWord, truncateToBytes } from '../map/names/identifiers.ts';
 import { businessEntities } from './business-entities.ts';
@@ -15,7 +14,7 @@ import { viewContents } from './entity-columns.ts';
 import { idsView, idsViewName } from './ids.ts';
 
 export interface EntityViewsOptions {
-  readonly dialect: DialectName;
+  readonly dialect: Dialect;
   readonly sqlSchema?: string;
   /** indexes of the tables that there are; all without it */
   readonly tables?: ReadonlySet<number>;
@@ -34,7 +33,7 @@ export async function entityViews(
   model: RelationalModel,
   options: EntityViewsOptions,
 ): Promise<readonly CreatedView[]> {
-  const dialect = dialectOf(options.dialect);
+  const { dialect } = options;
   const has = (table: number): boolean => options.tables?.has(table) ?? true;
   const hasColumn = options.hasColumn ?? (() => true);
   const meantIds = meantIdsOf(model);

@@ -1,5 +1,5 @@
 /** What the page offers to choose from: the options of the tools, as their command lines have them, and the dialects of the DDL. */
-import { dialectNames } from '../../engine/sql/dialects/every-dialect.ts';
+import { dialectNames, dialectOf } from '../../engine/sql/dialects/every-dialect.ts';
 import { toolOptions } from '../../jobs/options/table.ts';
 
 export interface OptionChoice {
@@ -14,11 +14,14 @@ export interface OptionChoice {
 
 export interface PageChoices {
   readonly tools: Readonly<Record<'xsd2er' | 'xml2er', readonly OptionChoice[]>>;
-  readonly dialects: readonly string[];
+  readonly dialects: readonly { readonly name: string; readonly title: string }[];
 }
 
 export function pageChoices(): PageChoices {
-  return { tools: { xsd2er: optionsOf('xsd2er'), xml2er: optionsOf('xml2er') }, dialects: dialectNames };
+  return {
+    tools: { xsd2er: optionsOf('xsd2er'), xml2er: optionsOf('xml2er') },
+    dialects: dialectNames.map((name) => ({ name, title: dialectOf(name).title })),
+  };
 }
 
 function optionsOf(tool: 'xsd2er' | 'xml2er'): OptionChoice[] {

@@ -98,7 +98,7 @@ function viewsOfModel<Database extends SqlDatabase>({
     plan,
     modelled.tables,
     {
-      dialect: dialect.name,
+      dialect,
       knowsVersions: known.get(sideTableNames.documents)?.columns.has('valid_to') === true,
       hasTable: (table) => there(table)?.isView === false,
       columnsOf: (table) => [...(there(table)?.columns.values() ?? [])],

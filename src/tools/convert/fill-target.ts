@@ -18,7 +18,8 @@ export async function printTables({ session }: ConversionContext, { stored }: Ch
   if (!withViews) return;
   const { entityViews, viewScript } = await import('../../engine/views/statements.ts');
   const enumeration = (table: number, column: number) => valuesAt(table, column)?.values ?? null;
-  const views = await entityViews(stored.model, { dialect, enumeration });
+  const { dialectOf } = await import('../../engine/sql/dialects/every-dialect.ts');
+  const views = await entityViews(stored.model, { dialect: dialectOf(dialect), enumeration });
   for (const line of viewScript(views).join('').split('\n')) session.print(line);
 }
 

@@ -5,7 +5,7 @@ import { knownOrigins, originNamed } from '../../catalog/schemas/named.ts';
 import { fileFault } from '../../adapters/file-staging/faults.ts';
 import { dialectNames } from '../../engine/sql/dialects/every-dialect.ts';
 import { didYouMean } from '../../engine/closest-word.ts';
-import type { DialectName } from '../../engine/sql/dialect.ts';
+import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
 import { exportFormats } from '../../engine/metadata/formats.ts';
 import { AppError } from '../../errors.ts';
 import type { OriginRecord } from '../../ports/stores/catalog.ts';

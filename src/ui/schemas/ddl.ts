@@ -6,24 +6,12 @@ import { h, type Content } from '../parts/dom.ts';
 import { fillLater } from '../parts/notices.ts';
 import { logicalQuery, type PartContext } from './part-context.ts';
 
-const names: Readonly<Record<string, string>> = {
-  postgresql: 'PostgreSQL',
-  duckdb: 'DuckDB',
-  sqlite: 'SQLite',
-  mysql: 'MySQL, MariaDB',
-  sqlserver: 'SQL Server',
-  oracle: 'Oracle',
-  snowflake: 'Snowflake',
-  bigquery: 'BigQuery',
-  redshift: 'Redshift',
-  databricks: 'Databricks',
-};
-
 export async function ddlPart(context: PartContext): Promise<Content> {
   const { schema, signal } = context;
   const { dialects } = await readChoices(signal);
   const text = h('div');
-  let dialect = dialects[0]!;
+  let { name: dialect } = dialects[0]!;
+  const titleOf = (name: string): string => dialects.find((one) => one.name === name)?.title ?? name;
   let current = '';
   const show = (): void => {
     const asked = dialect;
@@ -31,13 +19,13 @@ export async function ddlPart(context: PartContext): Promise<Content> {
       const path = `v2/schema/ddl/${schema.id_sch}${logicalQuery(context, { dialect: asked })}`;
       const ddl = await (await call(path, { accept: 'text/plain', signal })).text();
       if (asked === dialect) current = ddl;
-      return codeBlock(`DDL for ${names[dialect] ?? dialect}`, current);
+      return codeBlock(`DDL for ${titleOf(dialect)}`, current);
     });
   };
   show();
   const choice = selectOf(
     'Dialect',
-    dialects.map((value) => ({ value, label: names[value] ?? value })),
+    dialects.map(({ name, title }) => ({ value: name, label: title })),
     dialect,
     (value) => {
       dialect = value;

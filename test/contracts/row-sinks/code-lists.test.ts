@@ -13,7 +13,7 @@ import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-s
 import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
 import { renderDdl } from '../../../src/engine/sql/ddl.ts';
-import type { DialectName } from '../../../src/engine/sql/dialect.ts';
+import type { DialectName } from '../../../src/engine/sql/dialects/every-dialect.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
 import type { Published, RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';

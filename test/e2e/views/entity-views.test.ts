@@ -5,6 +5,7 @@ import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client
 import { enumerationsOf } from '../../../src/engine/metadata/enumerations.ts';
 import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import type { SourceModel } from '../../../src/engine/model/source-model.ts';
+import { dialectOf } from '../../../src/engine/sql/dialects/every-dialect.ts';
 import { renderDdl } from '../../../src/engine/sql/ddl.ts';
 import { entityViews, viewScript, type EntityViewsOptions } from '../../../src/engine/views/statements.ts';
 import { compileXsdSet } from '../../../src/engine/xsd/compile-set.ts';
@@ -28,7 +29,7 @@ afterAll(() => sql.end({ timeout: 1 }));
 async function viewsOf(source: SourceModel, model: RelationalModel, options: Partial<EntityViewsOptions>) {
   const valuesAt = await enumerationsOf(model, source);
   return await entityViews(model, {
-    dialect: 'postgresql',
+    dialect: dialectOf('postgresql'),
     enumeration: (table, column) => valuesAt(table, column)?.values ?? null,
     ...options,
   });
@@ -212,7 +213,7 @@ describe('views of any schema', () => {
         await sql.unsafe(renderDdl(model, { sqlSchema }));
         await sql.unsafe(viewScript(await viewsOf(source, model, { sqlSchema })).join(''));
         await connection.run(renderDdl(model, { dialect: 'duckdb' }));
-        const views = await viewsOf(source, model, { dialect: 'duckdb' });
+        const views = await viewsOf(source, model, { dialect: dialectOf('duckdb') });
         await connection.run(viewScript(views).join(''));
         for (const { name } of views) await connection.run(`SELECT * FROM "${name}"`);
       } finally {

@@ -1,5 +1,9 @@
 /** `views.sql` of a folder, and its like for SQLite and MySQL: views of the business entities over the tables that the load scripts make. */
-import type { DialectName } from '../../../engine/sql/dialect.ts';
+import type { Dialect } from '../../../engine/sql/dialect.ts';
+import { duckdb as duckdbDialect } from '../../../engine/sql/dialects/duckdb.ts';
+import { mysql as mysqlDialect } from '../../../engine/sql/dialects/mysql.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { sqlite as sqliteDialect } from '../../../engine/sql/dialects/sqlite.ts';
 import { entityViews, viewScript } from '../../../engine/views/statements.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import {
@@ -13,32 +17,32 @@ import { adaptedModel, script, tablesOfFolder } from './psql.ts';
 
 /** How it is run, what comes before the statements, and what behind them. */
 interface Frame {
-  readonly dialect: DialectName;
+  readonly dialect: Dialect;
   readonly run: string;
   readonly begin: string;
   readonly end: string;
 }
 
 const psql: Frame = {
-  dialect: 'postgresql',
+  dialect: postgresql,
   run: `psql -f ${viewsName} DATABASE`,
   begin: '\\set ON_ERROR_STOP on\nBEGIN;',
   end: 'COMMIT;',
 };
 const duckdb: Frame = {
-  dialect: 'duckdb',
+  dialect: duckdbDialect,
   run: `duckdb -f ${viewsName} FILE`,
   begin: 'BEGIN;',
   end: 'COMMIT;',
 };
 const sqlite: Frame = {
-  dialect: 'sqlite',
+  dialect: sqliteDialect,
   run: `sqlite3 FILE '.read ${sqliteViewsName}'`,
   begin: '.bail on\nBEGIN;',
   end: 'COMMIT;',
 };
 const mysql: Frame = {
-  dialect: 'mysql',
+  dialect: mysqlDialect,
   run: `mysql DATABASE < ${mysqlViewsName}`,
   begin: 'SET NAMES utf8mb4;',
   end: '',

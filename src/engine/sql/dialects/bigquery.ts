@@ -20,6 +20,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const bigquery: Dialect = {
   ...standardDialect,
   name: 'bigquery',
+  title: 'BigQuery',
   identifierMaxBytes: 300,
   maxColumns: 10_000,
   // letters, marks, numbers, connectors, dashes and spaces are what both tables and columns may have
@@ -35,6 +36,20 @@ export const bigquery: Dialect = {
   comments: { kind: 'inline', maxLength: 1024, table: description, column: description },
   quote: (identifier) => `\`${identifier.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,
   literal: backslashQuoteLiteral,
+  // BigQuery, Column names
+  reservedPrefixes: [
+    '_table_',
+    '_file_',
+    '_partition',
+    '_row_timestamp',
+    '__root__',
+    '_colidentifier',
+    '_change_sequence_number',
+    '_change_type',
+    '_change_timestamp',
+  ],
+  localTime: (instant, minutes) => `DATETIME_ADD(DATETIME(${instant}, 'UTC'), INTERVAL ${minutes} MINUTE)`,
+  joinedText: ({ text, order }) => `string_agg(${text}, '\\n' ORDER BY ${order})`,
   typeName: (type) => (type.list ? `ARRAY<${itemType(type)}>` : itemType(type)),
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${bigquery.quote(sqlSchema)}`,
 };

@@ -22,6 +22,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = 
 export const databricks: Dialect = {
   ...standardDialect,
   name: 'databricks',
+  title: 'Databricks',
   identifierMaxBytes: 255,
   // of tables: periods, spaces, slashes and control characters; of columns, without column mapping: ,;{}()= too
   refusedCharacters: /[\p{Cc}\x7f ./,;{}()=]/u,
@@ -40,6 +41,12 @@ export const databricks: Dialect = {
   },
   quote: backquoted,
   literal: backslashQuoteLiteral,
+  reservedColumns: ['_metadata', '_commit_version', '_commit_timestamp'],
+  // casts would go by the time zone of the session
+  localTime: (instant, minutes) =>
+    `TIMESTAMP_NTZ'1970-01-01 00:00:00' + make_dt_interval(0, 0, ${minutes}, CAST(unix_micros(${instant}) AS DECIMAL(20, 0)) / 1000000)`,
+  joinedText: ({ text, order }) =>
+    `array_join(transform(array_sort(collect_list(struct(${order} AS o, ${text} AS t))), x -> x.t), '\\n')`,
   typeName: (type) => (type.list ? `ARRAY<${itemType(type)}>` : itemType(type)),
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${backquoted(sqlSchema)}`,
 };

@@ -1,6 +1,6 @@
 /** The dialect of DuckDB. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import { decimalType, type Dialect } from '../dialect.ts';
+import { decimalType, type Dialect, standardLiteral } from '../dialect.ts';
 import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = {
@@ -21,6 +21,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'numeric'>, string>> = 
 export const duckdb: Dialect = {
   ...standardDialect,
   name: 'duckdb',
+  title: 'DuckDB',
   identifierMaxBytes: 255,
   capabilities: {
     ...standardDialect.capabilities,
@@ -30,6 +31,8 @@ export const duckdb: Dialect = {
     foreignKeys: 'inline-backward',
     indexes: 'if-not-exists',
   },
+  localTime: (instant, minutes) => `(${instant} AT TIME ZONE 'UTC') + to_minutes(${minutes})`,
+  joinedText: ({ text, order }) => `string_agg(${text}, ${standardLiteral('\n')} ORDER BY ${order})`,
   typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
 };
 

@@ -1,7 +1,7 @@
-/** Every dialect by name; postgresql comes first and is the default. */
+/** The registry of dialects. A new one is a file beside this one, a line here, and its golden. */
+import type { Dialect } from '../dialect.ts';
 import { bigquery } from './bigquery.ts';
 import { databricks } from './databricks.ts';
-import type { Dialect, DialectName } from '../dialect.ts';
 import { duckdb } from './duckdb.ts';
 import { mysql } from './mysql.ts';
 import { oracle } from './oracle.ts';
@@ -11,20 +11,8 @@ import { snowflake } from './snowflake.ts';
 import { sqlite } from './sqlite.ts';
 import { sqlserver } from './sqlserver.ts';
 
-export const dialectNames = [
-  'postgresql',
-  'duckdb',
-  'sqlite',
-  'mysql',
-  'sqlserver',
-  'oracle',
-  'snowflake',
-  'bigquery',
-  'redshift',
-  'databricks',
-] as const satisfies readonly DialectName[];
-
-const dialects: Readonly<Record<DialectName, Dialect>> = {
+/** By name; the first one is the default. */
+const dialects = {
   postgresql,
   duckdb,
   sqlite,
@@ -35,7 +23,14 @@ const dialects: Readonly<Record<DialectName, Dialect>> = {
   bigquery,
   redshift,
   databricks,
-};
+} as const satisfies Readonly<Record<string, Dialect>>;
+
+export type DialectName = keyof typeof dialects;
+
+export const dialectNames = Object.keys(dialects) as readonly DialectName[] as readonly [
+  DialectName,
+  ...DialectName[],
+];
 
 export function dialectOf(name: DialectName): Dialect {
   return dialects[name];

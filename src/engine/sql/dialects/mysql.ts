@@ -21,6 +21,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const mysql: Dialect = {
   ...standardDialect,
   name: 'mysql',
+  title: 'MySQL, MariaDB',
   identifierMaxBytes: 64,
   // of InnoDB; its row must hold their values, too (`inRow`)
   maxColumns: 1017,
@@ -46,8 +47,13 @@ export const mysql: Dialect = {
   },
   quote: backquoted,
   literal: backslashLiteral,
+  // of InnoDB
+  reservedColumns: ['db_row_id', 'db_trx_id', 'db_roll_ptr', 'fts_doc_id'],
+  localTime: (instant, minutes) => `${instant} + INTERVAL ${minutes} MINUTE`,
+  // cut at group_concat_max_len, which is a setting of the reader's session
+  joinedText: ({ text, order }) => `GROUP_CONCAT(${text} ORDER BY ${order} SEPARATOR ${mysql.literal('\n')})`,
   typeName,
-  tableOptions: ' DEFAULT CHARACTER SET utf8mb4',
+  tableOptions: () => ' DEFAULT CHARACTER SET utf8mb4',
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${backquoted(sqlSchema)}`,
 };
 

@@ -21,6 +21,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const oracle: Dialect = {
   ...standardDialect,
   name: 'oracle',
+  title: 'Oracle',
   identifierMaxBytes: 128,
   maxColumns: 1000,
   refusedCharacters: /["\0]/u,
@@ -33,6 +34,9 @@ export const oracle: Dialect = {
     keyTextMaxLength: 1000,
   },
   comments: commentOn(doubleQuoted, standardLiteral, 1000),
+  rowsPerInsert: 1,
+  viewComments: 'TABLE',
+  localTime: (instant, minutes) => `SYS_EXTRACT_UTC(${instant}) + NUMTODSINTERVAL(${minutes}, 'MINUTE')`,
   typeName,
   createSchema: () => null,
 };

@@ -1,6 +1,6 @@
 /** The dialect of PostgreSQL, and its names of types as the service shows them. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import type { Dialect } from '../dialect.ts';
+import { standardLiteral, type Dialect } from '../dialect.ts';
 import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<ColumnType['kind'], string>> = {
@@ -22,6 +22,7 @@ const kinds: Readonly<Record<ColumnType['kind'], string>> = {
 export const postgresql: Dialect = {
   ...standardDialect,
   name: 'postgresql',
+  title: 'PostgreSQL',
   identifierMaxBytes: 63,
   maxColumns: 1600,
   capabilities: {
@@ -34,6 +35,11 @@ export const postgresql: Dialect = {
     keyIndexes: 'partial',
     blockRangeIndexes: true,
   },
+  // PostgreSQL manual, 5.6 System Columns
+  reservedColumns: ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'],
+  checksCodes: true,
+  looksUpIds: true,
+  joinedText: ({ text, order }) => `string_agg(${text}, ${standardLiteral('\n')} ORDER BY ${order})`,
   typeName: (type) => `${itemType(type)}${type.list ? '[]' : ''}`,
 };
 

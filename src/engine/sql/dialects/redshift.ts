@@ -1,7 +1,7 @@
 /** The dialect of Amazon Redshift. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backslashLiteral, commentOn, decimalType, doubleQuoted, type Dialect } from '../dialect.ts';
-import { standardDialect } from './standard.ts';
+import { listAggregate, standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOLEAN',
@@ -20,10 +20,14 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const redshift: Dialect = {
   ...standardDialect,
   name: 'redshift',
+  title: 'Redshift',
   identifierMaxBytes: 127,
   maxColumns: 1600,
   comments: commentOn(doubleQuoted, backslashLiteral, null),
   literal: backslashLiteral,
+  reservedColumns: ['insertxid', 'deletexid'],
+  localTime: (instant, minutes) => `DATEADD(minute, ${minutes}, ${instant} AT TIME ZONE 'UTC')`,
+  joinedText: listAggregate(backslashLiteral),
   typeName,
 };
 

@@ -1,7 +1,7 @@
 /** The dialect of Snowflake. */
 import type { ColumnType } from '../../model/relational-model.ts';
 import { backslashLiteral, decimalType, type Dialect } from '../dialect.ts';
-import { standardDialect } from './standard.ts';
+import { listAggregate, standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
   boolean: 'BOOLEAN',
@@ -20,6 +20,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const snowflake: Dialect = {
   ...standardDialect,
   name: 'snowflake',
+  title: 'Snowflake',
   identifierMaxBytes: 255,
   capabilities: {
     ...standardDialect.capabilities,
@@ -34,6 +35,9 @@ export const snowflake: Dialect = {
     column: (text) => `COMMENT ${backslashLiteral(text)}`,
   },
   literal: backslashLiteral,
+  localTime: (instant, minutes) =>
+    `DATEADD(minute, ${minutes}, CONVERT_TIMEZONE('UTC', ${instant})::TIMESTAMP_NTZ(9))`,
+  joinedText: listAggregate(backslashLiteral),
   typeName,
 };
 

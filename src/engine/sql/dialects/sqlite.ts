@@ -1,6 +1,6 @@
 /** The dialect of SQLite. */
 import type { ColumnType } from '../../model/relational-model.ts';
-import type { Dialect } from '../dialect.ts';
+import { standardLiteral, type Dialect } from '../dialect.ts';
 import { standardDialect } from './standard.ts';
 
 const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, string>> = {
@@ -21,6 +21,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const sqlite: Dialect = {
   ...standardDialect,
   name: 'sqlite',
+  title: 'SQLite',
   identifierMaxBytes: 255,
   maxColumns: 2000,
   capabilities: {
@@ -31,6 +32,12 @@ export const sqlite: Dialect = {
     keyIndexes: 'partial',
   },
   comments: { kind: 'inline', maxLength: null, table: block, column: block },
+  // texts: as documents write them, or in UTC; seconds stay as they are, which SQLite itself would round to milliseconds
+  localTime: (instant, minutes) =>
+    `CASE WHEN ${instant} LIKE '%Z' THEN strftime('%Y-%m-%dT%H:%M', substr(${instant}, 1, 16), ${minutes} || ' minutes') || substr(${instant}, 17, length(${instant}) - 17) ELSE substr(${instant}, 1, length(${instant}) - 6) END`,
+  // SQLite has ORDER BY in aggregates only since 3.44
+  joinedText: ({ text }) => `group_concat(${text}, ${standardLiteral('\n')})`,
+  orderedRows: (table, order) => `(SELECT * FROM ${table} ORDER BY ${order})`,
   typeName,
   createSchema: () => null,
 };

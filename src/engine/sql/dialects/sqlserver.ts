@@ -20,6 +20,7 @@ const kinds: Readonly<Record<Exclude<ColumnType['kind'], 'text' | 'numeric'>, st
 export const sqlserver: Dialect = {
   ...standardDialect,
   name: 'sqlserver',
+  title: 'SQL Server',
   identifierMaxBytes: 128,
   maxColumns: 1024,
   capabilities: {
@@ -38,6 +39,9 @@ export const sqlserver: Dialect = {
   },
   quote,
   literal,
+  localTime: (instant, minutes) => `CAST(SWITCHOFFSET(${instant}, ${minutes}) AS DATETIME2(7))`,
+  joinedText: ({ text, order }) =>
+    `STRING_AGG(CAST(${text} AS nvarchar(max)), ${literal('\n')}) WITHIN GROUP (ORDER BY ${order})`,
   typeName,
   createSchema: (sqlSchema) =>
     `IF SCHEMA_ID(${literal(sqlSchema)}) IS NULL EXEC(${literal(`CREATE SCHEMA ${quote(sqlSchema)}`)})`,

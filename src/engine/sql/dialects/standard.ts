@@ -1,8 +1,8 @@
 /** What standard SQL has, and most databases with it: each dialect says only where it differs. */
-import { commentOn, doubleQuoted, standardLiteral, type Dialect } from '../dialect.ts';
+import { commentOn, doubleQuoted, standardLiteral, type Dialect, type JoinedText } from '../dialect.ts';
 
 /** Without arrays, with keys that are checked and can be added later, without indexes of its own. */
-export const standardDialect: Omit<Dialect, 'name' | 'identifierMaxBytes' | 'typeName'> = {
+export const standardDialect: Omit<Dialect, 'name' | 'title' | 'identifierMaxBytes' | 'typeName'> = {
   maxColumns: null,
   refusedCharacters: null,
   capabilities: {
@@ -10,6 +10,7 @@ export const standardDialect: Omit<Dialect, 'name' | 'identifierMaxBytes' | 'typ
     nullArrays: false,
     arraysNotNull: false,
     createIfNotExists: true,
+    primaryKeys: true,
     foreignKeys: 'alter',
     deferrable: false,
     notEnforced: '',
@@ -23,6 +24,21 @@ export const standardDialect: Omit<Dialect, 'name' | 'identifierMaxBytes' | 'typ
   comments: commentOn(doubleQuoted, standardLiteral, null),
   quote: doubleQuoted,
   literal: standardLiteral,
-  tableOptions: '',
+  nullMark: ({ nullable }) => (nullable ? '' : ' NOT NULL'),
+  tableOptions: () => '',
+  reservedColumns: [],
+  rowsPerInsert: 200,
+  viewComments: 'VIEW',
+  localTime: (instant, minutes) => `(${instant} AT TIME ZONE 'UTC') + ${minutes} * INTERVAL '1 minute'`,
+  joinedText: ({ text, order, length }) =>
+    // a text without a length may be a large object, which LISTAGG does not take
+    length === null ? null : listAggregate(standardLiteral)({ text, order }),
   createSchema: (sqlSchema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(sqlSchema)}`,
 };
+
+/** LISTAGG, a line for each text. */
+export function listAggregate(
+  literal: Dialect['literal'],
+): (joined: Pick<JoinedText, 'text' | 'order'>) => string {
+  return ({ text, order }) => `LISTAGG(${text}, ${literal('\n')}) WITHIN GROUP (ORDER BY ${order})`;
+}

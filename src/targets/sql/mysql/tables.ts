@@ -1,4 +1,5 @@
 /** Tables of a MySQL database: what is there, and how they are made. */
+import type { Dialect } from '../../../engine/sql/dialect.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { createTable } from '../../../engine/sql/statements.ts';
@@ -78,7 +79,10 @@ export function zonesIn(known: FoundTables, tables: readonly ZoneTable[]): Zones
 }
 
 /** Text is compared as it is, byte by byte. */
-const exact = { ...mysql, tableOptions: `${mysql.tableOptions} COLLATE utf8mb4_bin ENGINE = InnoDB` };
+const exact: Dialect = {
+  ...mysql,
+  tableOptions: (key) => `${mysql.tableOptions(key)} COLLATE utf8mb4_bin ENGINE = InnoDB`,
+};
 
 /** Statement that makes a table under another name, its primary key and the indexes of its parents' keys with it. */
 export function tableStatement(

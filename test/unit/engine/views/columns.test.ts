@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MapLevel } from '../../../../src/engine/model/relational-model.ts';
 import { idsViewName } from '../../../../src/engine/views/ids.ts';
+import { dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { entityViews } from '../../../../src/engine/views/statements.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
@@ -25,7 +26,7 @@ interface ReadView {
 /** By name, views over all tables of the schema with these components. */
 async function viewsOf(components: string, level: MapLevel = 3): Promise<ReadonlyMap<string, ReadView>> {
   const source = compiled(`<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${components}</xs:schema>`);
-  const views = await entityViews(modelOf(source, level), { dialect: 'postgresql' });
+  const views = await entityViews(modelOf(source, level), { dialect: dialectOf('postgresql') });
   return new Map(
     views.flatMap(({ name, query }) => {
       if (name === idsViewName) return [];

@@ -1,5 +1,6 @@
 /** Which rows get views, and what their columns are called. */
 import { describe, expect, it } from 'vitest';
+import { dialectOf } from '../../../../src/engine/sql/dialects/every-dialect.ts';
 import { entityViews } from '../../../../src/engine/views/statements.ts';
 import { compiled, modelOf } from '../../../support/models/shredding.ts';
 
@@ -22,7 +23,7 @@ describe('rows that hold one thing or another', () => {
   </xs:schema>`);
 
   it('have a view of each, whose values that are attributes are called as their elements', async () => {
-    const views = await entityViews(modelOf(source, 3), { dialect: 'postgresql' });
+    const views = await entityViews(modelOf(source, 3), { dialect: dialectOf('postgresql') });
     expect(views.map(({ name }) => name)).toEqual(
       expect.arrayContaining(names.map((name) => `${name}_view`)),
     );

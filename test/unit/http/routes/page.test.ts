@@ -84,9 +84,9 @@ describe('GET /', () => {
     const { app } = await createTestApp();
     const { tools, dialects } = (await (await app.request('/ui/choices.json')).json()) as {
       tools: Record<string, { long: string }[]>;
-      dialects: string[];
+      dialects: { name: string; title: string }[];
     };
-    expect(dialects).toContain('duckdb');
+    expect(dialects).toContainEqual({ name: 'duckdb', title: 'DuckDB' });
     expect(tools['xml2er']!.map(({ long }) => long)).toContain('--on-error');
     expect(tools['xsd2er']!.map(({ long }) => long)).not.toContain('--job');
   });

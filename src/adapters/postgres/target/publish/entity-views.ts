@@ -3,6 +3,7 @@
  * with a mark, and they are their loader's own. One on which nothing hangs stands in nobody's way; no fault of one fails a load.
  */
 import { standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
 import { sideTableNames } from '../../../../engine/model/side-tables.ts';
 import { sqlState } from '../../client/connect.ts';
 import {
@@ -147,7 +148,7 @@ async function viewsOfModel({
      ORDER BY c.relname, a.attnum`);
   const comments = Map.groupBy(columns, ({ table }) => table);
   const columnsThere: ColumnsThere = {
-    dialect: 'postgresql',
+    dialect: postgresql,
     sqlSchema,
     knowsVersions: there.get(sideTableNames.documents)?.columns.has('valid_to') === true,
     hasTable: (table) => there.has(names[table]!),
