@@ -151,6 +151,7 @@ const parts = {
   'kubernetes-validate': { how: 'Python with venv, and packages that pip can install' },
   'python client': { how: 'Python with venv, and packages that pip can install' },
   schemathesis: { how: 'Python with venv, and packages that pip can install' },
+  chdb: { how: 'Python with venv, and packages that pip can install' },
   sqlglot: { how: 'Python with venv, and packages that pip can install' },
   versitygw: { how: 'github.com/versity/versitygw, made with Go; VERSITYGW names it' },
 } as const satisfies Readonly<Record<string, PartSpec>>;

@@ -74,7 +74,7 @@ export function* ddlInOrder(
   options: OrderedDdlOptions,
 ): Generator<string, readonly string[], void> {
   const sqlSchema = options.sqlSchema ?? null;
-  const { foreignKeys, indexes, keyIndexes: keyIndexKind } = dialect.capabilities;
+  const { primaryKeys, foreignKeys, indexes, keyIndexes: keyIndexKind } = dialect.capabilities;
   const choice = keyIndexKind === 'none' ? 'none' : (options.indexes ?? 'keys');
   const indexName = createIndexNames(dialect, model);
   const { model: drawn, lists } = withListTables(model, dialect);
@@ -108,6 +108,8 @@ export function* ddlInOrder(
     const table = passed(physical, index);
     const keys = table.foreignKeys.filter((key) => wanted(key.parent));
     const notes = [...table.notes];
+    if (!primaryKeys && table.primaryKey.length > 0)
+      notes.push(`primary key of ${table.name}: ${table.primaryKey.join(', ')}`);
     for (const key of keys.filter(({ forward }) => !isInline(forward))) {
       if (foreignKeys === 'none')
         notes.push(`${key.column} refers to ${key.parentTable} (${key.parentColumn})`);

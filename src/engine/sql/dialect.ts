@@ -109,6 +109,8 @@ export interface Dialect {
   readonly rowsPerInsert: number;
   /** the word in COMMENT ON that stands before the name of a view */
   readonly viewComments: 'VIEW' | 'TABLE';
+  /** Follows the query of a view with outer joins. Absent: nothing. */
+  readonly outerJoinEnd?: string;
   /** CHECK constraints with the codes of a column are written */
   readonly checksCodes?: true;
   /** Rows that a reference means are looked up one by one in the index of ids; else the ids of all documents are sorted once. */

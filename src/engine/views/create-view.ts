@@ -251,7 +251,8 @@ export function createView(
   const said = documentation === undefined ? '' : ` ${documentation}`;
   const comment = `One row for each row of ${tableName(content.table)} (${xpath}).${repeated}${said}`;
   const view = { sqlSchema, table: name };
-  const query = `${meant.clause}SELECT\n  ${selected.join(',\n  ')}\nFROM ${relation(tableName(content.table))} e\n${joins.join('\n')}`;
+  const end = dialect.outerJoinEnd === undefined || joins.length === 0 ? [] : [dialect.outerJoinEnd];
+  const query = `${meant.clause}SELECT\n  ${selected.join(',\n  ')}\nFROM ${relation(tableName(content.table))} e\n${[...joins, ...end].join('\n')}`;
   const create = `CREATE VIEW ${qualified(dialect, view)} AS\n${query}`;
   return { name, comment, query, statements: [create, ...commentStatement(dialect, view, comment)] };
 }

@@ -61,6 +61,12 @@ export const targetKinds: readonly KnownTarget[] = [
     run_against: 'none of them: sqlglot parses each; Snowflake’s loads by fakesnow 0.12',
   },
   {
+    target: 'Trino, ClickHouse: DDL',
+    driver: '–',
+    transaction: '–',
+    run_against: 'ClickHouse 26.9 (chdb 4.4), with rows and views; sqlglot parses both',
+  },
+  {
     target: 'SQL Server, Oracle: DDL',
     driver: '–',
     transaction: '–',

@@ -1,4 +1,5 @@
 /** What catalogue answers say of loads: natural keys that data broke, row keys in files, statistics that came with a package. */
+import { dialectNames } from '../../../src/engine/sql/dialects/every-dialect.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -65,8 +66,7 @@ describe('a natural key', { timeout: 120_000 }, () => {
 
   it('and indexes keep to the length that names may have, in every dialect', async () => {
     expect((await service.client.fetch(`/v2/schema/generate/${idSch}/12`)).status).toBe(200);
-    const names = 'postgresql duckdb sqlite mysql sqlserver oracle snowflake bigquery redshift databricks';
-    for (const dialect of names.split(' ')) {
+    for (const dialect of dialectNames) {
       const text = (await ddl(`?dialect=${dialect}`)).replaceAll(/'(?:[^']|'')*'|--.*/g, '');
       const quoted = [...text.matchAll(/"([^"]+)"|`([^`]+)`|\[([^\]]+)\]/g)].map((found) =>
         found.slice(1).join(''),

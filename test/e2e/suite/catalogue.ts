@@ -1,20 +1,8 @@
 /** Schemas, mappings and diagrams in one deployment. */
 import { describe, expect, it } from 'vitest';
 import { execution, type MappingAnswer, type SchemaAnswer } from '../../support/service/client.ts';
+import { dialectNames } from '../../../src/engine/sql/dialects/every-dialect.ts';
 import type { Session } from './session.ts';
-
-const dialects = [
-  'postgresql',
-  'duckdb',
-  'sqlite',
-  'mysql',
-  'sqlserver',
-  'oracle',
-  'snowflake',
-  'bigquery',
-  'redshift',
-  'databricks',
-];
 
 export function catalogueSuite(session: () => Session): void {
   describe('a schema', () => {
@@ -37,7 +25,7 @@ export function catalogueSuite(session: () => Session): void {
         (await client.get<MappingAnswer[]>(`/v2/mapping/get/${idSch}`)).map((one) => one.table_name),
       );
       expect(tables.size).toBe(schema.table_count);
-      for (const dialect of dialects) {
+      for (const dialect of dialectNames) {
         const response = await client.fetch(`/v2/schema/ddl/${idSch}?dialect=${dialect}`);
         expect([dialect, response.headers.get('Content-Type')]).toEqual([
           dialect,

@@ -617,7 +617,7 @@ class Operations(Transport):
         id_sch: int,
         *,
         id_lschma: int | None = None,
-        dialect: Literal["postgresql", "duckdb", "sqlite", "mysql", "sqlserver", "oracle", "snowflake", "bigquery", "redshift", "databricks"] | None = None,
+        dialect: Literal["postgresql", "duckdb", "sqlite", "mysql", "sqlserver", "oracle", "snowflake", "bigquery", "redshift", "databricks", "trino", "clickhouse"] | None = None,
         codes: Literal["none", "table", "check"] | None = None,
     ) -> str:
         """Get the DDL of a schema.
@@ -636,7 +636,7 @@ class Operations(Transport):
         id_sch: int,
         *,
         id_lschma: int | None = None,
-        dialect: Literal["postgresql", "duckdb", "sqlite", "mysql", "sqlserver", "oracle", "snowflake", "bigquery", "redshift", "databricks"] | None = None,
+        dialect: Literal["postgresql", "duckdb", "sqlite", "mysql", "sqlserver", "oracle", "snowflake", "bigquery", "redshift", "databricks", "trino", "clickhouse"] | None = None,
     ) -> str:
         """Get views of the business entities of a schema.
 

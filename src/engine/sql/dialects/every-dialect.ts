@@ -1,6 +1,7 @@
 /** The registry of dialects. A new one is a file beside this one, a line here, and its golden. */
 import type { Dialect } from '../dialect.ts';
 import { bigquery } from './bigquery.ts';
+import { clickhouse } from './clickhouse.ts';
 import { databricks } from './databricks.ts';
 import { duckdb } from './duckdb.ts';
 import { mysql } from './mysql.ts';
@@ -10,6 +11,7 @@ import { redshift } from './redshift.ts';
 import { snowflake } from './snowflake.ts';
 import { sqlite } from './sqlite.ts';
 import { sqlserver } from './sqlserver.ts';
+import { trino } from './trino.ts';
 
 /** By name; the first one is the default. */
 const dialects = {
@@ -23,6 +25,8 @@ const dialects = {
   bigquery,
   redshift,
   databricks,
+  trino,
+  clickhouse,
 } as const satisfies Readonly<Record<string, Dialect>>;
 
 export type DialectName = keyof typeof dialects;

@@ -134,14 +134,16 @@ describe('one model for every dialect', () => {
 
   it.each(dialectNames)('%s has the continuations, each with a key to the first table', (dialect) => {
     const ddl = renderDdl(modelOf(compiled(wideXsd(600)), 3), { dialect });
-    const { quote } = dialectOf(dialect);
+    const { quote, capabilities } = dialectOf(dialect);
     for (const table of ['row_2', 'row_3']) {
       const [statement] = new RegExp(`CREATE TABLE (?:IF NOT EXISTS )?${escaped(quote(table))} [^;]*`).exec(
         ddl,
       )!;
       const references = `FOREIGN KEY (${quote('row_key')}) REFERENCES ${quote('row')} (${quote('row_key')})`;
-      expect(statement).toContain(`PRIMARY KEY (${quote('row_key')})`);
-      expect(statement).toContain(references);
+      if (capabilities.primaryKeys) expect(statement).toContain(`PRIMARY KEY (${quote('row_key')})`);
+      if (capabilities.foreignKeys === 'none')
+        expect(ddl).toContain(`-- row_key refers to row (row_key)\n${statement!.split('\n')[0]}`);
+      else expect(statement).toContain(references);
     }
     expect(ddl).not.toMatch(/columns, \w+ allows/);
   });

@@ -13,7 +13,7 @@ describe('tables of lists', () => {
     const arrays = dialectNames.filter(
       (name) => withListTables(libraryModel, dialectOf(name)).lists.length === 0,
     );
-    expect(arrays).toEqual(['postgresql', 'duckdb', 'snowflake', 'databricks']);
+    expect(arrays).toEqual(['postgresql', 'duckdb', 'snowflake', 'databricks', 'trino']);
   });
 
   test('indexes of tables, and of their columns, are those of the model', () => {
