@@ -118,6 +118,9 @@ async function viewRows(
   }
 }
 
+const order = (no: number, content: string): string =>
+  `<order no="${no}"><placed>2026-01-0${no}T10:00:00+02:00</placed>${content}<line><amount>1.5</amount></line></order>`;
+
 describe('views of ClickHouse', needs('whole run'), () => {
   test('tell of rows without partners, joined texts, local times and signed amounts', async (context) => {
     if (python === null) return skipFor(context, 'chdb', lack);
@@ -128,8 +131,6 @@ describe('views of ClickHouse', needs('whole run'), () => {
         <xs:element name="note" type="xs:string" minOccurs="0" maxOccurs="unbounded"/>
         <xs:element name="line" maxOccurs="unbounded"><xs:complexType><xs:sequence><xs:element name="amount" type="xs:decimal"/><xs:element name="text" type="xs:string" minOccurs="0"/></xs:sequence></xs:complexType></xs:element>
       </xs:sequence><xs:attribute name="no" type="xs:int"/></xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element></xs:schema>`);
-    const order = (no: number, content: string): string =>
-      `<order no="${no}"><placed>2026-01-0${no}T10:00:00+02:00</placed>${content}<line><amount>1.5</amount></line></order>`;
     const rows = await viewRows(modelOf(source, 1), [
       bytesOf(
         `<orders>${order(1, '<buyer><name>it\'s \\ a "name"</name></buyer><note>b</note><note>a</note>')}${order(2, '<note>c\nd</note>')}${order(3, '')}</orders>`,
