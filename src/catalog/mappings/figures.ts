@@ -211,6 +211,9 @@ class FigureWalk {
     if (declared.opensRow) this.#add(xpath, declared.table, null, rows);
     else if (declared.presenceColumn >= 0)
       this.#addTo(xpath, declared, declared.presenceColumn, 'element', rows);
+    // a member of a substitution group too wide for one table has a row in the table of the head, too
+    const head = place.edge?.head;
+    if (head !== undefined) this.#add(xpath, this.#model.nodes[head.node]!.table, null, rows);
     // a row of the type's own table hangs from that of the declared type
     if (own!.opensRow && own!.table !== declared.table) this.#add(xpath, own!.table, null, rows);
     const withText = nodes.find(({ textColumn }) => textColumn >= 0);
@@ -298,10 +301,10 @@ class FigureWalk {
       });
   }
 
-  /** Values that are not NULL in the column: empty ones are, unless it is text or a list. */
+  /** Values that are not NULL in the column: empty ones are, unless it is a list or text without a fixed length. */
   #filled(node: PlanNode, column: number, values: ValueStatistics, nil: number): number {
     const { type } = this.#rowColumns(node.table)[column]!.column;
-    const hasEmpty = type.kind === 'text' || type.list === true;
+    const hasEmpty = (type.kind === 'text' && type.fixed !== true) || type.list === true;
     return Math.max(0, hasEmpty ? values.count - nil : values.count - Math.max(values.empty, nil));
   }
 

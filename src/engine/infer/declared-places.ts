@@ -8,7 +8,10 @@ import { nameByType } from './elements-by-type.ts';
 export interface DeclaredPlace {
   /** index of the plan node of the declared type, or of the declared element; -1: the schema has no place for the element */
   readonly place: number;
-  /** index of the declared type in the source model; -1: not known */
+  /**
+   * Elements of one name are the same thing, wherever they stand, if this is equal: the declared type in the source model, or, by a plan, the first
+   * node that puts values in the same places; -1: not known
+   */
   readonly type: number;
   /** text may stand beside its child elements */
   readonly mixed: boolean;
@@ -40,6 +43,7 @@ export const noDeclaredPlaces: DeclaredPlaces = { types: new Set(), of: () => no
 /** By the plan that documents are loaded by. */
 export function placesOfPlan(model: RelationalModel, names: NameTable): DeclaredPlaces {
   const { roots, nodes } = model;
+  const classes = new NodeClasses(nodes);
   const find = (edges: readonly PlanEdge[], { name: key, type: typeName }: Key): DeclaredPlace | null => {
     const edge = edges.find(({ name }) => clarkName(name) === key);
     if (edge === undefined) return null;
@@ -49,8 +53,7 @@ export function placesOfPlan(model: RelationalModel, names: NameTable): Declared
     const variants = typed === undefined ? [place, ...typeEdges.map(({ node }) => node)] : [place];
     const mixed = variants.some((node) => nodes[node]!.textTable >= 0);
     const hasWildcard = variants.some((node) => nodes[node]!.wildcardTable >= 0);
-    const { sourceType: type } = nodes[place]!;
-    return { place, type, mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
+    return { place, type: classes.of(place), mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
   };
   return {
     types: typesApart(model),
@@ -134,6 +137,32 @@ function typesApart(model: RelationalModel): ReadonlySet<string> {
   return types;
 }
 
+/** Plan nodes of one type that put all values in the same places. */
+class NodeClasses {
+  readonly #nodes: readonly PlanNode[];
+  readonly #comparison: PlanComparison;
+  readonly #classes = new Map<number, number>();
+  /** the first node of each class, by the type of its elements */
+  readonly #first = new Map<number, number[]>();
+
+  constructor(nodes: readonly PlanNode[]) {
+    this.#nodes = nodes;
+    this.#comparison = new PlanComparison(nodes);
+  }
+
+  of(node: number): number {
+    const known = this.#classes.get(node);
+    if (known !== undefined) return known;
+    const { sourceType } = this.#nodes[node]!;
+    const first = this.#first.get(sourceType) ?? [];
+    this.#first.set(sourceType, first);
+    const alike = first.find((one) => this.#comparison.areAlike(this.#nodes[one]!, this.#nodes[node]!));
+    if (alike === undefined) first.push(node);
+    this.#classes.set(node, alike ?? node);
+    return alike ?? node;
+  }
+}
+
 /** Compares where plan nodes put values. */
 class PlanComparison {
   readonly #nodes: readonly PlanNode[];
@@ -146,8 +175,17 @@ class PlanComparison {
 
   /** Whether attributes, text and children that several of the nodes have go to the same columns and tables, whichever of the nodes reads them. */
   haveSamePlaces(variants: readonly PlanNode[]): boolean {
+    return this.#compare(variants, false);
+  }
+
+  /** The same of two nodes of which neither has anything that the other one lacks. */
+  areAlike(a: PlanNode, b: PlanNode): boolean {
+    return this.#compare([a, b], true);
+  }
+
+  #compare(variants: readonly PlanNode[], isStrict: boolean): boolean {
     const before = new Set(this.#alike);
-    let isAlike = haveSameColumns(variants, false);
+    let isAlike = haveSameColumns(variants, isStrict);
     const open = isAlike ? this.#childrenToCompare(variants) : [];
     for (let pair = open.pop(); pair !== undefined && isAlike; pair = open.pop()) {
       isAlike = haveSameColumns(pair, true);
@@ -190,6 +228,7 @@ function haveSameColumns(nodes: readonly PlanNode[], isStrict: boolean): boolean
 function placesOf(node: PlanNode): (readonly [part: string, place: number])[] {
   const { table, attributes, edges, typeEdges } = node;
   const others = [
+    ['presence', node.presenceColumn],
     ['text', node.textColumn],
     ['text runs', node.textTable],
     ['wildcard', node.wildcardTable],

@@ -110,6 +110,10 @@ class MappingListing {
     const own: Section = { lines: [], below: [] };
     const said = this.#saidOf(edge, above);
     this.#lines = own.lines;
+    if (edge.head !== undefined) {
+      const head = this.#plan.nodes[edge.head.node]!;
+      this.#add(head, { xpath, nodeType: 'element', edge, said, column: null, sourceType: this.#typeName(head) });
+    }
     if (node.opensRow || node.presenceColumn >= 0) {
       const column = node.opensRow ? null : node.presenceColumn;
       this.#add(node, { xpath, nodeType: 'element', edge, said, column, sourceType: this.#typeName(node) });

@@ -1,0 +1,38 @@
+/** Validation by libxml2's `xmllint`, a program that knows nothing of the engine. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface Validation {
+  /** why the set or its check is beyond xmllint; null: it is not */
+  readonly refusal: string | null;
+  /** the complaints, by document; empty: it is valid */
+  readonly complaints: readonly string[];
+}
+
+export function validate(files: Readonly<Record<string, string>>, documents: readonly string[]): Validation {
+  const folder = mkdtempSync(join(tmpdir(), 'random-xsd-'));
+  try {
+    writeTexts(folder, files);
+    const names = documents.map((_, at) => `document-${at + 1}.xml`);
+    writeTexts(folder, Object.fromEntries(names.map((name, at) => [name, documents[at]!])));
+    const argv = ['--noout', '--nonet', '--schema', Object.keys(files)[0]!, ...names];
+    const { stderr } = spawnSync('xmllint', argv, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 28 });
+    const lines = stderr.split('\n');
+    const refusal = lines.find((line) => /failed to compile|Schemas parser error|internal error|Internal error/.test(line));
+    const complaints = names.map((name) =>
+      lines.filter((line) => line.startsWith(name) && /error/.test(line)).join('\n'),
+    );
+    return { refusal: refusal ?? null, complaints };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export function writeTexts(folder: string, texts: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
