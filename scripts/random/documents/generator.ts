@@ -74,7 +74,8 @@ class DocumentMaking {
     const random = this.#random;
     this.#left -= 1;
     const types = concreteTypes(declared.type);
-    const keeps = types.includes(declared.type) && !random.chance(0.3);
+    // a derived type may require an element that is derived again
+    const keeps = types.includes(declared.type) && (this.#isTight(depth) || !random.chance(0.3));
     const type = keeps ? declared.type : random.pick(types);
     const attributes: AttributeNode[] = [];
     const give = (local: string, value: string): void =>

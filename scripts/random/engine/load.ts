@@ -25,6 +25,8 @@ export interface ModelRequest {
   readonly roots: readonly QName[];
   readonly prune: boolean;
   readonly previous?: RelationalModel;
+  /** these roots even if the likeliest ones include them (`--root`) */
+  readonly isExact?: boolean;
 }
 
 export interface LoadedJob extends LoadedRows {
@@ -44,12 +46,12 @@ export function inferSchema(documents: readonly string[]): SourceModel {
 
 /** As the tools do: the likeliest roots, unless documents begin with others. */
 export function drawModel(source: SourceModel, documents: readonly string[], request: ModelRequest): RelationalModel {
-  const { mapLevel, roots, prune, previous } = request;
+  const { mapLevel, roots, prune, previous, isExact = false } = request;
   const likely = source.roots.slice(0, source.primaryRoots).map((at) => clarkName(source.elements[at]!.name));
   const areLikely = roots.every((name) => likely.includes(clarkName(name)));
   return buildRelationalModel(source, {
     mapLevel,
-    ...(areLikely ? {} : { roots }),
+    ...(areLikely && !isExact ? {} : { roots }),
     ...(prune ? { met: { statistics: statisticsOf(documents), declared: source } } : {}),
     ...(previous === undefined ? {} : { previous }),
   });
@@ -127,7 +129,7 @@ function isKeptBeside(xpath: string): boolean {
 }
 
 /** The map as the catalogue stores it. */
-function linesOf(model: RelationalModel): MappingRecord[] {
+export function linesOf(model: RelationalModel): MappingRecord[] {
   return model.mappings.map(
     ({ xpath, nodeType, sourceType, table, column, active }, at) =>
       ({

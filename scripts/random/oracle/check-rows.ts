@@ -19,6 +19,8 @@ export interface LoadedRows {
   readonly occurrences: ReadonlyMap<MapLine, number> | null;
   /** by table name, in any order */
   readonly rows: Readonly<Record<string, readonly Row[]>>;
+  /** lines of columns that the target keeps elsewhere; absent: none */
+  readonly skips?: (line: MapLine) => boolean;
 }
 
 /** An element of a document, at its place in the map. */
@@ -63,6 +65,8 @@ class RowCheck {
   readonly #elements = new Map<string, Seen[]>();
   readonly #parts = new Map<string, Part[]>();
   readonly #seen: Seen[] = [];
+  /** elements whose place is that of another one, of the same type */
+  readonly #deeper = new Set<Seen>();
   readonly #cells = new Map<Row, Map<string, string>>();
   readonly #counts = new Map<MapLine, number>();
   readonly #typeNames: ReadonlySet<string | null>;
@@ -139,6 +143,7 @@ class RowCheck {
   #visit(seen: Seen, isDeeper: boolean): void {
     const { node, place } = seen;
     this.#seen.push(seen);
+    if (isDeeper) this.#deeper.add(seen);
     for (const line of seen.lines) {
       const { table_name: table, column_name: column } = line;
       if (isDeeper) this.#recursive.add(columnOf(line));
@@ -156,7 +161,7 @@ class RowCheck {
         const below = found ?? (child.type === null && this.#typed ? undefined : this.#map.childOfAlike(place, child.name));
         if (below !== undefined)
           this.#visit(this.#see(child, seen, below, position), isDeeper || found === undefined);
-        else if (child.type !== null || !this.#part(seen, 'any', null, position))
+        else if (child.type === null ? !this.#part(seen, 'any', null, position) : holdsSomething(child))
           this.#fault(`no line for ${place.xpath}/${keyOf(child.name)}`);
       }
     }
@@ -287,7 +292,7 @@ class RowCheck {
         const lines = listed.filter(({ table_name: table }) => this.#isAt(table, seen.home, listed));
         for (const line of lines) {
           // the line of another place stands for this one
-          if (place!.parent !== seen.place) this.#recursive.add(columnOf(line));
+          if (place!.parent !== seen.place || this.#deeper.has(seen)) this.#recursive.add(columnOf(line));
           this.#checkCell(seen, line, attribute.value, attribute.type);
         }
         const any = seen.lines.some(({ node_type: kind, table_name: table }) => kind === 'any' && this.#tables.get(table)!.kind === 'element');
@@ -298,7 +303,7 @@ class RowCheck {
     for (const { name, kind, columns } of this.#loaded.tables)
       for (const row of kind === 'element' ? this.#sorted.get(name)! : [])
         for (const { name: column, role } of columns)
-          if (['value', 'presence', 'offset'].includes(role) && row[column] !== null && this.#cells.get(row)?.has(column) !== true)
+          if (['value', 'presence', 'offset'].includes(role) && (row[column] ?? null) !== null && this.#cells.get(row)?.has(column) !== true)
             this.#fault(`${name}.${column}: ${JSON.stringify(row[column])}, which no document has there`);
   }
 
@@ -351,6 +356,7 @@ class RowCheck {
 
   /** The cell of the nearest row above that the column is of. */
   #setCell(seen: Seen, line: MapLine, text: string, isRight: (cell: string) => boolean): void {
+    if (this.#loaded.skips?.(line) === true) return;
     const { table_name: table, column_name: column } = line;
     const base = this.#baseOf(table);
     let owner: Seen | null = seen;
@@ -399,6 +405,11 @@ function append<Value>(lists: Map<string, Value[]>, key: string, value: Value): 
 
 function columnOf({ table_name: table, column_name: column }: MapLine): string {
   return `${table} ${column ?? '*'}`;
+}
+
+/** A required element that documents only have empty needs no column. */
+function holdsSomething({ children, attributes }: ElementNode): boolean {
+  return children.length > 0 || attributes.some(({ name }) => name.uri !== xsiUri);
 }
 
 /** Names of a type and those it derives from. */

@@ -58,8 +58,8 @@ function canonicalDecimal(text: string): string {
 }
 
 function canonicalFloat(text: string, round: (value: number) => number): string {
-  const number = Number(text.replace(/INF$/, 'Infinity'));
-  return text === '' || (Number.isNaN(number) && text !== 'NaN') ? text : String(round(number) + 0);
+  const number = Number(text.replace(/inf(?:inity)?$/i, 'Infinity'));
+  return text === '' || (Number.isNaN(number) && !/^nan$/i.test(text)) ? text : String(round(number) + 0);
 }
 
 /** Zeros at the end of a fraction say nothing, and 24:00:00 is the next day. */
@@ -94,13 +94,15 @@ function isScalar({ kind }: ColumnType, cell: string, text: string, raw: string)
     case 'real':
     case 'double': {
       const round = kind === 'real' ? Math.fround : (value: number): number => value;
-      return canonicalFloat(cell.replace('Infinity', 'INF'), round) === canonicalFloat(bare, round);
+      return canonicalFloat(cell, round) === canonicalFloat(bare, round);
     }
     case 'timestamptz':
-      return instantOf(cell) === instantOf(bare);
+    case 'timestamp':
+      // a column of times gets a zone as soon as documents have one
+      if (kind === 'timestamptz' || /(?:Z|[+-]\d\d(?::\d\d)?)$/.test(cell.slice(10))) return instantOf(cell) === instantOf(bare);
+      return withoutZone(cell) === withoutZone(bare);
     case 'date':
     case 'time':
-    case 'timestamp':
       return withoutZone(cell) === withoutZone(bare);
     default:
       if (/[eE]/.test(bare)) return Number(cell) === Number(bare);

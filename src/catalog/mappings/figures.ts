@@ -260,13 +260,16 @@ class FigureWalk {
       if (attribute.namespaceUri === xsiNamespace) continue;
       for (const line of this.#lines.inactive(path))
         this.#put(line, { ...figures, occurrences: count, values: value });
-      // elements that have several of them have one value
+      // statistics of earlier versions do not say how many elements have any of them
       if (others === null || count > others.occurrences)
         others = { ...figures, occurrences: count, values: null };
     }
     const withAny = nodes.find(({ anyAttributeColumn }) => anyAttributeColumn >= 0);
     if (withAny !== undefined && others !== null)
-      this.#addTo(xpath, withAny, withAny.anyAttributeColumn, 'any', others);
+      this.#addTo(xpath, withAny, withAny.anyAttributeColumn, 'any', {
+        ...others,
+        occurrences: Math.max(others.occurrences, element.withOthers ?? 0),
+      });
   }
 
   /** An element that only a wildcard lets in, or that is left out. */

@@ -1,5 +1,6 @@
 /** Where elements stand in a schema, so that statistics tell elements of one name apart whose types differ. */
 import { actualTypesOf, derivedTypesOf, variantsOf } from '../map/tables/type-graph.ts';
+import { xsiNamespace } from '../model/name-labels.ts';
 import type { PlanEdge, PlanNode, RelationalModel } from '../model/relational-model.ts';
 import { clarkName, type SourceModel } from '../model/source-model.ts';
 import type { NameTable } from '../xml/tokens.ts';
@@ -18,11 +19,18 @@ export interface DeclaredPlace {
   /** what a wildcard lets in within it is kept as XML: `outer`, the element that is kept, or `inner`, one within that */
   readonly kept?: 'outer' | 'inner';
   readonly hasWildcard?: true;
+  /** name ids of the attributes that the schema declares, if a wildcard allows others; absent: no other has a place */
+  readonly attributes?: ReadonlySet<number>;
 }
 
 export const notInSchema: DeclaredPlace = { place: -1, type: -1, mixed: true };
 const keptOuter: DeclaredPlace = { ...notInSchema, kept: 'outer' };
 const keptInner: DeclaredPlace = { ...notInSchema, kept: 'inner' };
+
+/** Whether only a wildcard allows the attribute. */
+export function isOtherAttribute({ attributes }: DeclaredPlace, nameId: number): boolean {
+  return attributes !== undefined && !attributes.has(nameId);
+}
 
 /** Of an element that the schema does not have within `above`. */
 function undeclared({ kept, hasWildcard }: DeclaredPlace): DeclaredPlace {
@@ -53,7 +61,20 @@ export function placesOfPlan(model: RelationalModel, names: NameTable): Declared
     const variants = typed === undefined ? [place, ...typeEdges.map(({ node }) => node)] : [place];
     const mixed = variants.some((node) => nodes[node]!.textTable >= 0);
     const hasWildcard = variants.some((node) => nodes[node]!.wildcardTable >= 0);
-    return { place, type: classes.of(place), mixed, ...(hasWildcard ? { hasWildcard: true as const } : {}) };
+    return {
+      place,
+      type: classes.of(place),
+      mixed,
+      ...(hasWildcard ? { hasWildcard: true as const } : {}),
+      ...attributesOf(variants),
+    };
+  };
+  const ofXsi = ['type', 'nil', 'schemaLocation', 'noNamespaceSchemaLocation'] as const;
+  const attributesOf = (variants: readonly number[]): Pick<DeclaredPlace, 'attributes'> => {
+    if (variants.every((node) => nodes[node]!.anyAttributeColumn < 0)) return {};
+    const declared = variants.flatMap((node) => nodes[node]!.attributes.map(({ name }) => name));
+    const ids = declared.map(({ namespaceUri, localName }) => names.intern(namespaceUri, localName));
+    return { attributes: new Set([...ids, ...ofXsi.map((name) => names.intern(xsiNamespace, name))]) };
   };
   return {
     types: typesApart(model),

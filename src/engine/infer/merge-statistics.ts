@@ -161,6 +161,7 @@ export function addElement(into: ElementStatistics, from: ElementStatistics): vo
   into.mixed += from.mixed;
   into.nil += from.nil;
   into.textRuns += from.textRuns;
+  if (from.withOthers !== undefined) into.withOthers = (into.withOthers ?? 0) + from.withOthers;
   addValues(into.text, from.text);
   const known = new Map(into.attributes.map((attribute) => [nameOf(attribute), attribute]));
   for (const attribute of from.attributes) {

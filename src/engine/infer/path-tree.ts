@@ -18,6 +18,8 @@ export interface PathAttribute {
   documents: number;
   /** number of the document it was last seen in */
   lastDocument: number;
+  /** only a wildcard of the schema allows it */
+  readonly isOther: boolean;
   readonly value: ValueCollector;
 }
 
@@ -45,6 +47,8 @@ export interface PathNode {
   mixed: number;
   nil: number;
   textRuns: number;
+  /** elements with attributes that only a wildcard allows */
+  withOthers: number;
   readonly text: ValueCollector;
   /** in the order they were met, which most later elements repeat */
   readonly attributes: PathAttribute[];
@@ -68,6 +72,8 @@ export interface Frame {
   /** attributes seen */
   attributes: number;
   hasText: boolean;
+  /** an attribute that only a wildcard allows was counted */
+  hasOther: boolean;
   /** a run of text goes on */
   isInRun: boolean;
   hasChildren: boolean;
@@ -96,6 +102,7 @@ export function newPathNode(
     mixed: 0,
     nil: 0,
     textRuns: 0,
+    withOthers: 0,
     text: new ValueCollector(samples),
     attributes: [],
     attributeIndexes: new Map(),
@@ -182,6 +189,7 @@ export function newFrame(node: PathNode): Frame {
     last: -1,
     attributes: 0,
     hasText: false,
+    hasOther: false,
     isInRun: false,
     hasChildren: false,
   };
@@ -213,6 +221,7 @@ export function elementStatistics(node: PathNode, names: NameTable): ElementStat
     mixed: node.mixed,
     nil: node.nil,
     textRuns: node.declared.mixed ? node.textRuns : 0,
+    ...(node.withOthers > 0 ? { withOthers: node.withOthers } : {}),
     text: node.text.statistics,
     attributes: node.attributes.map((attribute) => {
       const [namespaceUri, localName] = name(attribute.nameId);

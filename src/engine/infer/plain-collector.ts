@@ -26,7 +26,7 @@ import {
   type Frame,
   type PathNode,
 } from './path-tree.ts';
-import { noDeclaredPlaces, type DeclaredPlace, type DeclaredPlaces } from './declared-places.ts';
+import { isOtherAttribute, noDeclaredPlaces, type DeclaredPlace, type DeclaredPlaces } from './declared-places.ts';
 import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './values/collector.ts';
@@ -149,6 +149,7 @@ export class PlainCollector {
     frame.last = -1;
     frame.attributes = 0;
     frame.hasText = false;
+    frame.hasOther = false;
     frame.isInRun = false;
     frame.hasChildren = false;
     this.#depth = depth + 1;
@@ -280,6 +281,10 @@ export class PlainCollector {
     }
     frame.attributes += 1;
     attribute.count += 1;
+    if (attribute.isOther && !frame.hasOther) {
+      frame.hasOther = true;
+      node.withOthers += 1;
+    }
     if (attribute.lastDocument !== this.#documents) {
       attribute.lastDocument = this.#documents;
       attribute.documents += 1;
@@ -292,7 +297,8 @@ export class PlainCollector {
   #newAttribute(node: PathNode, nameId: number): number {
     if (this.#notContent.all.has(nameId)) return -1;
     const value = new ValueCollector(this.#samples);
-    const count = node.attributes.push({ nameId, count: 0, documents: 0, lastDocument: 0, value });
+    const isOther = isOtherAttribute(node.declared, nameId);
+    const count = node.attributes.push({ nameId, count: 0, documents: 0, lastDocument: 0, isOther, value });
     node.attributeIndexes.set(nameId, count - 1);
     return count - 1;
   }

@@ -59,6 +59,8 @@ export interface ElementStatistics {
   nil: number;
   /** pieces of text between tags, white space alone among them; 0 where the schema lets none stand beside child elements */
   textRuns: number;
+  /** elements with attributes that only a wildcard of the schema allows; absent: none */
+  withOthers?: number;
   readonly text: ValueStatistics;
   readonly attributes: AttributeStatistics[];
   /** in the order siblings were met */

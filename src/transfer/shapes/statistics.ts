@@ -58,7 +58,7 @@ const element = object<ElementStatistics>(
       }),
     ),
   },
-  { apart: oneOf(true) },
+  { apart: oneOf(true), withOthers: count },
 );
 
 const byName = {

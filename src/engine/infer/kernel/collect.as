@@ -226,6 +226,11 @@ export function collect(from: i32, count: i32): i32 {
       }
       store<i32>(frame, index + 1, FRAME_ATTRIBUTES);
       increment(attribute + ATTRIBUTE_COUNT);
+      if (load<i32>(attribute, ATTRIBUTE_IS_OTHER) != 0) {
+        const met = load<u16>(frame, FRAME_HAS_TEXT);
+        if ((met & HAS_OTHER) == 0) increment(node + NODE_WITH_OTHERS);
+        store<u16>(frame, met | HAS_OTHER, FRAME_HAS_TEXT);
+      }
       if (load<i32>(attribute, ATTRIBUTE_LAST_DOCUMENT) != document) {
         store<i32>(attribute, document, ATTRIBUTE_LAST_DOCUMENT);
         store<i32>(attribute, load<i32>(attribute, ATTRIBUTE_DOCUMENTS) + 1, ATTRIBUTE_DOCUMENTS);

@@ -1,6 +1,6 @@
 /** The tree of paths in the memory of src/engine/infer/kernel/collect.as: made known to it step by step, and given back as src/engine/infer/path-tree.ts has it. */
 import { knownChild, newFrame, newPathNode, pathParent, type Frame, type PathNode } from '../path-tree.ts';
-import { notInSchema, type DeclaredPlace, type DeclaredPlaces } from '../declared-places.ts';
+import { isOtherAttribute, notInSchema, type DeclaredPlace, type DeclaredPlaces } from '../declared-places.ts';
 import { isLess, sketchSize } from '../statistics.ts';
 import { ALL_CLASSES } from '../values/classes.ts';
 import { ValueCollector } from '../values/collector.ts';
@@ -135,6 +135,7 @@ export class CollectedTree {
       frame.last = int(layout.FRAME_LAST);
       frame.attributes = int(layout.FRAME_ATTRIBUTES);
       frame.hasText = (int(layout.FRAME_HAS_TEXT) & layout.HAS_TEXT) !== 0;
+      frame.hasOther = (int(layout.FRAME_HAS_TEXT) & layout.HAS_OTHER) !== 0;
       frame.isInRun = (int(layout.FRAME_HAS_TEXT) & layout.IN_RUN) !== 0;
       frame.hasChildren = int(layout.FRAME_HAS_TEXT) >>> 16 !== 0;
       return frame;
@@ -153,6 +154,7 @@ export class CollectedTree {
     node.mixed = float(layout.NODE_MIXED);
     node.ended = float(layout.NODE_ENDED);
     node.textRuns = float(layout.NODE_TEXT_RUNS);
+    node.withOthers = float(layout.NODE_WITH_OTHERS);
     node.nil = known.nil;
     if (int(layout.NODE_VALUE) !== 0) this.#fillValue(node.text, int(layout.NODE_VALUE));
     const words = int(layout.NODE_WORDS);
@@ -179,6 +181,7 @@ export class CollectedTree {
         count: this.#floats[(at + layout.ATTRIBUTE_COUNT) >> 3]!,
         documents: this.#ints[(at + layout.ATTRIBUTE_DOCUMENTS) >> 2]!,
         lastDocument: this.#ints[(at + layout.ATTRIBUTE_LAST_DOCUMENT) >> 2]!,
+        isOther: this.#ints[(at + layout.ATTRIBUTE_IS_OTHER) >> 2] !== 0,
         value,
       });
     }
@@ -314,6 +317,7 @@ export class CollectedTree {
     const at = this.#ints[(address + layout.NODE_ATTRIBUTES) >> 2]! + index * layout.ATTRIBUTE_BYTES;
     this.#bytes.fill(0, at, at + layout.ATTRIBUTE_BYTES);
     this.#ints[(at + layout.ATTRIBUTE_NAME) >> 2] = nameId;
+    this.#ints[(at + layout.ATTRIBUTE_IS_OTHER) >> 2] = isOtherAttribute(node.declared, nameId) ? 1 : 0;
     this.#ints[(at + layout.ATTRIBUTE_VALUE) >> 2] = this.#newValue();
     node.attributes.set(nameId, index);
     this.#ints[(address + layout.NODE_ATTRIBUTE_COUNT) >> 2] = index + 1;

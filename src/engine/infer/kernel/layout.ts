@@ -69,6 +69,8 @@ export const NODE_PRECEDED = 84;
 export const NODE_WORDS = 88;
 export const NODE_ATTRIBUTES = 92;
 export const NODE_ATTRIBUTE_COUNT = 96;
+/** elements with attributes that only a wildcard allows */
+export const NODE_WITH_OTHERS = 104;
 export const NODE_BYTES = 112;
 
 export const ATTRIBUTE_COUNT = 0;
@@ -76,6 +78,8 @@ export const ATTRIBUTE_NAME = 8;
 export const ATTRIBUTE_VALUE = 12;
 export const ATTRIBUTE_DOCUMENTS = 16;
 export const ATTRIBUTE_LAST_DOCUMENT = 20;
+/** not 0: only a wildcard allows it */
+export const ATTRIBUTE_IS_OTHER = 24;
 export const ATTRIBUTE_BYTES = 32;
 
 export const FRAME_NODE = 0;
@@ -85,11 +89,12 @@ export const FRAME_SEEN = 12;
 export const FRAME_WORDS = 16;
 export const FRAME_LAST = 20;
 export const FRAME_ATTRIBUTES = 24;
-/** int16 each; of the first, bit 0: there was text that is not white space, bit 1: a run of text goes on */
+/** int16 each; of the first, bit 0: there was text that is not white space, bit 1: a run of text goes on, bit 2: an attribute that only a wildcard allows was counted */
 export const FRAME_HAS_TEXT = 28;
 export const FRAME_HAS_CHILDREN = 30;
 export const HAS_TEXT = 1;
 export const IN_RUN = 2;
+export const HAS_OTHER = 4;
 export const FRAME_BYTES = 32;
 
 // value: counts and numbers are float64

@@ -347,3 +347,34 @@ describe('a table that would only stand between others', () => {
     }
   });
 });
+
+describe('elements of one local name in two namespaces', () => {
+  const own = '<xs:element name="part" type="Part" maxOccurs="9"/>';
+  const ref = '<xs:element ref="part" minOccurs="0" maxOccurs="9"/>';
+  const set = (content: string): string =>
+    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:a" xmlns="urn:a"><xs:element name="all"><xs:complexType>${sequence(content)}</xs:complexType></xs:element>
+    <xs:element name="part" type="Part"/><xs:complexType name="Part"><xs:attribute name="n"/></xs:complexType></xs:schema>`;
+  const document = '<a:all xmlns:a="urn:a"><part n="1"/><part n="2"/><a:part n="3"/></a:all>';
+  const roles = (model: RelationalModel) =>
+    shred(model, [document]).rows['part']!.map(({ n, role }) => [n, role]);
+
+  it('have roles that tell them apart, in every version', async () => {
+    const both = modelOf(compiled(set(own + ref)), 3);
+    expect(roles(both)).toEqual([
+      ['1', '{}part'],
+      ['2', '{}part'],
+      ['3', 'part'],
+    ]);
+    const first = modelOf(compiled(set(`${own}<xs:element name="other" type="Part" maxOccurs="9"/>`)), 3);
+    const later = next(set(`${own}<xs:element name="other" type="Part" minOccurs="0" maxOccurs="9"/>${ref}`), first);
+    expect(roles(later)).toEqual([
+      ['1', 'part'],
+      ['2', 'part'],
+      ['3', 'part (2)'],
+    ]);
+    for (const model of [both, later, next(set(own + ref), later)]) {
+      const [written] = await roundTrip(model, [document]);
+      expect(compareXml(document, written!)).toEqual([]);
+    }
+  });
+});

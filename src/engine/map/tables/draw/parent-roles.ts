@@ -34,7 +34,7 @@ export function unitePlacesInParents(
     for (const [parent, uses] of Map.groupBy(keys, (column) => column.parent!)) {
       const earlier = previous.roles(table.usePath, sharedKeyUse(parent));
       if (isKnown ? earlier === null : uses.length < 2) continue;
-      const roles = [...new Set([...(earlier ?? []), ...uses.map(wayOfPlace)])];
+      const roles = [...new Set([...(earlier ?? []), ...withoutMarksFirst(uses.map(wayOfPlace))])];
       const textOf = roleTexts(roles);
       const documentation = saidOfRoles(uses, textOf);
       const one = newColumn({ role: 'parent_key', type: key, parent, documentation, roles });
@@ -111,9 +111,15 @@ interface UnitedKey {
 /** Prints the way to an element from the row above as the role of its row. */
 type RoleTexts = (way: string) => string;
 
+/** The ways, and before all others those that another way would be printed like. */
+function withoutMarksFirst(ways: readonly string[]): string[] {
+  const marked = new Set(ways.flatMap((way) => (withoutMarks(way) === way ? [] : [withoutMarks(way)])));
+  return [...ways.filter((way) => marked.has(way)), ...ways.filter((way) => !marked.has(way))];
+}
+
 /**
  * Prints roles without the marks of names in no namespace (`general/orderRef`), unless another role of the same key has that text. The `ways` have
- * their texts first, in their order, so that those of earlier versions keep them.
+ * their texts first, in their order, so that those of earlier versions keep them. A way without marks whose text is taken has a number.
  */
 function roleTexts(ways: readonly string[]): RoleTexts {
   const texts = new Map<string, string>();
@@ -121,7 +127,8 @@ function roleTexts(ways: readonly string[]): RoleTexts {
   const textOf = (way: string): string => {
     const known = texts.get(way);
     if (known !== undefined) return known;
-    const text = taken.has(withoutMarks(way)) ? way : withoutMarks(way);
+    let text = taken.has(withoutMarks(way)) ? way : withoutMarks(way);
+    for (let number = 2; taken.has(text); number += 1) text = `${way} (${number})`;
     texts.set(way, text);
     taken.add(text);
     return text;
