@@ -35,6 +35,8 @@ export interface ElementNode {
   readonly value: Simple | null;
   /** the type that the element has; null: only a wildcard allows the element */
   readonly type: Simple | Complex | null;
+  /** xsi:type names another type than the declared one */
+  readonly isDerived: boolean;
 }
 
 /** QNames in values stand between these marks until a writer gives them prefixes. */
@@ -88,7 +90,7 @@ class DocumentMaking {
     const value = type.kind === 'simple' ? type : type.simple;
     const content = value !== null ? 'simple' : (type as Complex).mixed ? 'mixed' : 'elements';
     const children = isNil ? [] : this.#content(declared, type, value, depth);
-    return { name: declared.name, attributes: shuffled(random, attributes), children, content, value, type };
+    return { name: declared.name, attributes: shuffled(random, attributes), children, content, value, type, isDerived: type !== declared.type };
   }
 
   #isTight(depth: number): boolean {
@@ -181,6 +183,7 @@ class DocumentMaking {
         content: 'mixed',
         value: null,
         type: null,
+        isDerived: false,
       };
     });
   }

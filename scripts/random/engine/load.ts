@@ -25,8 +25,6 @@ export interface ModelRequest {
   readonly roots: readonly QName[];
   readonly prune: boolean;
   readonly previous?: RelationalModel;
-  /** these roots even if the likeliest ones include them (`--root`) */
-  readonly isExact?: boolean;
 }
 
 export interface LoadedJob extends LoadedRows {
@@ -46,12 +44,12 @@ export function inferSchema(documents: readonly string[]): SourceModel {
 
 /** As the tools do: the likeliest roots, unless documents begin with others. */
 export function drawModel(source: SourceModel, documents: readonly string[], request: ModelRequest): RelationalModel {
-  const { mapLevel, roots, prune, previous, isExact = false } = request;
+  const { mapLevel, roots, prune, previous } = request;
   const likely = source.roots.slice(0, source.primaryRoots).map((at) => clarkName(source.elements[at]!.name));
   const areLikely = roots.every((name) => likely.includes(clarkName(name)));
   return buildRelationalModel(source, {
     mapLevel,
-    ...(areLikely && !isExact ? {} : { roots }),
+    ...(areLikely ? {} : { roots }),
     ...(prune ? { met: { statistics: statisticsOf(documents), declared: source } } : {}),
     ...(previous === undefined ? {} : { previous }),
   });

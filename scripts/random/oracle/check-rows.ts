@@ -4,7 +4,7 @@
  */
 import type { Column, Table } from '../../../src/engine/model/relational-model.ts';
 import { isElement, type ElementNode } from '../documents/generator.ts';
-import { keyOf, xsiUri, type Complex, type Schema, type Simple } from '../schema/terms.ts';
+import { keyOf, wholeParticle, xsiUri, type Complex, type Schema, type Simple } from '../schema/terms.ts';
 import { MapTree, type MapLine, type Place } from './map-tree.ts';
 import { isCellOf, offsetOf } from './values.ts';
 
@@ -111,8 +111,10 @@ class RowCheck {
   #tablesOf(node: ElementNode, lines: readonly MapLine[], home: string | null): string[] {
     const rows = lines.filter(({ column_name: column }) => column === null);
     if (rows.length < 2) return rows.map(({ table_name: table }) => table);
+    // the declared type, and of those of xsi:type the nearest one
     const own = node.type?.kind === 'complex' ? basesOf(node.type) : [];
-    const fitting = rows.filter(({ source_type: type }) => own.includes(type) || !this.#typeNames.has(type));
+    const nearest = own.find((type) => rows.some(({ source_type: one }) => one === type));
+    const fitting = rows.filter(({ source_type: type }, at) => at === 0 || type === nearest || !this.#typeNames.has(type));
     const tables: string[] = [];
     for (const { table_name: table } of fitting)
       if (home === null || [home, ...tables].some((above) => this.#isBelow(table, above))) tables.push(table);
@@ -173,11 +175,21 @@ class RowCheck {
       (one) => one.node_type === kind && this.#tables.get(one.table_name)!.kind === (kind === 'any' ? 'wildcard' : 'text'),
     );
     if (line === undefined) return false;
+    if (kind === 'mixed' && this.#textColumnOf(owner) !== undefined) return true;
     if (this.#typed || text === null || text.trim() !== '') {
       append(this.#parts, line.table_name, { owner, text, position });
       this.#count(line);
     }
     return true;
+  }
+
+  /** The line of the column that the text of a mixed element lies in, as its type has no child elements; others of its place may have. */
+  #textColumnOf({ node, lines }: Seen): MapLine | undefined {
+    const { type } = node;
+    if (type?.kind !== 'complex' || !type.mixed || type.isAnyType || wholeParticle(type) !== null) return undefined;
+    // the declared type has the rows that types derived from it need
+    if (!node.isDerived) return undefined;
+    return lines.find((line) => line.node_type === 'text' && this.#tables.get(line.table_name)!.kind === 'element');
   }
 
   #count(line: MapLine): void {
@@ -210,7 +222,7 @@ class RowCheck {
     if (rows.length !== parts.length) return this.#fault(`${name}: ${rows.length} rows for ${parts.length} parts`);
     for (const [at, { owner, text, position }] of parts.entries()) {
       const row = rows[at]!;
-      if (text !== null && row[content] !== text)
+      if (text !== null && row[content] !== text && !isNamed(text))
         this.#fault(`${name}.${content}: ${JSON.stringify(row[content])} for ${JSON.stringify(text)}`);
       this.#checkParent(name, columns, row, owner, position);
     }
@@ -312,6 +324,10 @@ class RowCheck {
     const hasElements = node.children.some(isElement);
     const text = node.children.filter((child) => !isElement(child)).join('');
     const hasAny = node.attributes.some(({ name, type }) => type === null && name.uri !== xsiUri);
+    // elements of other types at the place have their text in a column
+    const hasRuns = this.#typed && seen.lines.some((line) => this.#tables.get(line.table_name)!.kind === 'text');
+    const isOfOthers = (line: MapLine): boolean =>
+      hasRuns && line.node_type === 'text' && node.content === 'mixed' && this.#textColumnOf(seen) === undefined;
     for (const line of seen.lines) {
       const { table_name: table, column_name: column, node_type: kind } = line;
       if (column === null) {
@@ -322,7 +338,7 @@ class RowCheck {
       if (role === 'presence') this.#setCell(seen, line, 'true', (cell) => /^(?:t|true|1)$/.test(cell));
       else if (kind === 'any' && this.#tables.get(table)!.kind === 'element') {
         if (hasAny) this.#setCell(seen, line, 'attributes', () => true);
-      } else if (this.#tables.get(table)!.kind === 'element' && !hasElements && (kind !== 'mixed' || text !== ''))
+      } else if (this.#tables.get(table)!.kind === 'element' && !hasElements && !isOfOthers(line) && (kind !== 'mixed' || text !== ''))
         this.#checkCell(seen, line, text, node.value, isNil(node));
     }
     this.#checkNames(seen);
@@ -405,6 +421,11 @@ function append<Value>(lists: Map<string, Value[]>, key: string, value: Value): 
 
 function columnOf({ table_name: table, column_name: column }: MapLine): string {
   return `${table} ${column ?? '*'}`;
+}
+
+/** Whether a text has QNames, whose prefixes documents choose. */
+function isNamed(text: string): boolean {
+  return text.includes('\uE000');
 }
 
 /** A required element that documents only have empty needs no column. */

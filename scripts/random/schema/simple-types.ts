@@ -33,7 +33,7 @@ const collapsed =
 const zone = (random: Random): string => random.pick(['', '', 'Z', '+02:00', '-05:30', '+00:00', '+14:00']);
 const day = (random: Random): string =>
   random.chance(0.05)
-    ? random.pick(['0001-01-03', '9999-12-31', '2024-02-29'])
+    ? random.pick(['0001-01-03', '9999-12-30', '2024-02-29'])
     : `${between(random, 1890, 2090)}-${padded(between(random, 1, 12), 2)}-${padded(between(random, 1, 28), 2)}`;
 const clock = (random: Random): string =>
   random.chance(0.05)

@@ -3,6 +3,7 @@
  * them. A recursion is written out once in the map, and in the statistics: what stands deeper counts at the line where it is. Places that a
  * map beyond `manyMappings` lines leaves out get lines of their own.
  */
+import { typesApart } from '../../engine/infer/declared-places.ts';
 import { nameByType } from '../../engine/infer/elements-by-type.ts';
 import { addValues } from '../../engine/infer/merge-statistics.ts';
 import {
@@ -115,6 +116,8 @@ class FigureWalk {
   readonly #lines: LinesOfColumns;
   readonly #rowColumns: ReturnType<typeof rowColumnsOf>;
   readonly #isVisited: Uint8Array;
+  /** types that xsi:type may name and that statistics by type tell apart */
+  readonly #apart: ReadonlySet<string>;
   /** the place whose figures are being noted */
   #place: Place | null = null;
 
@@ -131,6 +134,7 @@ class FigureWalk {
     this.#lines = new LinesOfColumns(lines);
     this.#rowColumns = rowColumnsOf(model);
     this.#isVisited = new Uint8Array(statistics.elements.length);
+    this.#apart = typesApart(model);
   }
 
   get added(): Lines {
@@ -187,11 +191,13 @@ class FigureWalk {
       ({ localName, namespaceUri }) => localName === 'type' && namespaceUri === xsiNamespace,
     );
     if (named === undefined) return [declared];
-    const types = declared.typeEdges.map((edge) => this.#model.nodes[edge.node]!);
+    // elements of types that have columns or tables of their own are counted apart
+    const alike = declared.typeEdges.filter(({ name }) => !this.#apart.has(clarkName(name)));
+    const types = alike.map((edge) => this.#model.nodes[edge.node]!);
     const { min, max } = named.value;
     if (named.count < count || min === null || min !== max) return [declared, ...types];
     const local = min.slice(min.indexOf(':') + 1);
-    const only = declared.typeEdges.filter(({ name }) => name.localName === local);
+    const only = alike.filter(({ name }) => name.localName === local);
     return only.length === 1 ? [this.#model.nodes[only[0]!.node]!, declared] : [declared, ...types];
   }
 

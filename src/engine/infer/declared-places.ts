@@ -143,7 +143,7 @@ function keyOf(names: NameTable, nameId: number): Key {
 const apartInModel = new WeakMap<RelationalModel, ReadonlySet<string>>();
 
 /** Types that xsi:type may name where the elements of another type, in the same place, have other columns or tables for what has one name. */
-function typesApart(model: RelationalModel): ReadonlySet<string> {
+export function typesApart(model: RelationalModel): ReadonlySet<string> {
   const known = apartInModel.get(model);
   if (known !== undefined) return known;
   const types = new Set<string>();
@@ -250,15 +250,15 @@ function placesOf(node: PlanNode): (readonly [part: string, place: number])[] {
   const { table, attributes, edges, typeEdges } = node;
   const others = [
     ['presence', node.presenceColumn],
-    ['text', node.textColumn],
-    ['text runs', node.textTable],
+    // a column, or rows of another table
+    ['text', node.textTable >= 0 ? -2 - node.textTable : node.textColumn],
     ['wildcard', node.wildcardTable],
     ['attribute wildcard', node.anyAttributeColumn],
   ] as const;
   return [
     ['table', table],
     ...attributes.map(({ name, column }) => [`@${clarkName(name)}`, column] as const),
-    ...others.filter(([, place]) => place >= 0),
+    ...others.filter(([, place]) => place !== -1),
     ...edges.map(({ name }) => [`child ${clarkName(name)}`, 0] as const),
     ...typeEdges.map(({ name }) => [`type ${clarkName(name)}`, 0] as const),
   ];
