@@ -90,8 +90,10 @@ export function createReferenceResolver(
         if (component !== null) return { component, name };
       }
       const key = clarkName(name);
+      const { redefined, redefinedBy } = at.document;
+      const meansRedefined = space !== 'type' || at.node === redefinedBy;
       const declaration =
-        at.document.redefined?.get(`${space} ${key}`) ?? symbols.findDeclaration(space, key);
+        (meansRedefined ? redefined?.get(`${space} ${key}`) : undefined) ?? symbols.findDeclaration(space, key);
       if (declaration === undefined) {
         reportMissing(space, name, at);
         return { component: null, name };

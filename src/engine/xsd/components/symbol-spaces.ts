@@ -96,7 +96,11 @@ export function indexSymbolSpaces(set: DocumentSet, report: XsdReport): SymbolSp
       const isOverride = reference.kind === 'override';
       const document: SchemaDocument = isOverride
         ? from
-        : { ...from, redefined: new Map([[`${spaceName} ${name}`, original]]) };
+        : {
+            ...from,
+            redefined: new Map([[`${spaceName} ${name}`, original]]),
+            redefinedBy: derivationIn(child),
+          };
       const redefined = declarationOf(child, document, original);
       if (redefined === null) continue;
       spaces[spaceName].set(name, redefined.declaration);
@@ -161,4 +165,15 @@ function reachable(
   const found = new Set([start]);
   for (const document of found) for (const target of targets(document)) found.add(target);
   return new Set([...found].map(({ file }) => file));
+}
+
+/** The restriction or extension that a type definition consists of. */
+function derivationIn(type: XmlElement): XmlElement | undefined {
+  for (const child of type.children) {
+    if (!isXsd(child)) continue;
+    const { localName } = child.name;
+    if (localName === 'restriction' || localName === 'extension') return child;
+    if (localName === 'simpleContent' || localName === 'complexContent') return derivationIn(child);
+  }
+  return undefined;
 }

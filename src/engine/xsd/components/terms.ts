@@ -252,6 +252,8 @@ export interface SchemaDocument {
   readonly imports: ReadonlySet<string>;
   /** inside a redefinition: the component that a reference to the redefined name means, by symbol space and name */
   readonly redefined: ReadonlyMap<string, GlobalDeclaration> | null;
+  /** inside the redefinition of a type: the element whose `base` alone means what is redefined; all else there means the redefinition */
+  readonly redefinedBy?: Origin['node'] | undefined;
 }
 
 /** Names are unique per symbol space (XSD Part 1 §2.5). */

@@ -55,6 +55,29 @@ describe('references between documents', () => {
     expect([inner.name, children(inner).length]).toEqual([null, 4]);
   });
 
+  it('means a redefined type by its name inside of the redefinition, too, but for its base', () => {
+    const redefinition = (content: string): string => `<xs:redefine schemaLocation="part.xsd">${content}</xs:redefine>`;
+    const files = [
+      schemaFile(
+        'main.xsd',
+        redefinition(
+          '<xs:complexType name="T"><xs:complexContent><xs:extension base="T"><xs:sequence><xs:element name="inner" type="T" minOccurs="0"/></xs:sequence><xs:attribute name="added"/></xs:extension></xs:complexContent></xs:complexType><xs:simpleType name="S"><xs:restriction base="S"><xs:maxLength value="3"/></xs:restriction></xs:simpleType>',
+        ) + '<xs:element name="root" type="T"/>',
+      ),
+      schemaFile(
+        'part.xsd',
+        '<xs:complexType name="T"><xs:sequence><xs:element name="code" type="S"/></xs:sequence></xs:complexType><xs:simpleType name="S"><xs:restriction base="xs:string"/></xs:simpleType>',
+      ),
+    ];
+    const { model, diagnostics } = compileXsdSet(files, {});
+    expect(diagnostics).toEqual([]);
+    const typeOf = (local: string) =>
+      model.types[model.elements.find(({ name }) => name.localName === local)!.type]!;
+    expect(typeOf('inner')).toBe(typeOf('root'));
+    expect(typeOf('inner').attributes.map(({ name }) => name.localName)).toEqual(['added']);
+    expect(typeOf('code').value!.facets.maxLength).toBe(3);
+  });
+
   it('takes an override in place of the component', () => {
     const { diagnostics, typeOf } = compileFixture('override');
     expect(diagnostics).toEqual([]);
