@@ -8,6 +8,7 @@ import { listIdentityRules } from './tables/identity-rules.ts';
 import { drawModel, type DrawingOptions, type MetContent } from './tables/draw-model.ts';
 import { earlierHeldKeys } from './tables/held-keys.ts';
 import { crowdedLeaves } from './tables/draw/crowded-leaves.ts';
+import { unfoldedPlaces } from './tables/earlier-folds.ts';
 import { needlessPlaces } from './tables/draw/needless-tables.ts';
 import { unitePlacesInParents } from './tables/draw/parent-roles.ts';
 import type { Drawing } from './tables/model-builder.ts';
@@ -173,12 +174,16 @@ function drawnAfter(
     return { drawing: better, history: null, apart, folds: foldedTables };
   }
   const after = versionAfter(source, previous, options, keepsTables);
-  const { drawing, history } = after({ ...options, apart: earlier });
+  const first = after({ ...options, apart: earlier });
+  const unfolded = keepsTables ? unfoldedPlaces(first.drawing, first.history) : [];
+  const foldedTables = unfolded.length === 0 ? folds : new Set([...folds, ...unfolded]);
+  const how = { ...options, foldedTables, apart: earlier };
+  const { drawing, history } = unfolded.length === 0 ? first : after(how);
   // what has a table for all of its places keeps it
   const crowded = crowdedLeaves(drawing, source).filter((path) => !history.rows.has(path));
-  if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
+  if (crowded.length === 0) return { drawing, history, apart: earlier, folds: foldedTables };
   const apart = new Set([...earlier, ...crowded]);
-  return { ...after({ ...options, apart }), apart, folds };
+  return { ...after({ ...how, apart }), apart, folds: foldedTables };
 }
 
 /** Draws the version that comes after `previous`. `keepsTables`: rows lie in tables of that, and what has the same path goes on there. */

@@ -1,5 +1,7 @@
 /** Children that an earlier version of the model read in their parent's row: rows that lie in targets have them as columns, so they stay there. */
 import type { SourceChild, SourceModel } from '../../model/source-model.ts';
+import type { NameHistory } from '../names/history/previous.ts';
+import type { Drawing } from './model-builder.ts';
 import { endlessTypes, type TypeGraph } from './type-graph.ts';
 
 export interface FoldedPlaces {
@@ -26,8 +28,10 @@ export class EarlierFolds {
   /** `childTypes`: all that the child may be of. */
   has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
     if (this.#folded.places.size === 0 || !this.#of(type).has(child.element)) return false;
-    // what can hold itself would have no end
-    const endless = (this.#endless ??= endlessTypes(this.#model, this.#graph));
+    // a child that holds itself in its own row would have no end
+    const isFolded = (inner: number, { element, maxOccurs }: SourceChild): boolean =>
+      maxOccurs === 1 && this.#of(inner).has(element);
+    const endless = (this.#endless ??= endlessTypes(this.#model, this.#graph, isFolded));
     return childTypes.every((inner) => endless[inner] === 0);
   }
 
@@ -47,4 +51,19 @@ export class EarlierFolds {
     const { places, placeOf } = this.#folded;
     return [...new Set([...places, ...children.map(([type, child]) => placeOf(type, child))])].toSorted();
   }
+}
+
+/**
+ * Places of children that the drawing gives tables, and that the last version read in the row above: columns there would have no more values.
+ * The places are as `Drawing.placeOf` gives them.
+ */
+export function unfoldedPlaces({ nodes, placeOf }: Drawing, history: NameHistory): readonly string[] {
+  return nodes.flatMap(({ table, type, edges }) =>
+    edges.flatMap(({ name, node, maxOccurs, childKey, parentKey }) => {
+      const key = childKey ?? parentKey;
+      if (!node.opensRow || maxOccurs !== 1 || key === null) return [];
+      const place = history.hadColumns(table.usePath, table.usePath + key.steps) ? placeOf(type, name) : null;
+      return place === null ? [] : [place];
+    }),
+  );
 }

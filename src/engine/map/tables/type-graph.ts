@@ -71,12 +71,16 @@ export function isLoneWrapper({ types, elements, inferred }: SourceModel, parent
   );
 }
 
-/** Per type: 1 where it can hold itself by children that stand at most once. */
-export function endlessTypes(model: SourceModel, { reachable, childTypes }: TypeGraph): Uint8Array {
+/** Per type: 1 if it can hold itself by children that are `folded`. */
+export function endlessTypes(
+  model: SourceModel,
+  { reachable, childTypes }: TypeGraph,
+  folded: (type: number, child: SourceChild) => boolean,
+): Uint8Array {
   const known: (readonly number[] | undefined)[] = [];
   const following = (type: number): readonly number[] =>
     (known[type] ??= distinctTypes(
-      model.types[type]!.children.filter(({ maxOccurs }) => maxOccurs !== null && maxOccurs <= 1),
+      model.types[type]!.children.filter((child) => folded(type, child)),
       childTypes,
     ));
   return stronglyConnected(model.types.length, reachable, following).recursive;

@@ -378,3 +378,28 @@ describe('elements of one local name in two namespaces', () => {
     }
   });
 });
+
+describe('a child that a version reads in the row of its parent', () => {
+  const set = (more: string, inner = ''): Parameters<typeof compiled>[0] =>
+    xs(`<xs:element name="r"><xs:complexType>${sequence(`<xs:element name="o" type="O" maxOccurs="9"/>${more}`)}</xs:complexType></xs:element>
+    <xs:complexType name="O">${sequence('<xs:element name="k" type="xs:int"/><xs:element name="b" type="T" minOccurs="0"/>')}</xs:complexType>
+    <xs:complexType name="T">${sequence(`<xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:int" minOccurs="0" maxOccurs="9"/>${inner}`)}</xs:complexType>`);
+  const document = '<r><o><k>1</k><b><x>2</x><y>3</y><y>4</y></b></o></r>';
+  const first = modelOf(compiled(set('')), 3);
+
+  it.each([
+    ['is used at one more place', set('<xs:element name="z" type="T" minOccurs="0" maxOccurs="9"/>')],
+    ['holds itself', set('', '<xs:element name="t" type="T" minOccurs="0" maxOccurs="9"/>')],
+    ['holds what holds it', set('', '<xs:element name="o" type="O" minOccurs="0"/>')],
+  ])('stays there when its type %s', async (_, xsd) => {
+    const later = next(xsd, first);
+    const [before, after] = [first, later].map((model) => shred(model, [document]).rows);
+    expect(after!['o']!.map(({ k, b_x: x }) => [k, x])).toEqual([['1', '2']]);
+    expect(after!['y']!.map(({ value, o_key: key }) => [value, key])).toEqual(
+      before!['y']!.map(({ value, o_key: key }) => [value, key]),
+    );
+    expect(next(xsd, later)).toEqual(later);
+    const [written] = await roundTrip(later, [document]);
+    expect(compareXml(document, written!)).toEqual([]);
+  });
+});
