@@ -125,8 +125,8 @@ function comparePlaces(before: LoadedJob, after: LoadedJob): string[] {
     return counts;
   };
   const [old, now] = [filled(before), filled(after)];
-  return [...new Set([...old.keys(), ...now.keys()])]
+  return [...old.keys()]
     .filter((place) => old.get(place) !== now.get(place))
-    .map((place) => `${place}: ${old.get(place) ?? 0} values before, ${now.get(place) ?? 0} in the next version`);
+    .map((place) => `${place}: ${old.get(place)} values before, ${now.get(place) ?? 0} in the next version`);
 }
 

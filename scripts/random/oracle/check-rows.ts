@@ -200,7 +200,11 @@ class RowCheck {
   alignRows(): void {
     for (const { name, kind, continues } of this.#loaded.tables) {
       if (kind !== 'element' || continues !== undefined) continue;
-      const [rows, elements] = [this.#sorted.get(name)!, this.#elements.get(name) ?? []];
+      const rows = this.#sorted.get(name)!;
+      const all = this.#elements.get(name) ?? [];
+      // a child may lie in the row of a type that xsi:type names, and have rows where that is the declared type
+      const ofDeclared = all.filter(({ parent }) => parent?.node.isDerived !== true);
+      const elements = rows.length === ofDeclared.length ? ofDeclared : all;
       if (rows.length > 0 && !this.#loaded.lines.some((line) => line.table_name === name && line.column_name === null))
         this.#fault(`${name}: ${rows.length} rows, and no line of the map says of which elements`);
       else if (rows.length !== elements.length) this.#fault(`${name}: ${rows.length} rows for ${elements.length} elements`);
@@ -209,7 +213,7 @@ class RowCheck {
     if (this.faults.length > 0) return;
     for (const { name, kind, columns, continues } of this.#loaded.tables) {
       if (kind === 'element' && continues === undefined)
-        for (const seen of this.#elements.get(name) ?? [])
+        for (const seen of (this.#elements.get(name) ?? []).filter(({ rows }) => rows.has(name)))
           this.#checkParent(name, columns, seen.rows.get(name)!, seen.parent, seen.position, seen);
       else if (kind !== 'element') this.#checkParts(name, columns);
     }

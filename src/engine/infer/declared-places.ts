@@ -63,7 +63,7 @@ export function placesOfPlan(model: RelationalModel, names: NameTable): Declared
     const hasWildcard = variants.some((node) => nodes[node]!.wildcardTable >= 0);
     return {
       place,
-      type: classes.of(place),
+      type: classes.of(place, edge.head?.node ?? -1),
       mixed,
       ...(hasWildcard ? { hasWildcard: true as const } : {}),
       ...attributesOf(variants),
@@ -158,7 +158,7 @@ export function typesApart(model: RelationalModel): ReadonlySet<string> {
   return types;
 }
 
-/** Plan nodes of one type that put all values in the same places. */
+/** Plan nodes of one type that put all values in the same places, and that stand below the same kind of head. */
 class NodeClasses {
   readonly #nodes: readonly PlanNode[];
   readonly #comparison: PlanComparison;
@@ -171,7 +171,12 @@ class NodeClasses {
     this.#comparison = new PlanComparison(nodes);
   }
 
-  of(node: number): number {
+  /** `head`: the node of the head whose row comes before that of the element; -1: none */
+  of(node: number, head: number): number {
+    return this.#classOf(node) * (this.#nodes.length + 1) + head + 1;
+  }
+
+  #classOf(node: number): number {
     const known = this.#classes.get(node);
     if (known !== undefined) return known;
     const { sourceType } = this.#nodes[node]!;
@@ -259,7 +264,7 @@ function placesOf(node: PlanNode): (readonly [part: string, place: number])[] {
     ['table', table],
     ...attributes.map(({ name, column }) => [`@${clarkName(name)}`, column] as const),
     ...others.filter(([, place]) => place !== -1),
-    ...edges.map(({ name }) => [`child ${clarkName(name)}`, 0] as const),
+    ...edges.map(({ name, head }) => [`child ${clarkName(name)}`, head?.node ?? -1] as const),
     ...typeEdges.map(({ name }) => [`type ${clarkName(name)}`, 0] as const),
   ];
 }
