@@ -37,7 +37,7 @@ export class MapTree {
   readonly #prefixes: ReadonlyMap<string, string>;
   /** local names of no namespace that the root's namespace has, too */
   readonly #bare = new Set<string>();
-  /** by family, tables and step */
+  /** by family, tables and step, and by family and step alone */
   readonly #alike = new Map<string, Place>();
 
   /** `schema` null: the model was made of the documents alone. */
@@ -76,8 +76,7 @@ export class MapTree {
         const declared = elements.find(({ name }) => this.#stepOf(name) === child.step);
         const type = declared?.type.kind === 'complex' ? declared.type : null;
         if (schema !== null) child.family = type === null ? `${place.family}/${child.step}` : families.nameOf(type);
-        const key = `${place.family} ${tablesOf(place)} ${child.step}`;
-        if (!this.#alike.has(key)) this.#alike.set(key, child);
+        for (const key of keysOf(place, child.step)) if (!this.#alike.has(key)) this.#alike.set(key, child);
         open.push([child, type === null ? [] : families.elementsOf(type)]);
       }
     }
@@ -116,14 +115,17 @@ export class MapTree {
   /** The lines of a place. A map of very many lines lists the columns of a table for the shortest path that leads there. */
   linesOf(place: Place): readonly MapLine[] {
     const { parent, step, lines } = place;
-    const alike = parent === null ? undefined : this.#alike.get(`${parent.family} ${tablesOf(parent)} ${step}`);
+    const alike = parent === null ? undefined : this.#alike.get(keysOf(parent, step)[0]);
     if (!this.#leavesOut || alike === undefined) return lines;
     const isListed = (line: MapLine): boolean => lines.some((one) => one.column_name === line.column_name);
     return [...lines, ...alike.lines.filter((line) => !isListed(line))];
   }
 
   #find(place: Place, step: string): Place | undefined {
-    return place.steps.get(step) ?? this.#alike.get(`${place.family} ${tablesOf(place)} ${step}`);
+    const own = place.steps.get(step);
+    if (own !== undefined) return own;
+    const [exact, less] = keysOf(place, step);
+    return this.#alike.get(exact) ?? this.#alike.get(less);
   }
 
   /** A step has a prefix only if its namespace is not that of the root. */
@@ -131,6 +133,11 @@ export class MapTree {
     if (uri === '') return this.#bare.has(local) ? `{}${local}` : local;
     return uri === this.#rootUri ? local : `${this.#prefixes.get(uri)}:${local}`;
   }
+}
+
+/** Keys of places that are alike, the better one first: types of one family may have rows in different tables. */
+function keysOf(parent: Place, step: string): [exact: string, less: string] {
+  return [`${parent.family} ${tablesOf(parent)} ${step}`, `${parent.family} any ${step}`];
 }
 
 /** The tables that the place has rows in, or the way from the rows that it is folded into. */

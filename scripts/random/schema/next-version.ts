@@ -14,9 +14,10 @@ export function changeSchema(schema: Schema, random: Random): void {
   }
 }
 
-/** A restriction would have to repeat what is new, and `all` takes no sequence around it. */
+/** A restriction would have to repeat what is new, `all` takes no sequence around it, and mixed text alone is a column only without elements. */
 function isExtendable(type: Complex): boolean {
   const isRestricted = (one: Complex): boolean => one.derivedBy === 'restriction' || one.derived.some(isRestricted);
+  if (type.mixed && wholeParticle(type) === null) return false;
   return type.simple === null && type.particle?.kind !== 'all' && wholeParticle(type)?.kind !== 'all' && !isRestricted(type);
 }
 

@@ -1,0 +1,72 @@
+/** Figures of the map: at each column as many values, and at each table as many rows, as a load puts there. */
+import { describe, expect, it } from 'vitest';
+import { loadJob } from '../../../../scripts/random/engine/load.ts';
+import { buildRelationalModel } from '../../../../src/engine/map/build-model.ts';
+import { compiled } from '../../../support/models/shredding.ts';
+
+const xs = (body: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${body}</xs:schema>`;
+const complex = (name: string, body: string): string => `<xs:complexType name="${name}">${body}</xs:complexType>`;
+const sequence = (body: string): string => `<xs:sequence>${body}</xs:sequence>`;
+const pad = (prefix: string): string =>
+  Array.from({ length: 150 }, (_, at) => `<xs:attribute name="${prefix}${at}"/>`).join('');
+const extension = (name: string, base: string, body: string): string =>
+  complex(name, `<xs:complexContent><xs:extension base="${base}">${body}</xs:extension></xs:complexContent>`);
+
+const cases = {
+  'attributes that only a wildcard allows': [
+    xs(
+      `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="i" type="I" maxOccurs="9"/>')}</xs:complexType></xs:element>${complex('I', '<xs:attribute name="own"/><xs:anyAttribute namespace="urn:w" processContents="skip"/>')}`,
+    ),
+    '<r xmlns:w="urn:w"><i w:a="1"/><i w:b="1"/><i w:a="1" w:b="2" own="3"/><i/><i w:c="1"/></r>',
+  ],
+  'text of a fixed length that is empty': [
+    xs(
+      `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="c" type="C" default="AB1" maxOccurs="9"/>')}</xs:complexType></xs:element><xs:simpleType name="C"><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{2}\\d"/></xs:restriction></xs:simpleType>`,
+    ),
+    '<r><c/><c>XY2</c><c/></r>',
+  ],
+  'a root that stands again below, in another table': [
+    xs(
+      `<xs:element name="part" type="P"/>${complex('P', sequence('<xs:element name="n" type="xs:int" minOccurs="0"/><xs:element name="inner" type="Q" minOccurs="0" maxOccurs="9"/>'))}${complex('Q', sequence('<xs:element name="part" type="P" nillable="true" maxOccurs="9"/>'))}`,
+    ),
+    '<part><n>1</n><inner><part><n>2</n><inner><part><n>3</n></part></inner></part><part/></inner></part>',
+  ],
+  'members of a group too wide for one table': [
+    xs(
+      `<xs:element name="r"><xs:complexType>${sequence('<xs:element ref="head" maxOccurs="9"/>')}</xs:complexType></xs:element><xs:element name="head" type="H" abstract="true"/><xs:element name="one" type="One" substitutionGroup="head"/><xs:element name="two" type="Two" substitutionGroup="head"/>${complex('H', '<xs:attribute name="h"/>')}${extension('One', 'H', `${sequence('<xs:element ref="head" minOccurs="0"/>')}${pad('a')}`)}${extension('Two', 'H', pad('b'))}`,
+    ),
+    '<r><one h="1" a1="x"><two b2="y"/></one><two/><one><one a3="z"/></one></r>',
+  ],
+  'text that lies in rows of the declared type and in a column of another': [
+    xs(
+      `<xs:element name="r"><xs:complexType>${sequence('<xs:element name="m" type="M" maxOccurs="9"/>')}</xs:complexType></xs:element><xs:complexType name="M" mixed="true"/><xs:complexType name="Alone" mixed="true"><xs:complexContent mixed="true"><xs:restriction base="M"/></xs:complexContent></xs:complexType><xs:complexType name="More"><xs:complexContent mixed="true"><xs:extension base="M">${sequence('<xs:element name="b" type="xs:string" minOccurs="0" maxOccurs="9"/>')}</xs:extension></xs:complexContent></xs:complexType>`,
+    ),
+    '<r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><m>one</m><m xsi:type="Alone">two</m><m xsi:type="More">three<b>4</b>five</m><m/></r>',
+  ],
+} as const;
+
+describe('figures of the map are what a load puts there, for', () => {
+  it.each(Object.entries(cases).flatMap(([name, [xsd, document]]) => [0, 1, 2, 3].map((level) => [name, level, xsd, document] as const)))(
+    '%s (level %i)',
+    async (_, level, xsd, document) => {
+      const source = compiled(xsd);
+      const model = buildRelationalModel(source, { mapLevel: level as 0 });
+      const { lines, occurrences, rows, unmapped } = await loadJob(source, model, [document, document]);
+      expect(unmapped).toEqual([]);
+      const told = new Map<string, number>();
+      for (const line of lines) {
+        const place = `${line.table_name} ${line.column_name ?? '*'}`;
+        told.set(place, (told.get(place) ?? 0) + (occurrences!.get(line) ?? 0));
+      }
+      const loaded = new Map<string, number>();
+      for (const { name, columns, kind } of model.tables) {
+        if (kind === 'element') loaded.set(`${name} *`, (rows[name] ?? []).length);
+        for (const { name: column, role } of columns)
+          if (role === 'value' || role === 'content')
+            loaded.set(`${name} ${column}`, (rows[name] ?? []).filter((row) => row[column] !== null).length);
+      }
+      for (const [place, count] of loaded) expect([place, told.get(place) ?? 0]).toEqual([place, count]);
+    },
+  );
+});
