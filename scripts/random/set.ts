@@ -60,7 +60,11 @@ export async function checkSet(set: RandomSet): Promise<SetOutcome> {
   const prune = random.chance(0.35);
   const validation = padded ? null : validate(files, documents);
   const validated = validation !== null && validation.refusal === null;
-  if (validated) add('the generator', validation.complaints.filter((one) => one !== ''));
+  if (validated)
+    add(
+      'the generator',
+      validation.complaints.filter((one) => one !== ''),
+    );
   const step = `level ${mapLevel}${prune ? ', pruned' : ''}`;
   await attempt(step, async () => {
     const { found, written } = await checkByXsd(set, mapLevel, prune);
@@ -72,7 +76,11 @@ export async function checkSet(set: RandomSet): Promise<SetOutcome> {
   return { faults, validated };
 }
 
-async function checkByXsd({ schema, files, trees, documents }: RandomSet, mapLevel: MapLevel, prune: boolean) {
+async function checkByXsd(
+  { schema, files, trees, documents }: RandomSet,
+  mapLevel: MapLevel,
+  prune: boolean,
+) {
   const source = compileSchema(files);
   const model = drawModel(source, documents, { mapLevel, roots: rootsOf(trees), prune });
   const job = await loadJob(source, model, documents);
@@ -80,7 +88,10 @@ async function checkByXsd({ schema, files, trees, documents }: RandomSet, mapLev
   return { found: checkJob(job, trees, written, schema), written };
 }
 
-async function checkInferred({ trees, documents }: RandomSet, mapLevel: MapLevel): Promise<readonly string[]> {
+async function checkInferred(
+  { trees, documents }: RandomSet,
+  mapLevel: MapLevel,
+): Promise<readonly string[]> {
   const source = inferSchema(documents);
   const model = drawModel(source, documents, { mapLevel, roots: rootsOf(trees), prune: false });
   const job = await loadJob(source, model, documents);
@@ -105,28 +116,38 @@ async function checkNextVersion(set: RandomSet, mapLevel: MapLevel): Promise<rea
   return [...found, ...checkJob(job, all, await writeBack(job, all.length), schema)];
 }
 
-function checkJob(job: LoadedJob, trees: readonly ElementNode[], written: readonly string[], schema: Schema | null): string[] {
+function checkJob(
+  job: LoadedJob,
+  trees: readonly ElementNode[],
+  written: readonly string[],
+  schema: Schema | null,
+): string[] {
   const hasNowhere = job.unmapped.slice(0, 2).map((row) => `unmapped: ${row}`);
   const differences = trees.flatMap((tree, at) =>
-    compareDocument(tree, written[at]!, { typed: schema !== null }).slice(0, 2).map((text) => `document ${at + 1} ${text}`),
+    compareDocument(tree, written[at]!, { typed: schema !== null })
+      .slice(0, 2)
+      .map((text) => `document ${at + 1} ${text}`),
   );
   return [...hasNowhere, ...differences.slice(0, 6), ...checkRows(job, trees, schema)];
 }
 
 /** The same documents fill the same columns of the same tables as before. */
 function comparePlaces(before: LoadedJob, after: LoadedJob): string[] {
-  const filled = ({ tables, rows }: LoadedJob): Map<string, number> => {
-    const counts = new Map<string, number>();
-    for (const { name, columns } of tables)
-      for (const { name: column, role } of columns.filter((one) => one.role === 'row_key' || one.role === 'value')) {
-        const values = (rows[name] ?? []).filter((row) => row[column] !== null).length;
-        if (values > 0) counts.set(role === 'row_key' ? name : `${name}.${column}`, values);
-      }
-    return counts;
-  };
   const [old, now] = [filled(before), filled(after)];
   return [...old.keys()]
     .filter((place) => old.get(place) !== now.get(place))
     .map((place) => `${place}: ${old.get(place)} values before, ${now.get(place) ?? 0} in the next version`);
 }
 
+/** Values by column, and rows by table. */
+function filled({ tables, rows }: LoadedJob): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name, columns } of tables)
+    for (const { name: column, role } of columns.filter(
+      (one) => one.role === 'row_key' || one.role === 'value',
+    )) {
+      const values = (rows[name] ?? []).filter((row) => row[column] !== null).length;
+      if (values > 0) counts.set(role === 'row_key' ? name : `${name}.${column}`, values);
+    }
+  return counts;
+}

@@ -48,7 +48,6 @@ async function checkTargets(set: RandomSet, home: ServiceHome, folder: string): 
   if (used.length === 0) return [];
   const trees = used.map((at) => set.trees[at]!);
   const documents = used.map((at) => set.documents[at]!);
-  const nameOf = (at: number): string => `${String(at + 1).padStart(4, '0')}.xml`;
   writeTexts(join(folder, 'set'), files);
   writeTexts(join(folder, 'in'), Object.fromEntries(documents.map((text, at) => [nameOf(at), text])));
   const lines = linesOf(model);
@@ -56,9 +55,21 @@ async function checkTargets(set: RandomSet, home: ServiceHome, folder: string): 
   const faults: string[] = [];
   for (const kind of kinds.filter(() => random.chance(0.5))) {
     const place = join(folder, kind);
-    const target = kind === 'sqlite' || kind === 'duckdb' ? [`${kind}:${place}.${kind}`] : [place, '-f', kind];
-    const { logical } = await convert(home, 'xml2er', join(folder, 'in'), '-x', String(origin), '-o', ...target);
-    const rows = await rowsIn(readerOf(kind, place), model.tables.map(({ name }) => name));
+    const target =
+      kind === 'sqlite' || kind === 'duckdb' ? [`${kind}:${place}.${kind}`] : [place, '-f', kind];
+    const { logical } = await convert(
+      home,
+      'xml2er',
+      join(folder, 'in'),
+      '-x',
+      String(origin),
+      '-o',
+      ...target,
+    );
+    const rows = await rowsIn(
+      readerOf(kind, place),
+      model.tables.map(({ name }) => name),
+    );
     const rootUri = model.roots[0]!.name.namespaceUri;
     const loaded = { ...model, rootUri, lines, occurrences: null, rows };
     const isHere = kind === 'sqlite' ? withoutLists(loaded) : loaded;
@@ -67,13 +78,23 @@ async function checkTargets(set: RandomSet, home: ServiceHome, folder: string): 
     await convert(home, 'er2xml', '-l', String(logical), '-i', target[0]!, '-o', back);
     const written = trees.map((_, at) => readFileSync(join(back, nameOf(at)), 'utf8'));
     for (const [at, tree] of trees.entries())
-      faults.push(...compareDocument(tree, written[at]!, { typed: true }).map((text) => `${kind}: ${nameOf(at)} ${text}`));
+      faults.push(
+        ...compareDocument(tree, written[at]!, { typed: true }).map(
+          (text) => `${kind}: ${nameOf(at)} ${text}`,
+        ),
+      );
     if (set.padded || faults.length > 0) continue;
     const { refusal, complaints } = validate(files, written);
     if (refusal === null)
-      faults.push(...complaints.filter((one) => one !== '').map((one) => `${kind}: valid in, not valid out: ${one}`));
+      faults.push(
+        ...complaints.filter((one) => one !== '').map((one) => `${kind}: valid in, not valid out: ${one}`),
+      );
   }
   return faults.slice(0, 8);
+}
+
+function nameOf(at: number): string {
+  return `${String(at + 1).padStart(4, '0')}.xml`;
 }
 
 function readerOf(kind: Kind, place: string): TargetReader {
@@ -88,18 +109,21 @@ async function rowsIn(reader: TargetReader, tables: readonly string[]): Promise<
 }
 
 function sqliteReader(file: string): TargetReader {
-  const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
   return {
     read: async (table) => {
       const database = new DatabaseSync(file, { readOnly: true });
       try {
         const known = database.prepare('select 1 from sqlite_schema where name = ?').get(table);
         if (known === undefined) return null;
-        const statement = database.prepare(`select * from ${quoted(table)}`);
+        const statement = database.prepare(`select * from "${table.replaceAll('"', '""')}"`);
         statement.setReadBigInts(true);
-        return statement.all().map((row) =>
-          Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)])),
-        );
+        return statement
+          .all()
+          .map((row) =>
+            Object.fromEntries(
+              Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
+            ),
+          );
       } finally {
         database.close();
       }
@@ -110,6 +134,9 @@ function sqliteReader(file: string): TargetReader {
 /** SQLite has no arrays: items of lists have a table of their own. */
 function withoutLists(loaded: LoadedRows): LoadedRows {
   const isList = (table: string, column: string | null): boolean =>
-    loaded.tables.some(({ name, columns }) => name === table && columns.some((one) => one.name === column && one.type.list === true));
+    loaded.tables.some(
+      ({ name, columns }) =>
+        name === table && columns.some((one) => one.name === column && one.type.list === true),
+    );
   return { ...loaded, skips: (line) => isList(line.table_name, line.column_name) };
 }

@@ -20,7 +20,9 @@ export function validate(files: Readonly<Record<string, string>>, documents: rea
     const argv = ['--noout', '--nonet', '--schema', Object.keys(files)[0]!, ...names];
     const { stderr } = spawnSync('xmllint', argv, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 28 });
     const lines = stderr.split('\n');
-    const refusal = lines.find((line) => /failed to compile|Schemas parser error|internal error|Internal error/.test(line));
+    const refusal = lines.find((line) =>
+      /failed to compile|Schemas parser error|internal error|Internal error/.test(line),
+    );
     const complaints = names.map((name) =>
       lines.filter((line) => line.startsWith(name) && /error/.test(line)).join('\n'),
     );

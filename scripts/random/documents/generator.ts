@@ -82,7 +82,8 @@ class DocumentMaking {
     const attributes: AttributeNode[] = [];
     const give = (local: string, value: string): void =>
       void attributes.push({ name: { uri: xsiUri, local }, value, type: null });
-    if (type !== declared.type || (type.name !== null && random.chance(0.02))) give('type', markedName(type.name!));
+    if (type !== declared.type || (type.name !== null && random.chance(0.02)))
+      give('type', markedName(type.name!));
     const isNil = declared.nillable && declared.fixed === null && random.chance(0.3);
     if (isNil) give('nil', random.pick(['true', '1']));
     else if (declared.nillable && random.chance(0.1)) give('nil', 'false');
@@ -90,7 +91,15 @@ class DocumentMaking {
     const value = type.kind === 'simple' ? type : type.simple;
     const content = value !== null ? 'simple' : (type as Complex).mixed ? 'mixed' : 'elements';
     const children = isNil ? [] : this.#content(declared, type, value, depth);
-    return { name: declared.name, attributes: shuffled(random, attributes), children, content, value, type, isDerived: type !== declared.type };
+    return {
+      name: declared.name,
+      attributes: shuffled(random, attributes),
+      children,
+      content,
+      value,
+      type,
+      isDerived: type !== declared.type,
+    };
   }
 
   #isTight(depth: number): boolean {
@@ -108,11 +117,13 @@ class DocumentMaking {
 
   #wildAttributes(): AttributeNode[] {
     const random = this.#random;
-    return ['x', 'Y'].filter(() => random.chance(0.7)).map((local) => ({
-      name: { uri: wildUri, local },
-      value: random.pick(['', '1', 'a "b" <c> & d', 'two\nlines']),
-      type: null,
-    }));
+    return ['x', 'Y']
+      .filter(() => random.chance(0.7))
+      .map((local) => ({
+        name: { uri: wildUri, local },
+        value: random.pick(['', '1', 'a "b" <c> & d', 'two\nlines']),
+        type: null,
+      }));
   }
 
   #value(type: Simple): string {
@@ -122,7 +133,12 @@ class DocumentMaking {
     return `${random.pick(['', ' ', '\n  '])}${value}${random.pick(['', ' ', '\t'])}`;
   }
 
-  #content(declared: Element, type: Simple | Complex, value: Simple | null, depth: number): ElementNode['children'] {
+  #content(
+    declared: Element,
+    type: Simple | Complex,
+    value: Simple | null,
+    depth: number,
+  ): ElementNode['children'] {
     const random = this.#random;
     if (value !== null) {
       const hasConstant = declared.fixed !== null || declared.default !== null;
@@ -159,7 +175,9 @@ class DocumentMaking {
     if (particle.kind === 'element') {
       const usable = concreteElements(particle.element);
       const isPlain = usable.includes(particle.element) && (this.#isTight(depth) || random.chance(0.5));
-      return usable.length === 0 ? [] : [this.element(isPlain ? particle.element : random.pick(usable), depth + 1)];
+      return usable.length === 0
+        ? []
+        : [this.element(isPlain ? particle.element : random.pick(usable), depth + 1)];
     }
     if (particle.kind === 'group') return this.#particle(particle.group.particle, depth);
     const { kind, parts } = particle;
@@ -175,7 +193,10 @@ class DocumentMaking {
     return Array.from({ length: count }, () => {
       this.#left -= 1;
       const uri = random.pick(namespace.split(' '));
-      const inner = depth > deepest || this.#left < 0 ? [] : this.#wild({ namespace, process: 'skip' }, random.below(2), depth + 1);
+      const inner =
+        depth > deepest || this.#left < 0
+          ? []
+          : this.#wild({ namespace, process: 'skip' }, random.below(2), depth + 1);
       return {
         name: { uri, local: random.pick(['w', 'item', 'a']) },
         attributes: random.chance(0.3) ? this.#wildAttributes() : [],
@@ -208,4 +229,3 @@ export function* walk(root: ElementNode): Generator<readonly ElementNode[]> {
     for (const child of path.at(-1)!.children.filter(isElement).toReversed()) open.push([...path, child]);
   }
 }
-

@@ -27,7 +27,10 @@ class DocumentWriter {
     let hasBareValue = false;
     for (const path of walk(this.#root)) {
       const { name, attributes, children } = path.at(-1)!;
-      const texts = [...attributes.map(({ value }) => value), ...children.filter((child) => !isElement(child))];
+      const texts = [
+        ...attributes.map(({ value }) => value),
+        ...children.filter((child) => !isElement(child)),
+      ];
       for (const [, uri = ''] of texts.join(' ').matchAll(/\uE000([^\uE001]*)\uE001/g)) {
         uris.add(uri);
         hasBareValue ||= uri === '';
@@ -38,11 +41,21 @@ class DocumentWriter {
     if (hasBareValue) this.#usual = '';
     for (const uri of uris) {
       if (uri === '' || uri === xmlUri) continue;
-      this.#prefixes.set(uri, uri === xsiUri ? 'xsi' : `${this.#random.pick(['p', 'ns', 'é'])}${this.#prefixes.size}`);
+      this.#prefixes.set(
+        uri,
+        uri === xsiUri ? 'xsi' : `${this.#random.pick(['p', 'ns', 'é'])}${this.#prefixes.size}`,
+      );
     }
     const declarations = [...this.#prefixes].filter(([uri]) => uri !== xmlUri);
     const head = this.#random.pick(['', '<?xml version="1.0" encoding="UTF-8"?>\n', '<!-- first -->']);
-    return head + this.#element(this.#root, '', declarations.map(([uri, prefix]) => ` xmlns:${prefix}="${uri.replaceAll('&', '&amp;')}"`).join(''));
+    return (
+      head +
+      this.#element(
+        this.#root,
+        '',
+        declarations.map(([uri, prefix]) => ` xmlns:${prefix}="${uri.replaceAll('&', '&amp;')}"`).join(''),
+      )
+    );
   }
 
   #element(node: ElementNode, scope: string, declarations: string): string {
@@ -55,7 +68,8 @@ class DocumentWriter {
       inner = name.uri;
     } else tag = this.#named(name);
     const written = attributes.map(
-      (attribute) => ` ${this.#attributeName(attribute.name)}="${this.#escaped(this.#values(attribute.value), true)}"`,
+      (attribute) =>
+        ` ${this.#attributeName(attribute.name)}="${this.#escaped(this.#values(attribute.value), true)}"`,
     );
     const texts = children.map((child) =>
       isElement(child) ? this.#element(child, inner, '') : this.#run(this.#values(child)),
@@ -82,13 +96,17 @@ class DocumentWriter {
 
   #spaced(parts: readonly string[]): string {
     if (this.#isPlain) return parts.join('');
-    const space = (): string => (this.#random.chance(0.4) ? this.#random.pick(['\n', '\n  ', ' ', '<!-- a -->', '<?pi?>\n', '\r\n\t']) : '');
+    const space = (): string =>
+      this.#random.chance(0.4)
+        ? this.#random.pick(['\n', '\n  ', ' ', '<!-- a -->', '<?pi?>\n', '\r\n\t'])
+        : '';
     return parts.map((part) => space() + part).join('') + space();
   }
 
   #run(text: string): string {
     if (this.#isPlain || this.#random.chance(0.8)) return this.#escaped(text, false);
-    if (this.#random.chance(0.5) && !text.includes(']]>') && !text.includes('\r')) return `<![CDATA[${text}]]>`;
+    if (this.#random.chance(0.5) && !text.includes(']]>') && !text.includes('\r'))
+      return `<![CDATA[${text}]]>`;
     const cut = this.#random.below(text.length);
     const isPair = /[\uDC00-\uDFFF]/.test(text[cut] ?? '');
     if (isPair) return this.#escaped(text, false);

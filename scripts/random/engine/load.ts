@@ -43,7 +43,11 @@ export function inferSchema(documents: readonly string[]): SourceModel {
 }
 
 /** As the tools do: the likeliest roots, unless documents begin with others. */
-export function drawModel(source: SourceModel, documents: readonly string[], request: ModelRequest): RelationalModel {
+export function drawModel(
+  source: SourceModel,
+  documents: readonly string[],
+  request: ModelRequest,
+): RelationalModel {
   const { mapLevel, roots, prune, previous } = request;
   const likely = source.roots.slice(0, source.primaryRoots).map((at) => clarkName(source.elements[at]!.name));
   const areLikely = roots.every((name) => likely.includes(clarkName(name)));
@@ -56,7 +60,11 @@ export function drawModel(source: SourceModel, documents: readonly string[], req
 }
 
 /** One job of several documents into memory. */
-export async function loadJob(source: SourceModel, model: RelationalModel, documents: readonly string[]): Promise<LoadedJob> {
+export async function loadJob(
+  source: SourceModel,
+  model: RelationalModel,
+  documents: readonly string[],
+): Promise<LoadedJob> {
   const session: LoaderSession = {
     request: { ...requestDefaults, tool: 'xml2er', keys: 'sequence' },
     limits: defaultEngineLimits,
@@ -105,7 +113,10 @@ export async function loadJob(source: SourceModel, model: RelationalModel, docum
   const statistics = loader.takeStatistics()!;
   const rows = rowsOf(model, chunks);
   const lines = linesOf(model);
-  const roots = chooseRoots(source, model.roots.map(({ name }) => name));
+  const roots = chooseRoots(
+    source,
+    model.roots.map(({ name }) => name),
+  );
   const paths = createPathPrinter({ ...source, namespaces: model.namespaces }, roots);
   const { figures, added } = figuresOfLines(statistics, model, lines, paths);
   return {
@@ -116,8 +127,16 @@ export async function loadJob(source: SourceModel, model: RelationalModel, docum
     lines: [...lines, ...added],
     occurrences: new Map([...figures].map(([line, { occurrences }]) => [line, occurrences])),
     rows: withUnconverted(model, rows, unconvertedValues),
-    unmapped: (rows['_unmapped'] ?? []).filter((row) => row['kind'] !== 'place' && !isKeptBeside(row['xpath']!)).map((row) => JSON.stringify(row)),
-    shredded: { model, rows, unconvertedValues, nullAllowed: [], deviations: loader.findings() } as unknown as Shredded,
+    unmapped: (rows['_unmapped'] ?? [])
+      .filter((row) => row['kind'] !== 'place' && !isKeptBeside(row['xpath']!))
+      .map((row) => JSON.stringify(row)),
+    shredded: {
+      model,
+      rows,
+      unconvertedValues,
+      nullAllowed: [],
+      deviations: loader.findings(),
+    } as unknown as Shredded,
   };
 }
 
@@ -143,13 +162,24 @@ export function linesOf(model: RelationalModel): MappingRecord[] {
 }
 
 /** A value that a column cannot hold makes the column text. */
-function withUnconverted({ tables }: RelationalModel, rows: Shredded['rows'], values: readonly UnconvertedValue[]): Shredded['rows'] {
-  const texts = new Map(values.map(({ table, column, rowKey, text }) => [`${table} ${rowKey} ${column}`, text]));
+function withUnconverted(
+  { tables }: RelationalModel,
+  rows: Shredded['rows'],
+  values: readonly UnconvertedValue[],
+): Shredded['rows'] {
+  const texts = new Map(
+    values.map(({ table, column, rowKey, text }) => [`${table} ${rowKey} ${column}`, text]),
+  );
   return Object.fromEntries(
     tables.map(({ name, columns }, table) => {
       const key = columns.find(({ role }) => role === 'row_key')!.name;
       const filled = (rows[name] ?? []).map((row) =>
-        Object.fromEntries(columns.map((column, at) => [column.name, texts.get(`${table} ${row[key]} ${at}`) ?? row[column.name]!])),
+        Object.fromEntries(
+          columns.map((column, at) => [
+            column.name,
+            texts.get(`${table} ${row[key]} ${at}`) ?? row[column.name]!,
+          ]),
+        ),
       );
       return [name, filled];
     }),

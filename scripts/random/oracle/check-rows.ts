@@ -46,7 +46,11 @@ interface Part {
 }
 
 /** Returns what is wrong, in words; `schema`: the set that the model was made of, null if it was made of the documents. */
-export function checkRows(loaded: LoadedRows, documents: readonly ElementNode[], schema: Schema | null): string[] {
+export function checkRows(
+  loaded: LoadedRows,
+  documents: readonly ElementNode[],
+  schema: Schema | null,
+): string[] {
   const check = new RowCheck(loaded, schema);
   for (const document of documents) check.place(document);
   check.alignRows();
@@ -118,7 +122,9 @@ class RowCheck {
     // the declared type, and of those of xsi:type the nearest one
     const own = node.type?.kind === 'complex' ? basesOf(node.type) : [];
     const nearest = own.find((type) => rows.some(({ source_type: one }) => one === type));
-    const fitting = rows.filter(({ source_type: type }, at) => at === 0 || type === nearest || !this.#typeNames.has(type));
+    const fitting = rows.filter(
+      ({ source_type: type }, at) => at === 0 || type === nearest || !this.#typeNames.has(type),
+    );
     const tables: string[] = [];
     for (const { table_name: table } of fitting)
       if (home === null || [home, ...tables].some((above) => this.#isBelow(table, above))) tables.push(table);
@@ -128,14 +134,18 @@ class RowCheck {
   /** Whether rows of a table hang from those of another one. */
   #isBelow(table: string, above: string): boolean {
     const refers = (from: string, to: string, role: string): boolean =>
-      this.#tables.get(from)!.columns.some((one) => one.role === role && this.#loaded.tables[one.references!]!.name === to);
+      this.#tables
+        .get(from)!
+        .columns.some((one) => one.role === role && this.#loaded.tables[one.references!]!.name === to);
     return refers(table, above, 'parent_key') || refers(above, table, 'child_key');
   }
 
   /** Whether a column is of the rows of `home`; a column without a rival at its place is. */
   #isAt(table: string, home: string | null, lines: readonly MapLine[]): boolean {
     const base = this.#baseOf(table);
-    const rivals = new Set(lines.filter((one) => one.column_name !== null).map((one) => this.#baseOf(one.table_name)));
+    const rivals = new Set(
+      lines.filter((one) => one.column_name !== null).map((one) => this.#baseOf(one.table_name)),
+    );
     if (rivals.size < 2 || home === null || base === home) return true;
     return this.#tables.get(table)!.kind === 'element' ? !rivals.has(home) : this.#isBelow(table, home);
   }
@@ -164,7 +174,9 @@ class RowCheck {
       if (!isElement(child)) this.#part(seen, 'mixed', child, position);
       else {
         const found = this.#map.child(place, child.name);
-        const below = found ?? (child.type === null && this.#typed ? undefined : this.#map.childOfAlike(place, child.name));
+        const below =
+          found ??
+          (child.type === null && this.#typed ? undefined : this.#map.childOfAlike(place, child.name));
         if (below !== undefined)
           this.#visit(this.#see(child, seen, below, position), isDeeper || found === undefined);
         else if (child.type === null ? !this.#part(seen, 'any', null, position) : holdsSomething(child))
@@ -176,7 +188,9 @@ class RowCheck {
   /** Whether the map has a line for what stands between or instead of declared elements. */
   #part(owner: Seen, kind: 'mixed' | 'any', text: string | null, position: Seen['position']): boolean {
     const line = owner.lines.find(
-      (one) => one.node_type === kind && this.#tables.get(one.table_name)!.kind === (kind === 'any' ? 'wildcard' : 'text'),
+      (one) =>
+        one.node_type === kind &&
+        this.#tables.get(one.table_name)!.kind === (kind === 'any' ? 'wildcard' : 'text'),
     );
     if (line === undefined) return false;
     if (kind === 'mixed' && this.#textColumnOf(owner) !== undefined) return true;
@@ -190,10 +204,13 @@ class RowCheck {
   /** The line of the column that the text of a mixed element lies in, as its type has no child elements; others of its place may have. */
   #textColumnOf({ node, lines }: Seen): MapLine | undefined {
     const { type } = node;
-    if (type?.kind !== 'complex' || !type.mixed || type.isAnyType || wholeParticle(type) !== null) return undefined;
+    if (type?.kind !== 'complex' || !type.mixed || type.isAnyType || wholeParticle(type) !== null)
+      return undefined;
     // the declared type has the rows that types derived from it need
     if (!node.isDerived) return undefined;
-    return lines.find((line) => line.node_type === 'text' && this.#tables.get(line.table_name)!.kind === 'element');
+    return lines.find(
+      (line) => line.node_type === 'text' && this.#tables.get(line.table_name)!.kind === 'element',
+    );
   }
 
   #count(line: MapLine): void {
@@ -208,9 +225,13 @@ class RowCheck {
       // a child may lie in the row of a type that xsi:type names, and have rows below the declared type: no map tells these apart
       const ofDeclared = elements.filter(({ parent }) => parent?.node.isDerived !== true);
       if (rows.length === ofDeclared.length && rows.length < elements.length) this.#isOpen = true;
-      if (rows.length > 0 && !this.#loaded.lines.some((line) => line.table_name === name && line.column_name === null))
+      if (
+        rows.length > 0 &&
+        !this.#loaded.lines.some((line) => line.table_name === name && line.column_name === null)
+      )
         this.#fault(`${name}: ${rows.length} rows, and no line of the map says of which elements`);
-      else if (rows.length !== elements.length && !this.#isOpen) this.#fault(`${name}: ${rows.length} rows for ${elements.length} elements`);
+      else if (rows.length !== elements.length && !this.#isOpen)
+        this.#fault(`${name}: ${rows.length} rows for ${elements.length} elements`);
       for (const [at, seen] of elements.entries()) if (rows[at] !== undefined) seen.rows.set(name, rows[at]);
     }
     if (this.faults.length > 0 || this.#isOpen) return;
@@ -226,7 +247,8 @@ class RowCheck {
     const content = columns.find(({ role }) => role === 'content')!.name;
     const isKept = (row: Row): boolean => this.#typed || row[content]!.trim() !== '';
     const [rows, parts] = [this.#sorted.get(name)!.filter(isKept), this.#parts.get(name) ?? []];
-    if (rows.length !== parts.length) return this.#fault(`${name}: ${rows.length} rows for ${parts.length} parts`);
+    if (rows.length !== parts.length)
+      return this.#fault(`${name}: ${rows.length} rows for ${parts.length} parts`);
     for (const [at, { owner, text, position }] of parts.entries()) {
       const row = rows[at]!;
       if (text !== null && row[content] !== text && !isNamed(text))
@@ -247,10 +269,19 @@ class RowCheck {
     const key = row[columns.find(({ role }) => role === 'row_key')!.name]!;
     const links = columns
       .filter(({ role, name: column }) => role === 'parent_key' && row[column] !== null)
-      .map(({ name: column, references }) => ({ table: this.#loaded.tables[references!]!.name, key: row[column] }));
+      .map(({ name: column, references }) => ({
+        table: this.#loaded.tables[references!]!.name,
+        key: row[column],
+      }));
     const [link] = links;
     // a type apart hangs from the row of its head
-    if (self !== null && link !== undefined && link.table !== name && this.#keyIn(self, link.table) === link.key) return;
+    if (
+      self !== null &&
+      link !== undefined &&
+      link.table !== name &&
+      this.#keyIn(self, link.table) === link.key
+    )
+      return;
     const above = nearestWithRows(parent);
     if (above === null) {
       if (links.length > 0) this.#fault(`${name} ${key}: a root has a parent`);
@@ -259,7 +290,9 @@ class RowCheck {
     const isLinked =
       link === undefined ? this.#isChildOf(above, name, key) : this.#keyIn(above, link.table) === link.key;
     if (!isLinked || links.length > 1)
-      this.#fault(`${name} ${key}: its parent is ${JSON.stringify(links)}, not ${above.place.xpath} ${JSON.stringify([...above.rows.values()][0])}`);
+      this.#fault(
+        `${name} ${key}: its parent is ${JSON.stringify(links)}, not ${above.place.xpath} ${JSON.stringify([...above.rows.values()][0])}`,
+      );
     const position = columns.find(({ role }) => role === 'position');
     const written = position === undefined ? null : row[position.name];
     // without a schema, it is open whether white space between elements is text
@@ -314,7 +347,10 @@ class RowCheck {
           if (place!.parent !== seen.place || this.#deeper.has(seen)) this.#recursive.add(columnOf(line));
           this.#checkCell(seen, line, attribute.value, attribute.type);
         }
-        const any = seen.lines.some(({ node_type: kind, table_name: table }) => kind === 'any' && this.#tables.get(table)!.kind === 'element');
+        const any = seen.lines.some(
+          ({ node_type: kind, table_name: table }) =>
+            kind === 'any' && this.#tables.get(table)!.kind === 'element',
+        );
         if (lines.length === 0 && !isOfXsi && !any)
           this.#fault(`no line for ${seen.place.xpath}/@${keyOf(attribute.name)}`);
       }
@@ -322,7 +358,11 @@ class RowCheck {
     for (const { name, kind, columns } of this.#loaded.tables)
       for (const row of kind === 'element' ? this.#sorted.get(name)! : [])
         for (const { name: column, role } of columns)
-          if (['value', 'presence', 'offset'].includes(role) && (row[column] ?? null) !== null && this.#cells.get(row)?.has(column) !== true)
+          if (
+            ['value', 'presence', 'offset'].includes(role) &&
+            (row[column] ?? null) !== null &&
+            this.#cells.get(row)?.has(column) !== true
+          )
             this.#fault(`${name}.${column}: ${JSON.stringify(row[column])}, which no document has there`);
   }
 
@@ -332,9 +372,13 @@ class RowCheck {
     const text = node.children.filter((child) => !isElement(child)).join('');
     const hasAny = node.attributes.some(({ name, type }) => type === null && name.uri !== xsiUri);
     // elements of other types at the place have their text in a column
-    const hasRuns = this.#typed && seen.lines.some((line) => this.#tables.get(line.table_name)!.kind === 'text');
+    const hasRuns =
+      this.#typed && seen.lines.some((line) => this.#tables.get(line.table_name)!.kind === 'text');
     const isOfOthers = (line: MapLine): boolean =>
-      hasRuns && line.node_type === 'text' && node.content === 'mixed' && this.#textColumnOf(seen) === undefined;
+      hasRuns &&
+      line.node_type === 'text' &&
+      node.content === 'mixed' &&
+      this.#textColumnOf(seen) === undefined;
     for (const line of seen.lines) {
       const { table_name: table, column_name: column, node_type: kind } = line;
       if (column === null) {
@@ -345,7 +389,12 @@ class RowCheck {
       if (role === 'presence') this.#setCell(seen, line, 'true', (cell) => /^(?:t|true|1)$/.test(cell));
       else if (kind === 'any' && this.#tables.get(table)!.kind === 'element') {
         if (hasAny) this.#setCell(seen, line, 'attributes', () => true);
-      } else if (this.#tables.get(table)!.kind === 'element' && !hasElements && !isOfOthers(line) && (kind !== 'mixed' || text !== ''))
+      } else if (
+        this.#tables.get(table)!.kind === 'element' &&
+        !hasElements &&
+        !isOfOthers(line) &&
+        (kind !== 'mixed' || text !== '')
+      )
         this.#checkCell(seen, line, text, node.value, isNil(node));
     }
     this.#checkNames(seen);
@@ -356,7 +405,12 @@ class RowCheck {
     for (const [table, row] of rows)
       for (const { role, name: column } of this.#tables.get(table)!.columns) {
         const cell = row[column] ?? null;
-        if (role === 'element_name' && /^(?:element|role)(?:_\d+)?$/.test(column) && cell !== null && cell.replace(/^.*[/:}]/, '') !== node.name.local)
+        if (
+          role === 'element_name' &&
+          /^(?:element|role)(?:_\d+)?$/.test(column) &&
+          cell !== null &&
+          cell.replace(/^.*[/:}]/, '') !== node.name.local
+        )
           this.#fault(`${table}.${column}: ${cell}, not ${node.name.local}`);
       }
   }
@@ -373,8 +427,10 @@ class RowCheck {
       return;
     }
     const declaredHere = this.#typed ? declared : null;
-    const isEmpty = type.kind === 'text' ? text === '' && type.fixed === true : text.trim() === '' && type.list !== true;
-    if (!isNull && !isEmpty) this.#setCell(seen, line, text, (cell) => isCellOf(type, cell, text, declaredHere));
+    const isEmpty =
+      type.kind === 'text' ? text === '' && type.fixed === true : text.trim() === '' && type.list !== true;
+    if (!isNull && !isEmpty)
+      this.#setCell(seen, line, text, (cell) => isCellOf(type, cell, text, declaredHere));
   }
 
   /** The cell of the nearest row above that the column is of. */
@@ -384,12 +440,16 @@ class RowCheck {
     const base = this.#baseOf(table);
     let owner: Seen | null = seen;
     while (owner !== null && !owner.rows.has(base)) owner = owner.parent;
-    const row = owner === null ? undefined : this.#rowsOf(owner, base).find(([columns]) => columns === this.#tables.get(table)!.columns)?.[1];
+    const row =
+      owner === null
+        ? undefined
+        : this.#rowsOf(owner, base).find(([columns]) => columns === this.#tables.get(table)!.columns)?.[1];
     const where = `${table}.${column} (${line.xpath})`;
     if (row === undefined) return this.#fault(`${where}: no row for ${JSON.stringify(text)}`);
     const cells = this.#cells.get(row) ?? new Map<string, string>();
     this.#cells.set(row, cells);
-    if (cells.has(column!)) this.#fault(`${where}: two values, ${JSON.stringify([cells.get(column!), text])}`);
+    if (cells.has(column!))
+      this.#fault(`${where}: two values, ${JSON.stringify([cells.get(column!), text])}`);
     cells.set(column!, text);
     const cell = row[column!];
     if (cell === null || cell === undefined || !isRight(cell))
@@ -407,7 +467,9 @@ class RowCheck {
       const column = columnOf(line);
       const [told, counted] = [occurrences.get(line) ?? 0, this.#counts.get(line) ?? 0];
       if (told !== counted && !this.#recursive.has(column) && (this.#typed || line.node_type !== 'mixed'))
-        this.#fault(`${line.xpath} -> ${column}: the catalogue counts ${told}, the documents have ${counted}`);
+        this.#fault(
+          `${line.xpath} -> ${column}: the catalogue counts ${told}, the documents have ${counted}`,
+        );
       const sum = sums.get(column) ?? [0, 0];
       sums.set(column, [sum[0] + told, sum[1] + counted]);
     }
@@ -453,5 +515,7 @@ function nearestWithRows(seen: Seen | null): Seen | null {
 }
 
 function isNil({ attributes }: ElementNode): boolean {
-  return attributes.some(({ name, value }) => name.uri === xsiUri && name.local === 'nil' && /^\s*(?:true|1)\s*$/.test(value));
+  return attributes.some(
+    ({ name, value }) => name.uri === xsiUri && name.local === 'nil' && /^\s*(?:true|1)\s*$/.test(value),
+  );
 }

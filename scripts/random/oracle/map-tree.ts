@@ -59,7 +59,14 @@ export class MapTree {
     for (const step of steps) {
       if (step.startsWith('{}')) this.#bare.add(step.slice(2));
       const xpath = `${place.xpath}/${step}`;
-      const next = place.steps.get(step) ?? { xpath, step, parent: place, steps: new Map(), lines: [], family: step };
+      const next = place.steps.get(step) ?? {
+        xpath,
+        step,
+        parent: place,
+        steps: new Map(),
+        lines: [],
+        family: step,
+      };
       place.steps.set(step, next);
       place = next;
     }
@@ -75,7 +82,8 @@ export class MapTree {
       for (const child of place.steps.values()) {
         const declared = elements.find(({ name }) => this.#stepOf(name) === child.step);
         const type = declared?.type.kind === 'complex' ? declared.type : null;
-        if (schema !== null) child.family = type === null ? `${place.family}/${child.step}` : families.nameOf(type);
+        if (schema !== null)
+          child.family = type === null ? `${place.family}/${child.step}` : families.nameOf(type);
         for (const key of keysOf(place, child.step)) if (!this.#alike.has(key)) this.#alike.set(key, child);
         open.push([child, type === null ? [] : families.elementsOf(type)]);
       }
@@ -84,11 +92,14 @@ export class MapTree {
 
   /** The lines below an element that stands below one of the same type. */
   *recursiveLines(): Generator<MapLine> {
-    const open: (readonly [Place, families: ReadonlySet<string>, boolean])[] = [[this.#top, new Set(), false]];
+    const open: (readonly [Place, families: ReadonlySet<string>, boolean])[] = [
+      [this.#top, new Set(), false],
+    ];
     for (const [place, above, isBelow] of open) {
       const isRecursive = isBelow || above.has(place.family);
       if (isRecursive) yield* place.lines;
-      for (const child of place.steps.values()) open.push([child, new Set([...above, place.family]), isRecursive]);
+      for (const child of place.steps.values())
+        open.push([child, new Set([...above, place.family]), isRecursive]);
     }
   }
 
@@ -178,4 +189,3 @@ function elementsIn(particle: Particle | null): Element[] {
   if (particle.kind === 'element') return withMembers(particle.element);
   return particle.kind === 'group' ? elementsIn(particle.group.particle) : particle.parts.flatMap(elementsIn);
 }
-

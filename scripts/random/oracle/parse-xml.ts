@@ -9,10 +9,16 @@ export interface XmlNode {
   readonly scope: ReadonlyMap<string, string>;
 }
 
-const markup = /<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[([^]*?)\]\]>|<\/[^>]*>|<((?:[^<>"']|"[^"]*"|'[^']*')*?)(\/?)>/g;
+const markup =
+  /<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[([^]*?)\]\]>|<\/[^>]*>|<((?:[^<>"']|"[^"]*"|'[^']*')*?)(\/?)>/g;
 
 export function parseXml(text: string): XmlNode {
-  const top: XmlNode = { name: { uri: '', local: '' }, attributes: [], children: [], scope: new Map([['xml', xmlUri]]) };
+  const top: XmlNode = {
+    name: { uri: '', local: '' },
+    attributes: [],
+    children: [],
+    scope: new Map([['xml', xmlUri]]),
+  };
   const open = [top];
   let at = 0;
   const add = (run: string): void => {
@@ -34,7 +40,8 @@ export function parseXml(text: string): XmlNode {
     }
   }
   const roots = top.children.filter((child) => typeof child !== 'string');
-  if (open.length !== 1 || roots.length !== 1) throw new Error(`not one well-formed document: ${text.slice(0, 200)}`);
+  if (open.length !== 1 || roots.length !== 1)
+    throw new Error(`not one well-formed document: ${text.slice(0, 200)}`);
   return roots[0]!;
 }
 
@@ -66,8 +73,11 @@ function expanded(name: string, scope: ReadonlyMap<string, string>, takesDefault
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 function resolved(text: string): string {
-  return text.replaceAll(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (_, hex?: string, code?: string, name?: string) => {
-    if (name !== undefined) return entities[name]!;
-    return String.fromCodePoint(hex === undefined ? Number(code) : Number.parseInt(hex, 16));
-  });
+  return text.replaceAll(
+    /&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g,
+    (_, hex?: string, code?: string, name?: string) => {
+      if (name !== undefined) return entities[name]!;
+      return String.fromCodePoint(hex === undefined ? Number(code) : Number.parseInt(hex, 16));
+    },
+  );
 }

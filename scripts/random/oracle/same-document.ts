@@ -38,7 +38,11 @@ export function compareDocument(expected: ElementNode, written: string, { typed 
     const keepsRuns = before.content !== 'elements';
     const kept = (children: readonly (XmlNode | ElementNode | string)[]) =>
       children.filter(
-        (child) => typeof child !== 'string' || (keepsRuns && typed) || before.content === 'simple' || child.trim() !== '',
+        (child) =>
+          typeof child !== 'string' ||
+          (keepsRuns && typed) ||
+          before.content === 'simple' ||
+          child.trim() !== '',
       );
     const [children, others] = [kept(before.children), kept(after.children)];
     if (before.content === 'simple') {
@@ -49,7 +53,11 @@ export function compareDocument(expected: ElementNode, written: string, { typed 
     for (const [at, child] of (children as (ElementNode | string)[]).entries()) {
       const other = others[at] as XmlNode | string | undefined;
       if (typeof child === 'string' || typeof other === 'string' || other === undefined)
-        isSame(`child ${at + 1}`, typeof child === 'string' ? child : 'element', typeof other === 'object' ? 'element' : other);
+        isSame(
+          `child ${at + 1}`,
+          typeof child === 'string' ? child : 'element',
+          typeof other === 'object' ? 'element' : other,
+        );
       else element(child, other, path);
       if (faults.length > 4) return;
     }
@@ -76,7 +84,14 @@ const xsiTypes = { nil: 'boolean', type: 'QName' } as const;
 function typeOf({ name, type, value }: AttributeNode): Simple | null {
   if (name.uri !== xsiUri) return type;
   const primitive = xsiTypes[name.local as keyof typeof xsiTypes];
-  const none = { kind: 'simple', name: null, builtIn: null, base: null, facets: [], item: null, members: [] } as const;
+  const none = {
+    kind: 'simple',
+    name: null,
+    builtIn: null,
+    base: null,
+    facets: [],
+    item: null,
+    members: [],
+  } as const;
   return { ...none, space: 'collapse', primitive, make: () => value };
 }
-

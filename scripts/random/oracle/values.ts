@@ -20,7 +20,9 @@ export function canonical(type: Simple | null, text: string, resolve: Resolve): 
       .split(' ')
       .map((item) => canonical(type.item, item, resolve))
       .join(' ');
-  return type.primitive === 'QName' && processed !== '' ? keyOf(resolve(processed)) : canonicalOf(type.primitive, processed);
+  return type.primitive === 'QName' && processed !== ''
+    ? keyOf(resolve(processed))
+    : canonicalOf(type.primitive, processed);
 }
 
 export function processSpace({ space }: Simple, text: string): string {
@@ -90,7 +92,10 @@ function isScalar({ kind }: ColumnType, cell: string, text: string, raw: string)
     case 'text':
       return text.includes('\uE000') && localNames(cell.trim()) === localNames(bare);
     case 'boolean':
-      return canonicalOf('boolean', cell.replace(/^t$/, 'true').replace(/^f$/, 'false')) === canonicalOf('boolean', bare);
+      return (
+        canonicalOf('boolean', cell.replace(/^t$/, 'true').replace(/^f$/, 'false')) ===
+        canonicalOf('boolean', bare)
+      );
     case 'real':
     case 'double': {
       const round = kind === 'real' ? Math.fround : (value: number): number => value;
@@ -99,7 +104,8 @@ function isScalar({ kind }: ColumnType, cell: string, text: string, raw: string)
     case 'timestamptz':
     case 'timestamp':
       // a column of times gets a zone as soon as documents have one
-      if (kind === 'timestamptz' || /(?:Z|[+-]\d\d(?::\d\d)?)$/.test(cell.slice(10))) return instantOf(cell) === instantOf(bare);
+      if (kind === 'timestamptz' || /(?:Z|[+-]\d\d(?::\d\d)?)$/.test(cell.slice(10)))
+        return instantOf(cell) === instantOf(bare);
       return withoutZone(cell) === withoutZone(bare);
     case 'date':
     case 'time':
@@ -112,18 +118,23 @@ function isScalar({ kind }: ColumnType, cell: string, text: string, raw: string)
 
 /** QNames have the prefixes of their document, or their namespace, before them. */
 function localNames(text: string): string {
-  return text.replaceAll(/\uE000[^\uE001]*\uE001([^\uE002]*)\uE002/g, '$1').replaceAll(/(?<=^|\s)(?:\{[^}]*\}|[^\s:]+:)/g, '');
+  return text
+    .replaceAll(/\uE000[^\uE001]*\uE001([^\uE002]*)\uE002/g, '$1')
+    .replaceAll(/(?<=^|\s)(?:\{[^}]*\}|[^\s:]+:)/g, '');
 }
 
 /** Columns keep six digits of a second. */
 function withoutZone(text: string): string {
-  const [value = ''] = canonicalTime(text.replace(' ', 'T').replace(/(\.\d{6})\d+/, '$1')).split(/Z$|[+-]\d\d:\d\d$/);
+  const [value = ''] = canonicalTime(text.replace(' ', 'T').replace(/(\.\d{6})\d+/, '$1')).split(
+    /Z$|[+-]\d\d:\d\d$/,
+  );
   return value.replace(/(?<=\d)T00:00:00$/, '');
 }
 
 function instantOf(text: string): string {
   const value = canonicalTime(text.replace(' ', 'T').replace(/(\.\d{6})\d+/, '$1'));
-  const [, minute = '', seconds = '', zone = ''] = /^(-?\d+-\d\d-\d\dT\d\d:\d\d):([\d.]+)(.*)$/.exec(value) ?? [];
+  const [, minute = '', seconds = '', zone = ''] =
+    /^(-?\d+-\d\d-\d\dT\d\d:\d\d):([\d.]+)(.*)$/.exec(value) ?? [];
   const offset = zone === '' || zone === 'Z' ? 0 : offsetOf(zone);
   const whole = Date.parse(`${minute}:00Z`) / 60_000 - offset;
   return Number.isNaN(whole) ? text : `${whole} ${Number(seconds)}`;
@@ -138,5 +149,7 @@ export function offsetOf(zone: string): number {
 function itemsOf(cell: string): string[] {
   const inside = cell.replace(/^[{[](.*)[\]}]$/s, '$1');
   const items = inside.match(/"(?:[^"\\]|\\.)*"|[^,]+/g) ?? [];
-  return items.map((item) => (item.startsWith('"') ? item.slice(1, -1).replaceAll(/\\(.)/g, '$1') : item.trim()));
+  return items.map((item) =>
+    item.startsWith('"') ? item.slice(1, -1).replaceAll(/\\(.)/g, '$1') : item.trim(),
+  );
 }

@@ -174,7 +174,8 @@ class ContentDrawing {
       this.#hasWildcard = true;
       return { kind: 'any', wildcard: wildcardOf(random), ...random.pick(optional) };
     }
-    const group = this.#draft.groups.length > 0 && random.chance(0.12) ? random.pick(this.#draft.groups) : null;
+    const group =
+      this.#draft.groups.length > 0 && random.chance(0.12) ? random.pick(this.#draft.groups) : null;
     if (group !== null && this.#takes(namesIn(group.particle)))
       return { kind: 'group', group, ...random.pick(optional) };
     return this.#element();
@@ -193,7 +194,11 @@ class ContentDrawing {
     if (!mustEnd && usable.length > 0 && random.chance(0.15)) {
       const element = random.pick(usable);
       if (this.#takes(withMembers(element).map(({ name }) => keyOf(name))))
-        return { kind: 'element', element, ...random.pick(element.type.kind === 'simple' && !element.abstract ? usual : optional) };
+        return {
+          kind: 'element',
+          element,
+          ...random.pick(element.type.kind === 'simple' && !element.abstract ? usual : optional),
+        };
     }
     const element = this.#local(mustEnd);
     const { type } = element;
@@ -235,7 +240,11 @@ class ContentDrawing {
       addAttributes(this.#draft, type);
       return type;
     }
-    const type = newComplex({ file, rank: rank === Infinity ? 1e6 - this.#nesting : rank - 0.5, mixed: random.chance(0.15) });
+    const type = newComplex({
+      file,
+      rank: rank === Infinity ? 1e6 - this.#nesting : rank - 0.5,
+      mixed: random.chance(0.15),
+    });
     type.particle = new ContentDrawing(this.#draft, type, this.#nesting + 1).#nested(1);
     addAttributes(this.#draft, type);
     return type;
@@ -256,7 +265,10 @@ function namesIn(particle: Particle): string[] {
 }
 
 function wildcardOf(random: Random): Wildcard {
-  return { namespace: random.pick([wildUri, `${wildUri} urn:wilder`]), process: random.pick(['skip', 'lax']) };
+  return {
+    namespace: random.pick([wildUri, `${wildUri} urn:wilder`]),
+    process: random.pick(['skip', 'lax']),
+  };
 }
 
 function isNamed(type: Simple | Complex): boolean {
@@ -264,7 +276,11 @@ function isNamed(type: Simple | Complex): boolean {
 }
 
 /** A default or fixed value, now and then; null for both if the values of the type depend on their document. */
-function constantOf(random: Random, type: Simple | Complex, share: number): Pick<Element, 'default' | 'fixed'> {
+function constantOf(
+  random: Random,
+  type: Simple | Complex,
+  share: number,
+): Pick<Element, 'default' | 'fixed'> {
   const isUsable = type.kind === 'simple' && !usesContext(type);
   if (!isUsable || !random.chance(share)) return { default: null, fixed: null };
   const value = type.make({ random, unique: () => 1 });
@@ -273,7 +289,9 @@ function constantOf(random: Random, type: Simple | Complex, share: number): Pick
 }
 
 function usesContext(type: Simple): boolean {
-  return type.primitive === 'QName' || type.builtIn === 'ID' || (type.base !== null && usesContext(type.base));
+  return (
+    type.primitive === 'QName' || type.builtIn === 'ID' || (type.base !== null && usesContext(type.base))
+  );
 }
 
 export function attributeOf(draft: Draft, file: SchemaFile, taken: Set<string>, global: boolean): Attribute {

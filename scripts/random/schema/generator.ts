@@ -65,7 +65,10 @@ export function makeSchema(random: Random): Schema {
     draft.elements.push(element);
   }
   times(random.below(3), (file) => {
-    const group = { name: freshName(random, file.target, taken.others), particle: groupParticle(draft, file) };
+    const group = {
+      name: freshName(random, file.target, taken.others),
+      particle: groupParticle(draft, file),
+    };
     file.groups.push(group);
     draft.groups.push(group);
   });
@@ -104,7 +107,9 @@ function makeFiles(random: Random): SchemaFile[] {
   }
   const hasChameleon = files.some(({ chameleon }) => chameleon);
   if (random.chance(0.45))
-    files.push(file('other.xsd', target === '' || hasChameleon ? 'urn:m:two' : random.pick(['urn:m:two', ''])));
+    files.push(
+      file('other.xsd', target === '' || hasChameleon ? 'urn:m:two' : random.pick(['urn:m:two', ''])),
+    );
   if (random.chance(0.2)) files.push(file('parts/third.xsd', 'urn:m:three'));
   if (random.chance(0.15)) {
     const lang = builtIn('language', 'text', ({ random: one }) => one.pick(['en', 'de-CH']));
@@ -168,14 +173,22 @@ function addKey(random: Random, root: Element): void {
   const particle = root.type.kind === 'complex' ? wholeParticle(root.type) : null;
   const parts = particle !== null && 'parts' in particle ? particle.parts : [];
   for (const part of parts) {
-    if (part.kind !== 'element' || part.element.type.kind === 'simple' || part.element.type.isAnyType) continue;
+    if (part.kind !== 'element' || part.element.type.kind === 'simple' || part.element.type.isAnyType)
+      continue;
     const { name, type } = part.element;
     const field = { uri: '', local: 'uid' };
     const number = builtIn('int', 'decimal', ({ unique }) => String(unique()));
     const isHere = wholeAttributes(type).some((one) => keyOf(one.name) === keyOf(field));
     const isNew = withDerived(type).every((one) => one.derivedBy !== 'restriction');
     if (isHere || !isNew || type.derivedBy === 'restriction' || type.simple !== null) continue;
-    type.attributes.push({ name: field, type: number, global: false, use: 'required', default: null, fixed: null });
+    type.attributes.push({
+      name: field,
+      type: number,
+      global: false,
+      use: 'required',
+      default: null,
+      fixed: null,
+    });
     root.key = { kind: random.pick(['key', 'unique']), child: name, field };
     return;
   }

@@ -2,7 +2,14 @@
 import type { Random } from '../../../test/fuzz/random.ts';
 import { freshName } from './names.ts';
 import { builtIn } from './simple-types.ts';
-import { concreteTypes, wholeParticle, type Complex, type Element, type Particle, type Schema } from './terms.ts';
+import {
+  concreteTypes,
+  wholeParticle,
+  type Complex,
+  type Element,
+  type Particle,
+  type Schema,
+} from './terms.ts';
 
 /** Changes the terms themselves. */
 export function changeSchema(schema: Schema, random: Random): void {
@@ -16,14 +23,24 @@ export function changeSchema(schema: Schema, random: Random): void {
 
 /** A restriction would have to repeat what is new, `all` takes no sequence around it, and mixed text alone is a column only without elements. */
 function isExtendable(type: Complex): boolean {
-  const isRestricted = (one: Complex): boolean => one.derivedBy === 'restriction' || one.derived.some(isRestricted);
+  const isRestricted = (one: Complex): boolean =>
+    one.derivedBy === 'restriction' || one.derived.some(isRestricted);
   if (type.mixed && wholeParticle(type) === null) return false;
-  return type.simple === null && type.particle?.kind !== 'all' && wholeParticle(type)?.kind !== 'all' && !isRestricted(type);
+  return (
+    type.simple === null &&
+    type.particle?.kind !== 'all' &&
+    wholeParticle(type)?.kind !== 'all' &&
+    !isRestricted(type)
+  );
 }
 
 function addAttribute(type: Complex, random: Random): void {
   const text = builtIn('string', 'text', ({ random: one }) => one.pick(['new', 'later']));
-  const name = freshName(random, type.file.attributesQualified ? type.file.target : '', type.taken.attributes);
+  const name = freshName(
+    random,
+    type.file.attributesQualified ? type.file.target : '',
+    type.taken.attributes,
+  );
   type.attributes.push({ name, type: text, global: false, use: 'optional', default: null, fixed: null });
 }
 

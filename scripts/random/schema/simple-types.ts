@@ -14,12 +14,27 @@ const from =
     random.pick(values);
 
 const pieces = ['a', 'B', '7', 'word', 'é', '名', '&', '<', '>', '"', "'", ',', ';', '\\', '\\N', '{', '%'];
-const oddPieces = ['😀', '\u00A0', '\u2028', ']]>', 'NULL', '$1', '--', '\t', '\n', '  ', ' ', '0.10', 'true'];
+const oddPieces = [
+  '😀',
+  '\u00A0',
+  '\u2028',
+  ']]>',
+  'NULL',
+  '$1',
+  '--',
+  '\t',
+  '\n',
+  '  ',
+  ' ',
+  '0.10',
+  'true',
+];
 
 function phrase(random: Random, low: number, high: number, isPlain = false): string {
   const wanted = between(random, low, high);
   let text = '';
-  while ([...text].length < wanted) text += random.chance(0.15) ? random.pick(oddPieces) : random.pick(pieces);
+  while ([...text].length < wanted)
+    text += random.chance(0.15) ? random.pick(oddPieces) : random.pick(pieces);
   if (isPlain) text = text.replaceAll(/\s/g, '_');
   return [...text].slice(0, wanted).join('');
 }
@@ -51,12 +66,20 @@ const integer =
 
 /** Built-in types with values. */
 const builtIns: readonly (readonly [string, Primitive, Make])[] = [
-  ['string', 'text', ({ random }) => (random.chance(0.06) ? random.pick(['', ' ', '\n']) : phrase(random, 1, 6))],
+  [
+    'string',
+    'text',
+    ({ random }) => (random.chance(0.06) ? random.pick(['', ' ', '\n']) : phrase(random, 1, 6)),
+  ],
   ['string', 'text', ({ random }) => phrase(random, 1, 3)],
   ['normalizedString', 'text', ({ random }) => phrase(random, 0, 5).replaceAll(/[\t\n]/g, ' ')],
   ['token', 'text', collapsed(1, 6)],
   ['int', 'decimal', integer(-100, 100_000)],
-  ['integer', 'decimal', ({ random }) => (random.chance(0.04) ? `-1${digits(random, 21)}` : String(random.below(9999)))],
+  [
+    'integer',
+    'decimal',
+    ({ random }) => (random.chance(0.04) ? `-1${digits(random, 21)}` : String(random.below(9999))),
+  ],
   ['long', 'decimal', from('0', '-9223372036854775808', '9223372036854775807', '12', '+7')],
   ['unsignedLong', 'decimal', from('0', '18446744073709551615', '5')],
   ['positiveInteger', 'decimal', integer(1, 500)],
@@ -71,7 +94,11 @@ const builtIns: readonly (readonly [string, Primitive, Make])[] = [
   ['date', 'date', ({ random }) => day(random) + zone(random)],
   ['time', 'time', ({ random }) => clock(random) + zone(random)],
   ['dateTime', 'dateTime', ({ random }) => `${day(random)}T${clock(random)}`],
-  ['dateTime', 'dateTime', ({ random }) => `${day(random)}T${clock(random)}${random.pick(['Z', '+02:00', '-11:30'])}`],
+  [
+    'dateTime',
+    'dateTime',
+    ({ random }) => `${day(random)}T${clock(random)}${random.pick(['Z', '+02:00', '-11:30'])}`,
+  ],
   ['dateTime', 'dateTime', ({ random }) => `${day(random)}T${clock(random)}${zone(random)}`],
   ['duration', 'text', from('P1Y', 'PT0S', '-P1Y2M3DT4H5M6.7S', 'P400D')],
   ['gYear', 'text', from('2024', '1999+02:00', '0033')],
@@ -116,33 +143,105 @@ function builtInOf(random: Random, accepts: (name: string) => boolean = () => tr
 }
 
 /** Restrictions of built-in types, as facets with values that meet them. */
-const restrictions: readonly ((random: Random) => readonly [string, Primitive, [string, string][], Make])[] = [
-  () => ['string', 'text', [['pattern', '[A-Z]{2}\\d{3}']], ({ random }) => `AB${digits(random, 3)}`],
-  () => ['string', 'text', [['pattern', '\\d{4}']], ({ random }) => digits(random, 4)],
-  () => ['string', 'text', [['length', '3']], ({ random }) => phrase(random, 3, 3)],
-  () => ['string', 'text', [['minLength', '0'], ['maxLength', '8']], ({ random }) => phrase(random, 0, 8)],
-  () => ['string', 'text', [['whiteSpace', 'collapse']], collapsed(1, 5)],
-  () => ['token', 'text', [['maxLength', '12']], collapsed(0, 12)],
-  () => ['decimal', 'decimal', [['fractionDigits', '2']], ({ random }) => decimal(random, 6, 2)],
-  () => ['decimal', 'decimal', [['totalDigits', '7'], ['fractionDigits', '3']], ({ random }) => decimal(random, 4, 3).replace(/^(-?)0+(?=\d)/, '$1')],
-  () => ['decimal', 'decimal', [['pattern', '[\\-]?[0-9]{1,11}\\.[0-9]{2}']], ({ random }) => `${random.chance(0.2) ? '-' : ''}${between(random, 0, 99_999)}.${digits(random, 2)}`],
-  () => ['decimal', 'decimal', [['minInclusive', '-100'], ['maxExclusive', '1000.5']], ({ random }) => decimal(random, 2, 2)],
-  () => ['double', 'decimal', [['pattern', '\\d+(\\.\\d{1,6})?']], ({ random }) => `${digits(random, between(random, 1, 17))}.${digits(random, between(random, 1, 6))}`],
-  () => ['float', 'float', [['pattern', '\\d{1,3}\\.\\d{2}']], ({ random }) => `${random.below(1000)}.${digits(random, 2)}`],
-  () => ['integer', 'decimal', [['pattern', '0\\d{3}']], ({ random }) => `0${digits(random, 3)}`],
-  () => ['int', 'decimal', [['minInclusive', '-5'], ['maxInclusive', '300']], ({ random }) => String(between(random, -5, 300))],
-  () => ['nonNegativeInteger', 'decimal', [['totalDigits', '3']], ({ random }) => String(random.below(1000))],
-  () => ['boolean', 'boolean', [['pattern', '0|1']], from('0', '1')],
-  () => ['boolean', 'boolean', [['pattern', 'true|false']], from('true', 'false')],
-  () => ['dateTime', 'dateTime', [['pattern', '.*Z']], ({ random }) => `${day(random)}T${clock(random)}Z`],
-  () => ['dateTime', 'dateTime', [['pattern', '[^.]*\\.\\d{3}([+\\-].*)?']], ({ random }) => `${day(random)}T10:20:${padded(random.below(60), 2)}.${digits(random, 3)}${random.pick(['', '+01:00'])}`],
-  () => ['time', 'time', [['pattern', '\\d\\d:\\d\\d:00']], ({ random }) => `${padded(random.below(24), 2)}:30:00`],
-  () => ['date', 'date', [['pattern', '.{10}'], ['minInclusive', '2000-01-01']], ({ random }) => `20${digits(random, 2)}-0${between(random, 1, 9)}-1${random.below(10)}`],
-  (one) => {
-    const codes = ['red', 'dark green', 'B', '10', '010', 'x&y'].filter(() => one.chance(0.6));
-    return ['string', 'text', ['on', ...codes].map((code) => ['enumeration', code]), from('on', ...codes)];
-  },
-];
+const restrictions: readonly ((random: Random) => readonly [string, Primitive, [string, string][], Make])[] =
+  [
+    () => ['string', 'text', [['pattern', '[A-Z]{2}\\d{3}']], ({ random }) => `AB${digits(random, 3)}`],
+    () => ['string', 'text', [['pattern', '\\d{4}']], ({ random }) => digits(random, 4)],
+    () => ['string', 'text', [['length', '3']], ({ random }) => phrase(random, 3, 3)],
+    () => [
+      'string',
+      'text',
+      [
+        ['minLength', '0'],
+        ['maxLength', '8'],
+      ],
+      ({ random }) => phrase(random, 0, 8),
+    ],
+    () => ['string', 'text', [['whiteSpace', 'collapse']], collapsed(1, 5)],
+    () => ['token', 'text', [['maxLength', '12']], collapsed(0, 12)],
+    () => ['decimal', 'decimal', [['fractionDigits', '2']], ({ random }) => decimal(random, 6, 2)],
+    () => [
+      'decimal',
+      'decimal',
+      [
+        ['totalDigits', '7'],
+        ['fractionDigits', '3'],
+      ],
+      ({ random }) => decimal(random, 4, 3).replace(/^(-?)0+(?=\d)/, '$1'),
+    ],
+    () => [
+      'decimal',
+      'decimal',
+      [['pattern', '[\\-]?[0-9]{1,11}\\.[0-9]{2}']],
+      ({ random }) => `${random.chance(0.2) ? '-' : ''}${between(random, 0, 99_999)}.${digits(random, 2)}`,
+    ],
+    () => [
+      'decimal',
+      'decimal',
+      [
+        ['minInclusive', '-100'],
+        ['maxExclusive', '1000.5'],
+      ],
+      ({ random }) => decimal(random, 2, 2),
+    ],
+    () => [
+      'double',
+      'decimal',
+      [['pattern', '\\d+(\\.\\d{1,6})?']],
+      ({ random }) => `${digits(random, between(random, 1, 17))}.${digits(random, between(random, 1, 6))}`,
+    ],
+    () => [
+      'float',
+      'float',
+      [['pattern', '\\d{1,3}\\.\\d{2}']],
+      ({ random }) => `${random.below(1000)}.${digits(random, 2)}`,
+    ],
+    () => ['integer', 'decimal', [['pattern', '0\\d{3}']], ({ random }) => `0${digits(random, 3)}`],
+    () => [
+      'int',
+      'decimal',
+      [
+        ['minInclusive', '-5'],
+        ['maxInclusive', '300'],
+      ],
+      ({ random }) => String(between(random, -5, 300)),
+    ],
+    () => [
+      'nonNegativeInteger',
+      'decimal',
+      [['totalDigits', '3']],
+      ({ random }) => String(random.below(1000)),
+    ],
+    () => ['boolean', 'boolean', [['pattern', '0|1']], from('0', '1')],
+    () => ['boolean', 'boolean', [['pattern', 'true|false']], from('true', 'false')],
+    () => ['dateTime', 'dateTime', [['pattern', '.*Z']], ({ random }) => `${day(random)}T${clock(random)}Z`],
+    () => [
+      'dateTime',
+      'dateTime',
+      [['pattern', '[^.]*\\.\\d{3}([+\\-].*)?']],
+      ({ random }) =>
+        `${day(random)}T10:20:${padded(random.below(60), 2)}.${digits(random, 3)}${random.pick(['', '+01:00'])}`,
+    ],
+    () => [
+      'time',
+      'time',
+      [['pattern', '\\d\\d:\\d\\d:00']],
+      ({ random }) => `${padded(random.below(24), 2)}:30:00`,
+    ],
+    () => [
+      'date',
+      'date',
+      [
+        ['pattern', '.{10}'],
+        ['minInclusive', '2000-01-01'],
+      ],
+      ({ random }) => `20${digits(random, 2)}-0${between(random, 1, 9)}-1${random.below(10)}`,
+    ],
+    (one) => {
+      const codes = ['red', 'dark green', 'B', '10', '010', 'x&y'].filter(() => one.chance(0.6));
+      return ['string', 'text', ['on', ...codes].map((code) => ['enumeration', code]), from('on', ...codes)];
+    },
+  ];
 
 /** A type of XSD itself, a named one, or a new anonymous one; `accepts` sees the name of the built-in type. */
 export function anySimple(random: Random, named: readonly Simple[]): Simple {
@@ -154,7 +253,9 @@ export function newSimple(random: Random, named: readonly Simple[], name: Name |
   const shape = random.below(10);
   if (shape === 0) return listOf(random, named, name);
   if (shape === 1) return unionOf(random, named, name);
-  const bases = named.filter((type) => type.item === null && type.members.length === 0 && type.primitive !== 'QName');
+  const bases = named.filter(
+    (type) => type.item === null && type.members.length === 0 && type.primitive !== 'QName',
+  );
   if (shape === 2 && bases.length > 0) return enumerated(random, random.pick(bases), name);
   const [base, primitive, facets, make] = random.pick(restrictions)(random);
   const type = builtIn(base, primitive, make);
@@ -171,19 +272,33 @@ function enumerated(random: Random, base: Simple, name: Name | null): Simple {
   return { ...base, name, builtIn: null, base, facets, ...(isPlain ? { make: from(...values) } : {}) };
 }
 
-const itemNames = new Set(['int', 'decimal', 'NMTOKEN', 'date', 'boolean', 'double', 'QName', 'dateTime', 'unsignedByte']);
+const itemNames = new Set([
+  'int',
+  'decimal',
+  'NMTOKEN',
+  'date',
+  'boolean',
+  'double',
+  'QName',
+  'dateTime',
+  'unsignedByte',
+]);
 
 function listOf(random: Random, named: readonly Simple[], name: Name | null): Simple {
-  const usable = named.filter((type) => itemNames.has(type.base?.builtIn ?? '') && type.primitive !== 'QName');
-  const item = usable.length > 0 && random.chance(0.4) ? random.pick(usable) : builtInOf(random, (one) => itemNames.has(one));
+  const usable = named.filter(
+    (type) => itemNames.has(type.base?.builtIn ?? '') && type.primitive !== 'QName',
+  );
+  const item =
+    usable.length > 0 && random.chance(0.4)
+      ? random.pick(usable)
+      : builtInOf(random, (one) => itemNames.has(one));
   const make: Make = (context) =>
     Array.from({ length: context.random.pick([0, 1, 2, 3]) }, () => item.make(context)).join(' ');
   return { ...builtIn('', item.primitive, make), name, builtIn: null, item, space: 'collapse' };
 }
 
 function unionOf(random: Random, named: readonly Simple[], name: Name | null): Simple {
-  const fits = (type: Simple): boolean => type.item === null && type.space === 'collapse' && type.primitive !== 'QName';
-  const usable = named.filter((type) => fits(type) && type.members.length === 0);
+  const usable = named.filter((type) => mayBeMember(type));
   const members = [1, 2].map(() =>
     usable.length > 0 && random.chance(0.4)
       ? random.pick(usable)
@@ -193,4 +308,8 @@ function unionOf(random: Random, named: readonly Simple[], name: Name | null): S
   const [first, other] = members.map(({ primitive }) => primitive);
   const primitive = first === other ? first! : 'text';
   return { ...builtIn('', primitive, make), name, builtIn: null, members, space: 'collapse' };
+}
+
+function mayBeMember({ item, members, space, primitive }: Simple): boolean {
+  return item === null && members.length === 0 && space === 'collapse' && primitive !== 'QName';
 }

@@ -41,7 +41,9 @@ class FileWriter {
     const up = path.includes('/') ? '../' : '';
     const namespaces = Object.fromEntries(
       files
-        .filter((file) => file.target !== '' && file.target !== xmlUri && !(chameleon && file.target === target))
+        .filter(
+          (file) => file.target !== '' && file.target !== xmlUri && !(chameleon && file.target === target),
+        )
         .map((file) => [`xmlns:${this.#prefix(file.target)}`, file.target]),
     );
     const redefined = files.flatMap((file) => this.#redefinitions(file));
@@ -57,7 +59,11 @@ class FileWriter {
       ...this.#file.simples.map((type) => this.#simple(type)),
       ...this.#file.attributes.map((attribute) => this.#attribute(attribute, true)),
       ...this.#file.attributeGroups.map(({ name, attributes }) =>
-        tag('attributeGroup', { name: name.local }, attributes.map((one) => this.#attribute(one, false)).join('')),
+        tag(
+          'attributeGroup',
+          { name: name.local },
+          attributes.map((one) => this.#attribute(one, false)).join(''),
+        ),
       ),
       ...this.#file.groups.map(({ name, particle }) =>
         tag('group', { name: name.local }, this.#particle(particle)),
@@ -88,7 +94,11 @@ class FileWriter {
       const extension = tag('extension', { base: this.#ref(type.name!) }, body);
       const mixed = type.mixed ? 'true' : null;
       const abstract = type.abstract ? 'true' : null;
-      return tag('complexType', { name: type.name!.local, abstract }, tag('complexContent', { mixed }, extension));
+      return tag(
+        'complexType',
+        { name: type.name!.local, abstract },
+        tag('complexContent', { mixed }, extension),
+      );
     });
     return tag('redefine', { schemaLocation: file.path }, types.join(''));
   }
@@ -188,7 +198,14 @@ class FileWriter {
     const form = isDeclaration ? null : this.#form(name, this.#file.attributesQualified);
     if (use === 'prohibited') return tag('attribute', { name: name.local, form, use });
     const ref = this.#typeRef(type);
-    const given = { name: name.local, type: ref, form, use: written, default: attribute.default, fixed: attribute.fixed };
+    const given = {
+      name: name.local,
+      type: ref,
+      form,
+      use: written,
+      default: attribute.default,
+      fixed: attribute.fixed,
+    };
     return tag('attribute', given, ref === null ? this.#simple(type) : '');
   }
 

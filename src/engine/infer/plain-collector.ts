@@ -26,7 +26,12 @@ import {
   type Frame,
   type PathNode,
 } from './path-tree.ts';
-import { isOtherAttribute, noDeclaredPlaces, type DeclaredPlace, type DeclaredPlaces } from './declared-places.ts';
+import {
+  isOtherAttribute,
+  noDeclaredPlaces,
+  type DeclaredPlace,
+  type DeclaredPlaces,
+} from './declared-places.ts';
 import { noteOrder } from './sibling-order.ts';
 import { emptyStatistics, type DocumentStatistics } from './statistics.ts';
 import { ValueCollector } from './values/collector.ts';

@@ -112,7 +112,14 @@ class MappingListing {
     this.#lines = own.lines;
     if (edge.head !== undefined) {
       const head = this.#plan.nodes[edge.head.node]!;
-      this.#add(head, { xpath, nodeType: 'element', edge, said, column: null, sourceType: this.#typeName(head) });
+      this.#add(head, {
+        xpath,
+        nodeType: 'element',
+        edge,
+        said,
+        column: null,
+        sourceType: this.#typeName(head),
+      });
     }
     if (node.opensRow || node.presenceColumn >= 0) {
       const column = node.opensRow ? null : node.presenceColumn;

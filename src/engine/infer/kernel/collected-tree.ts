@@ -1,6 +1,11 @@
 /** The tree of paths in the memory of src/engine/infer/kernel/collect.as: made known to it step by step, and given back as src/engine/infer/path-tree.ts has it. */
 import { knownChild, newFrame, newPathNode, pathParent, type Frame, type PathNode } from '../path-tree.ts';
-import { isOtherAttribute, notInSchema, type DeclaredPlace, type DeclaredPlaces } from '../declared-places.ts';
+import {
+  isOtherAttribute,
+  notInSchema,
+  type DeclaredPlace,
+  type DeclaredPlaces,
+} from '../declared-places.ts';
 import { isLess, sketchSize } from '../statistics.ts';
 import { ALL_CLASSES } from '../values/classes.ts';
 import { ValueCollector } from '../values/collector.ts';

@@ -93,7 +93,8 @@ export function createReferenceResolver(
       const { redefined, redefinedBy } = at.document;
       const meansRedefined = space !== 'type' || at.node === redefinedBy;
       const declaration =
-        (meansRedefined ? redefined?.get(`${space} ${key}`) : undefined) ?? symbols.findDeclaration(space, key);
+        (meansRedefined ? redefined?.get(`${space} ${key}`) : undefined) ??
+        symbols.findDeclaration(space, key);
       if (declaration === undefined) {
         reportMissing(space, name, at);
         return { component: null, name };

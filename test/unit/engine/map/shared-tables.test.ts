@@ -348,49 +348,57 @@ describe('a table that would only stand between others', () => {
   });
 });
 
+const namesake = (content: string): string =>
+  `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:a" xmlns="urn:a"><xs:element name="all"><xs:complexType>${sequence(content)}</xs:complexType></xs:element>
+  <xs:element name="part" type="Part"/><xs:complexType name="Part"><xs:attribute name="n"/></xs:complexType></xs:schema>`;
+
 describe('elements of one local name in two namespaces', () => {
   const own = '<xs:element name="part" type="Part" maxOccurs="9"/>';
   const ref = '<xs:element ref="part" minOccurs="0" maxOccurs="9"/>';
-  const set = (content: string): string =>
-    `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:a" xmlns="urn:a"><xs:element name="all"><xs:complexType>${sequence(content)}</xs:complexType></xs:element>
-    <xs:element name="part" type="Part"/><xs:complexType name="Part"><xs:attribute name="n"/></xs:complexType></xs:schema>`;
   const document = '<a:all xmlns:a="urn:a"><part n="1"/><part n="2"/><a:part n="3"/></a:all>';
   const roles = (model: RelationalModel) =>
     shred(model, [document]).rows['part']!.map(({ n, role }) => [n, role]);
 
   it('have roles that tell them apart, in every version', async () => {
-    const both = modelOf(compiled(set(own + ref)), 3);
+    const both = modelOf(compiled(namesake(own + ref)), 3);
     expect(roles(both)).toEqual([
       ['1', '{}part'],
       ['2', '{}part'],
       ['3', 'part'],
     ]);
-    const first = modelOf(compiled(set(`${own}<xs:element name="other" type="Part" maxOccurs="9"/>`)), 3);
-    const later = next(set(`${own}<xs:element name="other" type="Part" minOccurs="0" maxOccurs="9"/>${ref}`), first);
+    const first = modelOf(
+      compiled(namesake(`${own}<xs:element name="other" type="Part" maxOccurs="9"/>`)),
+      3,
+    );
+    const later = next(
+      namesake(`${own}<xs:element name="other" type="Part" minOccurs="0" maxOccurs="9"/>${ref}`),
+      first,
+    );
     expect(roles(later)).toEqual([
       ['1', 'part'],
       ['2', 'part'],
       ['3', 'part (2)'],
     ]);
-    for (const model of [both, later, next(set(own + ref), later)]) {
+    for (const model of [both, later, next(namesake(own + ref), later)]) {
       const [written] = await roundTrip(model, [document]);
       expect(compareXml(document, written!)).toEqual([]);
     }
   });
 });
 
+const folded = (more: string, inner = ''): Parameters<typeof compiled>[0] =>
+  xs(`<xs:element name="r"><xs:complexType>${sequence(`<xs:element name="o" type="O" maxOccurs="9"/>${more}`)}</xs:complexType></xs:element>
+  <xs:complexType name="O">${sequence('<xs:element name="k" type="xs:int"/><xs:element name="b" type="T" minOccurs="0"/>')}</xs:complexType>
+  <xs:complexType name="T">${sequence(`<xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:int" minOccurs="0" maxOccurs="9"/>${inner}`)}</xs:complexType>`);
+
 describe('a child that a version reads in the row of its parent', () => {
-  const set = (more: string, inner = ''): Parameters<typeof compiled>[0] =>
-    xs(`<xs:element name="r"><xs:complexType>${sequence(`<xs:element name="o" type="O" maxOccurs="9"/>${more}`)}</xs:complexType></xs:element>
-    <xs:complexType name="O">${sequence('<xs:element name="k" type="xs:int"/><xs:element name="b" type="T" minOccurs="0"/>')}</xs:complexType>
-    <xs:complexType name="T">${sequence(`<xs:element name="x" type="xs:int"/><xs:element name="y" type="xs:int" minOccurs="0" maxOccurs="9"/>${inner}`)}</xs:complexType>`);
   const document = '<r><o><k>1</k><b><x>2</x><y>3</y><y>4</y></b></o></r>';
-  const first = modelOf(compiled(set('')), 3);
+  const first = modelOf(compiled(folded('')), 3);
 
   it.each([
-    ['is used at one more place', set('<xs:element name="z" type="T" minOccurs="0" maxOccurs="9"/>')],
-    ['holds itself', set('', '<xs:element name="t" type="T" minOccurs="0" maxOccurs="9"/>')],
-    ['holds what holds it', set('', '<xs:element name="o" type="O" minOccurs="0"/>')],
+    ['is used at one more place', folded('<xs:element name="z" type="T" minOccurs="0" maxOccurs="9"/>')],
+    ['holds itself', folded('', '<xs:element name="t" type="T" minOccurs="0" maxOccurs="9"/>')],
+    ['holds what holds it', folded('', '<xs:element name="o" type="O" minOccurs="0"/>')],
   ])('stays there when its type %s', async (_, xsd) => {
     const later = next(xsd, first);
     const [before, after] = [first, later].map((model) => shred(model, [document]).rows);
