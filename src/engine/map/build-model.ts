@@ -175,15 +175,14 @@ function drawnAfter(
   }
   const after = versionAfter(source, previous, options, keepsTables);
   const first = after({ ...options, apart: earlier });
-  const unfolded = keepsTables ? unfoldedPlaces(first.drawing, first.history) : [];
-  const foldedTables = unfolded.length === 0 ? folds : new Set([...folds, ...unfolded]);
-  const how = { ...options, foldedTables, apart: earlier };
-  const { drawing, history } = unfolded.length === 0 ? first : after(how);
+  const keptFolds = new Set(keepsTables ? unfoldedPlaces(first.drawing, first.history) : []);
+  const how = { ...options, keptFolds, apart: earlier };
+  const { drawing, history } = keptFolds.size === 0 ? first : after(how);
   // what has a table for all of its places keeps it
   const crowded = crowdedLeaves(drawing, source).filter((path) => !history.rows.has(path));
-  if (crowded.length === 0) return { drawing, history, apart: earlier, folds: foldedTables };
+  if (crowded.length === 0) return { drawing, history, apart: earlier, folds };
   const apart = new Set([...earlier, ...crowded]);
-  return { ...after({ ...how, apart }), apart, folds: foldedTables };
+  return { ...after({ ...how, apart }), apart, folds };
 }
 
 /** Draws the version that comes after `previous`. `keepsTables`: rows lie in tables of that, and what has the same path goes on there. */

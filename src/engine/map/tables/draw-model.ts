@@ -52,6 +52,8 @@ export interface DrawingOptions {
   readonly foldedPlaces?: ReadonlySet<string> | null;
   /** places whose tables would only stand between others: they are folded, too; default: none */
   readonly foldedTables?: ReadonlySet<string>;
+  /** places that the last version read in the row above, whatever their types hold now; default: none */
+  readonly keptFolds?: ReadonlySet<string>;
   /** shared tables, by the first of their paths, of which each place where rows repeat has one of its own; default: none */
   readonly apart?: ReadonlySet<string>;
   /** names of types as declared; default: found out for this drawing */
@@ -100,6 +102,7 @@ class ModelDrawing implements DrawingContext {
       valueTypes,
       foldedPlaces = new Set(),
       foldedTables = new Set(),
+      keptFolds = new Set(),
       heldKeys = () => null,
       earlier = noEarlierTables,
       apart = new Set(),
@@ -129,7 +132,8 @@ class ModelDrawing implements DrawingContext {
       declared: this.declared,
       met: met === undefined || foldedPlaces === null ? null : new MetChildren(model, met.statistics),
       folded: {
-        places: new Set([...(foldedPlaces ?? []), ...foldedTables]),
+        places: new Set([...(foldedPlaces ?? []), ...foldedTables, ...keptFolds]),
+        kept: keptFolds,
         placeOf: (type, { element }) => this.#placeOf(type, model.elements[element]!.name),
       },
     });

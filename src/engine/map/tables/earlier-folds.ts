@@ -7,6 +7,8 @@ import { endlessTypes, type TypeGraph } from './type-graph.ts';
 export interface FoldedPlaces {
   /** as `placeOf` gives them */
   readonly places: ReadonlySet<string>;
+  /** those among them that rows of the last version surely have columns for */
+  readonly kept: ReadonlySet<string>;
   /** one for the child of a type, the same in every version */
   readonly placeOf: (type: number, child: SourceChild) => string;
 }
@@ -16,6 +18,7 @@ export class EarlierFolds {
   readonly #graph: TypeGraph;
   readonly #folded: FoldedPlaces;
   #endless: Uint8Array | null = null;
+  #endlessInRows: Uint8Array | null = null;
   /** by type: the elements of its children that are read in its row */
   readonly #ofTypes = new Map<number, ReadonlySet<number>>();
 
@@ -28,11 +31,20 @@ export class EarlierFolds {
   /** `childTypes`: all that the child may be of. */
   has(type: number, child: SourceChild, childTypes: readonly number[]): boolean {
     if (this.#folded.places.size === 0 || !this.#of(type).has(child.element)) return false;
-    // a child that holds itself in its own row would have no end
-    const isFolded = (inner: number, { element, maxOccurs }: SourceChild): boolean =>
-      maxOccurs === 1 && this.#of(inner).has(element);
-    const endless = (this.#endless ??= endlessTypes(this.#model, this.#graph, isFolded));
+    // what can hold itself would have no end
+    const endless = this.#folded.kept.has(this.#folded.placeOf(type, child))
+      ? (this.#endlessInRows ??= this.#findEndlessInRows())
+      : (this.#endless ??= endlessTypes(this.#model, this.#graph));
     return childTypes.every((inner) => endless[inner] === 0);
+  }
+
+  /** Types that would hold themselves in one row. */
+  #findEndlessInRows(): Uint8Array {
+    return endlessTypes(
+      this.#model,
+      this.#graph,
+      (type, { element, maxOccurs }) => maxOccurs === 1 && this.#of(type).has(element),
+    );
   }
 
   #of(type: number): ReadonlySet<number> {

@@ -71,11 +71,11 @@ export function isLoneWrapper({ types, elements, inferred }: SourceModel, parent
   );
 }
 
-/** Per type: 1 if it can hold itself by children that are `folded`. */
+/** Per type: 1 if it can hold itself by children that are `folded`; default: that stand at most once. */
 export function endlessTypes(
   model: SourceModel,
   { reachable, childTypes }: TypeGraph,
-  folded: (type: number, child: SourceChild) => boolean,
+  folded = (_: number, { maxOccurs }: SourceChild): boolean => maxOccurs !== null && maxOccurs <= 1,
 ): Uint8Array {
   const known: (readonly number[] | undefined)[] = [];
   const following = (type: number): readonly number[] =>
