@@ -45,7 +45,8 @@ export function sharedPlaces(
 
 /**
  * The tables that the next version goes on with. `plain`: that version as it would be drawn without them; `places`: null where no rows lie in
- * them, so that only their names are kept.
+ * them, so that only their names are kept. Then a table that several places share has the name of an earlier one if only one of these places
+ * had a table.
  */
 export function earlierTables(
   plain: Drawing,
@@ -53,7 +54,10 @@ export function earlierTables(
   history: NameHistory,
 ): EarlierTables {
   const hasPath = (path: string): boolean => history.rows.has(path);
-  if (places === null) return { ...noEarlierTables, hasPath };
+  if (places === null) {
+    const ofPlace = (place: string): readonly string[] => (hasPath(place) ? [place] : []);
+    return { ...noEarlierTables, hasPath, continued: continuedTables(plain, ofPlace, true) };
+  }
   const hadTable = (place: string, table: string): boolean =>
     (history.hadRows(place) || places.has(place)) && !history.hadColumns(table, place);
   const hadTextTable = (place: string, table: string): boolean =>
@@ -69,7 +73,8 @@ export function earlierTables(
   };
   const ofType = (paths: readonly string[]): string | undefined =>
     paths.find((path) => history.hadRows(path));
-  return { hasPath, hadTable, hadTextTable, ofPlace, ofType, continued: continuedTables(plain, ofPlace) };
+  const continued = continuedTables(plain, ofPlace, false);
+  return { hasPath, hadTable, hadTextTable, ofPlace, ofType, continued };
 }
 
 function stepsAbove(path: string): string[] {
@@ -81,11 +86,12 @@ function stepsAbove(path: string): string[] {
 
 /**
  * By identity: of a table that several places share now, the path of the earlier table that it goes on with, which is that of its type, or of
- * the first place that had one. Places that had others keep those.
+ * the first place that had one. Places that had others keep those. `unlessSeveral`: a table goes on with none if its places had several.
  */
 function continuedTables(
   { tables }: Drawing,
   ofPlace: EarlierTables['ofPlace'],
+  unlessSeveral: boolean,
 ): ReadonlyMap<string, string> {
   const continued = new Map<string, string>();
   const taken = new Set<string>();
@@ -102,12 +108,15 @@ function continuedTables(
   };
   const isFree = (path: string): boolean => !taken.has(path);
   const firstOf = (places: TableDraft['places']): string | undefined => {
+    const found = new Set<string>();
     for (const origin of places) {
       const place = 'under' in origin ? placeUnder(origin) : origin.declared[0];
       const path = place == null ? undefined : ofPlace(place).find(isFree);
-      if (path !== undefined) return path;
+      if (path === undefined) continue;
+      if (!unlessSeveral) return path;
+      found.add(path);
     }
-    return undefined;
+    return found.size === 1 ? [...found][0] : undefined;
   };
   const placeUnder = ({ under, steps }: { under: TableDraft; steps: string }): string | null => {
     const above = pathOf(under);

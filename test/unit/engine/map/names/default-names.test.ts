@@ -63,4 +63,28 @@ describe('names of a default', () => {
     const slim = withoutNamesOf({ ...standard, formerTables: [gone, known] }, standard);
     expect(slim.formerTables).toEqual([gone, known]);
   });
+
+  it('stay where documents also start with an element that stands in others', () => {
+    const nested = compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+        <xs:element name="book"><xs:complexType><xs:sequence><xs:element ref="chapter" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
+        <xs:element name="chapter"><xs:complexType><xs:sequence><xs:element name="note" type="xs:string" maxOccurs="9"/></xs:sequence><xs:attribute name="no" type="xs:int"/></xs:complexType></xs:element>
+      </xs:schema>`,
+    );
+    const first = modelOf(nested, 3);
+    const statistics = statisticsOf([
+      '<book><chapter no="1"><note>a</note></chapter></book>',
+      '<chapter no="2"><note>b</note></chapter>',
+    ]);
+    const names = (previous?: RelationalModel): string[] =>
+      buildRelationalModel(pruneSourceModel(nested, statistics), {
+        mapLevel: 3,
+        roots: ['book', 'chapter'].map((localName) => ({ namespaceUri: '', localName })),
+        ...(previous === undefined ? {} : { previous, keepSplits: false }),
+        met: { statistics, declared: nested },
+      }).tables.map(({ name }) => name);
+    const tables = first.tables.map(({ name }) => name);
+    expect(tables).toEqual(['book', 'chapter', 'note']);
+    expect(names(first).toSorted()).toEqual(tables);
+  });
 });
