@@ -31,8 +31,8 @@ export function sharedPlaces(
   // of several, what the last version had is the place's
   for (const isFormer of [false, true])
     for (const [table, { columns }] of history.tablesWithRows())
-      for (const [text, { former, roles = [] }] of columns) {
-        if (former !== isFormer) continue;
+      for (const [text, { former, hadNoRows, roles = [] }] of columns) {
+        if (former !== isFormer || hadNoRows === true) continue;
         const use = text.includes('_key ') ? readUse(text) : null;
         if (use === null || use.leadsTo === null) continue;
         if (use.role === 'child_key') add(use.path, use.leadsTo);

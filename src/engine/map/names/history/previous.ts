@@ -142,7 +142,7 @@ export class NameHistory {
       for (const [at, column] of columns.entries()) {
         const use = uses[at]!;
         const part = rows.part(name);
-        rows.add(part, column.name, use, true);
+        rows.add(part, column.name, use, true, hadNoRows === true ? { hadNoRows } : {});
         rows.widen(part, use.startsWith('count ') ? 0 : columnBytes(roleOf(use)));
       }
     }
@@ -223,7 +223,7 @@ export class NameHistory {
       if (column.role === 'row_key' && column.references !== null) continue;
       const use = meanings.columnUse(table, column);
       const roles = column.roles?.map((role) => meanings.translate(`/${role}`).slice(1));
-      rows.add(part, column.name, use, false, column.type, roles);
+      rows.add(part, column.name, use, false, { type: column.type, roles });
       if (column.listNames !== undefined) rows.add(part, column.listNames.count, listCountUse(use), false);
     }
   }

@@ -11,6 +11,8 @@ export interface HistoricColumn {
   readonly part: number;
   /** an earlier version had it, the last one not */
   readonly former: boolean;
+  /** the column was in no table that had rows: only its name is taken (`FormerTable.hadNoRows`) */
+  readonly hadNoRows?: true;
 }
 
 interface RowPart {
@@ -70,15 +72,13 @@ export class RowHistory {
     name: string,
     use: string,
     former: boolean,
-    type?: ColumnType,
-    roles?: readonly string[],
+    details: Pick<HistoricColumn, 'type' | 'roles' | 'hadNoRows'> = {},
   ): void {
     this.#read();
     this.#parts[part]!.columns.set(name, use);
     const lower = name.toLowerCase();
     if (!this.#meanings.has(lower)) this.#meanings.set(lower, use);
-    if (!this.#columns.has(use))
-      this.#columns.set(use, { name, part, former, roles, ...(type === undefined ? {} : { type }) });
+    if (!this.#columns.has(use)) this.#columns.set(use, { name, part, former, ...details });
   }
 
   widen(part: number, bytes: number): void {

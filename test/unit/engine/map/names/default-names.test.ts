@@ -87,4 +87,35 @@ describe('names of a default', () => {
     expect(tables).toEqual(['book', 'chapter', 'note']);
     expect(names(first).toSorted()).toEqual(tables);
   });
+
+  it('make no table in a later version where a pruned one has the children in the row above', () => {
+    const wrapped = compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
+        <xs:complexType name="Notes"><xs:sequence><xs:element name="note" maxOccurs="unbounded"><xs:complexType><xs:sequence>
+          <xs:element name="text" type="xs:string"/><xs:element ref="line" minOccurs="0"/></xs:sequence></xs:complexType></xs:element></xs:sequence><xs:attribute name="lang"/></xs:complexType>
+        <xs:element name="order"><xs:complexType><xs:sequence><xs:element name="notes" type="Notes" minOccurs="0"/><xs:element ref="line" maxOccurs="9"/></xs:sequence></xs:complexType></xs:element>
+        <xs:element name="line"><xs:complexType><xs:sequence><xs:element name="notes" type="Notes" minOccurs="0"/></xs:sequence><xs:attribute name="no"/><xs:attribute name="sku"/></xs:complexType></xs:element>
+      </xs:schema>`,
+    );
+    const first = modelOf(wrapped, 3);
+    expect(first.tables.map(({ name }) => name)).toContain('notes');
+    const pruned = (document: string, previous: RelationalModel, keepSplits: boolean): RelationalModel => {
+      const statistics = statisticsOf([document]);
+      return buildRelationalModel(pruneSourceModel(wrapped, statistics), {
+        mapLevel: 3,
+        roots: [{ namespaceUri: '', localName: 'order' }],
+        previous,
+        keepSplits,
+        met: { statistics, declared: wrapped },
+        keepsDefaultNames: true,
+      });
+    };
+    const short =
+      '<order><notes><note><text>a</text></note></notes><line no="1"><notes><note><text>b</text></note></notes></line></order>';
+    const before = pruned(short, first, false);
+    expect(before.tables.map(({ name }) => name)).not.toContain('notes');
+    const later = short.replace('no="1"', 'no="1" sku="x"');
+    const after = pruned(later, withNamesOf(before, first), true);
+    expect(after.tables.map(({ name }) => name)).toEqual(before.tables.map(({ name }) => name));
+  });
 });
