@@ -143,7 +143,7 @@ export class NameHistory {
         const use = uses[at]!;
         const part = rows.part(name);
         rows.add(part, column.name, use, true, hadNoRows === true ? { hadNoRows } : {});
-        rows.widen(part, use.startsWith('count ') ? 0 : columnBytes(roleOf(use)));
+        if (hadNoRows !== true) rows.widen(part, use.startsWith('count ') ? 0 : columnBytes(roleOf(use)));
       }
     }
   }

@@ -87,12 +87,14 @@ export class RowHistory {
 
   /** A former column goes back where it lay while there is room for all that lay there. */
   previousParts(): PreviousParts {
+    // columns of tables that never had rows take no room
+    const last = this.parts.findLastIndex(({ bytes }) => bytes > 0);
     return {
-      bytes: this.parts.map(({ bytes }) => bytes),
+      bytes: this.parts.slice(0, Math.max(last, 0) + 1).map(({ bytes }) => bytes),
       partOf: (use) => {
         const known = this.columns.get(use);
-        if (known === undefined || (known.former && this.parts[known.part]!.bytes > maxRowBytes))
-          return undefined;
+        if (known === undefined || known.hadNoRows === true) return undefined;
+        if (known.former && this.parts[known.part]!.bytes > maxRowBytes) return undefined;
         return known.part;
       },
     };

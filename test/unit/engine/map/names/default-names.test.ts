@@ -118,4 +118,35 @@ describe('names of a default', () => {
     const after = pruned(later, withNamesOf(before, first), true);
     expect(after.tables.map(({ name }) => name)).toEqual(before.tables.map(({ name }) => name));
   });
+
+  it('take no room: a row of few columns is not split because its default is', () => {
+    const fields = Array.from(
+      { length: 400 },
+      (_, at) => `<xs:element name="field${at}" type="xs:string" minOccurs="0"/>`,
+    );
+    const large = compiled(
+      `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="form"><xs:complexType><xs:sequence>${fields.join('')}</xs:sequence></xs:complexType></xs:element></xs:schema>`,
+    );
+    const first = modelOf(large, 3);
+    expect(first.tables.length).toBeGreaterThan(1);
+    const pruned = (document: string, previous: RelationalModel, keepSplits: boolean): RelationalModel => {
+      const statistics = statisticsOf([document]);
+      const met = { statistics, declared: large };
+      const source = pruneSourceModel(large, statistics);
+      return buildRelationalModel(source, {
+        mapLevel: 3,
+        previous,
+        keepSplits,
+        met,
+        keepsDefaultNames: true,
+      });
+    };
+    const before = pruned('<form><field3>a</field3></form>', first, false);
+    const after = pruned(
+      '<form><field3>a</field3><field5>b</field5><field399>c</field399></form>',
+      withNamesOf(before, first),
+      true,
+    );
+    expect(after.tables.map(({ name }) => name)).toEqual(['form']);
+  });
 });
