@@ -51,6 +51,8 @@ export interface FetchOptions extends BringingOptions {
 export interface FetchedFiles {
   /** of the files and folders that the location leads to, as a path of this machine would */
   readonly paths: string[];
+  /** of the files, those that were fetched by themselves: what lies beside them there was not */
+  readonly alone: readonly string[];
   readonly files: number;
   /** of them, those that stay where they lie */
   readonly left: number;
@@ -157,7 +159,7 @@ async function bring(
       download: (key: string, to: string) => download(found.find((one) => one.key === key) ?? { key }, to),
     };
     const keys = found.map(({ key }) => key);
-    return { ...(await followSchemas(place, keys, directory)), left: 0 };
+    return { ...(await followSchemas(place, keys, directory)), alone: [], left: 0 };
   }
   for (const one of new Set(listed.map(({ name }) => dirname(name))))
     await mkdir(join(directory, one), { recursive: true, mode: 0o700 });
@@ -185,6 +187,7 @@ async function bring(
   const matches = [...new Set(listed.map(({ matched }) => matched))];
   return {
     paths: matches.map((matched) => join(directory, matched)),
+    alone: listed.filter(({ name, matched }) => name === matched).map(({ name }) => join(directory, name)),
     files: found.length,
     left: left.size,
   };

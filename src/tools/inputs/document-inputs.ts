@@ -26,7 +26,7 @@ export interface DocumentChoice {
   readonly isAmong: boolean;
 }
 
-type Opening = Pick<ToolSession, 'byHand' | 'archiveLimits' | 'log' | 'spool'>;
+type Opening = Pick<ToolSession, 'byHand' | 'archiveLimits' | 'log' | 'spool' | 'fetchedAlone'>;
 
 /**
  * AppError `unprocessable_input`: an XSD is named beside the schema that an option names, or there is nothing but XSDs; `input_not_found`: there is
@@ -48,6 +48,7 @@ export async function openDocuments(
       ...options,
       refused: refusedNotice(session.log),
       spool: session.spool,
+      fetchedAlone: session.fetchedAlone,
       ...(except === undefined ? {} : { except }),
     });
   if (set !== null && isAmong) return openBesideSet(paths, (some) => open(some, { walked }));
@@ -94,12 +95,13 @@ export async function openWatched(
   files: readonly NamedFile[],
   takesXsd: boolean,
 ): Promise<InputSet> {
-  const { log, rejects, archiveLimits, spool } = session;
+  const { log, rejects, archiveLimits, spool, fetchedAlone } = session;
   const list = ({ examples }: InputsSeen): void => {
     for (const { name, why } of examples) rejects.list(name, why);
   };
   const inputs = await openFiles(files, documentTest(takesXsd), archiveLimits, spool, {
     refused: refusedNotice(log),
+    fetchedAlone,
     walked: (seen) => {
       for (const line of passedOverLines(seen)) log(line);
       list(seen);

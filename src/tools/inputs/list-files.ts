@@ -64,6 +64,8 @@ export interface InputOptions {
   readonly walked?: (seen: InputsSeen) => void;
   /** holds some of the files, at their paths */
   readonly spool?: FileSpool;
+  /** by path: the address that a file was fetched from, without what lies beside it there */
+  readonly fetchedAlone?: ReadonlyMap<string, string>;
 }
 
 /**
@@ -98,7 +100,7 @@ export async function openInputs(
   }
   return {
     ...setOf(
-      files,
+      withAddresses(files, options.fetchedAlone),
       {
         test,
         limits,
@@ -125,7 +127,12 @@ export async function openFiles(
   test: MemberTest,
   limits: ArchiveLimits,
   spool: FileSpool,
-  { walked, except, refused }: Pick<InputOptions, 'walked' | 'except' | 'refused'> = {},
+  {
+    walked,
+    except,
+    refused,
+    fetchedAlone,
+  }: Pick<InputOptions, 'walked' | 'except' | 'refused' | 'fetchedAlone'> = {},
 ): Promise<InputSet> {
   const files: ListedFile[] = [];
   for (const { name, path } of named) {
@@ -141,7 +148,8 @@ export async function openFiles(
   const external = new ExternalFiles('refuse', limits, refused);
   const walk: Walk = { test, limits, links: 'refuse', except, external, places: spool.places };
   // of a watch, each has a state of its own
-  const set = setOf(files, walk, [], walked, Math.max(namedExamples, files.length));
+  const listed = withAddresses(files, fetchedAlone);
+  const set = setOf(listed, walk, [], walked, Math.max(namedExamples, files.length));
   return {
     ...set,
     async *members() {
@@ -149,6 +157,17 @@ export async function openFiles(
         yield isFile(member) ? member : { ...member, name: member.path };
     },
   };
+}
+
+function withAddresses(
+  files: readonly ListedFile[],
+  addresses: InputOptions['fetchedAlone'],
+): readonly ListedFile[] {
+  if (addresses === undefined || addresses.size === 0) return files;
+  return files.map((file) => {
+    const address = addresses.get(file.path);
+    return address === undefined ? file : { ...file, address };
+  });
 }
 
 /** No member of an archive: it has its name by itself. */

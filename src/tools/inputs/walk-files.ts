@@ -35,6 +35,8 @@ export interface ListedFile {
   readonly trust: 'look' | 'found' | 'given';
   /** the folder beyond which nothing that the document refers to is read */
   readonly root: string;
+  /** the address that it was fetched from, without what lies beside it there */
+  readonly address?: string;
   /** why it is passed over; null: it is not; undefined: nobody has looked yet */
   passedOver?: string | null;
   /** null: it is none; undefined: nobody has looked yet */
@@ -143,7 +145,7 @@ async function* membersOf(
         diskBytes: file.bytes,
         source: { file: elsewhere.file, member: 0, packed: false, direct: true, elsewhere },
         chunks: (fleeting) => small.spooledChunks(file.path, elsewhere, fleeting),
-        external: external.ofFile(file.path, file.root),
+        external: external.ofFile(file),
         ...(elsewhere.start === undefined ? {} : { start: elsewhere.start }),
         ...(elsewhere.encoding === undefined ? {} : { encoding: elsewhere.encoding }),
         ...(elsewhere.carried === undefined ? {} : { carried: elsewhere.carried }),
@@ -162,7 +164,7 @@ async function* membersOf(
         path,
         diskBytes: bytes,
         source: { file: path, member: 0, packed: false, direct: true, root: file.root },
-        external: external.ofFile(path, file.root),
+        external: external.ofFile(file),
         chunks: (fleeting) => (fleeting === undefined ? inputFileChunks(path, links) : small.chunks(file)),
         parts: {
           bytes: (range) => fleetingFileChunks(path, links, range),
@@ -175,7 +177,7 @@ async function* membersOf(
         path,
         diskBytes: bytes,
         source: { file: path, member: 0, packed: true, direct: true, root: file.root },
-        external: external.ofFile(path, file.root),
+        external: external.ofFile(file),
         chunks: () => gunzipped(inputFileChunks(path, links), name, limits),
       };
     } else {

@@ -36,7 +36,7 @@ export async function fetchRemote(
   const access = await accessFor(session, location);
   // executors of Spark read documents themselves
   const leaves = spools === 'documents' && session.request.engine === 'spark';
-  const { paths, files, left } = await fetchLocation(location, {
+  const { paths, alone, files, left } = await fetchLocation(location, {
     check: checksOf(session),
     access,
     directory: localFolder(session, folder),
@@ -54,6 +54,7 @@ export async function fetchRemote(
     spool: spools === undefined ? null : session.spool,
     ...(leaves ? { leaves: text } : {}),
   });
+  for (const path of alone) session.fetchedAlone.set(path, text);
   const seconds = (performance.now() - begun) / 1000;
   if (left > 0) session.log(`${text}: ${counted(left, 'document')}, read where they lie`);
   if (left < files || files === 0)

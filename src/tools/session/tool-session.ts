@@ -58,6 +58,8 @@ export interface ToolSession {
   readonly archiveLimits: ArchiveLimits;
   /** small documents that were fetched */
   readonly spool: FileSpool;
+  /** by path: the address that a file was fetched from, without what lies beside it there */
+  readonly fetchedAlone: Map<string, string>;
   readonly kernels: TokenizerKernels;
   /** what is known by now, for the summary */
   readonly soFar: RunSoFar;
@@ -313,6 +315,7 @@ function session(
     steps: soFar.steps,
     archiveLimits: archiveLimitsOf(home.config.limits),
     spool,
+    fetchedAlone: new Map(),
     rejects: createRejects(log, createRootAdvice(catalog, parts.idOrg)),
     credential,
     mask,

@@ -15,6 +15,7 @@ import { namedFiles } from '../document-names.ts';
 import { folderOf, isAbsent, leadsOut, PartResolver, type OnRefused, type PartPlace } from './references.ts';
 import { keyOfSource, oneByOne, type DocumentBytes } from '../members.ts';
 import { openSmallFile, type Links } from '../open-file.ts';
+import type { ListedFile } from '../walk-files.ts';
 
 /** of one part; the tokenizer limits all of them together */
 const mostBytes = 64 * 1024 * 1024;
@@ -43,8 +44,8 @@ export class ExternalFiles {
     return this.#read.has(key);
   }
 
-  /** Of a document that is a file: `root` is the folder that nothing beyond is read of. */
-  ofFile(path: string, root: string): ExternalParts {
+  /** Of a document that is a file. */
+  ofFile({ path, root, address }: Pick<ListedFile, 'path' | 'root' | 'address'>): ExternalParts {
     const document = relative(root, path).split(sep).join('/');
     return {
       read: (reference) => {
@@ -54,7 +55,7 @@ export class ExternalFiles {
           resolver = new PartResolver(folderPlace(root, this.#links), onRead, this.#onRefused);
           this.#folders.set(root, resolver);
         }
-        return resolver.read(document, reference);
+        return resolver.read(document, reference, address);
       },
     };
   }

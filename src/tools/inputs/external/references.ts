@@ -17,6 +17,11 @@ export type OnRefused = (document: string, name: string, why: string) => void;
 const isElsewhere = 'it lies elsewhere: only what lies in the folder or archive of the input is read';
 export const leadsOut = 'it leads out of the folder or archive of the input, beyond which nothing is read';
 export const isAbsent = 'there is no such file in the folder or archive of the input';
+
+function notFetched(address: string): string {
+  return `only the document was fetched from ${address}, and no file beside it: give a folder or an archive that holds both`;
+}
+
 type Found = Uint8Array | { readonly refused: string };
 
 /** Files of a folder or an archive, by paths within it, which have '/' between their parts. */
@@ -41,14 +46,20 @@ export class PartResolver {
     this.#onRefused = onRefused;
   }
 
-  /** `document`: its path in the place. */
-  read(document: string, reference: ExternalReference): ExternalPart | { readonly refused: string } {
+  /** `document`: its path in the place; `address`: the address that it was fetched from, without what lies beside it there. */
+  read(
+    document: string,
+    reference: ExternalReference,
+    address?: string,
+  ): ExternalPart | { readonly refused: string } {
     const { publicId, systemId, base } = reference;
     const folder = folderOf(base ?? document);
     const key = JSON.stringify([folderOf(document), folder, systemId, publicId]);
     let found = this.#found.get(key);
     if (found === undefined) {
       found = this.#resolve(folderOf(document), folder, reference);
+      if (address !== undefined && 'refused' in found && found.refused === isAbsent)
+        found = { refused: notFetched(address) };
       this.#found.set(key, found);
       if ('refused' in found) this.#onRefused(document, systemId ?? publicId ?? '', found.refused);
     }

@@ -179,6 +179,7 @@ it.each([
     archiveLimits: defaultArchiveLimits,
     log: (line: string) => lines.push(line),
     spool: new FileSpool(join(folder, 'spool')),
+    fetchedAlone: new Map<string, string>(),
   };
   const inputs = await openDocuments(session, [path], { takesXsd: false, set: null, isAmong: false });
   const names: string[] = [];

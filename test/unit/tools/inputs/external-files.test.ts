@@ -134,6 +134,20 @@ describe('a DTD', () => {
     expect(found).toEqual([...ofDocuments, ...ofDocuments]);
   });
 
+  it('of a document that was fetched by itself is not read, and the message says what was fetched', async () => {
+    const path = join(folder, 'in/none.xml');
+    const told: string[] = [];
+    const set = await openInputs([path], documentTest(false), undefined, 'refuse', {
+      refused: (_, name, why) => told.push(`${name}: ${why}`),
+      fetchedAlone: new Map([[path, 's3://lake/in/none.xml']]),
+    });
+    for await (const { external } of set.members())
+      external!.read({ publicId: null, systemId: 'none.dtd', base: null });
+    expect(told).toEqual([
+      'none.dtd: only the document was fetched from s3://lake/in/none.xml, and no file beside it: give a folder or an archive that holds both',
+    ]);
+  });
+
   it.each(['follow', 'refuse'] as const)('in the folder of the input is read; links: %s', async (links) => {
     const found = await read([join(folder, 'in')], links);
     expect(found).toMatchObject(expected);
