@@ -1,7 +1,7 @@
 /** Files of Avro (specification 1.11, "Object Container Files"), by avsc for what is in their blocks: whole, as manifests are small. */
 import { randomBytes } from 'node:crypto';
 import { inflateRawSync, deflateRawSync, zstdDecompressSync } from 'node:zlib';
-import avro, { type Schema, type Type } from 'avsc';
+import avro, { type ForSchemaOptions, type Schema, type Type } from 'avsc';
 import { AppError } from '../../../errors.ts';
 
 /** Whole numbers of 64 bits are bigint. */
@@ -26,10 +26,65 @@ const mostTypes = 64;
 function typeOf(schema: string): Type {
   const known = types.get(schema);
   if (known !== undefined) return known;
-  const made = avro.Type.forSchema(JSON.parse(schema) as Schema, { registry: { long } });
+  const made = avro.Type.forSchema(JSON.parse(schema) as Schema, {
+    registry: { long },
+    typeHook: boundedType as ForSchemaOptions['typeHook'],
+  });
   if (types.size === mostTypes) types.clear();
   types.set(schema, made);
   return made;
+}
+
+/** Bytes that values are read from, one after the other. avsc reads on past their end, and checks the position when a record is complete. */
+interface Tap {
+  readonly buf: Buffer;
+  readonly pos: number;
+  readLong(): number;
+  skipLong(): void;
+  readString(): string;
+}
+
+interface Reading {
+  _read(tap: Tap): unknown;
+}
+
+/** Blocks of arrays and maps may claim any number of items, which avsc would believe: each item has a byte at least. */
+class BoundedArray extends (avro.types.ArrayType as unknown as TypeClass<{ readonly itemsType: Reading }>) {
+  _read(tap: Tap): unknown[] {
+    const items: unknown[] = [];
+    readBlocks(tap, () => items.push(this.itemsType._read(tap)));
+    return items;
+  }
+}
+
+class BoundedMap extends (avro.types.MapType as unknown as TypeClass<{ readonly valuesType: Reading }>) {
+  _read(tap: Tap): Record<string, unknown> {
+    const entries = new Map<string, unknown>();
+    readBlocks(tap, () => entries.set(tap.readString(), this.valuesType._read(tap)));
+    return Object.fromEntries(entries);
+  }
+}
+
+/** Constructors that avsc has, and its typings leave out. */
+type TypeClass<Members> = new (schema: unknown, options: unknown) => Members;
+
+function boundedType(schema: Schema, options: unknown): Type | undefined {
+  const { type } = schema as { readonly type?: unknown };
+  if (type === 'array') return new BoundedArray(schema, options) as unknown as Type;
+  return type === 'map' ? (new BoundedMap(schema, options) as unknown as Type) : undefined;
+}
+
+function readBlocks(tap: Tap, readItem: () => void): void {
+  for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+    // a negative number of items stands before the size of the block
+    if (count < 0) tap.skipLong();
+    for (let left = Math.abs(count); left > 0; left -= 1) {
+      const from = tap.pos;
+      if (left > tap.buf.length - from) throw new Error('it ends too early');
+      readItem();
+      if (tap.pos === from) throw new Error('it has items without a byte');
+    }
+  }
 }
 
 const magic = Buffer.from('Obj\u0001', 'latin1');
