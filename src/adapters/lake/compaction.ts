@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sideTableNames } from '../../engine/model/side-tables.ts';
 import { AppError } from '../../errors.ts';
 import { stagingPrefix } from '../folder/contents/manifest.ts';
-import { finishStep } from './commit/finish-step.ts';
+import { finishStep, type FinishedStep } from './commit/finish-step.ts';
 import { isOwnFile } from './data-files.ts';
 import { formatsOf, mainFormat } from './formats.ts';
 import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
@@ -22,19 +22,26 @@ export const usualMostFiles = 64;
 /** in a commit of a compaction, in place of the installation */
 const compactor = 'compaction';
 
-/** What became of the tables, in words; none where no table has two small files.  AppErrors as of a job. */
+/**
+ * What became of the tables, in words; none where no table has two small files. AppErrors as of a job; `conflict`: some files cannot be read, and
+ * stay as they are; all others are compacted.
+ */
 export async function compactLake(target: LakeTarget): Promise<readonly string[]> {
   const place = await holdPlace(target, false);
   try {
-    return await compactTables(place, null, Infinity);
+    const { changes, left } = await compactTables(place, null, Infinity);
+    if (left.length === 0) return changes;
+    const rest = changes.length === 0 ? [] : ['All others were compacted:', ...changes];
+    throw new AppError('conflict', [...left, ...rest].join('\n'));
   } finally {
     await place.release();
   }
 }
 
 /** After a job. `tables`: names. */
-export function compactSome(place: HeldPlace, tables: ReadonlySet<string>): Promise<readonly string[]> {
-  return compactTables(place, tables, mostBytesOfJob);
+export async function compactSome(place: HeldPlace, tables: ReadonlySet<string>): Promise<readonly string[]> {
+  const { changes, left } = await compactTables(place, tables, mostBytesOfJob);
+  return [...changes, ...left];
 }
 
 /** `tables`: names; null: all. */
@@ -42,11 +49,11 @@ async function compactTables(
   place: HeldPlace,
   tables: ReadonlySet<string> | null,
   mostBytes: number,
-): Promise<readonly string[]> {
+): Promise<Pick<FinishedStep, 'changes' | 'left'>> {
   const manifest = await place.readManifest();
   if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
   const steps = await mergesOf(place, manifest, tables, mostBytes);
-  if (steps.length === 0) return [];
+  if (steps.length === 0) return { changes: [], left: [] };
   const staging = `${stagingPrefix}${compactor}-${randomBytes(4).toString('hex')}`;
   await place.stage(staging);
   const step: LakeStep = {
@@ -67,7 +74,7 @@ async function compactTables(
     await place.discard(staging);
     throw error;
   }
-  return (await finishStep(place, { isRecovery: false })).changes;
+  return finishStep(place, { isRecovery: false });
 }
 
 /** `_loads` last: its version tells those of the others. */

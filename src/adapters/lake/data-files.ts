@@ -103,8 +103,20 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
   let opened: Promise<DuckDb> | null = null;
   const database = (): Promise<DuckDb> =>
     (opened ??= openDuckDb(':memory:', { directory, spill: join(scratch, 'spill'), memoryBytes }).then(
-      inTurn,
+      (duckdb) => inTurn(duckdb, (error) => dataFileFault(error, directory)),
     ));
+  /** Of files that could not be read together: the first one that cannot be read by itself. */
+  const broken = async (error: unknown, paths: readonly string[]): Promise<unknown> => {
+    const { read } = await database();
+    for (const path of paths) {
+      try {
+        await read(`SELECT bit_xor(hash(rows)) FROM ${parquet([path])} AS rows`);
+      } catch (one) {
+        return one instanceof AppError ? dataFileFault(one.cause, directory, path) : error;
+      }
+    }
+    return error;
+  };
 
   const statistics = async (path: string, rows: number, columns: readonly TypedName[]): Promise<string> => {
     const scalar = toldColumns(columns);
@@ -175,7 +187,11 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
     },
     merge: async (paths, mark, rows, { columns, fieldIds }) => {
       const { read, run } = await database();
-      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`);
+      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`).catch(
+        async (error: unknown): Promise<never> => {
+          throw await broken(error, paths);
+        },
+      );
       const present = new Set(described.map(({ column_name: name }) => name));
       const values = columns.map(({ name, sqlType }) => {
         const column = doubleQuoted(name);
@@ -186,7 +202,9 @@ export function openDataFiles(directory: string, scratch: string): DataFiles {
       await makeFolder(scratch);
       const written = await run(
         `COPY (SELECT ${values.join(', ')} FROM ${parquet(paths)}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,
-      );
+      ).catch(async (error: unknown): Promise<never> => {
+        throw await broken(error, paths);
+      });
       if (written !== rows)
         throw new AppError(
           'conflict',
@@ -234,11 +252,36 @@ export function writtenText(
     AND l.column_name = ${standardLiteral(column)} AND trim(l.content) <> '' AND l.row_key = t.${doubleQuoted(key)})`;
 }
 
+/** how DuckDB words what is wrong with a file of Parquet, and not with the machine */
+const unreadable =
+  /^(?:Invalid (?:Input )?Error|Serialization Error|IO Error: (?:No files found|Cannot open file)|TProtocol)|parquet|thrift|zstd|snappy/i;
+
+/** AppError `conflict` if a file cannot be read as Parquet. `path`: that file, if the message does not name it. */
+function dataFileFault(error: unknown, directory: string, path?: string): unknown {
+  if (!(error instanceof Error) || error instanceof AppError) return error;
+  const [told = ''] = error.message.split('\n', 1);
+  if (!unreadable.test(told)) return error;
+  const named = path ?? /["']([^"']+\.parquet)["']/.exec(told)?.[1];
+  const file = named === undefined ? 'a file of its tables' : named.replace(`${directory}/`, '');
+  const why = told
+    .replace(/^(?:[A-Z]\w* )+Error: /, '')
+    .replace(/(?: of file)? ["'][^"']+\.parquet["']/, '')
+    .replaceAll(/\p{Cc}/gu, '')
+    .replace(/[:.\s]+$/, '');
+  return new AppError(
+    'conflict',
+    `${file} cannot be read as Parquet (${why}). Put back a copy of it, or load its documents into a new target.`,
+    { cause: error },
+  );
+}
+
 /** One statement after the other: tables are committed several at a time, and a statement that waits would keep a thread. */
-function inTurn({ run, read, close }: DuckDb): DuckDb {
+function inTurn({ run, read, close }: DuckDb, faultOf: (error: unknown) => unknown): DuckDb {
   let last: Promise<unknown> = Promise.resolve();
   const next = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work);
+    const done = last.then(work).catch((error: unknown): never => {
+      throw faultOf(error);
+    });
     // whoever asked is told
     last = done.catch(() => undefined);
     return done;

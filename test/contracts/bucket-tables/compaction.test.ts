@@ -1,5 +1,5 @@
 /** Small files become large ones: the same rows before and after, in both formats, on a disk and in a bucket. */
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -121,4 +121,28 @@ describe.each([
     expect(delta).toHaveLength(1);
     expect(iceberg).toEqual(delta);
   });
+});
+
+test('files of a table of which one cannot be read stay as they are, and the others are compacted', async () => {
+  const place = disk();
+  for (const job of [1, 2]) await load(place, job);
+  const table = libraryModel.tables[0]!.name;
+  const data = join(folder, 'lake', table, 'data');
+  const [name] = await readdir(data);
+  const whole = await readFile(join(data, name!));
+  const broken = Buffer.from(whole).fill(0xff, 4, 60);
+  for (const bytes of [whole.subarray(0, 50), broken]) {
+    await writeFile(join(data, name!), bytes);
+    const told = await compactLake(place.target()).catch((error: unknown) => error);
+    expect(told).toMatchObject({ code: 'conflict' });
+    const { message } = told as Error;
+    expect(message).toContain(
+      `${table}: 2 files stay as they are: ${table}/data/${name} cannot be read as Parquet (`,
+    );
+    expect(message).not.toMatch(/\/proc|LINE 1/);
+    // nothing waits for the next one who opens the tables
+    expect((await readdir(join(folder, 'lake'))).filter((entry) => entry.startsWith('.svc'))).toEqual([]);
+  }
+  await writeFile(join(data, name!), whole);
+  expect(await compactLake(place.target())).toContain(`${table}: 2 files became 1`);
 });

@@ -19,6 +19,8 @@ import type { StepPlace } from './step-place.ts';
 export interface FinishedStep {
   /** what changed but for rows, in words */
   readonly changes: readonly string[];
+  /** files that a compaction left as they are, and why, in words */
+  readonly left: readonly string[];
   /** files of the tables that were given a version; by table */
   readonly fileCounts: ReadonlyMap<string, number>;
 }
@@ -29,7 +31,7 @@ export async function finishStep(
   { isRecovery }: { readonly isRecovery: boolean },
 ): Promise<FinishedStep> {
   const step = await place.readStep();
-  if (step === null) return { changes: [], fileCounts: new Map() };
+  if (step === null) return { changes: [], left: [], fileCounts: new Map() };
   const staging = join(place.local, step.staging);
   const files = openDataFiles(place.local, staging);
   const newest = new NewestVersions(place);
@@ -58,6 +60,7 @@ export async function finishStep(
   });
   return {
     changes: committed.flatMap(({ main: { changes } }) => changes),
+    left: committed.flatMap(({ main: { left } }) => left),
     fileCounts: new Map(committed.map(({ table, main }) => [table.name, main.fileCount])),
   };
 }
@@ -118,6 +121,8 @@ interface FormatCommitted {
   readonly fileCount: number;
   /** in words */
   readonly changes: readonly string[];
+  /** see FormatChange.left */
+  readonly left: readonly string[];
   /** paths that the version has of the job; null where an earlier try made it */
   readonly added: ReadonlySet<string> | null;
   /** of versions that earlier tries made; null where the table does not tell */
@@ -169,10 +174,17 @@ async function commitInFormat(
       state?.addedBy(jobUuid) ?? Promise.resolve(new Set());
     if (state?.isOfJob(jobUuid) === true) {
       await format.sweep(place, table.directory, state, step);
-      return { version: state.version, fileCount: state.files.size, changes: [], added: null, addedEarlier };
+      return {
+        version: state.version,
+        fileCount: state.files.size,
+        changes: [],
+        left: [],
+        added: null,
+        addedEarlier,
+      };
     }
     state?.checkWritable();
-    const { changes, ...parts } = await changeAfter(inStep, inFormat, state);
+    const { changes, left = [], ...parts } = await changeAfter(inStep, inFormat, state);
     // after the look at the table: a later job of whoever took the place over is not in what was read, so it is not done twice
     await place.checkHeld();
     const version = await format.commit(place, table.directory, label, state, {
@@ -192,6 +204,7 @@ async function commitInFormat(
         version,
         fileCount: (state?.files.size ?? 0) + parts.added.length - parts.removed.length,
         changes,
+        left,
         added: new Set(parts.added.map((file) => `${dataFolder}/${file.name}`)),
         addedEarlier,
       };

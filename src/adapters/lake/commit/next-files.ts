@@ -23,6 +23,8 @@ export interface FormatPlace {
 export interface FormatChange extends Pick<TableChange, 'fields' | 'operation' | 'removed' | 'added'> {
   /** beside rows, in words */
   readonly changes: readonly string[];
+  /** files that a compaction leaves as they are, and why, in words */
+  readonly left?: readonly string[];
 }
 
 /** What the table is to be after `state`; null: there is none. */
@@ -143,17 +145,27 @@ async function mergedFiles(
   const fieldIds = await fieldIdsIn(newest, inFormat, numberingFormat(step.format), state, fields);
   const added: NewFile[] = [];
   const removed: string[] = [];
+  const left: string[] = [];
   for (const paths of columns.length < fields.length ? [] : merges) {
     const there = paths.flatMap((path) => state?.files.get(path) ?? []);
     // somebody else took one of them away meanwhile
     if (there.length < paths.length) continue;
     const rows = there.reduce((sum, file) => sum + file.rows, 0);
-    added.push(inPartition(await rewritten.merged(paths, rows, { columns, fieldIds }), there[0]!.partition));
+    const merged = await rewritten.merged(paths, rows, { columns, fieldIds }).catch((error: unknown) => {
+      // the step is decided: whoever opens the tables next would meet the fault again, and the rows are as well where they are
+      if (error instanceof AppError && error.code === 'conflict') return error;
+      throw error;
+    });
+    if (merged instanceof AppError) {
+      left.push(`${table.name}: ${paths.length} files stay as they are: ${merged.message}`);
+      continue;
+    }
+    added.push(inPartition(merged, there[0]!.partition));
     removed.push(...paths);
   }
   const changes =
     removed.length === 0 ? [] : [`${table.name}: ${removed.length} files became ${added.length}`];
-  return { fields, operation: 'compact', removed, added, changes };
+  return { fields, operation: 'compact', removed, added, changes, left };
 }
 
 function inPartition(file: NewFile, partition: PartitionValues): NewFile {
