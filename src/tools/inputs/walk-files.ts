@@ -8,7 +8,7 @@ import { archiveKind, archiveKindOf, headBytes, unpackedHead, type ArchiveKind }
 import type { ArchiveLimits } from './archives/limits.ts';
 import { lookAtMember, lookedBytes } from './archives/looked-member.ts';
 import { archiveMembers, gunzipped, type OnPassedOver } from './archives/members.ts';
-import { ExternalFiles, rootOf } from './external/files.ts';
+import { ExternalFiles, rootOf, type DocumentFile } from './external/files.ts';
 import type { MemberTest } from './document-names.ts';
 import type { Spooled } from './file-spool.ts';
 import { ReadAhead, remoteMember } from './remote-files.ts';
@@ -25,18 +25,13 @@ import {
 import { keyOfSource, type DocumentBytes, type InputMember } from './members.ts';
 
 /** A file that an input led to. */
-export interface ListedFile {
-  readonly path: string;
+export interface ListedFile extends DocumentFile {
   readonly name: string;
   readonly bytes: number;
   /** what its name says that it is */
   readonly named: ArchiveKind | null;
   /** `look`: its first bytes decide whether it is a document; `found`: taken by its name, unless they contradict it; `given`: taken, as it was named by itself */
   readonly trust: 'look' | 'found' | 'given';
-  /** the folder beyond which nothing that the document refers to is read */
-  readonly root: string;
-  /** the address that it was fetched from, without what lies beside it there */
-  readonly address?: string;
   /** why it is passed over; null: it is not; undefined: nobody has looked yet */
   passedOver?: string | null;
   /** null: it is none; undefined: nobody has looked yet */

@@ -15,10 +15,18 @@ import { namedFiles } from '../document-names.ts';
 import { folderOf, isAbsent, leadsOut, PartResolver, type OnRefused, type PartPlace } from './references.ts';
 import { keyOfSource, oneByOne, type DocumentBytes } from '../members.ts';
 import { openSmallFile, type Links } from '../open-file.ts';
-import type { ListedFile } from '../walk-files.ts';
 
 /** of one part; the tokenizer limits all of them together */
 const mostBytes = 64 * 1024 * 1024;
+
+/** Where a document lies that is a file. */
+export interface DocumentFile {
+  readonly path: string;
+  /** the folder beyond which nothing that the document refers to is read */
+  readonly root: string;
+  /** the address that it was fetched from, without what lies beside it there */
+  readonly address?: string;
+}
 
 /** Of the documents of one set of inputs. What was read for one document is at hand for the next. */
 export class ExternalFiles {
@@ -45,7 +53,7 @@ export class ExternalFiles {
   }
 
   /** Of a document that is a file. */
-  ofFile({ path, root, address }: Pick<ListedFile, 'path' | 'root' | 'address'>): ExternalParts {
+  ofFile({ path, root, address }: DocumentFile): ExternalParts {
     const document = relative(root, path).split(sep).join('/');
     return {
       read: (reference) => {
