@@ -5,6 +5,7 @@ import { pause } from '../jobs/worker/waiting.ts';
 import type { EventKind, EventOutbox, StoredEvent } from '../ports/stores/event-outbox.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { OutgoingHttp } from '../ports/network/outgoing.ts';
+import { createTurnShares } from '../watches/scheduler/shares.ts';
 import { isJobEvent, readStoredEvent, type JobEvent, type WatchEvent } from './shapes.ts';
 
 /** Where events of one kind go, and what is sent. */
@@ -36,10 +37,15 @@ export interface EventDelivery {
 }
 
 const pollMs = 1000;
+/** organisations whose events of one kind are delivered at the same time: a receiver that is slow for one of them delays none of the others */
+const places = 8;
+/** events of one organisation that are claimed together */
 const batch = 8;
 /** for the whole of one delivery */
 const timeoutMs = 20_000;
 const leaseMs = 60_000;
+/** of a lease, what the database may take to record a delivery */
+const spareMs = 5000;
 const longestPauseMs = 24 * 3_600_000;
 
 export function createEventDelivery(options: DeliveryOptions): EventDelivery {
@@ -48,20 +54,72 @@ export function createEventDelivery(options: DeliveryOptions): EventDelivery {
   let loops: Promise<unknown> | null = null;
 
   async function loop(receiver: Receiver): Promise<void> {
-    while (!stopping.signal.aborted) {
+    const shares = createTurnShares(places);
+    // one batch of an organisation after the other, so that its events keep their order
+    const busy = new Set<number>();
+    const running = new Set<Promise<void>>();
+    // aborted, and replaced, when a batch ends
+    let batchEnd = new AbortController();
+
+    const deliverBatch = async (idOrg: number, events: readonly StoredEvent[]): Promise<void> => {
+      const giveBack = shares.take(idOrg);
+      busy.add(idOrg);
       try {
-        const events = await outbox.claimEvents(receiver.kind, batch, leaseMs);
-        await Promise.all(
-          byJob(await readable(receiver, events)).map(async (ofJob) => {
-            for (const event of ofJob) await deliver(options, receiver, event, stopping.signal);
-          }),
-        );
-        if (events.length === batch) continue;
+        await deliverEvents(receiver, events);
       } catch (error) {
-        logger.warn('events cannot be delivered now', { kind: receiver.kind, error: reasonOf(error) });
+        tellFailure(receiver, error);
+        await pause(pollMs, stopping.signal);
+      } finally {
+        giveBack();
+        busy.delete(idOrg);
+        batchEnd.abort();
+        batchEnd = new AbortController();
       }
-      await pause(pollMs, stopping.signal);
+    };
+
+    while (!stopping.signal.aborted) {
+      const wake = AbortSignal.any([stopping.signal, batchEnd.signal]);
+      try {
+        const [first, ...others] = shares.free() === 0 ? [] : await claim();
+        if (first !== undefined) {
+          const delivery = deliverBatch(first.idOrg, [first, ...others]).finally(() =>
+            running.delete(delivery),
+          );
+          running.add(delivery);
+          continue;
+        }
+      } catch (error) {
+        tellFailure(receiver, error);
+      }
+      await pause(pollMs, wake);
     }
+    await Promise.all(running);
+
+    function claim(): Promise<readonly StoredEvent[]> {
+      const claims = shares.claims();
+      const without = [...new Set([...claims.without, ...busy])];
+      return outbox.claimEvents(receiver.kind, batch, leaseMs, { ...claims, without });
+    }
+  }
+
+  function tellFailure({ kind }: Receiver, error: unknown): void {
+    logger.warn('events cannot be delivered now', { kind, error: reasonOf(error) });
+  }
+
+  async function deliverEvents(receiver: Receiver, events: readonly StoredEvent[]): Promise<void> {
+    const begun = performance.now();
+    await Promise.all(
+      byJob(await readable(receiver, events)).map(async (ofJob) => {
+        for (const [at, event] of ofJob.entries()) {
+          // another process would take an event whose lease ends while it is delivered
+          if (performance.now() - begun + timeoutMs > leaseMs - spareMs) {
+            await outbox.release(ofJob.slice(at).map(({ idEvent }) => idEvent));
+            return;
+          }
+          await deliver(options, receiver, event, stopping.signal);
+        }
+      }),
+    );
   }
 
   /** An event that cannot be decrypted or parsed is given up at once, so that later events are sent. */

@@ -77,6 +77,32 @@ describe('the outbox', () => {
     expect(await database.sql`select * from svc.event`).toEqual([]);
   });
 
+  it('gives events of one organisation at a time, by turns, and of none that has its share', async () => {
+    await outbox.recordKinds(['webhook']);
+    await database.sql`insert into svc.org (id_org, name) values (2, 'second'), (3, 'third')`;
+    const insert = (idOrg: number, count: number): Promise<unknown> => database.sql`
+      insert into svc.event (kind, moment, id_org, job, occurred)
+      select 'webhook', 'ended', ${idOrg}, '{}', now() from generate_series(1, ${count})`;
+    await insert(2, 30);
+    await insert(3, 2);
+    const claim = async (without: number[], served: number[]): Promise<number[]> =>
+      (await outbox.claimEvents('webhook', 8, 60_000, { without, served })).map(({ idOrg }) => idOrg);
+    expect(await claim([], [])).toEqual(Array(8).fill(2));
+    expect(await claim([], [2])).toEqual([3, 3]);
+    expect(await claim([2], [])).toEqual([]);
+    expect(await claim([], [2, 3])).toEqual(Array(8).fill(2));
+  });
+
+  it('gives back what nobody tried, at once and without an attempt', async () => {
+    await outbox.recordKinds(['webhook']);
+    await submitJobs(jobs, 1, 1);
+    await (await startNextJob(jobs)).end('completed');
+    const [event] = await outbox.claimEvents('webhook', 9, 60_000);
+    expect(await outbox.claimEvents('webhook', 9, 60_000)).toEqual([]);
+    await outbox.release([event!.idEvent]);
+    expect(await outbox.claimEvents('webhook', 9, 60_000)).toEqual([{ ...event, attempt: 1 }]);
+  });
+
   it('gives each event to one delivery at a time, and again when that falls silent', async () => {
     await outbox.recordKinds(['webhook']);
     await submitJobs(jobs, 1, 1);

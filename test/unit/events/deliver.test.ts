@@ -7,6 +7,7 @@ import { exampleJob } from '../../../src/http/schemas/jobs.ts';
 
 const stored = (idEvent: number, job: string): StoredEvent => ({
   idEvent,
+  idOrg: 1,
   message: '0b6a9d4e-55a1-4b3e-8f0c-2f6d7c1e9a10',
   moment: 'ended',
   job,
@@ -37,6 +38,7 @@ async function deliverAll(
   const delivery = createEventDelivery({
     outbox: {
       recordKinds: async () => undefined,
+      release: async () => undefined,
       claimEvents: async () => {
         const claimed = waiting;
         waiting = [];
@@ -106,4 +108,65 @@ it.each([
 ])('tells in words that a receiver is too slow, as %s says it', async (_, error) => {
   const { failed } = await deliverAll([stored(1, JSON.stringify(jobRecord))], () => Promise.reject(error));
   expect(failed).toEqual([[1, 'no answer in time', expect.any(Number)]]);
+});
+
+it('delivers the events of an organisation while the receiver is slow for those of others', async () => {
+  const waiting = [1, 2, 3, 4, 5, 6, 7].flatMap((idOrg) =>
+    Array.from({ length: 20 }, (_, at) => ({
+      ...stored(idOrg * 100 + at, JSON.stringify({ ...jobRecord, id_job: idOrg * 100 + at, id_org: idOrg })),
+      idOrg,
+    })),
+  );
+  const delivered: number[] = [];
+  const slow = Promise.withResolvers<Response>();
+  const done = Promise.withResolvers<void>();
+  let most = 0;
+  let open = 0;
+  const delivery = createEventDelivery({
+    outbox: {
+      recordKinds: async () => undefined,
+      release: async () => undefined,
+      failed: async () => undefined,
+      claimEvents: async (_, limit, __, shares = { without: [], served: [] }) => {
+        const orgs = [...new Set(waiting.map(({ idOrg }) => idOrg))].filter(
+          (idOrg) => !shares.without.includes(idOrg),
+        );
+        const [next] = orgs.toSorted((a, b) => shares.served.indexOf(a) - shares.served.indexOf(b));
+        const claimed = waiting.filter(({ idOrg }) => idOrg === next).slice(0, limit);
+        for (const event of claimed) waiting.splice(waiting.indexOf(event), 1);
+        return claimed;
+      },
+      delivered: async (idEvent) => {
+        delivered.push(idEvent);
+        if (delivered.length === 20) done.resolve();
+      },
+    },
+    guard: { checkUrl: async () => ({}) } as never,
+    http: {
+      send: async (_: unknown, { body }: { body: Uint8Array }) => {
+        const { data } = JSON.parse(new TextDecoder().decode(body)) as { data: { id_org: number } };
+        if (data.id_org === 7) return new Response(null, { status: 204 });
+        open += 1;
+        most = Math.max(most, open);
+        return slow.promise;
+      },
+    } as never,
+    logger: { debug: nothing, info: nothing, warn: nothing, error: nothing } as never,
+    receivers: [
+      {
+        kind: 'webhook',
+        url: new URL('https://receiver/hooks'),
+        render: async (event) => ({ headers: {}, body: webhookBody(event) }),
+      },
+    ],
+    maxAttempts: 3,
+    retryMs: 1,
+  });
+  delivery.start();
+  await done.promise;
+  expect(delivered.every((idEvent) => idEvent >= 700)).toBe(true);
+  // a batch of each of the others
+  expect(most).toBeLessThanOrEqual(6 * 8);
+  slow.resolve(new Response(null, { status: 204 }));
+  await delivery.stop();
 });

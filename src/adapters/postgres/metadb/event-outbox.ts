@@ -2,6 +2,7 @@
 import type { EventOutbox, StoredEvent } from '../../../ports/stores/event-outbox.ts';
 import { storable } from '../client/connect.ts';
 import type { Sql } from '../client/connect.ts';
+import { idList } from './watches/schedule.ts';
 
 const longestReason = 500;
 
@@ -16,18 +17,30 @@ export function createPostgresEventOutbox(sql: Sql): EventOutbox {
       });
     },
 
-    async claimEvents(kind, limit, leaseMs) {
+    async claimEvents(kind, limit, leaseMs, { without, served } = { without: [], served: [] }) {
       const rows = await sql<StoredEvent[]>`
-        with due as (
-          select id_event from svc.event
+        with first as (
+          select id_org from svc.event
            where state = 'waiting' and kind = ${kind} and next_attempt <= statement_timestamp()
+             and not id_org = any (${idList(without)}::bigint[])
+           order by coalesce(array_position(${idList(served)}::bigint[], id_org), 0), next_attempt, id_event
+           limit 1 for no key update skip locked
+        ), due as (
+          select id_event from svc.event
+           where state = 'waiting' and kind = ${kind} and next_attempt <= statement_timestamp() and id_org = (select id_org from first)
            order by next_attempt, id_event limit ${limit} for no key update skip locked
         )
         update svc.event e
            set attempts = e.attempts + 1, next_attempt = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
           from due where due.id_event = e.id_event
-        returning e.id_event as "idEvent", e.message, e.moment, e.job, svc.epoch_ms(e.occurred) as occurred, e.attempts as attempt`;
+        returning e.id_event as "idEvent", e.id_org as "idOrg", e.message, e.moment, e.job, svc.epoch_ms(e.occurred) as occurred, e.attempts as attempt`;
       return rows.toSorted((a, b) => a.idEvent - b.idEvent);
+    },
+
+    async release(idEvents) {
+      await sql`
+        update svc.event set attempts = attempts - 1, next_attempt = clock_timestamp()
+         where id_event = any (${idList(idEvents)}::bigint[]) and state = 'waiting'`;
     },
 
     async delivered(idEvent) {

@@ -111,7 +111,7 @@ interface ClaimRow extends WatchRow {
 }
 
 /** The text of an array of ids. */
-function idList(ids: readonly number[]): string {
+export function idList(ids: readonly number[]): string {
   return `{${ids.join(',')}}`;
 }
 
