@@ -47,8 +47,8 @@ export async function constants({ build }) {
   return { ENGINE_IDENTITY: JSON.stringify(hash.digest('hex')) };
 }
 
-/** Writes `service.cjs` and `tools.cjs` to a folder. */
-export async function buildPrograms(esbuild, folder) {
+/** Writes `service.cjs` and `tools.cjs` to a folder. `define`: what `constants` returns. */
+export async function buildPrograms(esbuild, folder, define) {
   // processes that start meanwhile find a whole file or none
   const drafts = join(folder, `draft-${process.pid}`);
   await esbuild.build({
@@ -57,7 +57,7 @@ export async function buildPrograms(esbuild, folder) {
     outdir: drafts,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
-    define: { ...(await constants(esbuild)), 'import.meta.url': 'moduleUrl' },
+    define: { ...define, 'import.meta.url': 'moduleUrl' },
     banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
   });
   for (const name of readdirSync(drafts)) renameSync(join(drafts, name), join(folder, name));
@@ -68,5 +68,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const esbuild = await import('esbuild').catch(() => null);
   if (esbuild === null)
     process.stdout.write('esbuild is not installed: the programs run from their sources\n');
-  else await buildPrograms(esbuild, join(root, 'dist'));
+  else await buildPrograms(esbuild, join(root, 'dist'), await constants(esbuild));
 }

@@ -55,7 +55,8 @@ process.stdout.write(
 
 /** Entries share their modules, so that classes such as AppError are the same in all. */
 async function bundle(): Promise<void> {
-  await buildPrograms(esbuild, join(out, 'dist'));
+  const define = await constants(esbuild);
+  await buildPrograms(esbuild, join(out, 'dist'), define);
   await esbuild.build({
     ...forNode,
     entryPoints: entries.map(({ name, source }) => ({ in: source, out: name })),
@@ -64,7 +65,7 @@ async function bundle(): Promise<void> {
     splitting: true,
     // this driver has another entry for the edge
     external: [...forNode.external!, 'postgres'],
-    define: await constants(esbuild),
+    define,
   });
 }
 

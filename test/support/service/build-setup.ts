@@ -2,7 +2,7 @@
 import * as esbuild from 'esbuild';
 import { join } from 'node:path';
 import { isBuildCurrent } from '../../../bin/launch.mjs';
-import { buildPrograms } from '../../../scripts/build.mjs';
+import { buildPrograms, constants } from '../../../scripts/build.mjs';
 import { projectRoot } from '../../rules/project-files.ts';
 
 export default async function setup(): Promise<void> {
@@ -10,5 +10,5 @@ export default async function setup(): Promise<void> {
   const isCurrent = ['service', 'tools'].every((name) =>
     isBuildCurrent(join(folder, `${name}.cjs`), join(projectRoot, `src/programs/${name}.ts`)),
   );
-  if (!isCurrent) await buildPrograms(esbuild, folder);
+  if (!isCurrent) await buildPrograms(esbuild, folder, await constants(esbuild));
 }
