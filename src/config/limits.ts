@@ -341,8 +341,6 @@ export const fixedLimits = {
   schemaFetchesOfOne: 2,
   /** Until such a fetch begins, else 503. It is a part of `compileWaitMs`. */
   schemaFetchWaitMs: 10_000,
-  /** Schema documents that one document leads to by references, past it F or 422: a server may refer to further ones for ever. */
-  followedSchemas: 20_000,
   /** Exports and imports of an organisation that wait, past it 429: each holds a request, and runs as a program once it has a place. */
   waitingTransfers: 100,
   /** A package that is fetched from cloud storage, past it the import fails: as much as an upload may have. */

@@ -148,7 +148,7 @@ async function bring(
   for (const { name, key } of listed) for (const part of name.split('/')) plainName(part, key);
   const found = given === null ? listed : await withoutOthers(options, location, given, listed);
   // a folder or prefix is a set by itself
-  if (follows && found.every(({ name, matched }) => isXsdName(name) && matched === name)) {
+  if (follows !== false && found.every(({ name, matched }) => isXsdName(name) && matched === name)) {
     const place = {
       resolve: schemas.resolve,
       nameOf(key: string): string {
@@ -159,7 +159,7 @@ async function bring(
       download: (key: string, to: string) => download(found.find((one) => one.key === key) ?? { key }, to),
     };
     const keys = found.map(({ key }) => key);
-    return { ...(await followSchemas(place, keys, directory)), alone: [], left: 0 };
+    return { ...(await followSchemas(place, keys, directory, follows)), alone: [], left: 0 };
   }
   for (const one of new Set(listed.map(({ name }) => dirname(name))))
     await mkdir(join(directory, one), { recursive: true, mode: 0o700 });

@@ -50,7 +50,10 @@ export async function followSchemas(
   place: SchemaPlace,
   first: readonly string[],
   directory: string,
-  mostBytes: number = fixedLimits.xsdSetBytes,
+  {
+    mostFiles,
+    mostBytes = fixedLimits.xsdSetBytes,
+  }: { readonly mostFiles: number; readonly mostBytes?: number },
 ): Promise<{ readonly paths: string[]; readonly files: number }> {
   const referencesIn = createReferenceReader();
   const known = new Set(first);
@@ -85,10 +88,10 @@ export async function followSchemas(
     for (const key of found.flat()) {
       if (known.has(key)) continue;
       known.add(key);
-      if (known.size > fixedLimits.followedSchemas)
+      if (known.size > mostFiles)
         throw new AppError(
           'unprocessable_input',
-          `${first[0]}: leads to more than ${fixedLimits.followedSchemas} other schema documents`,
+          `${first[0]}: leads to more than ${mostFiles} schema documents; svc.limits.xsd_files allows no more files of an XSD set`,
         );
       waiting.push(key);
     }

@@ -15,8 +15,8 @@ export interface BringingOptions extends PlaceOptions {
   readonly directory: string;
   /** takes small files of a place without schemas; null: each is a file by itself */
   readonly spool: FileSpool | null;
-  /** schema documents that are named by themselves bring what they refer to; absent: documents are brought */
-  readonly follows?: boolean;
+  /** schema documents that are named by themselves bring what they refer to, so many files at most; absent: documents are brought */
+  readonly follows?: false | { readonly mostFiles: number };
 }
 
 export interface FoundObject {

@@ -44,7 +44,7 @@ export async function fetchRemote(
     scratch: localFolder(session, 'ssh'),
     ownKeys: session.byHand,
     // as of a disk: the service reads nothing but what was given to it
-    follows: session.byHand,
+    follows: session.byHand ? { mostFiles: session.limits.xsdMaxFiles } : false,
     onBytes: (count) => {
       bytes += count;
       session.progress(0);
