@@ -101,7 +101,7 @@ export function openPlace(address: SftpAddress, signal: AbortSignal): SftpPlace 
         const entries = await tried(address.label, (session) => Array.fromAsync(session.list(path)));
         for (const entry of entries) {
           const key = below === '' ? entry.name : `${below}/${entry.name}`;
-          if (entry.name.includes('/') || key.length > longestPath)
+          if (entry.name === '' || /[/\0]/.test(entry.name) || key.length > longestPath)
             throw faultOf(new ProtocolFault('names a file as none can be named'), address.label);
           if (entry.kind === 'folder' && enter(key)) waiting.push(key);
           if (entry.kind === 'file')

@@ -22,6 +22,7 @@ import {
 import { isXsdName } from '../../jobs/options/xsd-inputs.ts';
 import type { WatchedFiles } from '../../jobs/request/shape.ts';
 import { archiveKind } from '../../tools/inputs/archives/kinds.ts';
+import { isMisnamed, mayBeMisnamed } from '../../tools/inputs/open-file.ts';
 import { createLookBudget } from '../../tools/inputs/matching-files.ts';
 import { changedFile } from '../../tools/watched/changed-file.ts';
 import { addressedSchemas, followSchemas, keyedSchemas, type SchemaPlace } from './followed-schemas.ts';
@@ -72,7 +73,9 @@ export async function fetchLocation(parsed: RemoteLocation, options: FetchOption
         options,
         location,
         keyedSchemas,
-        wanted === null ? await filesAt(place, location, wantedNames(options)) : named(folder, wanted),
+        wanted === null
+          ? await withoutMisnamed(place, options, await filesAt(place, location, wantedNames(options)))
+          : named(folder, wanted),
         (file, to) =>
           place.download(file.key, to, {
             ...file,
@@ -269,6 +272,22 @@ function factsOf({ bytes, version }: StoredObject): Pick<FoundObject, 'bytes' | 
 }
 
 /** The file itself, whatever its name; else as of a store. */
+/** Without files whose names are not UTF-8, and that the server therefore does not open. They are passed over among documents. */
+async function withoutMisnamed(
+  place: SftpPlace,
+  { directory, spool }: FetchOptions,
+  found: readonly FoundObject[],
+): Promise<readonly FoundObject[]> {
+  const misnamed = new Set<FoundObject>();
+  if (spool !== null)
+    for (const one of found)
+      if (one.matched !== one.name && mayBeMisnamed(one.name) && (await place.stat(one.key)) === null) {
+        misnamed.add(one);
+        spool.passOver(directory + sep + one.name, isMisnamed);
+      }
+  return misnamed.size === 0 ? found : found.filter((one) => !misnamed.has(one));
+}
+
 async function filesAt(
   place: SftpPlace,
   { path, text }: Extract<RemoteLocation, { kind: 'sftp' }>,
@@ -280,6 +299,8 @@ async function filesAt(
     const name = path.slice(path.lastIndexOf('/') + 1);
     return [{ key: path, name, matched: name, bytes: facts.bytes, listed: facts.version }];
   }
+  if (facts?.kind === 'other')
+    throw new AppError('input_not_found', `${text}: is neither a file nor a folder`);
   const folder = pattern === null ? path : pattern.folder;
   const budget = createLookBudget();
   const found: FoundObject[] = [];

@@ -14,7 +14,7 @@ import { ExternalFiles, rootOf } from './external/files.ts';
 import type { OnRefused } from './external/references.ts';
 import type { FileSpool } from './file-spool.ts';
 import { matchingFiles } from './matching-files.ts';
-import { inputFault, type Links } from './open-file.ts';
+import { inputFault, isMisnamed, mayBeMisnamed, type Links } from './open-file.ts';
 import {
   fileElsewhere,
   filesAtOnce,
@@ -300,6 +300,16 @@ function trustOf(verdict: NameVerdict, name: string): ListedFile['trust'] {
   return kind !== null && kind !== 'gz' ? 'found' : 'look';
 }
 
+/** Bytes of a file of a folder; null: its name is not UTF-8, so that it cannot be opened. AppErrors of `inputFault`. */
+function sizeOf(file: string): number | null {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    if (mayBeMisnamed(file) && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw inputFault(error, file);
+  }
+}
+
 async function expand(input: string, expanding: Expanding): Promise<ListedFile[]> {
   const { test, links, options, passedOver } = expanding;
   const path = resolve(input);
@@ -321,10 +331,10 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
     const above = path.endsWith(sep) ? path : path + sep;
     const found = new Map<string, ListedFile['trust']>();
     for (const entry of entries) {
-      if (!entry.isFile() && !entry.isSymbolicLink()) continue;
       const { parentPath } = entry;
       const name =
         parentPath.length < above.length ? entry.name : join(parentPath.slice(above.length), entry.name);
+      if (!entry.isFile() && !entry.isSymbolicLink()) continue;
       const verdict = test.byName(name.replace(/\.gz$/i, ''));
       const isArchive = archiveKind(name) !== null && !name.startsWith('.');
       if (verdict === 'hide' && !isArchive) continue;
@@ -342,9 +352,11 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
       const file = above + name;
       const called = name.replaceAll('\\', '/');
       const held = spool?.get(file);
-      if (held === undefined)
-        files.push(listedFile(file, called, statSync(file).size, found.get(name), path));
-      else files.push(fileElsewhere(file, called, held));
+      if (held === undefined) {
+        const size = sizeOf(file);
+        if (size === null) passedOver.push({ name, why: isMisnamed });
+        else files.push(listedFile(file, called, size, found.get(name), path));
+      } else files.push(fileElsewhere(file, called, held));
     }
     return files;
   }
@@ -354,8 +366,10 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
   const pattern = links === 'follow' ? parsePathPattern(input) : null;
   if (pattern === null) return [];
   const files = new Map<string, ListedFile>();
-  for await (const match of matchingFiles(pattern, resolve(pattern.folder)))
-    for (const file of await expand(join(pattern.folder, match), expanding))
-      if (!files.has(file.path)) files.set(file.path, file);
+  for await (const match of matchingFiles(pattern, resolve(pattern.folder))) {
+    const matched = await expand(join(pattern.folder, match), expanding);
+    if (matched.length === 0 && mayBeMisnamed(match)) passedOver.push({ name: match, why: isMisnamed });
+    for (const file of matched) if (!files.has(file.path)) files.set(file.path, file);
+  }
   return [...files.values()];
 }

@@ -168,9 +168,18 @@ export function inputFault(error: unknown, path: string): unknown {
   const { code, path: missing = path } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
     return new AppError('input_not_found', `${missing}: this user may not read it; give it the right`);
+  if (code === 'ENOENT' && mayBeMisnamed(missing))
+    return new AppError('input_not_found', `${missing}: ${isMisnamed}`);
   if (code === 'ENOENT')
     return new AppError('input_not_found', `${missing}: it was there when the job began, and is gone`);
   return error;
+}
+
+export const isMisnamed = 'its name is not UTF-8; rename it';
+
+/** Whether a name may be one that is not UTF-8: what is not is read as U+FFFD, and there is no file of that name. */
+export function mayBeMisnamed(name: string): boolean {
+  return name.includes('\ufffd');
 }
 
 function moved(path: string): AppError {

@@ -200,6 +200,7 @@ const send = (type, ...parts) => {
   process.stdout.write(Buffer.concat([u32(body.length), body]));
 };
 const attributes = (size) => Buffer.concat([u32(1 | 4 | 8), u32(0), u32(size), u32(0o100644), u32(5), u32(5)]);
+const folder = () => Buffer.concat([u32(4), u32(0o40755)]);
 const status = (id, code) => send(101, id, u32(code), text('c4nary of the server'), text(''));
 if (mode === 'password') {
   const { execFileSync } = require('node:child_process');
@@ -226,6 +227,8 @@ process.stdin.on('data', (chunk) => {
       lists += 1;
       if (mode === 'endless') send(104, id, u32(2000), ...Array.from({ length: 2000 }, (_, at) => Buffer.concat([text('n' + at), text(''), attributes(1)])));
       else if (mode === 'names' && lists === 1) send(104, id, u32(1), text('../../up.xml'), text(''), attributes(1));
+      else if (mode === 'empty' && lists % 2 === 1) send(104, id, u32(1), text(''), text(''), folder());
+      else if (mode === 'zero' && lists === 1) send(104, id, u32(1), text('a\\0b.xml'), text(''), attributes(1));
       else if (mode === 'counts') send(104, id, u32(4000000000));
       else status(id, 1);
     } else status(id, 8);
@@ -276,6 +279,8 @@ describe('a server that lies', { timeout: 60_000 }, () => {
   it.each([
     ['endless', 'more than 1000000 files in one folder'],
     ['names', 'names a file as none can be named'],
+    ['zero', 'names a file as none can be named'],
+    ['empty', 'names a file as none can be named'],
     ['counts', 'sends a message that is shorter than it says'],
   ])('in its lists is no server: %s', async (mode, why) => {
     const open = await place(mode);

@@ -136,6 +136,36 @@ describe('inputs', () => {
     expect(stdout).toBe('600 5890\n');
   });
 
+  it('whose names are not UTF-8 are passed over, and named', async () => {
+    const misnamed = await mkdtemp(join(tmpdir(), 'misnamed-'));
+    const bytes = (name: string): Buffer =>
+      Buffer.concat([Buffer.from(`${misnamed}/`), Buffer.from(name, 'latin1')]);
+    await writeFile(join(misnamed, 'a.xml'), '<a/>');
+    await writeFile(join(misnamed, 'real\ufffd.xml'), '<a/>');
+    await writeFile(bytes('caf\xe9.xml'), '<a/>');
+    for (const input of [misnamed, join(misnamed, '*.xml')]) {
+      const set = await openInputs([input], (name) => name.endsWith('.xml'));
+      const names = (await Array.fromAsync(set.members())).map(({ name }) => name);
+      expect(names).toEqual(['a.xml', 'real\ufffd.xml']);
+      expect(set.seen()).toMatchObject({
+        read: 2,
+        skipped: 1,
+        examples: [{ name: 'caf\ufffd.xml', why: 'its name is not UTF-8; rename it' }],
+      });
+    }
+    await mkdir(bytes('d\xe9p\xf4t'));
+    await writeFile(bytes('d\xe9p\xf4t/b.xml'), '<a/>');
+    const set = await openInputs([misnamed], (name) => name.endsWith('.xml'));
+    for await (const _ of set.members());
+    expect(
+      set
+        .seen()
+        .examples.map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['caf\ufffd.xml', 'd\ufffdp\ufffdt/b.xml']);
+    await rm(misnamed, { recursive: true });
+  });
+
   it('that lead nowhere say so', async () => {
     await expect(read([join(folder, 'nothing.xml')])).rejects.toMatchObject({ code: 'input_not_found' });
   });
