@@ -8,6 +8,10 @@ export interface EarlierTables {
   hadTable(place: string, table: string): boolean;
   /** Returns whether the text of elements at a place, which stands in or below rows of `table`, lay in rows of its own and in no column. */
   hadTextTable(place: string, table: string): boolean;
+  /** Returns whether what members of a substitution group hold lay in the table that has their names, and not in a table for each of them. */
+  hadMembers(table: string): boolean;
+  /** Returns whether what types hold that xsi:type names lay in the table of the declared type, and not in a table for each of them. */
+  hadTypes(table: string): boolean;
   /**
    * Returns the paths of the tables that have the rows of a place, or rows below it: one where types of the row above declare it differently,
    * several at most. A place that none is known of has no table that it has to keep.
@@ -23,6 +27,8 @@ export const noEarlierTables: EarlierTables = {
   hasPath: () => false,
   hadTable: () => false,
   hadTextTable: () => false,
+  hadMembers: () => false,
+  hadTypes: () => false,
   ofPlace: () => [],
   continued: new Map(),
   ofType: () => undefined,

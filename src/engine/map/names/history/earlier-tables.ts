@@ -74,7 +74,31 @@ export function earlierTables(
   const ofType = (paths: readonly string[]): string | undefined =>
     paths.find((path) => history.hadRows(path));
   const continued = continuedTables(plain, ofPlace, false);
-  return { hasPath, hadTable, hadTextTable, ofPlace, ofType, continued };
+  return { hasPath, hadTable, hadTextTable, ...headsOf(history), ofPlace, ofType, continued };
+}
+
+/** By the last version: where rows lay whose element or type is one of several. */
+function headsOf(history: NameHistory): Pick<EarlierTables, 'hadMembers' | 'hadTypes'> {
+  // paths of tables that rows of members or derived types, and rows of children hang from
+  const heads = new Set<string>();
+  const parents = new Set<string>();
+  const withValues = new Set<string>();
+  for (const [table, { columns }] of history.tablesWithRows())
+    for (const [text, { former, hadNoRows }] of columns) {
+      const use = former || hadNoRows === true ? null : readUse(text);
+      if (use === null) continue;
+      if (use.role === 'parent_key') (use.path.endsWith(headStep) ? heads : parents).add(use.leadsTo!);
+      else if (use.path.startsWith(`${table}/`)) withValues.add(table);
+    }
+  const has = (table: string, use: string): boolean => {
+    const column = history.column(table, use);
+    return column?.former === false && history.hadRows(table);
+  };
+  return {
+    hadMembers: (table) =>
+      (withValues.has(table) || parents.has(table)) && has(table, useText('element_name', table, null)),
+    hadTypes: (table) => !heads.has(table) && has(table, useText('type_name', table, null)),
+  };
 }
 
 function stepsAbove(path: string): string[] {

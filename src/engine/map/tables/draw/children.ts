@@ -25,8 +25,8 @@ export function drawChild(
   const repeats = child.maxOccurs !== 1;
   const path = [...row.path, declared.name.localName];
   const types = variants.map((variant) => drawing.model.elements[variant.element]!.type);
-  const together = polymorphic && drawing.choices.unionColumns(types) <= drawing.choices.maxUnionColumns();
-  if (together) {
+  const isNarrow = drawing.choices.unionColumns(types) <= drawing.choices.maxUnionColumns();
+  if (polymorphic && (isNarrow || drawing.tables.hadMembers(row, declared.name))) {
     const xpath = drawing.paths.child(row.xpath, declared.name);
     const at = { ...drawing.tables.identityAt(row, declared.name), repeats };
     const table = drawing.tables.groupTable(child.element, path, xpath, at);

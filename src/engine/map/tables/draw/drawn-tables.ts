@@ -98,6 +98,19 @@ export class DrawnTables {
     return this.#earlier.hadTable(`${usePath}${row.columnKey}/${this.#uses.element(child)}`, usePath);
   }
 
+  /** Whether an earlier version had one table for all members of the substitution group of a child. */
+  hadMembers(row: RowContext, head: QName): boolean {
+    const name = this.#uses.element(head);
+    const place = `${row.table.usePath}${row.columnKey}/${name}`;
+    const paths = [place, ...this.#earlier.ofPlace(place), `/(group ${name})`];
+    return paths.some((path) => this.#earlier.hadMembers(path));
+  }
+
+  /** Whether an earlier version had the types that xsi:type may name in the rows of the table. */
+  hadTypes({ usePath }: TableDraft): boolean {
+    return this.#earlier.hadTypes(usePath);
+  }
+
   /** Whether an earlier version had a table for the text of an element. */
   hadTextTable(row: RowContext): boolean {
     const { usePath } = row.table;

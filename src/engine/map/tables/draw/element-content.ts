@@ -26,7 +26,8 @@ export function fillElement(drawing: DrawingContext, node: NodeDraft, row: RowCo
     return;
   }
   const union = drawing.choices.unionColumns([node.type, ...derived]);
-  const ownTables = union > drawing.choices.maxUnionColumns() && node.opensRow && row.columnKey === '';
+  const isWide = union > drawing.choices.maxUnionColumns() && !drawing.tables.hadTypes(row.table);
+  const ownTables = isWide && node.opensRow && row.columnKey === '';
   // a folded element's row belongs to another node, which cannot answer for what the derivation leaves out; and where derived
   // types have tables of their own, their rows here are empty
   fillType(drawing, node, node.opensRow && !ownTables ? row : { ...row, guarantor: null });

@@ -191,3 +191,39 @@ it('rows below what was read in the row above stay where they are when that has 
   ]);
   expect(valuesIn(rows, 'line')).toEqual(['5', '6']);
 });
+
+const leg = (
+  name: string,
+  fields: number,
+  base: string,
+): string => `<xs:complexType name="${name}"><xs:complexContent><xs:extension base="${base}"><xs:sequence>
+  ${Array.from({ length: fields }, (_, at) => `<xs:element name="${name}${at}" type="xs:int" minOccurs="0"/>`).join('')}
+  </xs:sequence></xs:extension></xs:complexContent></xs:complexType>`;
+
+const swap = (fields: number): string =>
+  rootOf(
+    `<xs:element ref="leg" ${often}/>`,
+    type('Leg', id) +
+      ['Fixed', 'Floating'].map((name) => leg(name, fields, 'Leg')).join('') +
+      `<xs:element name="leg" type="Leg"/>${['Fixed', 'Floating'].map((name) => `<xs:element name="${name.toLowerCase()}" type="${name}" substitutionGroup="leg"/>`).join('')}`,
+  );
+
+describe.each([
+  [
+    'members of a substitution group',
+    (name: string) => `<${name.toLowerCase()}><id>7</id></${name.toLowerCase()}>`,
+  ],
+  [
+    'types that xsi:type names',
+    (name: string) =>
+      `<leg xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="${name}"><id>7</id></leg>`,
+  ],
+])('%s', (_, elementOf) => {
+  it('stay in one table when a later version has more columns for them than a first one may', () => {
+    const [narrow, wide] = versionsOf([swap(2), swap(150)], 3);
+    const document = `<r>${elementOf('Fixed')}</r>`;
+    expect(tableOf(wide!, document)).toBe(tableOf(narrow!, document));
+    const [first] = versionsOf([swap(150)], 3);
+    expect(tableOf(first!, document)).not.toBe(tableOf(narrow!, document));
+  });
+});
