@@ -209,6 +209,36 @@ describe.each(places)(
         expect(met).toBe(10_000);
       });
 
+    if (['postgresql', 'mariadb', 'sqlite', 'duckdb'].includes(name)) {
+      it.each([
+        ['SELECT * FROM inbox WHERE id = ?', '?'],
+        ['SELECT id, payload FROM inbox WHERE id > $1', '$1'],
+        ["SELECT ':no' AS text, id /* ? */ FROM inbox WHERE note = :name", ':name'],
+      ])(
+        'are not of a query with a parameter, which is refused by its name: %s',
+        where,
+        async (query, parameter) => {
+          await expect(read(query)).rejects.toThrow(
+            `inbox: the query has the parameter ${parameter}, and --query cannot give it a value: write the value into the query`,
+          );
+        },
+      );
+
+      it('are of a query that has only marks of parameters in its texts and comments', where, async () => {
+        const query = `SELECT id, '?:a @b $1' AS "a:b" FROM inbox -- it's ? :c $2\n WHERE id = 1`;
+        expect(await read(name === 'mariadb' ? query.replaceAll('"', '`') : query)).toEqual([
+          ['1', '?:a @b $1'],
+        ]);
+      });
+    }
+
+    it('are not of a variable that nobody sets', needs(mariadbParts), async () => {
+      if (name !== 'mariadb') return;
+      await expect(read('SELECT * FROM inbox WHERE id = @x')).rejects.toThrow('the parameter @x');
+      const numbered = 'SELECT id, @n := @n + 1 AS n FROM inbox, (SELECT @n := 0) AS start ORDER BY id';
+      expect((await read(numbered)).map((row) => row[1])).toEqual(['1', '2', '3']);
+    });
+
     it.each(refused)('are of one statement that only reads: not %s', where, async (query) => {
       await expect(read(query)).rejects.toBeInstanceOf(AppError);
       expect(await read('SELECT id FROM inbox')).toHaveLength(3);

@@ -3,6 +3,11 @@ import { dirname } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
+import {
+  findParameter,
+  parameterFault,
+  type ParameterMark,
+} from '../../../adapters/row-sinks/query-parameters.ts';
 import { selectRows, tableOf, textsOf } from '../../../adapters/row-sinks/query-text.ts';
 import { openDuckDbReader, pathLiteral } from './database.ts';
 import { checkQuery } from './query-check.ts';
@@ -27,7 +32,20 @@ export async function openDuckDbQuery(
   { label, spill }: DuckDbQueryOptions,
 ): Promise<QueryRows> {
   const reader = await openDuckDbReader(path, spill, { label, streams, isLocked: true });
-  return rowsOf(reader, tableOf(query), label, () => checkQuery(reader.read, query, label));
+  return rowsOf(reader, tableOf(query), label, async () => {
+    const parameter = findParameter(query, ['?', '$']);
+    if (parameter !== null) throw parameterFault(parameter, label);
+    await checkQuery(reader.read, query, label).catch((error: unknown): never => {
+      const other = error instanceof AppError ? findParameter(query, markIn(error.message)) : null;
+      throw other === null ? error : parameterFault(other, label);
+    });
+  });
+}
+
+/** DuckDB has operators that begin as parameters of other databases do: the message tells which mark it did not take. */
+function markIn(message: string): readonly ParameterMark[] {
+  if (message.includes('error at or near ":"')) return [':'];
+  return /the function \S*@/.test(message) ? ['@'] : [];
 }
 
 /** All rows of a file; the first line of one of CSV names its columns, which are texts. */

@@ -305,7 +305,7 @@ function tls({ sslmode, host }: MysqlAddress): { ssl?: object } {
 const unreachable =
   /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|PROTOCOL_CONNECTION_LOST|HANDSHAKE_|ER_CON_COUNT|ER_SERVER_SHUTDOWN|ER_LOCK_|ER_DISK_FULL|ER_RECORD_FILE_FULL|ER_OPTION_PREVENTS|ER_CONNECTION_KILLED|ER_QUERY_INTERRUPTED)/;
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 

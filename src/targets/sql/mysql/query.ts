@@ -2,8 +2,9 @@
 import type { FieldPacket } from 'mysql2/promise';
 import { backquoted, backslashLiteral } from '../../../engine/sql/dialect.ts';
 import type { QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
+import { findParameter, parameterFault } from '../../../adapters/row-sinks/query-parameters.ts';
 import { columnOf, selectRows, tableOf } from '../../../adapters/row-sinks/query-text.ts';
-import { mysqlFault, openMysql, type MysqlAddress } from './connection.ts';
+import { codeOf, mysqlFault, openMysql, type MysqlAddress } from './connection.ts';
 
 const dialect = { quote: backquoted, literal: backslashLiteral };
 
@@ -32,6 +33,8 @@ const unsignedTypes: Readonly<Record<number, QueryColumn['type']>> = {
 const unsignedFlag = 32;
 /** VARCHAR, BLOB and TEXT of all sizes, VAR_STRING, STRING */
 const texts: ReadonlySet<number> = new Set([15, 249, 250, 251, 252, 253, 254]);
+/** how the server refuses what other databases take for a parameter */
+const ofParameters: ReadonlySet<string> = new Set(['ER_PARSE_ERROR', 'ER_BAD_FIELD_ERROR']);
 /** the character set of bytes */
 const binary = 63;
 
@@ -44,6 +47,9 @@ export async function openMysqlQuery(address: MysqlAddress, query: string): Prom
       throw mysqlFault(error, label);
     }
   };
+  // a variable that nobody has set is NULL, so a comparison with it selects no row
+  const variable = findParameter(query, ['@'], 'mysql');
+  if (variable !== null && !query.includes(':=')) throw parameterFault(variable, label);
   const table = tableOf(query);
   const connection = await asked(() => openMysql(address));
   await asked(async () => {
@@ -55,12 +61,17 @@ export async function openMysqlQuery(address: MysqlAddress, query: string): Prom
   });
   let known: Promise<readonly QueryColumn[]> | null = null;
   const describe = (): Promise<readonly QueryColumn[]> =>
-    asked(async () =>
-      (await connection.describe(`SELECT * FROM ${table} LIMIT 0`)).map((field) => ({
-        name: field.name,
-        ...kindOf(field),
-      })),
-    );
+    asked(async () => {
+      const fields = await connection
+        .describe(`SELECT * FROM ${table} LIMIT 0`)
+        .catch((error: unknown): never => {
+          const parameter = ofParameters.has(codeOf(error))
+            ? findParameter(query, ['?', '$', ':'], 'mysql')
+            : null;
+          throw parameter === null ? error : parameterFault(parameter, label);
+        });
+      return fields.map((field) => ({ name: field.name, ...kindOf(field) }));
+    });
   const columns = (): Promise<readonly QueryColumn[]> => (known ??= describe());
   return {
     label,

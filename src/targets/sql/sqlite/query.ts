@@ -2,6 +2,7 @@
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
+import { parameterFault } from '../../../adapters/row-sinks/query-parameters.ts';
 import { columnOf, selectRows, tableOf } from '../../../adapters/row-sinks/query-text.ts';
 import { openSqlite, sqliteFault, type SqliteDb, type SqliteValue } from './database.ts';
 
@@ -36,10 +37,7 @@ function refuseParameters(database: SqliteDb, sql: string, label: string): void 
   let at = 0;
   while (source[at] === expanded[at]) at += 1;
   const [name] = /^(?:\?\d*|[:@$#][\w$:]+)/.exec(source.slice(at)) ?? ['a parameter'];
-  throw new AppError(
-    'unprocessable_input',
-    `${label}: the query has the parameter ${name}, and --query cannot give it a value: write the value into the query`,
-  );
+  throw parameterFault(name, label);
 }
 
 /** `path`: a file that is there. */

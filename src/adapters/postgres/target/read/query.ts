@@ -1,6 +1,7 @@
 /** Rows of a query of PostgreSQL: a cursor in a transaction that only reads. */
 import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../../ports/rows/query.ts';
+import { findParameter, parameterFault } from '../../../row-sinks/query-parameters.ts';
 import { selectRows, tableOf, textsOf } from '../../../row-sinks/query-text.ts';
 import { connectTarget, targetFault, type TargetAddress } from '../connection/open.ts';
 
@@ -26,6 +27,9 @@ const types: Readonly<Record<number, Pick<QueryColumn, 'type' | 'holds'>>> = {
   1700: { type: 'numeric', holds: 'other' },
 };
 
+/** a message of the protocol, a syntax error, and a parameter that has no type */
+const ofParameters: ReadonlySet<string> = new Set(['08P01', '42601', '42P02', '42P18']);
+
 /** rows of a first fetch, and bytes that a fetch is meant to bring */
 const firstFetch = 16;
 const wantedBytes = 4 * 1024 * 1024;
@@ -42,7 +46,9 @@ export function openPostgresQuery(
     try {
       return await sql.unsafe<T[]>(statement, [], { simple: false } as object);
     } catch (error) {
-      throw targetFault(error, label);
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      const parameter = ofParameters.has(code) ? findParameter(query, ['?', '$', ':']) : null;
+      throw parameter === null ? targetFault(error, label) : parameterFault(parameter, label);
     }
   };
   const table = tableOf(query);
