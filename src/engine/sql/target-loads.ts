@@ -14,7 +14,7 @@ export function targetLoadsQuery(relation: (table: string) => string): string {
     SELECT u.installation, u.id_sch AS "idSch", u.id_lschma AS "idLschma", u.model_sha256 AS "modelHash",
            CASE WHEN (SELECT count(*) FROM used) > 1 THEN EXISTS (
              SELECT 1 FROM ${loads} l JOIN ${documents} d ON d.job_uuid = l.job_uuid
-              WHERE l.installation = u.installation AND l.id_sch IS NOT DISTINCT FROM u.id_sch
-                AND l.id_lschma IS NOT DISTINCT FROM u.id_lschma AND l.model_sha256 IS NOT DISTINCT FROM u.model_sha256) ELSE true END AS holds
+              WHERE l.installation = u.installation AND (l.id_sch = u.id_sch OR (l.id_sch IS NULL AND u.id_sch IS NULL))
+                AND (l.id_lschma = u.id_lschma OR (l.id_lschma IS NULL AND u.id_lschma IS NULL)) AND (l.model_sha256 = u.model_sha256 OR (l.model_sha256 IS NULL AND u.model_sha256 IS NULL))) ELSE true END AS holds
       FROM used u ORDER BY u.published_at DESC, u.job DESC`;
 }
