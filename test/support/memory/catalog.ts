@@ -185,7 +185,10 @@ export function createMemoryCatalogStore(
         (other) => other.base.id_org === idOrg && other.base.name === name && other.family !== family,
       )
     ) {
-      throw new AppError('conflict', `there is a schema called ${JSON.stringify(name)} already`);
+      throw new AppError(
+        'conflict',
+        `there is a schema called ${JSON.stringify(name)} already: choose another name, or make the next version of that schema (--parent)`,
+      );
     }
     const versions = origins.filter((other) => other.family === family).map(({ base }) => base.version);
     const { model } = origin;

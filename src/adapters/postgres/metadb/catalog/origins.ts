@@ -26,7 +26,10 @@ export async function createOrigin(sql: Sql, origin: NewOrigin): Promise<OriginR
   return sql.begin(async (tx) => {
     const family = idParentSch === null ? null : await lockFamily(tx, idOrg, idParentSch);
     const taken = (): AppError =>
-      new AppError('conflict', `there is a schema called ${JSON.stringify(name)} already`);
+      new AppError(
+        'conflict',
+        `there is a schema called ${JSON.stringify(name)} already: choose another name, or make the next version of that schema (--parent)`,
+      );
     // asked first, so that a name that is tried in vain costs no id; the insert below decides between two at once
     const [known] = await tx<{ id_family: number }[]>`
       select id_family from svc.origin_name where id_org = ${idOrg} and name = ${name}`;
