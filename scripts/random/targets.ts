@@ -8,7 +8,8 @@ import { duckDbReader, folderReader, type TargetReader } from '../../test/contra
 import { createServiceHome, type ServiceHome } from '../../test/support/service/start.ts';
 import { convert } from '../../test/support/service/tools.ts';
 import { compileSchema, drawModel, linesOf } from './engine/load.ts';
-import { checkRows, type LoadedRows, type Row } from './oracle/check-rows.ts';
+import { checkRows } from './oracle/check-rows.ts';
+import type { LoadedRows, Row } from './oracle/placed-documents.ts';
 import { compareDocument } from './oracle/same-document.ts';
 import { keyOf } from './schema/terms.ts';
 import type { RandomSet } from './set.ts';

@@ -18,7 +18,7 @@ import { memoryDocumentRows } from '../../../test/support/memory/document-rows.t
 import { uuidOfJob } from '../../../test/support/models/job-names.ts';
 import { compiled, rowsOf, statisticsOf, type Shredded } from '../../../test/support/models/shredding.ts';
 import { writeDocuments } from '../../../test/support/round-trip/in-memory.ts';
-import type { LoadedRows } from '../oracle/check-rows.ts';
+import type { LoadedRows } from '../oracle/placed-documents.ts';
 
 export interface ModelRequest {
   readonly mapLevel: MapLevel;

@@ -4,46 +4,10 @@
  */
 import type { Column, Table } from '../../../src/engine/model/relational-model.ts';
 import { isElement, type ElementNode } from '../documents/generator.ts';
-import { keyOf, wholeParticle, xsiUri, type Complex, type Schema, type Simple } from '../schema/terms.ts';
-import { MapTree, type MapLine, type Place } from './map-tree.ts';
+import { keyOf, xsiUri, type Schema, type Simple } from '../schema/terms.ts';
+import type { MapLine } from './map-tree.ts';
+import { columnOf, PlacedDocuments, type LoadedRows, type Row, type Seen } from './placed-documents.ts';
 import { isCellOf, offsetOf } from './values.ts';
-
-export type Row = Readonly<Record<string, string | null>>;
-
-export interface LoadedRows {
-  readonly tables: readonly Table[];
-  readonly namespaces: Readonly<Record<string, string>>;
-  readonly rootUri: string;
-  readonly lines: readonly MapLine[];
-  /** what the catalogue says of lines; null: not asked */
-  readonly occurrences: ReadonlyMap<MapLine, number> | null;
-  /** by table name, in any order */
-  readonly rows: Readonly<Record<string, readonly Row[]>>;
-  /** lines of columns that the target keeps elsewhere; absent: none */
-  readonly skips?: (line: MapLine) => boolean;
-}
-
-/** An element of a document, at its place in the map. */
-interface Seen {
-  readonly node: ElementNode;
-  readonly parent: Seen | null;
-  readonly place: Place;
-  /** its place among the children and text runs of its parent; without runs of white space */
-  readonly position: readonly [all: number, withoutSpace: number];
-  /** its row by table; the last one is that of its own type */
-  readonly rows: Map<string, Row>;
-  /** the lines that speak of it, of those of its place */
-  readonly lines: readonly MapLine[];
-  /** the table that its values lie in */
-  readonly home: string | null;
-}
-
-/** A text run or an element of a wildcard, which has a row of its own. */
-interface Part {
-  readonly owner: Seen;
-  readonly text: string | null;
-  readonly position: Seen['position'];
-}
 
 /** Returns what is wrong, in words; `schema`: the set that the model was made of, null if it was made of the documents. */
 export function checkRows(
@@ -52,7 +16,7 @@ export function checkRows(
   schema: Schema | null,
 ): string[] {
   const check = new RowCheck(loaded, schema);
-  for (const document of documents) check.place(document);
+  for (const document of documents) check.placed.place(document);
   check.alignRows();
   check.checkValues();
   check.checkCounts();
@@ -63,31 +27,27 @@ export function checkRows(
 
 class RowCheck {
   readonly faults: string[] = [];
+  readonly placed: PlacedDocuments;
   readonly #loaded: LoadedRows;
   readonly #typed: boolean;
-  readonly #map: MapTree;
   readonly #tables: ReadonlyMap<string, Table>;
+  /** rows by table, in the order of their keys */
   readonly #sorted = new Map<string, readonly Row[]>();
-  readonly #elements = new Map<string, Seen[]>();
-  readonly #parts = new Map<string, Part[]>();
-  readonly #seen: Seen[] = [];
-  /** elements whose place is that of another one, of the same type */
-  readonly #deeper = new Set<Seen>();
   readonly #cells = new Map<Row, Map<string, string>>();
   readonly #counts = new Map<MapLine, number>();
-  readonly #typeNames: ReadonlySet<string | null>;
   /** the map leaves open in which rows some values lie */
   #isOpen = false;
-  /** columns that also hold values of places below those that the map writes out */
-  readonly #recursive = new Set<string>();
 
   constructor(loaded: LoadedRows, schema: Schema | null) {
     this.#loaded = loaded;
     this.#typed = schema !== null;
-    this.#typeNames = new Set(schema?.complexes.map(({ name }) => name!.local));
-    this.#map = new MapTree(loaded.lines, loaded.namespaces, loaded.rootUri, schema);
     this.#tables = new Map(loaded.tables.map((table) => [table.name, table]));
-    for (const line of this.#map.recursiveLines()) this.#recursive.add(columnOf(line));
+    this.placed = new PlacedDocuments(
+      loaded,
+      schema,
+      (fault) => this.#fault(fault),
+      (line) => this.#count(line),
+    );
     for (const { name, columns } of loaded.tables) {
       const key = columns.find(({ role }) => role === 'row_key')!.name;
       const rows = (loaded.rows[name] ?? []).toSorted((a, b) => Number(BigInt(a[key]!) - BigInt(b[key]!)));
@@ -99,120 +59,6 @@ class RowCheck {
     if (this.faults.length < 8) this.faults.push(text);
   }
 
-  place(root: ElementNode): void {
-    const place = this.#map.root(root.name);
-    if (place === undefined) this.#fault(`no line for the root ${keyOf(root.name)}`);
-    else this.#visit(this.#see(root, null, place, [1, 1]), false);
-  }
-
-  #see(node: ElementNode, parent: Seen | null, place: Place, position: Seen['position']): Seen {
-    const all = this.#map.linesOf(place);
-    const tables = this.#tablesOf(node, all, parent?.home ?? null);
-    const home = tables.at(-1) ?? parent?.home ?? null;
-    const lines = all.filter(({ table_name: table, column_name: column }) =>
-      column === null ? tables.includes(table) : this.#isAt(table, home, all),
-    );
-    return { node, parent, place, position, rows: new Map(), lines, home };
-  }
-
-  /** A type that is too wide for the table of its head has one of its own, which a map without types cannot tell apart. */
-  #tablesOf(node: ElementNode, lines: readonly MapLine[], home: string | null): string[] {
-    const rows = lines.filter(({ column_name: column }) => column === null);
-    if (rows.length < 2) return rows.map(({ table_name: table }) => table);
-    // the declared type, and of those of xsi:type the nearest one
-    const own = node.type?.kind === 'complex' ? basesOf(node.type) : [];
-    const nearest = own.find((type) => rows.some(({ source_type: one }) => one === type));
-    const fitting = rows.filter(
-      ({ source_type: type }, at) => at === 0 || type === nearest || !this.#typeNames.has(type),
-    );
-    const tables: string[] = [];
-    for (const { table_name: table } of fitting)
-      if (home === null || [home, ...tables].some((above) => this.#isBelow(table, above))) tables.push(table);
-    return tables;
-  }
-
-  /** Whether rows of a table hang from those of another one. */
-  #isBelow(table: string, above: string): boolean {
-    const refers = (from: string, to: string, role: string): boolean =>
-      this.#tables
-        .get(from)!
-        .columns.some((one) => one.role === role && this.#loaded.tables[one.references!]!.name === to);
-    return refers(table, above, 'parent_key') || refers(above, table, 'child_key');
-  }
-
-  /** Whether a column is of the rows of `home`; a column without a rival at its place is. */
-  #isAt(table: string, home: string | null, lines: readonly MapLine[]): boolean {
-    const base = this.#baseOf(table);
-    const rivals = new Set(
-      lines.filter((one) => one.column_name !== null).map((one) => this.#baseOf(one.table_name)),
-    );
-    if (rivals.size < 2 || home === null || base === home) return true;
-    return this.#tables.get(table)!.kind === 'element' ? !rivals.has(home) : this.#isBelow(table, home);
-  }
-
-  /** The first table of a row that several tables hold. */
-  #baseOf(table: string): string {
-    const { continues } = this.#tables.get(table)!;
-    return continues === undefined ? table : this.#baseOf(this.#loaded.tables[continues]!.name);
-  }
-
-  #visit(seen: Seen, isDeeper: boolean): void {
-    const { node, place } = seen;
-    this.#seen.push(seen);
-    if (isDeeper) this.#deeper.add(seen);
-    for (const line of seen.lines) {
-      const { table_name: table, column_name: column } = line;
-      if (isDeeper) this.#recursive.add(columnOf(line));
-      if (column === null) append(this.#elements, table, seen);
-    }
-    let [all, withoutSpace] = [0, 0];
-    for (const child of node.children) {
-      if (this.#typed && node.content === 'simple') break;
-      all += 1;
-      if (isElement(child) || child.trim() !== '') withoutSpace += 1;
-      const position = [all, withoutSpace] as const;
-      if (!isElement(child)) this.#part(seen, 'mixed', child, position);
-      else {
-        const found = this.#map.child(place, child.name);
-        const below =
-          found ??
-          (child.type === null && this.#typed ? undefined : this.#map.childOfAlike(place, child.name));
-        if (below !== undefined)
-          this.#visit(this.#see(child, seen, below, position), isDeeper || found === undefined);
-        else if (child.type === null ? !this.#part(seen, 'any', null, position) : holdsSomething(child))
-          this.#fault(`no line for ${place.xpath}/${keyOf(child.name)}`);
-      }
-    }
-  }
-
-  /** Whether the map has a line for what stands between or instead of declared elements. */
-  #part(owner: Seen, kind: 'mixed' | 'any', text: string | null, position: Seen['position']): boolean {
-    const line = owner.lines.find(
-      (one) =>
-        one.node_type === kind &&
-        this.#tables.get(one.table_name)!.kind === (kind === 'any' ? 'wildcard' : 'text'),
-    );
-    if (line === undefined) return false;
-    if (kind === 'mixed' && this.#textColumnOf(owner) !== undefined) return true;
-    if (this.#typed || text === null || text.trim() !== '') {
-      append(this.#parts, line.table_name, { owner, text, position });
-      this.#count(line);
-    }
-    return true;
-  }
-
-  /** The line of the column that the text of a mixed element lies in, as its type has no child elements; others of its place may have. */
-  #textColumnOf({ node, lines }: Seen): MapLine | undefined {
-    const { type } = node;
-    if (type?.kind !== 'complex' || !type.mixed || type.isAnyType || wholeParticle(type) !== null)
-      return undefined;
-    // the declared type has the rows that types derived from it need
-    if (!node.isDerived) return undefined;
-    return lines.find(
-      (line) => line.node_type === 'text' && this.#tables.get(line.table_name)!.kind === 'element',
-    );
-  }
-
   #count(line: MapLine): void {
     this.#counts.set(line, (this.#counts.get(line) ?? 0) + 1);
   }
@@ -221,7 +67,7 @@ class RowCheck {
   alignRows(): void {
     for (const { name, kind, continues } of this.#loaded.tables) {
       if (kind !== 'element' || continues !== undefined) continue;
-      const [rows, elements] = [this.#sorted.get(name)!, this.#elements.get(name) ?? []];
+      const [rows, elements] = [this.#sorted.get(name)!, this.placed.elements.get(name) ?? []];
       // a child may lie in the row of a type that xsi:type names, and have rows below the declared type: no map tells these apart
       const ofDeclared = elements.filter(({ parent }) => parent?.node.isDerived !== true);
       if (rows.length === ofDeclared.length && rows.length < elements.length) this.#isOpen = true;
@@ -237,7 +83,7 @@ class RowCheck {
     if (this.faults.length > 0 || this.#isOpen) return;
     for (const { name, kind, columns, continues } of this.#loaded.tables) {
       if (kind === 'element' && continues === undefined)
-        for (const seen of this.#elements.get(name) ?? [])
+        for (const seen of this.placed.elements.get(name) ?? [])
           this.#checkParent(name, columns, seen.rows.get(name)!, seen.parent, seen.position, seen);
       else if (kind !== 'element') this.#checkParts(name, columns);
     }
@@ -246,7 +92,7 @@ class RowCheck {
   #checkParts(name: string, columns: readonly Column[]): void {
     const content = columns.find(({ role }) => role === 'content')!.name;
     const isKept = (row: Row): boolean => this.#typed || row[content]!.trim() !== '';
-    const [rows, parts] = [this.#sorted.get(name)!.filter(isKept), this.#parts.get(name) ?? []];
+    const [rows, parts] = [this.#sorted.get(name)!.filter(isKept), this.placed.parts.get(name) ?? []];
     if (rows.length !== parts.length)
       return this.#fault(`${name}: ${rows.length} rows for ${parts.length} parts`);
     for (const [at, { owner, text, position }] of parts.entries()) {
@@ -335,16 +181,17 @@ class RowCheck {
 
   checkValues(): void {
     if (this.faults.length > 0 || this.#isOpen) return;
-    for (const seen of this.#seen) {
+    for (const seen of this.placed.seen) {
       this.#checkElement(seen);
       for (const attribute of seen.node.attributes) {
         const isOfXsi = attribute.name.uri === xsiUri;
-        const place = this.#map.attribute(seen.place, attribute.name);
+        const place = this.placed.map.attribute(seen.place, attribute.name);
         const listed = place?.lines ?? [];
-        const lines = listed.filter(({ table_name: table }) => this.#isAt(table, seen.home, listed));
+        const lines = listed.filter(({ table_name: table }) => this.placed.isAt(table, seen.home, listed));
         for (const line of lines) {
           // the line of another place stands for this one
-          if (place!.parent !== seen.place || this.#deeper.has(seen)) this.#recursive.add(columnOf(line));
+          if (place!.parent !== seen.place || this.placed.deeper.has(seen))
+            this.placed.recursive.add(columnOf(line));
           this.#checkCell(seen, line, attribute.value, attribute.type);
         }
         const any = seen.lines.some(
@@ -378,7 +225,7 @@ class RowCheck {
       hasRuns &&
       line.node_type === 'text' &&
       node.content === 'mixed' &&
-      this.#textColumnOf(seen) === undefined;
+      this.placed.textColumnOf(seen) === undefined;
     for (const line of seen.lines) {
       const { table_name: table, column_name: column, node_type: kind } = line;
       if (column === null) {
@@ -437,7 +284,7 @@ class RowCheck {
   #setCell(seen: Seen, line: MapLine, text: string, isRight: (cell: string) => boolean): void {
     if (this.#loaded.skips?.(line) === true) return;
     const { table_name: table, column_name: column } = line;
-    const base = this.#baseOf(table);
+    const base = this.placed.baseOf(table);
     let owner: Seen | null = seen;
     while (owner !== null && !owner.rows.has(base)) owner = owner.parent;
     const row =
@@ -466,7 +313,11 @@ class RowCheck {
       if (line.xpath === null) continue;
       const column = columnOf(line);
       const [told, counted] = [occurrences.get(line) ?? 0, this.#counts.get(line) ?? 0];
-      if (told !== counted && !this.#recursive.has(column) && (this.#typed || line.node_type !== 'mixed'))
+      if (
+        told !== counted &&
+        !this.placed.recursive.has(column) &&
+        (this.#typed || line.node_type !== 'mixed')
+      )
         this.#fault(
           `${line.xpath} -> ${column}: the catalogue counts ${told}, the documents have ${counted}`,
         );
@@ -476,36 +327,15 @@ class RowCheck {
     for (const [column, [told, counted]] of sums) {
       // without a schema, it is open whether white space between elements is text
       const isUncertain = !this.#typed && this.#tables.get(column.split(' ')[0]!)!.kind === 'text';
-      if (told !== counted && this.#recursive.has(column) && !isUncertain)
+      if (told !== counted && this.placed.recursive.has(column) && !isUncertain)
         this.#fault(`${column}: the catalogue counts ${told} in all, the documents have ${counted}`);
     }
   }
 }
 
-function append<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
-function columnOf({ table_name: table, column_name: column }: MapLine): string {
-  return `${table} ${column ?? '*'}`;
-}
-
 /** Whether a text has QNames, whose prefixes documents choose. */
 function isNamed(text: string): boolean {
   return text.includes('\uE000');
-}
-
-/** A required element that documents only have empty needs no column. */
-function holdsSomething({ children, attributes }: ElementNode): boolean {
-  return children.length > 0 || attributes.some(({ name }) => name.uri !== xsiUri);
-}
-
-/** Names of a type and those it derives from. */
-function basesOf(type: Complex): (string | null)[] {
-  const own = type.name?.local ?? null;
-  return type.base?.kind === 'complex' ? [own, ...basesOf(type.base)] : [own];
 }
 
 function nearestWithRows(seen: Seen | null): Seen | null {
