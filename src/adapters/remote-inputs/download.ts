@@ -58,20 +58,23 @@ export async function downloadFile(
     try {
       const answer = await requests.get(url, received === 0 ? {} : { Range: `bytes=${received}-` });
       const refused = refusalOf(answer.status, label);
-      if (refused !== null) throw refused;
+      if (refused !== null) {
+        await dropBody(answer);
+        throw refused;
+      }
       if (answer.ok) {
         const found = pinnedOf(answer, received);
         // whoever ignores a range sends all of it again
         const isWhole = answer.status !== 206;
         if (isWhole) received = 0;
-        if (version !== undefined && found.version !== version) throw changed(label);
-        if (pinned === null || (received === 0 && pinned.version === null)) pinned = found;
-        else if (isOther(pinned, found)) throw changed(label);
         const most = mostOf(answer, bytes);
-        if ((found.bytes ?? 0) > most) {
-          await answer.body?.cancel();
-          throw longerThanListed(label, bytes);
+        const first = pinned === null || (received === 0 && pinned.version === null) ? found : pinned;
+        const refusal = refusalOfVersion(first, found, { label, version, bytes, most });
+        if (refusal !== null) {
+          await dropBody(answer);
+          throw refusal;
         }
+        pinned = first;
         received = await append(answer, path, received, {
           onBytes,
           most,
@@ -170,6 +173,27 @@ async function append(
     createWriteStream(path, from === 0 ? { mode: 0o600 } : { flags: 'r+', start: from }),
   );
   return received;
+}
+
+/** Ends an answer whose body nobody reads: otherwise its connection stays open and keeps the process running. */
+async function dropBody(answer: Response): Promise<void> {
+  // the refusal is reported, whatever becomes of the connection
+  await answer.body?.cancel().catch(() => undefined);
+}
+
+/** Returns the error for an answer that is not of the version that is downloaded, or null. `first` describes the first answer. */
+function refusalOfVersion(
+  first: Pinned,
+  found: Pinned,
+  {
+    label,
+    version,
+    bytes,
+    most,
+  }: Pick<DownloadOptions, 'label' | 'version'> & { readonly bytes: number; readonly most: number },
+): AppError | null {
+  if ((version !== undefined && found.version !== version) || isOther(first, found)) return changed(label);
+  return (found.bytes ?? 0) > most ? longerThanListed(label, bytes) : null;
 }
 
 /** Bytes that may come of a file that was listed with so many; Google's store unpacks files that lie packed. */

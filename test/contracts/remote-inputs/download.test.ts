@@ -44,13 +44,15 @@ describe('a file on a server', () => {
     ['its version', { tag: '"v2"' }],
     ['its length', { bytes: Buffer.concat([whole, whole]) }],
   ])('that changes meanwhile, told by %s, is not loaded', async (_, other) => {
-    const { url } = await serve((request, response, number) =>
+    const { url, requests } = await serve((request, response, number) =>
       number === 1 ? file(request, response, {}, 1000) : file(request, response, other),
     );
     expect(await refusal(url)).toEqual([
       'unprocessable_input',
       'http://HOST/a/file.xml: changed while it was read, so nothing was loaded; run it again when nobody writes it',
     ]);
+    // a connection whose answer nobody reads would keep the process running
+    await expect.poll(() => requests.every(({ socket }) => socket.destroyed)).toBe(true);
   });
 
   it('that goes on past its listed length is stopped there, whatever its server says', async () => {
