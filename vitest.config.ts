@@ -49,7 +49,11 @@ export default defineConfig({
       },
     ],
     reporters: ['default', './test/support/skipped-reporter.ts'],
-    globalSetup: ['test/support/service/build-setup.ts', 'test/support/servers/postgres-setup.ts'],
+    globalSetup: [
+      'test/support/service/memory-setup.ts',
+      'test/support/service/build-setup.ts',
+      'test/support/servers/postgres-setup.ts',
+    ],
     pool: 'forks',
     // Most tests wait for servers and processes now and then: two files at once on the smallest machine.
     maxWorkers: Math.max(2, availableParallelism() - 1),
