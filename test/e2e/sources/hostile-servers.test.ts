@@ -8,7 +8,6 @@ import { execution } from '../../support/service/client.ts';
 import type { RunningService, ServiceHome } from '../../support/service/start.ts';
 import { runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
-import { eventually } from '../../support/service/waiting.ts';
 import { watchClient } from '../../support/service/watches.ts';
 
 /** large enough to be sent in parts */
@@ -260,7 +259,7 @@ describe('a server that', { timeout: 240_000 }, () => {
       settle: '0s',
       ...(location.startsWith('s3:') ? { credential: 'store' } : {}),
     });
-    const stalled = await eventually('the stall', async () => (await watches.get(id)).stalled);
+    const { stalled } = await watches.stalled(id);
     expect(stalled).toMatch(says);
     expect(await watches.files(id)).toEqual([]);
     expect((await service.client.fetch(`/v2/watches/${id}`, { method: 'DELETE' })).status).toBe(204);

@@ -111,7 +111,7 @@ describe('watched rows of MariaDB', { timeout: 180_000, ...needs(mariadbParts) }
     const { id_watch: id } = await watch('away', {
       options: { '--query': 'SELECT * FROM moved', '--xml-column': 'payload', '--after': 'received' },
     });
-    const stalled = await eventually('a stalled watch', async () => (await watches.get(id)).stalled);
+    const { stalled } = await watches.stalled(id);
     expect(stalled).toContain('moved');
     expect(stalled).not.toContain(canary);
     await server.run('RENAME TABLE away TO moved;', undefined, 'inbox');

@@ -12,6 +12,8 @@ export interface WatchClient {
   files(idWatch: number): Promise<WatchFileRecord[]>;
   /** Waits until every file has come to rest and there are so many of them. */
   settled(idWatch: number, count: number): Promise<WatchFileRecord[]>;
+  /** Asks for looks until the watch is stalled. The service itself pauses for 15 s in all between the looks that it takes. */
+  stalled(idWatch: number): Promise<WatchRecord & { readonly stalled: string }>;
 }
 
 export function watchClient(client: ServiceClient): WatchClient {
@@ -47,6 +49,23 @@ export function watchClient(client: ServiceClient): WatchClient {
         50,
         500,
       ),
+    stalled: (idWatch) => {
+      let lookedAt: number | null | undefined;
+      return eventually(
+        `a stall of watch ${idWatch}`,
+        async () => {
+          const watch = await client.get<WatchRecord>(`/v2/watches/${idWatch}`);
+          const { stalled, last_run: last } = watch;
+          if (stalled !== null) return { ...watch, stalled };
+          // a request while the watch is looked at delays the next look
+          if (last !== lookedAt) await client.post(`/v2/watches/${idWatch}/run`, {});
+          lookedAt = last;
+          return null;
+        },
+        50,
+        500,
+      );
+    },
   };
 }
 

@@ -1,9 +1,13 @@
 /** How a scheduler shares its turns, and the time limit of a look. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/errors.ts';
+import type { ClaimRelease, WatchClaim, WatchSchedule } from '../../../src/ports/stores/watches.ts';
 import type { WatchedLocation, WatchedPlace } from '../../../src/ports/watched-locations.ts';
 import { LookLimit, limitLook } from '../../../src/watches/scheduler/look-limit.ts';
+import type { TurnOptions } from '../../../src/watches/scheduler/options.ts';
 import { createTurnShares, type TurnShares } from '../../../src/watches/scheduler/shares.ts';
+import { takeTurn } from '../../../src/watches/scheduler/turn.ts';
 
 /** Takes turns of these organisations, each as often as it gets one. */
 function takeAll(shares: TurnShares, idOrg: number): number {
@@ -108,6 +112,52 @@ describe('the time limit of a look', () => {
     close = limited.close;
     await expect(limited.open(place, signal)).rejects.toThrow('the place did not answer within 0.05 s');
   });
+});
+
+/** The release of a claim whose looks have failed so often before. */
+async function releaseAfter(failedLooks: number): Promise<ClaimRelease> {
+  const releases: ClaimRelease[] = [];
+  const schedule: Pick<WatchSchedule, 'findOpenJob' | 'beginLook' | 'release'> = {
+    findOpenJob: async () => null,
+    beginLook: () => Promise.reject(new AppError('service_unavailable', 'it cannot be reached')),
+    release: async (_claim, release) => releases.push(release) > 0,
+  };
+  const watch = { id_watch: 1, location: 'inbox', every: '1s', next_run: null, paused: false };
+  const claim = { watch, nowMs: 1_000_000, failures: 0, failedLooks };
+  const logger = { warn: () => undefined };
+  const options = { schedule, logger, locations: {}, lookMs: 60_000 };
+  const leaseMs = 30_000;
+  await takeTurn(
+    options as unknown as TurnOptions,
+    claim as unknown as WatchClaim,
+    leaseMs,
+    new AbortController().signal,
+  );
+  expect(releases).toHaveLength(1);
+  return releases[0]!;
+}
+
+describe('a look that fails', () => {
+  it.each([
+    [0, 5],
+    [1, 10],
+    [2, 20],
+    [3, 40],
+    [10, 900],
+  ])(
+    'after %i others is followed by a pause of %i s; the third one stalls the watch',
+    async (before, seconds) => {
+      const dueMs = 1_000_000 + seconds * 1000;
+      const stalled = before >= 2 ? { stalled: 'inbox: it cannot be reached' } : {};
+      expect(await releaseAfter(before)).toEqual({
+        ran: true,
+        nextRunMs: dueMs,
+        dueMs,
+        failedLooks: before + 1,
+        ...stalled,
+      });
+    },
+  );
 });
 
 async function listed(location: WatchedLocation): Promise<string[]> {
