@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sql } from '../../src/adapters/postgres/client/connect.ts';
 import { lockFolder } from '../../src/adapters/file-staging/lock.ts';
 import type { RunningService, ServiceHome } from '../support/service/start.ts';
 import { execution } from '../support/service/client.ts';
 import { freightDocumentFolder, freightXsdFolder } from '../support/service/fixtures.ts';
 import { writeLargeDocument } from '../support/documents/large.ts';
 import { convert } from '../support/service/tools.ts';
+import { endedWithoutPauses } from '../support/service/retries.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { needs } from '../support/needs.ts';
 import { useTrial } from '../support/service/trial.ts';
@@ -57,6 +59,7 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
   const trial = useTrial();
   let home: ServiceHome;
   let service: RunningService;
+  let sql: Sql;
   let folder: string;
   let origin: string;
   let large: string;
@@ -66,7 +69,7 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
     home = await trial.home({
       'svc.files.roots': folder,
       'svc.limits.attempts': '1',
-      'svc.limits.outage_wait': '6 s',
+      'svc.limits.outage_wait': '1 s',
     });
     origin = String((await convert(home, 'xsd2er', freightXsdFolder, '-g', '1')).origin);
     trial.keep(mounted, async () => {
@@ -81,11 +84,12 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
     ] as const)
       await mountSmall(join(home.directory, name), size);
     service = await trial.service(home);
+    sql = await trial.metadb(home);
   });
 
   const load = async (input: string, options: readonly (readonly [string, string])[]) => {
     const { jobs } = await service.client.run([execution('xml2er', input, options, origin)]);
-    return service.client.ended(jobs[0]!);
+    return endedWithoutPauses(service.client, sql, jobs[0]!);
   };
   const small = async (): Promise<string> => {
     const path = join(folder, 'small.xml');
@@ -125,7 +129,8 @@ describe('a full disk', { timeout: 180_000, ...needs('mounts', mayMount) }, () =
       failure: expect.stringMatching(/^waiting since \S+Z, until \S+Z at the latest: .*(?:full|ENOSPC)/),
     });
     await rm(filler);
-    expect(await service.client.ended(jobs[0]!)).toMatchObject({ status: 'C', attempt: 1, failure: null });
+    const job = await endedWithoutPauses(service.client, sql, jobs[0]!);
+    expect(job).toMatchObject({ status: 'C', attempt: 1, failure: null });
   });
 
   it('a log: F with the reason, and the next job has one again', async () => {

@@ -11,6 +11,7 @@ import { isHere } from '../support/needs.ts';
 import { startObjectServer, type ObjectServer } from '../support/servers/object-server.ts';
 import type { TestDatabase } from '../support/servers/postgres.ts';
 import { shortLeases } from '../support/service/leases.ts';
+import { withoutPauses } from '../support/service/retries.ts';
 import type { RunningService, ServiceHome } from '../support/service/start.ts';
 import { useTrial } from '../support/service/trial.ts';
 import { eventually } from '../support/service/waiting.ts';
@@ -122,12 +123,13 @@ describe('watches of two machines', { timeout: 1_800_000 }, () => {
     let rest = await states();
     while (!isOver(rest)) {
       const before = JSON.stringify(rest.map(({ files: counts }) => counts));
-      rest = await eventually(`more than ${before}`, async () => {
+      const more = eventually(`more than ${before}`, async () => {
         const found = await states();
         return isOver(found) || JSON.stringify(found.map(({ files: counts }) => counts)) !== before
           ? found
           : null;
       });
+      rest = await withoutPauses(database.sql, more);
     }
     expect(rest.map(({ stalled, files: { rejected } }) => ({ stalled, rejected }))).toEqual([
       { stalled: null, rejected: 0 },

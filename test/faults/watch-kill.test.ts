@@ -5,12 +5,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { WatchRecord } from '../../src/ports/stores/watches.ts';
 import { isHere } from '../support/needs.ts';
 import { shortLeases } from '../support/service/leases.ts';
+import { withoutPauses } from '../support/service/retries.ts';
 import type { RunningService, ServiceHome } from '../support/service/start.ts';
 import { useTrial } from '../support/service/trial.ts';
 import { eventually } from '../support/service/waiting.ts';
 import { watchClient } from '../support/service/watches.ts';
 
-const [files, rounds] = isHere('whole run') ? [10_000, 12] : [90, 3];
+const [files, rounds] = isHere('whole run') ? [10_000, 12] : [54, 3];
 const perRound = files / rounds;
 
 describe('a watch whose schedulers, workers and database are killed', { timeout: 1_800_000 }, () => {
@@ -55,7 +56,7 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
       target: 'metadb:watched',
       every: '1s',
       settle: '0s',
-      max_files: isHere('whole run') ? 400 : 12,
+      max_files: isHere('whole run') ? 400 : 9,
     });
     const { id_watch: slowId } = await watchClient(services[0]!.client).create({
       name: 'slow',
@@ -92,8 +93,11 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
       const found = await eventually('the watch is there again', record);
       before = found.files.loaded;
     }
-    for (let loaded = before; loaded < files;)
-      ({ loaded } = (await reached('more is loaded', (found) => found.loaded > loaded)).files);
+    const sql = await trial.metadb(home);
+    for (let loaded = before; loaded < files;) {
+      const more = reached('more is loaded', (found) => found.loaded > loaded);
+      ({ loaded } = (await withoutPauses(sql, more)).files);
+    }
     expect((await record())!.files).toEqual({
       waiting: 0,
       loading: 0,
@@ -102,7 +106,6 @@ describe('a watch whose schedulers, workers and database are killed', { timeout:
       ignored: 0,
       replaced: 0,
     });
-    const sql = await trial.metadb(home);
     const [rows] =
       await sql`select count(*)::int as rows, count(distinct id)::int as ids from watched."order"`;
     expect(rows).toEqual({ rows: files, ids: files });

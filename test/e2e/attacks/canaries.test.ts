@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createSilentServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../src/adapters/postgres/client/connect.ts';
 import { some } from '../../support/needs.ts';
@@ -20,6 +21,7 @@ import {
 } from '../../support/service/start.ts';
 import { runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
+import { withoutPauses } from '../../support/service/retries.ts';
 import { eventually } from '../../support/service/waiting.ts';
 import { watchClient } from '../../support/service/watches.ts';
 import { canary, echo, found, nobody, raw, readFiles, readProcesses } from './canary.ts';
@@ -83,12 +85,19 @@ describe('canaries', { timeout: 240_000 }, () => {
     service = await trial.service(home, { TMPDIR: temporary });
     sql = await trial.metadb(home);
     input = await service.client.upload('xml', 'a.xml', new TextEncoder().encode('<a><b>1</b></a>'));
-    const watching = setInterval(() => {
-      void readProcesses().then((texts) => texts.forEach((text) => processes.add(text)));
-      void readFiles(temporary, kept);
-      void readFiles(join(home.directory, 'tmp'), kept);
-    }, 20);
-    trial.keep(watching, async (one) => clearInterval(one));
+    const over = new AbortController();
+    const watching = (async () => {
+      while (!over.signal.aborted) {
+        for (const text of await readProcesses()) processes.add(text);
+        await readFiles(temporary, kept);
+        await readFiles(join(home.directory, 'tmp'), kept);
+        await delay(20);
+      }
+    })();
+    trial.keep(watching, async () => {
+      over.abort();
+      await watching;
+    });
   });
 
   const post = async (path: string, body: unknown, method = 'POST'): Promise<number> => {
@@ -208,13 +217,10 @@ describe('canaries', { timeout: 240_000 }, () => {
     ];
     expect(await watches.settled(feed, 1)).toMatchObject([{ status: 'loaded' }]);
     const stall = async (id: number): Promise<void> => {
-      const stalled = await eventually(`watch ${id} to stall`, async () => {
-        const watch = await watches.get(id);
-        return watch.stalled === null ? null : watch;
-      });
+      const stalled = await watches.stalled(id);
       answers.push(JSON.stringify(stalled), JSON.stringify(await watches.files(id)));
     };
-    await Promise.all(stalls.map(stall));
+    await withoutPauses(sql, Promise.all(stalls.map(stall)));
     expect(await post(`/v2/watches/${feed}`, { location: wrongly('Change', host)[0] }, 'PATCH')).toBe(400);
     expect(
       await post(`/v2/watches/${feed}`, { options: { '-p': canary('Change') }, paused: true }, 'PATCH'),
