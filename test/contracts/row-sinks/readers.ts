@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import avro from 'avsc';
 import { mysql } from '../../../src/engine/sql/dialects/mysql.ts';
 import { physicalName } from '../../../src/engine/sql/physical-names.ts';
@@ -54,29 +54,43 @@ export function duckDbReader(file: string): TargetReader {
   };
 }
 
+let memory: Promise<DuckDBConnection> | null = null;
+
+/** A database without tables, in which files are read. Tests read hundreds of files, and opening a database takes longer than reading one. */
+async function openMemory(): Promise<DuckDBConnection> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+  // a file of the same name may be another one by the next question
+  await connection.run('SET enable_external_file_cache = false');
+  return connection;
+}
+
 /** All of `source`, every value as text; lists as PostgreSQL writes them. */
 export async function duckDbRows(path: string, source: string): Promise<TextRow[]> {
-  const instance = await DuckDBInstance.create(
-    path,
-    path === ':memory:' ? {} : { access_mode: 'READ_ONLY', autoinstall_known_extensions: 'false' },
-  );
+  if (path === ':memory:') return rowsAsText(await (memory ??= openMemory()), source);
+  const options = { access_mode: 'READ_ONLY', autoinstall_known_extensions: 'false' };
+  const instance = await DuckDBInstance.create(path, options);
   const connection = await instance.connect();
   try {
     await connection.run("SET TimeZone = 'UTC'");
-    const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`);
-    const columns = described.getRowObjects() as { column_name: string; column_type: string }[];
-    const values = columns.map(({ column_name: name, column_type: type }) => {
-      const quoted = `"${name.replaceAll('"', '""')}"`;
-      const text = type.endsWith('[]') ? arrayLiteral(`${quoted}::VARCHAR[]`) : `${quoted}::VARCHAR`;
-      return `${text} AS ${quoted}`;
-    });
-    return (
-      await connection.runAndReadAll(`SELECT ${values.join(', ')} FROM ${source}`)
-    ).getRowObjects() as TextRow[];
+    return await rowsAsText(connection, source);
   } finally {
     connection.closeSync();
     instance.closeSync();
   }
+}
+
+async function rowsAsText(connection: DuckDBConnection, source: string): Promise<TextRow[]> {
+  const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`);
+  const columns = described.getRowObjects() as { column_name: string; column_type: string }[];
+  const values = columns.map(({ column_name: name, column_type: type }) => {
+    const quoted = `"${name.replaceAll('"', '""')}"`;
+    const text = type.endsWith('[]') ? arrayLiteral(`${quoted}::VARCHAR[]`) : `${quoted}::VARCHAR`;
+    return `${text} AS ${quoted}`;
+  });
+  const rows = await connection.runAndReadAll(`SELECT ${values.join(', ')} FROM ${source}`);
+  return rows.getRowObjects() as TextRow[];
 }
 
 function arrayLiteral(list: string): string {

@@ -15,8 +15,8 @@ import { freePort } from '../../support/service/external-postgres.ts';
 import { convert } from '../../support/service/tools.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { mysqlReader } from './readers/mysql.ts';
-import { deltalakeReader } from './readers/deltalake.ts';
-import { pyicebergReader } from './readers/pyiceberg.ts';
+import { deltalakeFolderReader } from './readers/deltalake.ts';
+import { pyicebergFolderReader } from './readers/pyiceberg.ts';
 import {
   deltaReader,
   duckDbReader,
@@ -64,28 +64,38 @@ export interface EveryTarget {
   drop(): Promise<void>;
 }
 
-/** `jobs`: the inputs of each; targets lie in `out` of the home, under the names of the formats and as `values.duckdb`. */
+/**
+ * `jobs`: the inputs of each; targets lie in `out` of the home, under the names of the formats and as `values.duckdb`. `only`: the names of
+ * the targets to load beside PostgreSQL; absent: all.
+ */
 export async function loadEveryTarget(
   home: ServiceHome,
   origin: number,
   jobs: readonly (readonly string[])[],
+  only?: readonly string[],
 ): Promise<EveryTarget> {
+  const isWanted = (name: string): boolean => only?.includes(name) ?? true;
   const drops: (() => Promise<unknown>)[] = [];
   const drop = async (): Promise<void> => {
     for (const one of drops) await one();
   };
   try {
-    return { ...(await load(home, origin, jobs, drops)), drop };
+    return { ...(await load({ home, origin, jobs, isWanted }, drops)), drop };
   } catch (error) {
     await drop();
     throw error;
   }
 }
 
+interface Loads {
+  readonly home: ServiceHome;
+  readonly origin: number;
+  readonly jobs: readonly (readonly string[])[];
+  readonly isWanted: (name: string) => boolean;
+}
+
 async function load(
-  home: ServiceHome,
-  origin: number,
-  jobs: readonly (readonly string[])[],
+  { home, origin, jobs, isWanted }: Loads,
   drops: (() => Promise<unknown>)[],
 ): Promise<Omit<EveryTarget, 'drop'>> {
   const readers = new Map<string, TargetReader>();
@@ -95,10 +105,11 @@ async function load(
   const folder = (format: string): string => join(home.directory, 'out', format);
   const ofSqlite = folder('values.sqlite');
   // read by SQLite's own shell, when the model is known
-  for (const inputs of jobs)
+  for (const inputs of isWanted('sqlite') ? jobs : [])
     await convert(home, 'xml2er', ...inputs, '-x', String(origin), '-o', `sqlite:${ofSqlite}`);
-  const mariadb = mariadbParts.every(isHere) ? await loadMariadb(home, origin, jobs) : null;
-  sources.set('sqlite', ['-i', `sqlite:${ofSqlite}`]);
+  const hasMariadb = isWanted('mysql') && mariadbParts.every(isHere);
+  const mariadb = hasMariadb ? await loadMariadb(home, origin, jobs) : null;
+  if (isWanted('sqlite')) sources.set('sqlite', ['-i', `sqlite:${ofSqlite}`]);
   if (mariadb !== null) {
     drops.push(() => mariadb.stop());
     sources.set('mysql', ['-i', mariadb.target, '-u', 'root']);
@@ -116,39 +127,59 @@ async function load(
     ['iceberg', ['-o', folder('iceberg'), '-f', 'iceberg'], icebergReader(folder('iceberg'))],
   ];
   for (const [name, argv, reader] of targets) {
+    if (name !== 'postgresql' && !isWanted(name)) continue;
     for (const inputs of jobs) await convert(home, 'xml2er', ...inputs, '-x', String(origin), ...argv);
     readers.set(name, reader);
     sources.set(name, ['-i', argv[1]!]);
   }
-  if (isHere('deltalake')) readers.set('delta, as deltalake reads it', deltalakeReader(folder('delta')));
-  if (isHere('pyiceberg')) readers.set('iceberg, as pyiceberg reads it', pyicebergReader(folder('iceberg')));
+  if (isHere('deltalake'))
+    readers.set('delta, as deltalake reads it', deltalakeFolderReader(folder('delta')));
+  if (isHere('pyiceberg'))
+    readers.set('iceberg, as pyiceberg reads it', pyicebergFolderReader(folder('iceberg')));
   // documents with roots of their own make the schema another one
   const stored = await createPostgresCatalogStore(sql).loadLogicalSchema(1, { idSch: origin });
   const { model } = stored!;
-  const psql = programOf('psql');
-  for (const format of psql === null ? [] : scripted) {
-    const database = await createEmptyDatabase();
-    drops.push(() => database.drop());
-    await promisify(execFile)(psql!, ['-X', '-q', '-f', 'load.sql', database.url], { cwd: folder(format) });
-    readers.set(`load.sql of ${format}`, postgresReader(database.sql, 'public'));
-  }
-  const sqlite = programOf('sqlite3');
-  if (sqlite !== null) {
-    const loaded = join(home.directory, 'loaded.sqlite');
-    await promisify(execFile)(sqlite, [loaded, '.read load.sqlite.sql'], { cwd: folder('jsonl') });
-    readers.set('sqlite', sqliteReader(ofSqlite, model));
-    readers.set('load.sqlite.sql of jsonl', sqliteReader(loaded, model));
-  }
+  for (const format of scripted)
+    readers.set(
+      `load.sql of ${format}`,
+      loadedAtFirst(async () => {
+        const database = await createEmptyDatabase();
+        drops.push(() => database.drop());
+        const argv = ['-X', '-q', '-f', 'load.sql', database.url];
+        await promisify(execFile)(programOf('psql')!, argv, { cwd: folder(format) });
+        return postgresReader(database.sql, 'public');
+      }),
+    );
+  readers.set('sqlite', sqliteReader(ofSqlite, model));
+  readers.set(
+    'load.sqlite.sql of jsonl',
+    loadedAtFirst(async () => {
+      const loaded = join(home.directory, 'loaded.sqlite');
+      const argv = [loaded, '.read load.sqlite.sql'];
+      await promisify(execFile)(programOf('sqlite3')!, argv, { cwd: folder('jsonl') });
+      return sqliteReader(loaded, model);
+    }),
+  );
   if (mariadb !== null) {
     readers.set('mysql', mysqlReader(mariadb, 'direct', model));
-    await mariadb.run('CREATE DATABASE loaded;');
-    const script = await readFile(join(folder('tsv'), 'load.mysql.sql'), 'utf8');
-    await mariadb.run(script, folder('tsv'), 'loaded');
-    readers.set('load.mysql.sql of tsv', mysqlReader(mariadb, 'loaded', model));
+    readers.set(
+      'load.mysql.sql of tsv',
+      loadedAtFirst(async () => {
+        await mariadb.run('CREATE DATABASE loaded;');
+        const script = await readFile(join(folder('tsv'), 'load.mysql.sql'), 'utf8');
+        await mariadb.run(script, folder('tsv'), 'loaded');
+        return mysqlReader(mariadb, 'loaded', model);
+      }),
+    );
   }
-  const loaded = join(home.directory, 'loaded.duckdb');
-  await loadParquet(folder('parquet'), loaded);
-  readers.set('load.sql of parquet', duckDbReader(loaded));
+  readers.set(
+    'load.sql of parquet',
+    loadedAtFirst(async () => {
+      const loaded = join(home.directory, 'loaded.duckdb');
+      await loadParquet(folder('parquet'), loaded);
+      return duckDbReader(loaded);
+    }),
+  );
   return {
     model,
     sources,
@@ -159,6 +190,12 @@ async function load(
     },
     rows: async (target, table) => rowsByValue(model, table, await readers.get(target)!.read(table)),
   };
+}
+
+/** A reader of what a script loads, which runs at the first question: not every test asks it one. */
+function loadedAtFirst(load: () => Promise<TargetReader>): TargetReader {
+  let loaded: Promise<TargetReader> | null = null;
+  return { read: async (table) => (await (loaded ??= load())).read(table) };
 }
 
 /** A server with the documents in its database `direct`, which its reader reads when the model is known. */
