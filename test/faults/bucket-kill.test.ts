@@ -15,6 +15,8 @@ import { projectRoot } from '../support/service/start.ts';
 import { useTrial } from '../support/service/trial.ts';
 
 const kills = isHere('whole run') ? 50 : 2;
+/** A program is killed at a random moment of so many milliseconds. */
+const killWithinMs = isHere('whole run') ? 4000 : 2000;
 const trial = useTrial();
 let server: ObjectServer;
 
@@ -53,7 +55,7 @@ async function loadKilled(place: readonly [kind: string, place: string]): Promis
     [1, 10_001].map(async (first) => {
       let job = first - 1;
       for (let kill = 0; kill < kills; kill += 2)
-        job = await loadJobs(place, job + 1, job + 50, Math.random() * 4000);
+        job = await loadJobs(place, job + 1, job + 50, Math.random() * killWithinMs);
       return loadJobs(place, job + 1, job + 2, null);
     }),
   );
@@ -69,7 +71,7 @@ describe('no job is lost, none is there twice', { timeout: 120_000 + kills * 20_
     await expectJobs(server, folder, 'delta,iceberg', jobs, { isCompacted: true });
   });
 
-  it('tables in a bucket of a real S3 server', needs('s3 server'), async (context) => {
+  it('tables in a bucket of a real S3 server', needs(['s3 server', 'whole run']), async (context) => {
     const started = await startS3Server();
     if (started === null) return skipFor(context, 's3 server', 'it does not start');
     const { settings } = trial.keep(started, (one) => one.end());

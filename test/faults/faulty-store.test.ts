@@ -14,12 +14,12 @@ import { isHere, needs, skipFor, some } from '../support/needs.ts';
 import { s3Programs, startS3Server, type S3Program } from '../support/servers/s3-server.ts';
 import { useTrial } from '../support/service/trial.ts';
 
-const rounds = isHere('whole run') ? 10 : 2;
+const rounds = isHere('whole run') ? 10 : 1;
 const formats = ['delta,iceberg', 'delta', 'iceberg'] as const;
 /** of the requests */
 const share = 0.06;
 /** until a job gives up an answer */
-const patienceMs = 3000;
+const patienceMs = 1500;
 const table = `${prefix}book/`;
 
 const trial = useTrial();

@@ -6,7 +6,7 @@ import { mariadbParts } from '../support/servers/mariadb.ts';
 import { useTrial } from '../support/service/trial.ts';
 
 const trial = useTrial();
-const cycles = isHere('whole run') ? 40 : 3;
+const cycles = isHere('whole run') ? 40 : 2;
 
 it(
   'loads each document once while parts of two installations fail',

@@ -28,8 +28,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** of a job that waits for a silent store */
-const patienceMs = 1000;
+/** Time until a job gives up waiting for an answer of the store, which is in this process and answers at once. */
+const patienceMs = 300;
 
 const loadUntilThere = (job: number, format: LakeFormatName): Promise<number> =>
   loadAgain({ ...server.settings, patienceMs }, folder, format, job);

@@ -17,7 +17,7 @@ describe('places of a process', { timeout: 180_000 }, () => {
   const clients: ServiceClient[] = [];
 
   beforeAll(async () => {
-    const home = await trial.home({ 'cmd.enabled': 'true', 'svc.limits.job_seconds': '25' });
+    const home = await trial.home({ 'cmd.enabled': 'true', 'svc.limits.job_seconds': '15' });
     const service = await trial.service(home);
     operator = service.client;
     for (const name of ['one', 'two', 'three', 'four']) {
@@ -95,9 +95,9 @@ describe('places of a process', { timeout: 180_000 }, () => {
       });
       expect(record).toMatchObject({
         status: 'E',
-        failure: 'it ran for longer than 25 s (svc.limits.job_seconds)',
+        failure: 'it ran for longer than 15 s (svc.limits.job_seconds)',
       });
-      expect(record.end_date! - record.start_date!).toBeLessThan(32_000);
+      expect(record.end_date! - record.start_date!).toBeLessThan(22_000);
     }
     const last = await eventually('the end of the last', async () => {
       const record = await four.job(waits);
