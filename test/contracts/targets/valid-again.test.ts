@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
 import { patternedDocument, patternedXsd } from '../../support/documents/patterned-values.ts';
-import { needs } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { compiled } from '../../support/models/shredding.ts';
 import { convert } from '../../support/service/tools.ts';
@@ -16,7 +16,7 @@ import { loadEveryTarget, type EveryTarget } from './every-target.ts';
 const trial = useTrial();
 const source = compiled(patternedXsd);
 
-describe.each([0, 3])('at level %d', needs(['xmllint']), (level) => {
+describe.each(some([3, 0], 1))('at level %d', needs(['xmllint']), (level) => {
   let home: ServiceHome;
   let targets: EveryTarget;
 

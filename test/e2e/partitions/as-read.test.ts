@@ -14,7 +14,7 @@ import {
 import { deltalakeReader, runDeltalake } from '../../contracts/targets/readers/deltalake.ts';
 import { pyicebergReader, runPyiceberg } from '../../contracts/targets/readers/pyiceberg.ts';
 import { compareXml } from '../../support/documents/canonical-xml.ts';
-import { needs } from '../../support/needs.ts';
+import { needs, some } from '../../support/needs.ts';
 import type { ServiceHome } from '../../support/service/start.ts';
 import { convert, runTool } from '../../support/service/tools.ts';
 import { useTrial } from '../../support/service/trial.ts';
@@ -96,48 +96,53 @@ describe('tables with partitions', { timeout: 180_000 }, () => {
   const by = ['--partition', 'region,year(booked_at)'] as const;
   const inRegion = (text: string): number => text.split(`<region>${region}</region>`).length - 1;
 
-  it.each(['delta', 'iceberg', 'delta,iceberg'])('of %s have the rows of those without', async (format) => {
-    const out = `lake ${format}`;
-    await load(out, format, ['1.xml'], ...by);
-    // a table keeps what it was made with
-    await load(out, format, ['2.xml']);
-    await load(`plain ${format}`, format, ['1.xml']);
-    await load(`plain ${format}`, format, ['2.xml']);
-    const readers = format.split(',').map((name) => (name === 'delta' ? deltaReader : icebergReader));
-    for (const reader of readers) {
-      const rows = await entriesOf(reader(join(folder, out)));
-      expect(rows).toHaveLength(60);
-      expect(rows).toEqual(await entriesOf(reader(join(folder, `plain ${format}`))));
-    }
-    const pairs = new Set(
-      (await entriesOf(readers[0]!(join(folder, out)))).map(
-        ([, regionOf, at]) => `${regionOf} ${at?.slice(0, 4)}`,
-      ),
-    );
-    const fileCounts = async (): Promise<number[]> => {
-      const listings = format.split(',').map((name) => (name === 'delta' ? deltaFiles : icebergFiles));
-      return Promise.all(listings.map(async (filesOf) => (await filesOf(join(folder, out, 'entry'))).length));
-    };
-    for (const count of await fileCounts()) expect(count).toBeGreaterThan(pairs.size);
-    // one file a partition is left, and the rows are the same
-    await compactLake(diskLake({ directory: join(folder, out) }));
-    for (const count of await fileCounts()) expect(count).toBe(pairs.size);
-    for (const reader of readers)
-      expect(await entriesOf(reader(join(folder, out)))).toEqual(
-        await entriesOf(reader(join(folder, `plain ${format}`))),
+  it.each(some(['delta,iceberg', 'delta', 'iceberg'], 1))(
+    'of %s have the rows of those without',
+    async (format) => {
+      const out = `lake ${format}`;
+      await load(out, format, ['1.xml'], ...by);
+      // a table keeps what it was made with
+      await load(out, format, ['2.xml']);
+      await load(`plain ${format}`, format, ['1.xml']);
+      await load(`plain ${format}`, format, ['2.xml']);
+      const readers = format.split(',').map((name) => (name === 'delta' ? deltaReader : icebergReader));
+      for (const reader of readers) {
+        const rows = await entriesOf(reader(join(folder, out)));
+        expect(rows).toHaveLength(60);
+        expect(rows).toEqual(await entriesOf(reader(join(folder, `plain ${format}`))));
+      }
+      const pairs = new Set(
+        (await entriesOf(readers[0]!(join(folder, out)))).map(
+          ([, regionOf, at]) => `${regionOf} ${at?.slice(0, 4)}`,
+        ),
       );
-    await convert(home, 'er2xml', '-i', join(folder, out), '-o', join(folder, `back ${format}`));
-    for (const name of ['1.xml', '2.xml']) {
-      const back = await readFile(join(folder, `back ${format}`, name));
-      expect(compareXml(Buffer.from(documents.get(name)!), back)).toEqual([]);
-    }
-    const logical = String((await load(out, format, ['3.xml'], ...by)).logical);
-    await convert(home, 'unload', '-l', logical, '-i', join(folder, out), '-D', '2.xml');
-    for (const reader of readers) expect(await entriesOf(reader(join(folder, out)))).toHaveLength(60);
-    await load(out, format, ['1.xml'], '-S', 'm');
-    await load(out, format, ['2.xml'], '-S', 'o');
-    for (const reader of readers) expect(await entriesOf(reader(join(folder, out)))).toHaveLength(30);
-  });
+      const fileCounts = async (): Promise<number[]> => {
+        const listings = format.split(',').map((name) => (name === 'delta' ? deltaFiles : icebergFiles));
+        return Promise.all(
+          listings.map(async (filesOf) => (await filesOf(join(folder, out, 'entry'))).length),
+        );
+      };
+      for (const count of await fileCounts()) expect(count).toBeGreaterThan(pairs.size);
+      // one file a partition is left, and the rows are the same
+      await compactLake(diskLake({ directory: join(folder, out) }));
+      for (const count of await fileCounts()) expect(count).toBe(pairs.size);
+      for (const reader of readers)
+        expect(await entriesOf(reader(join(folder, out)))).toEqual(
+          await entriesOf(reader(join(folder, `plain ${format}`))),
+        );
+      await convert(home, 'er2xml', '-i', join(folder, out), '-o', join(folder, `back ${format}`));
+      for (const name of ['1.xml', '2.xml']) {
+        const back = await readFile(join(folder, `back ${format}`, name));
+        expect(compareXml(Buffer.from(documents.get(name)!), back)).toEqual([]);
+      }
+      const logical = String((await load(out, format, ['3.xml'], ...by)).logical);
+      await convert(home, 'unload', '-l', logical, '-i', join(folder, out), '-D', '2.xml');
+      for (const reader of readers) expect(await entriesOf(reader(join(folder, out)))).toHaveLength(60);
+      await load(out, format, ['1.xml'], '-S', 'm');
+      await load(out, format, ['2.xml'], '-S', 'o');
+      for (const reader of readers) expect(await entriesOf(reader(join(folder, out)))).toHaveLength(30);
+    },
+  );
 
   it('are read by delta-rs, which knows the partitions', needs('deltalake'), async () => {
     await load('delta-rs', 'delta', ['1.xml', '2.xml'], ...by);

@@ -7,7 +7,7 @@ import type { RunningService } from '../../support/service/start.ts';
 import { useTrial } from '../../support/service/trial.ts';
 
 const trial = useTrial();
-const [schemas, jobs] = isHere('whole run') ? [5_000, 1_000_000] : [1_000, 100_000];
+const [schemas, jobs] = isHere('whole run') ? [5_000, 1_000_000] : [1_000, 20_000];
 const tables = 20;
 /** milliseconds, on a machine that is busy with other tests */
 const patience = isHere('whole run') ? 5_000 : 3_000;

@@ -37,13 +37,13 @@ beforeAll(async () => {
 
 const targets: readonly (readonly [target: string, ...options: string[]])[] = [
   ['metadb:reloads'],
+  ['$/delta', '-f', 'delta'],
   ['sqlite:$/reloads.sqlite'],
   ['duckdb:$/reloads.duckdb'],
-  ['$/delta', '-f', 'delta'],
 ];
 
 describe('-S m --key over documents that were loaded without a key', () => {
-  it.each(some(targets, 4))(
+  it.each(some(targets, 2))(
     '%s: the log counts them, and says what to do',
     { timeout: 120_000 },
     async (text, ...options) => {
