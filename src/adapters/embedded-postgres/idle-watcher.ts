@@ -9,7 +9,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isMovedServer } from './moved-server.ts';
 import { connectToServer } from './connect.ts';
 import { shutDown } from './process.ts';
-import { openFolder, readOwner, readPostmaster, removeOwner, servesFolder, withFolderLock } from './state.ts';
+import {
+  findFolder,
+  folderAt,
+  readOwner,
+  readPostmaster,
+  removeOwner,
+  servesFolder,
+  withFolderLock,
+} from './state.ts';
 import type { ClusterFolder, Postmaster } from './state.ts';
 
 const idleMs = Number(process.argv[3]);
@@ -20,7 +28,15 @@ let joined: number;
 void watch();
 
 async function watch(): Promise<void> {
-  const folder = await openFolder(process.argv[2] ?? '');
+  const directory = process.argv[2] ?? '';
+  const folder = await findFolder(directory);
+  if (folder !== null) await watchFolder(folder);
+  // at once: an orderly end would write to where its folder was
+  if (await isMovedServer(folder ?? folderAt(directory, ''), startedPid)) process.kill(startedPid, 'SIGQUIT');
+}
+
+/** Returns when the server is stopped, has another owner, or has lost its folder. */
+async function watchFolder(folder: ClusterFolder): Promise<void> {
   // The tool writes us down as the owner right after it started us.
   await delay(lookEveryMs);
   let idleSince = performance.now();
@@ -37,8 +53,6 @@ async function watch(): Promise<void> {
     }
     await delay(lookEveryMs);
   }
-  // at once: an orderly end would write to where its folder was
-  if (await isMovedServer(folder, startedPid)) process.kill(startedPid, 'SIGQUIT');
 }
 
 async function isOwner(folder: ClusterFolder): Promise<boolean> {

@@ -42,11 +42,10 @@ const impossiblePid = 2_147_483_646;
 /** Opens the folder, making it and the password where they are missing; safe in several processes at once. */
 export async function openFolder(directory: string): Promise<ClusterFolder> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  const known = await findFolder(directory);
+  if (known !== null) return known;
   const absolute = await realpath(directory);
   const path = join(absolute, 'password');
-  const known = await readText(path);
-  const paths = { directory: absolute, data: join(absolute, 'data'), sockets: join(absolute, 'socket') };
-  if (known !== null) return { ...paths, password: known.trim() };
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   await writeNewFile(draft, `${randomBytes(24).toString('base64url')}\n`);
   // A link cannot replace: of several processes one wins, and all read the winner's.
@@ -54,7 +53,28 @@ export async function openFolder(directory: string): Promise<ClusterFolder> {
     if (error.code !== 'EEXIST') throw error;
   });
   await rm(draft);
-  return { ...paths, password: (await readFile(path, 'utf8')).trim() };
+  return folderAt(absolute, await readFile(path, 'utf8'));
+}
+
+/** Returns a folder that has a password already, or null. Makes nothing. */
+export async function findFolder(directory: string): Promise<ClusterFolder | null> {
+  const absolute = await realpath(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return null;
+  });
+  if (absolute === null) return null;
+  const password = await readText(join(absolute, 'password'));
+  return password === null ? null : folderAt(absolute, password);
+}
+
+/** `directory`: absolute, without links. */
+export function folderAt(directory: string, password: string): ClusterFolder {
+  return {
+    directory,
+    data: join(directory, 'data'),
+    sockets: join(directory, 'socket'),
+    password: password.trim(),
+  };
 }
 
 /**
