@@ -9,7 +9,7 @@ import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 
 /** A column whose values may be text in a target that could not hold one of them otherwise. */
 export function isTypedValue({ role, type }: Pick<Column, 'role' | 'type'>): boolean {
-  return role === 'value' && type.kind !== 'text' && type.list !== true;
+  return role === 'value' && type.kind !== 'text';
 }
 
 export interface TextColumn {

@@ -102,8 +102,9 @@ async function readyTables<Database extends SqlDatabase>(
     await readyTable(publication, index);
     for (const [at, type] of types.get(index)!.entries()) {
       const before = there?.columns.get(driver.foldedName(drawn.tables[index]!.columns[at]!.name))?.type;
-      if (driver.isText(type))
-        texts.set(columnId(index, at), before === undefined || driver.isText(before) ? 'text' : 'turned');
+      // a column that a table gains may have been a list with a table of its own
+      const wasText = there === undefined || (before !== undefined && driver.isText(before));
+      if (driver.isText(type)) texts.set(columnId(index, at), wasText ? 'text' : 'turned');
     }
     for (const { owner, table } of drawn.lists)
       if (owner === index && table !== null) await readyTable(publication, table);

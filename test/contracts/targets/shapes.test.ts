@@ -90,6 +90,8 @@ const facts: Readonly<Record<string, readonly Fact[]>> = {
       is: {
         total: '98765432109876543210987654321098765432109876543210.000000000000000000000000000001',
         tags: '["x","y-1","_z"]',
+        // text, as another document has a due date that is none: the second one has a zone
+        due: `["${microsOf('2026-02-28')}","${microsOf('2026-03-31T00:00:00+01:00')}"]`,
       },
     },
     { table: 'invoice', where: { number: '\n' }, is: { issued: '12026-01-31', tags: '[]', total: '1E5' } },

@@ -282,6 +282,31 @@ async function writeTexts(
     const table = tableOf(staged.find(({ physical }) => physical.name === column.table)!);
     await database.run(writtenTextStatement(publication, column, table, relation));
   }
+  if (!hasWritten) return;
+  for (const list of publication.lists) {
+    const items = list.table === null ? undefined : staged[list.table];
+    if (items === undefined || items.rows === 0 || !isText(items, itemAt)) continue;
+    const into = { table: tableOf(items), column: items.columns[itemAt]!.name };
+    await database.run(writtenItemsStatement(publication, list, into, { isTurned: false, relation }));
+  }
+}
+
+/** place of the item in the columns of a list's table, behind its key, the key of the row that has the list, and the position */
+const itemAt = 3;
+
+/** Statement that writes what documents say into the items of a list: the words of the list as it is written, by their positions. */
+function writtenItemsStatement(
+  { plan, tables }: MysqlPublication,
+  { owner, column, table }: ListTable,
+  into: { readonly table: string; readonly column: string },
+  { isTurned, relation }: { readonly isTurned: boolean; readonly relation: (name: string) => string },
+): string {
+  const { name, columns } = plan.model.tables[owner]!;
+  const of = { table: name, column: columns[column]!.name };
+  const [, parent, position] = tables[table!]!.columns.map((one) => quote(one.name));
+  const words = `TRIM(REGEXP_REPLACE(l.content, '[[:space:]]+', ' '))`;
+  return `UPDATE ${quote(into.table)} i JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = i.${parent} AND ${isWrittenText({ of, isTurned }, plan.jobUuid, relation, mysql.literal)}
+    SET i.${quote(into.column)} = SUBSTRING_INDEX(SUBSTRING_INDEX(${words}, ' ', i.${position}), ' ', -1)`;
 }
 
 /** Of a column of the model, what documents of all jobs say, into a column of the target; null: it has no other texts. */
@@ -291,7 +316,12 @@ function everyWrittenText(
   at: number,
   into: Pick<TextColumn, 'table' | 'column'>,
 ): string | null {
-  const { plan, tables } = publication;
+  const { plan, tables, lists } = publication;
+  const list = lists.find(({ table }) => table === index);
+  if (list !== undefined)
+    return at === itemAt
+      ? writtenItemsStatement(publication, list, into, { isTurned: true, relation: quote })
+      : null;
   const isAsked = (of: number, column: number): boolean => of === index && column === at;
   const [column] = textColumns(plan.model, tables, false, (...place) =>
     isAsked(...place) ? 'turned' : null,
