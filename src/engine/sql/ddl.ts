@@ -5,7 +5,7 @@ import { codesTable, sideTableDefinitions } from '../model/side-tables.ts';
 import type { EnumeratedValues } from '../metadata/enumerations.ts';
 import { codeChecks, codeInserts, modelCodes } from './code-lists.ts';
 import { dialectOf, type DialectName } from './dialects/every-dialect.ts';
-import { addForeignKey, commentStatements, createTable, indexStatements } from './statements.ts';
+import { addForeignKey, wholeTable } from './statements.ts';
 import type { Dialect } from './dialect.ts';
 import { createIndexNames, keyIndexes, keyIndexStatement, type IndexChoice } from './key-indexes.ts';
 import { passed } from '../model/packed/lazy-array.ts';
@@ -93,11 +93,7 @@ export function* ddlInOrder(
     ifNotExists: boolean,
     inline: PhysicalTable['foreignKeys'],
   ): string =>
-    [
-      createTable(dialect, table, { sqlSchema, ifNotExists, foreignKeys: inline }),
-      ...indexStatements(dialect, sqlSchema, table, ifNotExists && indexes === 'if-not-exists'),
-      ...commentStatements(dialect, sqlSchema, table),
-    ]
+    wholeTable(dialect, table, { sqlSchema, ifNotExists, foreignKeys: inline })
       .map((statement) => `${statement};`)
       .join('\n');
   const { documents, ...others } = sideTableDefinitions;

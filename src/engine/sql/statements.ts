@@ -2,7 +2,8 @@
 import { byteLength, stableHash, truncateToBytes } from '../map/names/identifiers.ts';
 import { commentLine } from './comment-text.ts';
 import { qualified, type Dialect, type InlineComments } from './dialect.ts';
-import type { PhysicalForeignKey, PhysicalTable } from './physical-model.ts';
+import type { SideTableDefinition } from '../model/side-tables.ts';
+import { physicalSideTable, type PhysicalForeignKey, type PhysicalTable } from './physical-model.ts';
 
 export interface CreateTableOptions {
   readonly sqlSchema: string | null;
@@ -32,6 +33,23 @@ export function createTable(dialect: Dialect, table: PhysicalTable, options: Cre
   const comment = inline === null ? '' : ` ${inline.table(commentLine(table.comment, inline.maxLength))}`;
   const name = qualified(dialect, { sqlSchema: options.sqlSchema, table: table.name });
   return `CREATE TABLE ${ifNotExists}${name} (\n  ${lines.join(',\n  ')}\n)${dialect.tableOptions(table.primaryKey.map(dialect.quote))}${comment}`;
+}
+
+/** A table with its indexes and comments. */
+export function wholeTable(dialect: Dialect, table: PhysicalTable, options: CreateTableOptions): string[] {
+  const { sqlSchema, ifNotExists } = options;
+  const maySkip = ifNotExists && dialect.capabilities.indexes === 'if-not-exists';
+  return [
+    createTable(dialect, table, options),
+    ...indexStatements(dialect, sqlSchema, table, maySkip),
+    ...commentStatements(dialect, sqlSchema, table),
+  ];
+}
+
+/** Statements that make a table beside the data. */
+export function sideTable(dialect: Dialect, definition: SideTableDefinition, ifNotExists = false): string[] {
+  const table = physicalSideTable(definition, dialect);
+  return wholeTable(dialect, table, { sqlSchema: null, ifNotExists, foreignKeys: [] });
 }
 
 export function addForeignKey(

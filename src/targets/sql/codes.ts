@@ -1,7 +1,7 @@
 /** The table `_codes` of the values that the schema enumerates (`--codes`). These databases add no checks to tables that are there. */
 import { codesTable } from '../../engine/model/side-tables.ts';
 import { codeRows } from '../../engine/sql/code-lists.ts';
-import { physicalSideTable } from '../../engine/sql/physical-model.ts';
+import { sideTable } from '../../engine/sql/statements.ts';
 import { codesOf } from '../../adapters/row-sinks/code-lists.ts';
 import { runAll, type SqlDatabase } from './database.ts';
 import { foundTable, type Publication } from './publication.ts';
@@ -33,7 +33,7 @@ export async function publishCodes<Database extends SqlDatabase>(
     [type, code, label, documentation].map((value) => (value === null ? 'NULL' : literal(value))),
   );
   if (rows.length === 0) return;
-  if (!isOurs) await runAll(database, driver.sideTable(physicalSideTable(codesTable, driver.dialect)));
+  if (!isOurs) await runAll(database, sideTable(driver.dialect, codesTable));
   const names = columns.map((column) => quote(column.name)).join(', ');
   for (let from = 0; from < rows.length; from += rowsPerStatement) {
     const values = rows.slice(from, from + rowsPerStatement).map((row) => `(${row.join(', ')})`);

@@ -1,6 +1,5 @@
 /** A publishing transaction: the state that its steps share, and the driver of the database. */
 import type { ColumnType } from '../../engine/model/relational-model.ts';
-import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
 import type { LoadView } from '../../adapters/row-sinks/made-views.ts';
@@ -70,8 +69,6 @@ export interface SqlDriver<Database extends SqlDatabase> extends RemovalDriver<D
   latestChange(database: Database): Promise<string | null>;
   /** What is drawn for the rows of this job, if that depends on their values or on the tables that are there. */
   drawForRows?(publication: Publication<Database>): DrawnModel;
-  /** Statements that make a table, with its comments, except those of a table that `readyTable` makes. */
-  sideTable(table: PhysicalTable): readonly string[];
   /** Makes a table, or makes one that is there able to take the rows that come. Returns the types of its columns, in the model's order. */
   readyTable(publication: Publication<Database>, index: number): Promise<readonly string[]>;
   /** Adds the staged rows of a table, with the items of its lists. Returns how many rows of the table were added. */
@@ -86,7 +83,7 @@ export interface SqlDriver<Database extends SqlDatabase> extends RemovalDriver<D
   finishTables?(publication: Publication<Database>): Promise<void>;
   /** Bytes of staged rows after which a file that nobody else knows is committed, as DuckDB holds them in memory until then. */
   readonly uncommittedBytes?: number;
-  /** Whether text in the column is the text of documents: the type of a column that became text, or was text from the start. */
+  /** Whether a column of this type holds text. */
   isText(type: string): boolean;
   /** Whether a column of this type holds the values of the model's type as the model has them. */
   isAsModelled(type: string, column: { readonly sqlType: string; readonly type: ColumnType }): boolean;

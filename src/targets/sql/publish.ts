@@ -1,13 +1,11 @@
 /** The publishing transaction: staged rows become rows of the target, all of them at once. */
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
-import { physicalSideTable } from '../../engine/sql/physical-model.ts';
+import { sideTable } from '../../engine/sql/statements.ts';
 import { columnId, widenedWords } from '../../adapters/row-sinks/unfit-columns.ts';
 import { ledgerStatement } from '../../adapters/row-sinks/ledger.ts';
 import { textColumns, writtenTextStatement } from '../../adapters/row-sinks/written-texts.ts';
 import { publishCodes } from './codes.ts';
 import { runAll, temporaryName, type SqlDatabase } from './database.ts';
-import type { SqlDriver } from './publication.ts';
-import type { FoundTables } from './found-tables.ts';
 import { keepKeys, keyOffsets } from './keys.ts';
 import { beginMerge } from './merge.ts';
 import { clearTables } from './overwrite.ts';
@@ -21,7 +19,12 @@ export async function publishRows<Database extends SqlDatabase>(
   const { database, driver, plan, staged } = publication;
   const { quote } = driver.dialect;
   await dropViewsOfNames(publication);
-  await runAll(database, sideTableStatements(driver, publication.known));
+  await runAll(
+    database,
+    Object.values(sideTableDefinitions)
+      .filter(({ name }) => !publication.known.has(name))
+      .flatMap((definition) => sideTable(driver.dialect, definition)),
+  );
   publication.known = await driver.readTables(database);
   if (plan.saveMode === 'overwrite') {
     await clearTables(publication);
@@ -78,16 +81,6 @@ export async function publishRows<Database extends SqlDatabase>(
     ),
   );
   return rows;
-}
-
-/** Statements that make the tables beside the data that are missing. */
-function sideTableStatements<Database extends SqlDatabase>(
-  { dialect, sideTable }: SqlDriver<Database>,
-  known: FoundTables,
-): string[] {
-  return Object.values(sideTableDefinitions)
-    .filter(({ name }) => !known.has(name))
-    .flatMap((definition) => sideTable(physicalSideTable(definition, dialect)));
 }
 
 /** Makes or alters the tables that take rows. Returns the columns that are text now, by `columnId`: turned into text by this job, or before. */

@@ -175,51 +175,26 @@ export async function deleteRows<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,
   keys: string,
 ): Promise<DeletedRows> {
-  const { database, driver, model, drawn, known } = scope;
-  const { quote } = driver.dialect;
+  const { driver, model, drawn, known } = scope;
   const isThere = (name: string): boolean => known.get(driver.foldedName(name))?.isView === false;
   const documentOf = new Map(
     rowsOfDocuments(model, drawn.tables).map(({ table, column }) => [table, column]),
   );
-  for (const { owner, table } of drawn.lists) {
-    if (table === null) continue;
+  const lists = drawn.lists.flatMap(({ owner, table }): ListOfRows[] => {
+    if (table === null) return [];
     const [list, of] = [drawn.tables[table]!, drawn.tables[owner]!];
-    if (!isThere(list.name) || !isThere(of.name)) continue;
-    await database.run(
-      itemsDeletion(driver, {
-        list: list.name,
-        column: list.columns[1]!.name,
-        owner: of.name,
-        key: of.primaryKey[0]!,
-        condition: (alias) => `${alias}${quote(documentOf.get(of.name)!)} IN (${keys})`,
-      }),
-    );
-  }
+    if (!isThere(list.name) || !isThere(of.name)) return [];
+    const [column, key, document] = [list.columns[1]!.name, of.primaryKey[0]!, documentOf.get(of.name)!];
+    return [{ list: list.name, column, owner: of.name, key, document }];
+  });
   const earlier = await earlierTables(scope);
-  await deleteItems(scope, earlier.lists, keys);
+  await deleteItems(scope, [...lists, ...earlier.lists], keys);
   const tables = [...documentOf].flatMap(([table, column]) => (isThere(table) ? [{ table, column }] : []));
   const others = earlier.tables.map(({ name }) => ({ table: name, column: fileKeyName }));
   return {
     rows: await deleteFrom(scope, [...tables, ...others], keys),
     tables: others.map(({ table }) => table),
   };
-}
-
-/** Statement that deletes items of lists, by a condition on the rows that have the lists. `alias`: in front of their columns. */
-function itemsDeletion(
-  { dialect, joinsDeletes }: RemovalWays,
-  items: {
-    readonly list: string;
-    readonly column: string;
-    readonly owner: string;
-    readonly key: string;
-    condition(alias: string): string;
-  },
-): string {
-  const [list, column, owner, key] = [items.list, items.column, items.owner, items.key].map(dialect.quote);
-  return joinsDeletes === true
-    ? `DELETE i FROM ${list} i JOIN ${owner} o ON o.${key} = i.${column} WHERE ${items.condition('o.')}`
-    : `DELETE FROM ${list} WHERE ${column} IN (SELECT ${key} FROM ${owner} WHERE ${items.condition('')})`;
 }
 
 /** Deletes the rows of documents in tables that an earlier version of the model had and this one has not. `keys`: a query of document keys. */
@@ -236,19 +211,19 @@ export async function deleteEarlierRows<Database extends SqlDatabase>(
 
 async function deleteItems<Database extends SqlDatabase>(
   { database, driver }: RemovalScope<Database>,
-  lists: readonly EarlierList[],
+  lists: readonly ListOfRows[],
   keys: string,
 ): Promise<void> {
-  for (const { list, owner, column, key } of lists)
+  const { quote } = driver.dialect;
+  for (const items of lists) {
+    const [list, column, owner, key] = [items.list, items.column, items.owner, items.key].map(quote);
+    const ofDocuments = `o.${quote(items.document)} IN (${keys})`;
     await database.run(
-      itemsDeletion(driver, {
-        list: list.name,
-        column,
-        owner: owner.name,
-        key,
-        condition: (alias) => `${alias}${driver.dialect.quote(fileKeyName)} IN (${keys})`,
-      }),
+      driver.joinsDeletes === true
+        ? `DELETE i FROM ${list} i JOIN ${owner} o ON o.${key} = i.${column} WHERE ${ofDocuments}`
+        : `DELETE FROM ${list} WHERE ${column} IN (SELECT o.${key} FROM ${owner} o WHERE ${ofDocuments})`,
     );
+  }
 }
 
 async function deleteFrom<Database extends SqlDatabase>(
@@ -286,7 +261,7 @@ export function otherTables<Database extends SqlDatabase>({
 /** Tables of another version of the model that this one does not have: with rows that name documents, and with items of lists. */
 export async function earlierTables<Database extends SqlDatabase>(
   scope: RemovalScope<Database>,
-): Promise<{ readonly tables: readonly FoundTable[]; readonly lists: readonly EarlierList[] }> {
+): Promise<{ readonly tables: readonly FoundTable[]; readonly lists: readonly ListOfRows[] }> {
   const made = await madeTables(scope);
   return {
     tables: otherTables(scope).filter(({ name }) => made.has(scope.driver.foldedName(name))),
@@ -305,19 +280,22 @@ async function madeTables<Database extends SqlDatabase>({
   return new Set(made.map(({ name }) => driver.foldedName(name)));
 }
 
-export interface EarlierList {
-  readonly list: FoundTable;
-  readonly owner: FoundTable;
-  /** the column of the list's table that holds keys of the owner, and that key */
+/** A table of items of a list, and the table whose rows have the list. */
+export interface ListOfRows {
+  readonly list: string;
+  /** of the list's table: holds keys of the owner */
   readonly column: string;
+  readonly owner: string;
   readonly key: string;
+  /** the column of the owner that names the document */
+  readonly document: string;
 }
 
 /** Tables of items whose list this version of the model does not have. Such a table has four columns, the second named after its owner's key. */
 function earlierLists<Database extends SqlDatabase>(
   { known, driver, drawn }: RemovalScope<Database>,
   made: ReadonlySet<string>,
-): readonly EarlierList[] {
+): readonly ListOfRows[] {
   const tables = [...known].flatMap(([folded, table]) => (made.has(folded) && !table.isView ? [table] : []));
   const ours = new Set(drawn.tables.map(({ name }) => driver.foldedName(name)));
   const owners = Map.groupBy(
@@ -335,7 +313,9 @@ function earlierLists<Database extends SqlDatabase>(
       named.length < 2
         ? named[0]
         : named.find(({ name }) => list.comment?.includes(`${listItemsOf(name)}.`) === true);
-    return owner === undefined ? [] : [{ list, owner, column, key: owner.columns.get(folded)!.name }];
+    if (owner === undefined) return [];
+    const key = owner.columns.get(folded)!.name;
+    return [{ list: list.name, column, owner: owner.name, key, document: fileKeyName }];
   });
 }
 
@@ -372,7 +352,8 @@ export async function removeInTransaction<Database extends SqlDatabase>(
     isOpen = false;
     return removed;
   } finally {
-    if (isOpen) await database.run('ROLLBACK');
+    // the first fault is the one to tell; a connection that is lost has rolled back
+    if (isOpen) await database.run('ROLLBACK').catch(() => 0);
   }
 }
 

@@ -331,10 +331,10 @@ async function expand(input: string, expanding: Expanding): Promise<ListedFile[]
     const above = path.endsWith(sep) ? path : path + sep;
     const found = new Map<string, ListedFile['trust']>();
     for (const entry of entries) {
+      if (!entry.isFile() && !entry.isSymbolicLink()) continue;
       const { parentPath } = entry;
       const name =
         parentPath.length < above.length ? entry.name : join(parentPath.slice(above.length), entry.name);
-      if (!entry.isFile() && !entry.isSymbolicLink()) continue;
       const verdict = test.byName(name.replace(/\.gz$/i, ''));
       const isArchive = archiveKind(name) !== null && !name.startsWith('.');
       if (verdict === 'hide' && !isArchive) continue;

@@ -4,9 +4,10 @@ import { passed } from '../../../engine/model/packed/lazy-array.ts';
 import { physicalTables } from '../../../engine/sql/physical-model.ts';
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
-import { codesTable } from '../../../engine/model/side-tables.ts';
+import { codesTable, sideTableDefinitions } from '../../../engine/model/side-tables.ts';
 import { pathLiteral } from '../../../targets/sql/duckdb/database.ts';
-import { sideTable, sideTableStatements, tableStatements } from '../../../targets/sql/duckdb/tables.ts';
+import { sideTable } from '../../../engine/sql/statements.ts';
+import { tableStatements } from '../../../targets/sql/duckdb/tables.ts';
 import { columnSqlType, converted, decimalDigits, larger } from '../../../targets/sql/duckdb/types.ts';
 import { tableColumns } from '../contents/formats.ts';
 import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
@@ -21,8 +22,9 @@ function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iter
   yield '-- Makes the tables of this folder and fills them: duckdb -f load.sql FILE, run inside the folder.';
   yield* notLoaded(model, manifest);
   yield "SET TimeZone = 'UTC';\nBEGIN;";
-  for (const statement of sideTableStatements(new Map(), true)) yield `${statement};`;
-  if (hasCodes(manifest)) for (const statement of sideTable(codesTable, true)) yield `${statement};`;
+  const beside = [...Object.values(sideTableDefinitions), ...(hasCodes(manifest) ? [codesTable] : [])];
+  for (const definition of beside)
+    for (const statement of sideTable(duckdb, definition, true)) yield `${statement};`;
   const physical = physicalTables(adapted, duckdb);
   for (const index of tablesOfFolder(model, manifest)) {
     const table = passed(physical, index);

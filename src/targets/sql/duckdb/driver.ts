@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
-import { commentStatements, createTable, indexStatements } from '../../../engine/sql/statements.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RowRemover } from '../../../ports/rows/remover.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
@@ -102,11 +101,6 @@ export function createDuckDbDriver(): FileDriver<DuckDb> {
     // where DuckDB would look for its log, the name ends at the question mark
     nameRefusal: (file) => (file.includes('?') ? 'DuckDB cannot keep a file under a name with ?.' : null),
     mayTryAgain: memory.mayTryAgain,
-    sideTable: (table) => [
-      createTable(duckdb, table, { sqlSchema: null, ifNotExists: false, foreignKeys: [] }),
-      ...indexStatements(duckdb, null, table, false),
-      ...commentStatements(duckdb, null, table),
-    ],
     async readyTable(publication, index) {
       const staged = publication.staged.get(index);
       const needed =

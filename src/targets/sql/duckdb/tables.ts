@@ -1,8 +1,7 @@
 /** Tables of a DuckDB file: what is there, and how they are made. */
-import { commentStatements, createTable, indexStatements } from '../../../engine/sql/statements.ts';
+import { commentStatements, createTable } from '../../../engine/sql/statements.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
-import { physicalSideTable, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { sideTableDefinitions, type SideTableDefinition } from '../../../engine/model/side-tables.ts';
+import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import { viewMark } from '../../../adapters/row-sinks/made-views.ts';
 import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
 import { foldedName, type DuckDb } from './database.ts';
@@ -55,23 +54,6 @@ export async function readTables(database: Pick<DuckDb, 'read'>): Promise<FoundT
 
 export function commentOnView(name: string, comment: string): string {
   return `COMMENT ON VIEW ${duckdb.quote(name)} IS ${duckdb.literal(comment)}`;
-}
-
-/** Statements that make the tables beside the data, those that are missing. */
-export function sideTableStatements(known: FoundTables, ifNotExists = false): string[] {
-  return Object.values(sideTableDefinitions)
-    .filter(({ name }) => !known.has(foldedName(name)))
-    .flatMap((definition) => sideTable(definition, ifNotExists));
-}
-
-/** Statements that make one of them. */
-export function sideTable(definition: SideTableDefinition, ifNotExists = false): string[] {
-  const table = physicalSideTable(definition, duckdb);
-  return [
-    createTable(duckdb, table, { sqlSchema: null, ifNotExists, foreignKeys: [] }),
-    ...indexStatements(duckdb, null, table, ifNotExists),
-    ...commentStatements(duckdb, null, table),
-  ];
 }
 
 /**

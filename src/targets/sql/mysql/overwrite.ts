@@ -3,12 +3,11 @@ import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { documentsOfOthersQuery, overwrittenColumns } from '../../../engine/sql/loaded-documents.ts';
 import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
-import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { SinkPlan } from '../../../ports/rows/sink.ts';
 import type { Mysql } from './connection.ts';
-import { drawModel } from '../drawn-model.ts';
+import type { DrawnModel } from '../drawn-model.ts';
 import type { FoundTable, FoundTables } from '../found-tables.ts';
-import { earlierTables, otherTables, type EarlierList } from '../removal.ts';
+import { earlierTables, otherTables, type ListOfRows } from '../removal.ts';
 import { mysqlDriver } from './driver.ts';
 import { foldedName } from './tables.ts';
 
@@ -19,8 +18,7 @@ interface OverwrittenTarget {
   readonly plan: SinkPlan;
   /** in front of the names of tables of this job */
   readonly token: string;
-  /** the model's tables, then those of lists */
-  readonly tables: readonly PhysicalTable[];
+  readonly drawn: DrawnModel;
   readonly known: FoundTables;
 }
 
@@ -29,7 +27,7 @@ export interface ClearedDocuments {
   readonly cleared: string;
   /** tables of other versions with rows of theirs: documents go whole */
   readonly earlier: readonly FoundTable[];
-  readonly earlierLists: readonly EarlierList[];
+  readonly earlierLists: readonly ListOfRows[];
 }
 
 /** Null where there are none. */
@@ -37,7 +35,7 @@ export async function clearedDocuments({
   database,
   plan,
   token,
-  tables,
+  drawn,
   known,
 }: OverwrittenTarget): Promise<ClearedDocuments | null> {
   if (!known.has(sideTableNames.documents)) return null;
@@ -45,7 +43,7 @@ export async function clearedDocuments({
   const [documents, loads] = [quote(sideTableNames.documents), quote(sideTableNames.loads)];
   const isShared =
     known.has(sideTableNames.loads) && (await database.rows(documentsOfOthersQuery(plan, quote))).length > 0;
-  const sources = overwrittenColumns(plan.model, tables, isShared).flatMap(({ table, column }) =>
+  const sources = overwrittenColumns(plan.model, drawn.tables, isShared).flatMap(({ table, column }) =>
     known.get(foldedName(table))?.columns.has(foldedName(column)) === true
       ? [`SELECT ${quote(column)} AS ${quote(fileKeyName)} FROM ${quote(table)}`]
       : [],
@@ -65,7 +63,7 @@ export async function clearedDocuments({
       )
     : [];
   const { model } = plan;
-  const scope = { database, driver: mysqlDriver, model, drawn: drawModel(model, mysql), known };
+  const scope = { database, driver: mysqlDriver, model, drawn, known };
   const found = ofOthers.length === 0 ? { tables: [], lists: [] } : await earlierTables(scope);
   const earlier: FoundTable[] = [];
   for (const table of found.tables) {
@@ -86,7 +84,7 @@ export async function clearedDocuments({
 /** `made`: a new table with the rows of other documents. */
 export async function keepOthersRows(
   { database, changes }: { readonly database: Mysql; readonly changes: string[] },
-  { name }: FoundTable,
+  name: string,
   made: string,
   cleared: string,
   /** `JOIN … ON …` of its rows with those that name their documents; absent: they do */

@@ -9,7 +9,6 @@ import {
   sideTableNames,
   type SideTableName,
 } from '../../../engine/model/side-tables.ts';
-import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
 import type { MergeCounts, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan } from '../../../ports/rows/sink.ts';
 import type { Merging } from '../../../adapters/row-sinks/merging.ts';
@@ -23,7 +22,7 @@ import { makeCurrentViews } from './current-views.ts';
 import { addMergeColumns, callByName, knowsMerges, mergeColumnList, stageMerge } from './merge.ts';
 import type { MysqlStagedTable, Staging } from './staging.ts';
 import { clearedDocuments, keepOthersRows } from './overwrite.ts';
-import { drawModel } from '../drawn-model.ts';
+import type { DrawnModel } from '../drawn-model.ts';
 import type { FoundTables } from '../found-tables.ts';
 import { givenKeys } from '../keys.ts';
 import { takeReplaced } from '../merge.ts';
@@ -35,9 +34,7 @@ export interface MysqlPublication {
   readonly database: Mysql;
   readonly plan: SinkPlan;
   readonly token: string;
-  /** the model's tables, then those of lists */
-  readonly tables: readonly PhysicalTable[];
-  readonly lists: readonly ListTable[];
+  readonly drawn: DrawnModel;
   readonly staged: readonly MysqlStagedTable[];
   readonly sides: ReadonlyMap<SideTableName, MysqlStagedTable>;
   readonly staging: Staging;
@@ -50,7 +47,8 @@ export interface MysqlPublication {
 const { quote } = mysql;
 
 export async function publishRows(publication: MysqlPublication): Promise<Published> {
-  const { plan, known, tables, staged, changes } = publication;
+  const { plan, known, staged, changes } = publication;
+  const { tables } = publication.drawn;
   for (const { physical, columns } of staged)
     for (const { name, wider, isLoose } of known.has(foldedName(physical.name)) &&
     plan.saveMode !== 'overwrite'
@@ -114,14 +112,14 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
   const cleared = overwritten?.cleared ?? null;
   for (const table of overwritten?.earlier ?? []) {
     const made = `${token}_left_${(number += 1)}`;
-    await keepOthersRows(publication, table, made, cleared!);
+    await keepOthersRows(publication, table.name, made, cleared!);
     appears(made, table.name);
   }
   for (const { list, owner, column, key } of overwritten?.earlierLists ?? []) {
     const made = `${token}_left_${(number += 1)}`;
-    const owners = `JOIN ${quote(owner.name)} o ON o.${quote(key)} = i.${quote(column)}`;
+    const owners = `JOIN ${quote(owner)} o ON o.${quote(key)} = i.${quote(column)}`;
     await keepOthersRows(publication, list, made, cleared!, owners);
-    appears(made, list.name);
+    appears(made, list);
   }
   for (const [side, { name, columns }] of Object.entries(sideTableDefinitions) as [
     SideTableName,
@@ -174,7 +172,8 @@ async function rename(publication: MysqlPublication): Promise<PublishedRows> {
 }
 
 async function insert(publication: MysqlPublication): Promise<PublishedRows> {
-  const { database, plan, known, staged, sides, tables, token } = publication;
+  const { database, plan, known, staged, sides, token } = publication;
+  const { tables } = publication.drawn;
   const made: string[] = [];
   try {
     for (const definition of Object.values(sideTableDefinitions)) {
@@ -218,7 +217,7 @@ async function insert(publication: MysqlPublication): Promise<PublishedRows> {
               database,
               driver: mysqlDriver,
               model: plan.model,
-              drawn: drawModel(plan.model, mysql),
+              drawn: publication.drawn,
               known,
             },
             merge.order,
@@ -274,7 +273,8 @@ async function writeTexts(
   tableOf: (table: MysqlStagedTable) => string,
   relation: (name: string) => string,
 ): Promise<void> {
-  const { database, plan, tables, staged, sides } = publication;
+  const { database, plan, staged, sides } = publication;
+  const { tables, lists } = publication.drawn;
   const ofModel = (index: number, at: number) =>
     staged[index]!.rows > 0 && isText(staged[index]!, at) ? 'text' : null;
   const hasWritten = (sides.get('lexical')?.rows ?? 0) > 0;
@@ -283,7 +283,7 @@ async function writeTexts(
     await database.run(writtenTextStatement(publication, column, table, relation));
   }
   if (!hasWritten) return;
-  for (const list of publication.lists) {
+  for (const list of lists) {
     const items = list.table === null ? undefined : staged[list.table];
     if (items === undefined || items.rows === 0 || !isText(items, itemAt)) continue;
     const into = { table: tableOf(items), column: items.columns[itemAt]!.name };
@@ -296,14 +296,14 @@ const itemAt = 3;
 
 /** Statement that writes what documents say into the items of a list: the words of the list as it is written, by their positions. */
 function writtenItemsStatement(
-  { plan, tables }: MysqlPublication,
+  { plan, drawn }: MysqlPublication,
   { owner, column, table }: ListTable,
   into: { readonly table: string; readonly column: string },
   { isTurned, relation }: { readonly isTurned: boolean; readonly relation: (name: string) => string },
 ): string {
   const { name, columns } = plan.model.tables[owner]!;
   const of = { table: name, column: columns[column]!.name };
-  const [, parent, position] = tables[table!]!.columns.map((one) => quote(one.name));
+  const [, parent, position] = drawn.tables[table!]!.columns.map((one) => quote(one.name));
   const words = `TRIM(REGEXP_REPLACE(l.content, '[[:space:]]+', ' '))`;
   return `UPDATE ${quote(into.table)} i JOIN ${relation(sideTableNames.lexical)} l ON l.row_key = i.${parent} AND ${isWrittenText({ of, isTurned }, plan.jobUuid, relation, mysql.literal)}
     SET i.${quote(into.column)} = SUBSTRING_INDEX(SUBSTRING_INDEX(${words}, ' ', i.${position}), ' ', -1)`;
@@ -316,7 +316,8 @@ function everyWrittenText(
   at: number,
   into: Pick<TextColumn, 'table' | 'column'>,
 ): string | null {
-  const { plan, tables, lists } = publication;
+  const { plan } = publication;
+  const { tables, lists } = publication.drawn;
   const list = lists.find(({ table }) => table === index);
   if (list !== undefined)
     return at === itemAt

@@ -4,7 +4,6 @@
  */
 import { standardLiteral } from '../../../engine/sql/dialect.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
-import { createTable, indexStatements } from '../../../engine/sql/statements.ts';
 import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RowRemover } from '../../../ports/rows/remover.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
@@ -61,10 +60,6 @@ export const sqliteDriver: FileDriver<SqliteDb> = {
   looksStaged,
   drawForRows: ({ plan, known, widened, nullAllowed }) =>
     drawForRows(plan.model, known, { widened, nullAllowed }),
-  sideTable: (table) => [
-    createTable(sqlite, table, { sqlSchema: null, ifNotExists: false, foreignKeys: [] }),
-    ...indexStatements(sqlite, null, table),
-  ],
   async readyTable(publication, index) {
     const table = publication.drawn.tables[index]!;
     const there = publication.known.get(foldedName(table.name));

@@ -209,7 +209,9 @@ export async function addSideRows(
   offsets: KeyOffsets,
 ): Promise<number> {
   const merging = side === 'documents' ? publication.merging : null;
-  const merged = new Map(publication.merge.documents.map((one) => [documentIdentity(one), one]));
+  const merged = new Map(
+    (merging === null ? [] : publication.merge.documents).map((one) => [documentIdentity(one), one]),
+  );
   const old =
     earlierDocuments === null
       ? new Set<string>()
