@@ -18,7 +18,7 @@ import { validate, writeTexts } from './xmllint.ts';
 const kinds = ['sqlite', 'duckdb', 'tsv', 'jsonl', 'parquet'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Where the tools keep what they know: made when it is first needed. */
+/** The home folder of the tools, made when it is first needed. */
 export interface TargetTrial {
   check(set: RandomSet): Promise<readonly string[]>;
   close(): Promise<void>;

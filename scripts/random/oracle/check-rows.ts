@@ -189,7 +189,7 @@ class RowCheck {
         const listed = place?.lines ?? [];
         const lines = listed.filter(({ table_name: table }) => this.placed.isAt(table, seen.home, listed));
         for (const line of lines) {
-          // the line of another place stands for this one
+          // another place's line represents this one
           if (place!.parent !== seen.place || this.placed.deeper.has(seen))
             this.placed.recursive.add(columnOf(line));
           this.#checkCell(seen, line, attribute.value, attribute.type);

@@ -19,7 +19,7 @@ export interface MapLine {
   readonly source_type: string;
 }
 
-/** What the map lists at one path. */
+/** The lines of the map at one path. */
 export interface Place {
   readonly xpath: string;
   readonly step: string;

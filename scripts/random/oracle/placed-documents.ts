@@ -11,7 +11,7 @@ export interface LoadedRows {
   readonly namespaces: Readonly<Record<string, string>>;
   readonly rootUri: string;
   readonly lines: readonly MapLine[];
-  /** what the catalogue says of lines; null: not asked */
+  /** the catalogue's figures of lines; null: not asked */
   readonly occurrences: ReadonlyMap<MapLine, number> | null;
   /** by table name, in any order */
   readonly rows: Readonly<Record<string, readonly Row[]>>;

@@ -31,7 +31,7 @@ export type Primitive =
   | 'hex'
   | 'QName';
 
-/** What values of one document share. */
+/** State that the values of one document share. */
 export interface ValueContext {
   readonly random: Random;
   /** Returns a number that this document has not used yet. */

@@ -152,7 +152,7 @@ async function mergedFiles(
     if (there.length < paths.length) continue;
     const rows = there.reduce((sum, file) => sum + file.rows, 0);
     const merged = await rewritten.merged(paths, rows, { columns, fieldIds }).catch((error: unknown) => {
-      // the step is decided: whoever opens the tables next would meet the fault again, and the rows are as well where they are
+      // the step is decided: the next program that opens the tables would fail again, and the rows are safe where they are
       if (error instanceof AppError && error.code === 'conflict') return error;
       throw error;
     });

@@ -28,7 +28,7 @@ export async function clearTables(publication: PostgresPublication, oldDocuments
   );
   const areMixed = await areOfOthers(publication, oldDocuments);
   if (areMixed && !isEmptied) {
-    // those in the model's tables, too: they may refer to rows of earlier ones
+    // rows in the model's tables as well, because they may refer to rows of earlier tables
     await removeEarlierRows(publication, oldDocuments, deleteRows);
     // checks that wait would stand in the way of what follows
     await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
