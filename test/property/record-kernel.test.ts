@@ -1,8 +1,8 @@
 /** Records of CSV and TSV, well formed or not, split by the kernel: what TypeScript makes of them, wherever a piece ends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { typeDecoder, typeForm } from '../../src/adapters/folder/reading/value-decoders.ts';
-import { decoded } from '../../src/adapters/row-sinks/field-blocks.ts';
+import { typeDecoder, typeForm } from '../../src/targets/files/folder/reading/value-decoders.ts';
+import { decoded } from '../../src/targets/rows/field-blocks.ts';
 import type { ColumnType } from '../../src/engine/model/relational-model.ts';
 import { createRecordsKernel, literalBytes } from '../../src/engine/records/kernel/instance.ts';
 import {

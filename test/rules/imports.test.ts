@@ -108,8 +108,6 @@ const areas: readonly Area[] = [
     values: [
       'installation.ts',
       ...adapter.values,
-      'adapters/row-sinks',
-      'targets/sql',
       'jobs/record.ts',
       'jobs/status-letters.ts',
       'jobs/trace-context.ts',
@@ -119,25 +117,33 @@ const areas: readonly Area[] = [
   },
   // runs in browsers: what it knows of the service is the types of what goes over the wire
   { name: 'ui', values: [], types: ['http', 'jobs', 'catalog', 'ports'], packages: [] },
-  { name: 'adapters/row-sinks', ...adapter, packages: [] },
+  { name: 'targets/rows', ...adapter, packages: [] },
   { name: 'adapters/object-store', ...adapter, packages: ['aws4fetch'] },
-  onNode('file-staging', [], ['folder']),
+  onNode('file-staging', [], ['targets/files/folder']),
   onNode('local-files'),
-  onNode('folder', [], ['targets/sql/duckdb', 'file-staging', 'local-files', 'row-sinks']),
-  onNode(
-    'lake',
-    ['avsc'],
-    ['targets/sql/duckdb', 'file-staging', 'folder', 'local-files', 'object-store', 'row-sinks'],
-  ),
   // one publishing algorithm, which its drivers stand on
-  target('sql', [], ['folder', 'file-staging', 'local-files', 'row-sinks']),
+  target('sql', [], ['targets/rows', 'targets/files/folder', 'file-staging', 'local-files']),
   target(
     'sql/duckdb',
     ['@duckdb/node-api', '@duckdb/node-bindings'],
-    ['targets/sql', 'file-staging', 'row-sinks', 'folder'],
+    ['targets/rows', 'targets/sql', 'targets/files/folder', 'file-staging'],
   ),
-  target('sql/mysql', ['mysql2'], ['row-sinks', 'targets/sql']),
-  target('sql/sqlite', [], ['targets/sql', 'file-staging', 'row-sinks']),
+  target('sql/mysql', ['mysql2'], ['targets/rows', 'targets/sql']),
+  target('sql/postgres', ['postgres'], ['targets/rows', 'targets/sql', 'postgres']),
+  target('sql/sqlite', [], ['targets/rows', 'targets/sql', 'file-staging']),
+  target('files/folder', [], ['targets/rows', 'targets/sql/duckdb', 'file-staging', 'local-files']),
+  target(
+    'files/lake',
+    ['avsc'],
+    [
+      'targets/rows',
+      'targets/sql/duckdb',
+      'targets/files/folder',
+      'file-staging',
+      'local-files',
+      'object-store',
+    ],
+  ),
   onNode('processes', [], ['local-files']),
   onNode('embedded-postgres', ['postgres'], ['file-staging', 'processes']),
   onNode('outgoing'),
@@ -237,7 +243,7 @@ describe('import directions', () => {
     );
     expect(brokenRule('jobs/job.ts', './other', false)).toBe('jobs/job.ts: ./other needs its suffix .ts');
     expect(brokenRule('jobs/submit.ts', '../ports/job-store.ts', true)).toBeNull();
-    expect(brokenRule('tools/xml2er.ts', '../adapters/folder/sink.ts', false)).toBeNull();
+    expect(brokenRule('tools/xml2er.ts', '../targets/files/folder/sink.ts', false)).toBeNull();
   });
 
   it('see every way of importing', () => {

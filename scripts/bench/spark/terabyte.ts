@@ -27,7 +27,7 @@ const megabytes = 1e6;
 const rangeBytes = 256 * 2 ** 20;
 const executorCores = [16, 64, 256] as const;
 export const serverCores = 16;
-/** over which keys are made (src/adapters/postgres/target/sink.ts) */
+/** over which keys are made (src/targets/sql/postgres/sink.ts) */
 export const keyConnections = 4;
 
 /** Hours with so many cores for executors, and what takes the most of them. */

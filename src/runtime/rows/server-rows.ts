@@ -26,7 +26,7 @@ export async function openServerRows(
     const longestMessageBytes = config.limits.targetMessageBytes;
     return openMysqlQuery({ ...address, ...checked, longestMessageBytes }, query);
   }
-  const { openPostgresQuery } = await import('../../adapters/postgres/target/read/query.ts');
+  const { openPostgresQuery } = await import('../../targets/sql/postgres/read/query.ts');
   const { connectionUrl } = await import('../../tools/session/postgres-target.ts');
   return openPostgresQuery(
     {

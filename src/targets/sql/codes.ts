@@ -2,7 +2,7 @@
 import { codesTable } from '../../engine/model/side-tables.ts';
 import { codeRows } from '../../engine/sql/code-lists.ts';
 import { sideTable } from '../../engine/sql/statements.ts';
-import { codesOf } from '../../adapters/row-sinks/code-lists.ts';
+import { codesOf } from '../rows/code-lists.ts';
 import { runAll, type SqlDatabase } from './database.ts';
 import { foundTable, type Publication } from './publication.ts';
 

@@ -5,7 +5,7 @@ import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-ta
 import { physicalName } from '../../engine/sql/physical-names.ts';
 import type { PhysicalTable } from '../../engine/sql/physical-model.ts';
 import { AppError } from '../../errors.ts';
-import { refusePreRelease } from '../../adapters/row-sinks/pre-release.ts';
+import { refusePreRelease } from '../rows/pre-release.ts';
 import type { Dialect } from '../../engine/sql/dialect.ts';
 
 /** How the database writes names and compares them. */

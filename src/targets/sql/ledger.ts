@@ -17,9 +17,9 @@ import {
   unmappedContentOf,
   type CurrentDocumentRow,
   type UnmappedContentRow,
-} from '../../adapters/row-sinks/current-documents.ts';
-import { publishedQuery } from '../../adapters/row-sinks/ledger.ts';
-import { refusePreRelease } from '../../adapters/row-sinks/pre-release.ts';
+} from '../rows/current-documents.ts';
+import { publishedQuery } from '../rows/ledger.ts';
+import { refusePreRelease } from '../rows/pre-release.ts';
 import type { SqlDatabase } from './database.ts';
 import type { FoundTables, SqlNames } from './found-tables.ts';
 import type { DrawnModel } from './drawn-model.ts';

@@ -4,12 +4,8 @@ import { physicalSideTable } from '../../engine/sql/physical-model.ts';
 import { commentLine } from '../../engine/sql/comment-text.ts';
 import { commentStatements } from '../../engine/sql/statements.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
-import { momentAfter, type Merging } from '../../adapters/row-sinks/merging.ts';
-import {
-  addRemoved,
-  nothingRemoved,
-  type RemovedDocuments,
-} from '../../adapters/row-sinks/removed-documents.ts';
+import { momentAfter, type Merging } from '../rows/merging.ts';
+import { addRemoved, nothingRemoved, type RemovedDocuments } from '../rows/removed-documents.ts';
 import { runAll, temporaryName, type SqlDatabase } from './database.ts';
 import type { Publication } from './publication.ts';
 import { closeDocuments, removeDocuments, type RemovalScope } from './removal.ts';

@@ -2,9 +2,9 @@
 import type { ColumnType } from '../../engine/model/relational-model.ts';
 import type { MergeOrder } from '../../ports/rows/merge.ts';
 import type { BrokenKey, Published, SinkPlan } from '../../ports/rows/sink.ts';
-import type { LoadView } from '../../adapters/row-sinks/made-views.ts';
-import type { Merging } from '../../adapters/row-sinks/merging.ts';
-import type { WidenedTypes } from '../../adapters/row-sinks/unfit-columns.ts';
+import type { LoadView } from '../rows/made-views.ts';
+import type { Merging } from '../rows/merging.ts';
+import type { WidenedTypes } from '../rows/unfit-columns.ts';
 import type { SqlDatabase } from './database.ts';
 import type { DrawnModel } from './drawn-model.ts';
 import type { FoundTables } from './found-tables.ts';

@@ -1,9 +1,9 @@
 /** The publishing transaction: staged rows become rows of the target, all of them at once. */
 import { sideTableDefinitions, sideTableNames } from '../../engine/model/side-tables.ts';
 import { sideTable } from '../../engine/sql/statements.ts';
-import { columnId, widenedWords } from '../../adapters/row-sinks/unfit-columns.ts';
-import { ledgerStatement } from '../../adapters/row-sinks/ledger.ts';
-import { textColumns, writtenTextStatement } from '../../adapters/row-sinks/written-texts.ts';
+import { columnId, widenedWords } from '../rows/unfit-columns.ts';
+import { ledgerStatement } from '../rows/ledger.ts';
+import { textColumns, writtenTextStatement } from '../rows/written-texts.ts';
 import { publishCodes } from './codes.ts';
 import { runAll, temporaryName, type SqlDatabase } from './database.ts';
 import { keepKeys, keyOffsets } from './keys.ts';

@@ -3,7 +3,7 @@
  * a load made a view; only such views are changed. A view that the database refuses never fails a load.
  */
 import { sideTableNames } from '../../engine/model/side-tables.ts';
-import { markedComment, viewsOver, type LoadView } from '../../adapters/row-sinks/made-views.ts';
+import { markedComment, viewsOver, type LoadView } from '../rows/made-views.ts';
 import type { SqlDatabase } from './database.ts';
 import { drawModel } from './drawn-model.ts';
 import { type Publication } from './publication.ts';

@@ -3,7 +3,7 @@ import { createCheckedSockets } from '../../adapters/postgres/client/checked-soc
 import { connectPostgres } from '../../adapters/postgres/client/connect.ts';
 import type { Sql } from '../../adapters/postgres/client/connect.ts';
 import { migrate, missingMigrations } from '../../adapters/postgres/metadb/schema/run-migrations.ts';
-import { targetFault } from '../../adapters/postgres/target/connection/open.ts';
+import { targetFault } from '../../targets/sql/postgres/connection/open.ts';
 import { createPostgresTransferStore } from '../../adapters/postgres/metadb/transfer-store.ts';
 import { closeWhenStalled } from '../../adapters/postgres/client/watched-socket.ts';
 import { AppError } from '../../errors.ts';

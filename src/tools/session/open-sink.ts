@@ -1,11 +1,11 @@
 /** From the text of a target (`-o`) to the sink that takes its rows; the code of a sink is loaded when it is used. */
 import { resolve } from 'node:path';
 import { startThread } from '../../installation.ts';
-import type { ColumnsThreadOptions } from '../../adapters/folder/columns/beside.ts';
-import type { FolderFormat } from '../../adapters/folder/contents/formats.ts';
-import type { ObjectFolderRowSinkOptions } from '../../adapters/folder/object-store-sink.ts';
-import type { LakeTarget } from '../../adapters/lake/store/place.ts';
-import { isLakeFormat, type LakeFormatName } from '../../adapters/lake/table-format.ts';
+import type { ColumnsThreadOptions } from '../../targets/files/folder/columns/beside.ts';
+import type { FolderFormat } from '../../targets/files/folder/contents/formats.ts';
+import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/object-store-sink.ts';
+import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
+import { isLakeFormat, type LakeFormatName } from '../../targets/files/lake/table-format.ts';
 import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
@@ -30,7 +30,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
   switch (target.kind) {
     case 'metadb':
     case 'postgresql': {
-      const { createPostgresRowSink } = await import('../../adapters/postgres/target/sink.ts');
+      const { createPostgresRowSink } = await import('../../targets/sql/postgres/sink.ts');
       const connection = await postgresLocation(session, target, 'load');
       if (target.kind === 'metadb' && connection.setRole === undefined)
         session.log(
@@ -57,11 +57,11 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
         return openInBucket(session, folder, { files, location: directory, label: target.path, lock });
       }
       const sink = await openLakeSink(session, async () => {
-        const { diskLake } = await import('../../adapters/lake/store/disk.ts');
+        const { diskLake } = await import('../../targets/files/lake/store/disk.ts');
         return diskLake({ directory, refuseLinks: !session.byHand });
       });
       if (sink !== null) return sink;
-      const { createFolderRowSink } = await import('../../adapters/folder/sink.ts');
+      const { createFolderRowSink } = await import('../../targets/files/folder/sink.ts');
       return createFolderRowSink({
         directory,
         format: folderFormat(request),
@@ -73,7 +73,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
     case 'bucket': {
       const { openBucketFolder } = await import('./tables/bucket.ts');
       const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
-      const { lockBucket, bucketLockName } = await import('../../adapters/lake/store/bucket/lock.ts');
+      const { lockBucket, bucketLockName } = await import('../../targets/files/lake/store/bucket/lock.ts');
       const folder = await openBucketFolder(session, target, 'write');
       const { location, objects, prefix } = folder;
       const label = target.location;
@@ -122,7 +122,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
 async function openLakeSink(session: ToolSession, open: () => Promise<LakeTarget>): Promise<RowSink | null> {
   const { format, tool } = session.request;
   if (tool === 'unload') {
-    const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+    const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
     const target = await open();
     // of the tables that documents are taken out of
     return lakeSink(session, target, (await lakeFormatOf(target)) ?? 'delta');
@@ -135,7 +135,7 @@ async function lakeSink(session: ToolSession, target: LakeTarget, format: LakeFo
     session.log(
       '--views: Delta and Iceberg tables have no views here; conversion-job-service views NAME writes them for what reads the tables',
     );
-  const { createLakeRowSink } = await import('../../adapters/lake/sink.ts');
+  const { createLakeRowSink } = await import('../../targets/files/lake/sink.ts');
   return createLakeRowSink({ target, format, ...encodingsOf(session.request) });
 }
 
@@ -182,12 +182,12 @@ async function openInBucket(
 ): Promise<RowSink> {
   const scratch = localFolder(session, 'out');
   const sink = await openLakeSink(session, async () => {
-    const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
+    const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
     return bucketLake({ ...folder, label: inBucket.label, scratch });
   });
   if (sink !== null) return sink;
-  const { createObjectFolderRowSink } = await import('../../adapters/folder/object-store-sink.ts');
-  const { jobMark } = await import('../../adapters/folder/contents/file-names.ts');
+  const { createObjectFolderRowSink } = await import('../../targets/files/folder/object-store-sink.ts');
+  const { jobMark } = await import('../../targets/files/folder/contents/file-names.ts');
   const { idJob, jobUuid, request } = session;
   return createObjectFolderRowSink({
     ...inBucket,

@@ -1,7 +1,7 @@
 /** From what a target gave its executors to the sink of one unit. */
-import type { FileUnitToken } from '../../adapters/folder/units/token.ts';
-import type { LakeUnitToken } from '../../adapters/lake/units/token.ts';
-import type { PostgresUnitToken } from '../../adapters/postgres/target/units/token.ts';
+import type { FileUnitToken } from '../../targets/files/folder/units/token.ts';
+import type { LakeUnitToken } from '../../targets/files/lake/units/token.ts';
+import type { PostgresUnitToken } from '../../targets/sql/postgres/units/token.ts';
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import type { UnitToken } from '../../ports/rows/units.ts';
 import type { UnitSink } from '../../ports/rows/unit-sink.ts';
@@ -18,15 +18,15 @@ export interface UnitPlace {
 export async function openUnit(token: UnitToken, { unit, model, folder }: UnitPlace): Promise<UnitSink> {
   switch (token.kind) {
     case 'postgresql': {
-      const { openPostgresUnit } = await import('../../adapters/postgres/target/units/executor.ts');
+      const { openPostgresUnit } = await import('../../targets/sql/postgres/units/executor.ts');
       return openPostgresUnit(token as PostgresUnitToken, unit);
     }
     case 'folder': {
-      const { openFileUnit } = await import('../../adapters/folder/units/executor.ts');
+      const { openFileUnit } = await import('../../targets/files/folder/units/executor.ts');
       return openFileUnit(token as FileUnitToken, model, folder);
     }
     case 'lake': {
-      const { openLakeUnit } = await import('../../adapters/lake/units/executor.ts');
+      const { openLakeUnit } = await import('../../targets/files/lake/units/executor.ts');
       return openLakeUnit(token as LakeUnitToken, model, folder);
     }
   }

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts';
 import { parseTarget, type Target } from '../../jobs/request/target.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
-import type { LakeTarget } from '../../adapters/lake/store/place.ts';
+import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
 import type { BucketFolder } from '../session/tables/bucket.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
 import { postgresLocation } from '../session/postgres-target.ts';
@@ -32,10 +32,10 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
     case 'bucket':
     case 'folder': {
       const { lake, localDirectory } = await openFolder(session, target, 'read');
-      const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+      const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
       if ((await lakeFormatOf(lake)) !== null) return tablesSource(session, lake);
       if (isVersioned) throw noVersions();
-      const { createFolderRowSource } = await import('../../adapters/folder/source.ts');
+      const { createFolderRowSource } = await import('../../targets/files/folder/source.ts');
       const directory = await localDirectory();
       return createFolderRowSource({ directory, refuseLinks: !session.byHand });
     }
@@ -47,14 +47,14 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
       return createMysqlRowSource(await mysqlLocation(session, target));
     }
     default: {
-      const { createPostgresRowSource } = await import('../../adapters/postgres/target/read/source.ts');
+      const { createPostgresRowSource } = await import('../../targets/sql/postgres/read/source.ts');
       return createPostgresRowSource(await postgresLocation(session, target, 'read'));
     }
   }
 }
 
 async function tablesSource(session: ToolSession, target: LakeTarget): Promise<RowSource> {
-  const { createLakeRowSource } = await import('../../adapters/lake/source.ts');
+  const { createLakeRowSource } = await import('../../targets/files/lake/source.ts');
   const { version } = session.request;
   return createLakeRowSource({ target, ...(version === undefined ? {} : { version }) });
 }
@@ -99,7 +99,7 @@ async function openFolder(
       lake: await inBucket(session, await sharedFolder(session, directory), target.path),
       localDirectory: async () => (await localCopies(session, [directory]))[0]!,
     };
-  const { diskLake } = await import('../../adapters/lake/store/disk.ts');
+  const { diskLake } = await import('../../targets/files/lake/store/disk.ts');
   return {
     lake: diskLake({ directory, refuseLinks: !session.byHand }),
     localDirectory: () => Promise.resolve(directory),
@@ -107,7 +107,7 @@ async function openFolder(
 }
 
 async function inBucket(session: ToolSession, folder: BucketFolder, label: string): Promise<LakeTarget> {
-  const { bucketLake } = await import('../../adapters/lake/store/bucket/objects.ts');
+  const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
   return bucketLake({ ...folder, label, scratch: localFolder(session, 'tables') });
 }
 
@@ -131,14 +131,14 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
     return createDuckDbRowRemover(options);
   }
   if (target.kind === 'iceberg') {
-    const { createLakeRowRemover } = await import('../../adapters/lake/remover.ts');
+    const { createLakeRowRemover } = await import('../../targets/files/lake/remover.ts');
     return createLakeRowRemover(await catalogueAt(session, target, 'write'));
   }
   if (target.kind === 'folder' || target.kind === 'bucket') {
     const { lake } = await openFolder(session, target, 'write');
-    const { lakeFormatOf } = await import('../../adapters/lake/look.ts');
+    const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
     if ((await lakeFormatOf(lake)) !== null) {
-      const { createLakeRowRemover } = await import('../../adapters/lake/remover.ts');
+      const { createLakeRowRemover } = await import('../../targets/files/lake/remover.ts');
       return createLakeRowRemover(lake);
     }
   }
@@ -154,7 +154,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
     return createMysqlRowRemover(await mysqlLocation(session, target));
   }
   const connection = await postgresLocation(session, target, 'read');
-  const { createPostgresRowRemover } = await import('../../adapters/postgres/target/read/remover.ts');
+  const { createPostgresRowRemover } = await import('../../targets/sql/postgres/read/remover.ts');
   return createPostgresRowRemover(connection);
 }
 

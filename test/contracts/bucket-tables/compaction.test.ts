@@ -3,11 +3,11 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { compactLake } from '../../../src/adapters/lake/compaction.ts';
-import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
-import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
-import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
-import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';
+import { compactLake } from '../../../src/targets/files/lake/compaction.ts';
+import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
+import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
+import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
 import type { Published } from '../../../src/ports/rows/sink.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';

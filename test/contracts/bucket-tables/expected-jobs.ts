@@ -1,7 +1,7 @@
 /** What is there of jobs in a bucket, told by other code than that which wrote it. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
+import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
 import type { ObjectServer } from '../../support/servers/object-server.ts';
 import { deltaFiles, deltaReader, icebergFiles, icebergReader } from '../row-sinks/readers.ts';
 import { prefix } from './library-bucket.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
+import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
 import { isHere, some } from '../../support/needs.ts';
 import {
   startObjectServer,

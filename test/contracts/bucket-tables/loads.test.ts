@@ -3,13 +3,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
-import { createLakeRowRemover } from '../../../src/adapters/lake/remover.ts';
-import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
+import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
+import { createLakeRowRemover } from '../../../src/targets/files/lake/remover.ts';
+import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import type { SinkPlan } from '../../../src/ports/rows/sink.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
-import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
+import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
 import { deltaReader, icebergReader } from '../row-sinks/readers.ts';
 import { loadUnits, unitsOf } from '../file-units/library-units.ts';
 import { libraryPlan } from '../targets/library-rows.ts';
@@ -122,9 +122,9 @@ test('what one formats’ tables are is no place for another format', async () =
 test('a table’s folder that somebody else filled is left alone', async () => {
   const foreign = 'elsewhere/';
   server.put(`${foreign}book/part-0.parquet`, 'x');
-  const { bucketLake } = await import('../../../src/adapters/lake/store/bucket/objects.ts');
+  const { bucketLake } = await import('../../../src/targets/files/lake/store/bucket/objects.ts');
   const { createS3ObjectStore } = await import('../../../src/adapters/object-store/s3.ts');
-  const { createLakeRowSink } = await import('../../../src/adapters/lake/sink.ts');
+  const { createLakeRowSink } = await import('../../../src/targets/files/lake/sink.ts');
   const sink = createLakeRowSink({
     target: bucketLake({
       objects: createS3ObjectStore(server.settings),

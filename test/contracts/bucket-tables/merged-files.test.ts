@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LakeFormatName } from '../../../src/adapters/lake/table-format.ts';
-import { createLakeRowRemover } from '../../../src/adapters/lake/remover.ts';
-import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
-import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
-import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';
+import type { LakeFormatName } from '../../../src/targets/files/lake/table-format.ts';
+import { createLakeRowRemover } from '../../../src/targets/files/lake/remover.ts';
+import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
+import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
+import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import {
   createDice,

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CatalogueLakeOptions } from '../../../src/adapters/lake/catalogue/target.ts';
-import { icebergFormat } from '../../../src/adapters/lake/iceberg/table.ts';
-import type { TableVersion } from '../../../src/adapters/lake/table-format.ts';
+import type { CatalogueLakeOptions } from '../../../src/targets/files/lake/catalogue/target.ts';
+import { icebergFormat } from '../../../src/targets/files/lake/iceberg/table.ts';
+import type { TableVersion } from '../../../src/targets/files/lake/table-format.ts';
 import { AppError } from '../../../src/errors.ts';
 import { isHere, some } from '../../support/needs.ts';
 import {
@@ -189,7 +189,7 @@ test('a table that a dead attempt made, and others gave rows, takes those of job
 });
 
 test('a namespace that is not there holds nothing, and is not made for that', async () => {
-  const { createLakeRowRemover } = await import('../../../src/adapters/lake/remover.ts');
+  const { createLakeRowRemover } = await import('../../../src/targets/files/lake/remover.ts');
   const remover = createLakeRowRemover(
     libraryCatalogue(catalogue.address, server.settings, join(folder, 'none')),
   );

@@ -1,8 +1,11 @@
 /** Loads of the library's documents into tables of a catalogue. */
 import { join } from 'node:path';
-import { catalogueLake, type CatalogueLakeOptions } from '../../../src/adapters/lake/catalogue/target.ts';
-import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
-import type { LakeTarget } from '../../../src/adapters/lake/store/place.ts';
+import {
+  catalogueLake,
+  type CatalogueLakeOptions,
+} from '../../../src/targets/files/lake/catalogue/target.ts';
+import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
+import type { LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
 import { createS3ObjectStore } from '../../../src/adapters/object-store/s3.ts';
 import type { S3Settings } from '../../../src/adapters/object-store/s3-requests.ts';
 import type { Published, SinkPlan } from '../../../src/ports/rows/sink.ts';

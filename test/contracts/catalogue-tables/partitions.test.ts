@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compactLake } from '../../../src/adapters/lake/compaction.ts';
+import { compactLake } from '../../../src/targets/files/lake/compaction.ts';
 import type { PartitionWish } from '../../../src/engine/sql/partition-wish.ts';
 import { startIcebergCatalogue, type IcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
+import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
 import { startIcebergCatalogue, type IcebergCatalogue } from '../../support/servers/iceberg-catalogue.ts';
 import { startObjectServer, type ObjectServer } from '../../support/servers/object-server.ts';
 import { libraryModel } from '../../unit/engine/sql/library-model.ts';

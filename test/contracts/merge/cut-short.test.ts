@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
-import { createLakeRowSource } from '../../../src/adapters/lake/source.ts';
-import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
-import type { HeldPlace, LakeTarget } from '../../../src/adapters/lake/store/place.ts';
+import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
+import { createLakeRowSource } from '../../../src/targets/files/lake/source.ts';
+import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
+import type { HeldPlace, LakeTarget } from '../../../src/targets/files/lake/store/place.ts';
 import { deltaReader, icebergReader } from '../row-sinks/readers.ts';
 import {
   createDice,

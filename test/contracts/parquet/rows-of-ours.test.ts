@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDuckDb, type DuckDb } from '../../../src/targets/sql/duckdb/database.ts';
 import { lexicalText } from '../../../src/targets/sql/duckdb/types.ts';
-import { createStoredRowsMemory, openStoredRows } from '../../../src/adapters/folder/reading/parquet-rows.ts';
-import type { ParquetFile } from '../../../src/adapters/folder/parquet.ts';
-import type { ClosableBlocks } from '../../../src/adapters/row-sinks/table-row-source.ts';
+import {
+  createStoredRowsMemory,
+  openStoredRows,
+} from '../../../src/targets/files/folder/reading/parquet-rows.ts';
+import type { ParquetFile } from '../../../src/targets/files/folder/parquet.ts';
+import type { ClosableBlocks } from '../../../src/targets/rows/table-row-source.ts';
 import { cellText } from '../../../src/engine/unshred/rows/values.ts';
 import { extremes, repeated, writeColumns, type StagedColumn } from './staged-columns.ts';
 

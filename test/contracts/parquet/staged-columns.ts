@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { ByteBuffer } from '../../../src/engine/shred/rows/byte-buffer.ts';
 import { rowEncoderFor, type EncodingName } from '../../../src/engine/shred/rows/encoding.ts';
 import type { ColumnType } from '../../../src/engine/model/relational-model.ts';
-import { writeParquet, type ParquetFile, type ParquetTable } from '../../../src/adapters/folder/parquet.ts';
+import {
+  writeParquet,
+  type ParquetFile,
+  type ParquetTable,
+} from '../../../src/targets/files/folder/parquet.ts';
 
 export interface StagedColumn {
   readonly name: string;

@@ -5,7 +5,7 @@ import {
   lexicalText,
   sentText,
   type SentText,
-} from '../../../src/adapters/postgres/target/connection/types.ts';
+} from '../../../src/targets/sql/postgres/connection/types.ts';
 import { textOf, utf8Of } from '../../../src/engine/unshred/rows/values.ts';
 import { createEmptyDatabase } from '../../support/servers/postgres.ts';
 

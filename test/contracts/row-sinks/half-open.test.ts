@@ -1,8 +1,8 @@
 /** A target whose connection lives and brings nothing any more: the load ends as an outage, and the next attempt finds what is there. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
-import { createPostgresRowSource } from '../../../src/adapters/postgres/target/read/source.ts';
+import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
+import { createPostgresRowSource } from '../../../src/targets/sql/postgres/read/source.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import type { TestDatabase } from '../../support/servers/postgres.ts';
 import { createSwallowingProxy, type SwallowingProxy } from '../../support/servers/swallowing-proxy.ts';

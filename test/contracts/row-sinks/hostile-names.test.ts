@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
+import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { mysql } from '../../../src/engine/sql/dialects/mysql.ts';
 import { postgresql } from '../../../src/engine/sql/dialects/postgresql.ts';
 import { sqlite } from '../../../src/engine/sql/dialects/sqlite.ts';

@@ -1,11 +1,11 @@
 /** Every kind of row sink, each with a way to read and to list what it wrote. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createLakeRowSink } from '../../../src/adapters/lake/sink.ts';
-import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
+import { createLakeRowSink } from '../../../src/targets/files/lake/sink.ts';
+import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
 import { createDuckDbRowSink } from '../../../src/targets/sql/duckdb/driver.ts';
-import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
-import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
+import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import type { MysqlAddress } from '../../../src/targets/sql/mysql/connection.ts';
 import { createMysqlRowSink } from '../../../src/targets/sql/mysql/sink.ts';
 import { createSqliteRowSink } from '../../../src/targets/sql/sqlite/driver.ts';

@@ -1,11 +1,11 @@
 /** Columns of a folder that become text: files of earlier jobs are replaced, on this machine and in a store that is elsewhere. */
 import { expect, test } from 'vitest';
-import { jobMark } from '../../../src/adapters/folder/contents/file-names.ts';
+import { jobMark } from '../../../src/targets/files/folder/contents/file-names.ts';
 import { uuidOfJob } from '../../support/models/job-names.ts';
-import { createObjectFolderRowSink } from '../../../src/adapters/folder/object-store-sink.ts';
-import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
-import { folderFormats, type FolderFormat } from '../../../src/adapters/folder/contents/formats.ts';
-import type { TargetManifest } from '../../../src/adapters/folder/contents/manifest.ts';
+import { createObjectFolderRowSink } from '../../../src/targets/files/folder/object-store-sink.ts';
+import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
+import { folderFormats, type FolderFormat } from '../../../src/targets/files/folder/contents/formats.ts';
+import type { TargetManifest } from '../../../src/targets/files/folder/contents/manifest.ts';
 import type { RowSink } from '../../../src/ports/rows/sink.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';
 import { bytesOf, compiled, modelOf } from '../../support/models/shredding.ts';

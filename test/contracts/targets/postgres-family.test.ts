@@ -1,7 +1,7 @@
 /** A server that speaks PostgreSQL's protocol and is something else is refused before anything is done there. */
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import { needs } from '../../support/needs.ts';
 import { startExternalPostgres, type ExternalPostgres } from '../../support/service/external-postgres.ts';
 

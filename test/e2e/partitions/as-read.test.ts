@@ -2,8 +2,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { compactLake } from '../../../src/adapters/lake/compaction.ts';
-import { diskLake } from '../../../src/adapters/lake/store/disk.ts';
+import { compactLake } from '../../../src/targets/files/lake/compaction.ts';
+import { diskLake } from '../../../src/targets/files/lake/store/disk.ts';
 import {
   deltaFiles,
   deltaReader,

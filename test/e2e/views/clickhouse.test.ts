@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createFolderRowSink } from '../../../src/adapters/folder/sink.ts';
+import { createFolderRowSink } from '../../../src/targets/files/folder/sink.ts';
 import { renderDdl } from '../../../src/engine/sql/ddl.ts';
 import { dialectOf } from '../../../src/engine/sql/dialects/every-dialect.ts';
 import type { RelationalModel } from '../../../src/engine/model/relational-model.ts';

@@ -1,7 +1,7 @@
 /** Ids and references of real documents in PostgreSQL: which row each means, against the documents themselves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectPostgres, type Sql } from '../../../src/adapters/postgres/client/connect.ts';
-import { createPostgresRowSink } from '../../../src/adapters/postgres/target/sink.ts';
+import { createPostgresRowSink } from '../../../src/targets/sql/postgres/sink.ts';
 import type { MapLevel, RelationalModel } from '../../../src/engine/model/relational-model.ts';
 import { readCorpus } from '../../support/corpus.ts';
 import { corpusGroups, groupModel, groupSource } from '../../support/round-trip/corpus.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AppError } from '../../../errors.ts';
 import type { RowRemover } from '../../../ports/rows/remover.ts';
-import { refuseLink } from '../../../adapters/folder/loaded-documents.ts';
+import { refuseLink } from '../../files/folder/loaded-documents.ts';
 import { pinFolder } from '../../../adapters/local-files/open-folder.ts';
 import { removeInTransaction } from '../removal.ts';
 import { readFileLoads, type DatabaseFileOptions, type FileDatabase, type FileDriver } from './sink.ts';

@@ -28,11 +28,11 @@ import type {
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { makeFolders, type CreatedFolders } from '../../../adapters/file-staging/created-folders.ts';
 import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
-import { syncPath } from '../../../adapters/folder/contents/manifest.ts';
-import { refuseLink } from '../../../adapters/folder/loaded-documents.ts';
+import { syncPath } from '../../files/folder/contents/manifest.ts';
+import { refuseLink } from '../../files/folder/loaded-documents.ts';
 import { pinFolder, type PinnedFolder } from '../../../adapters/local-files/open-folder.ts';
-import { passFence, StagedRowSink } from '../../../adapters/row-sinks/staged-rows.ts';
-import { columnId, type DecimalRoom } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
+import { columnId, type DecimalRoom } from '../../rows/unfit-columns.ts';
 import type { SqlDatabase } from '../database.ts';
 import type { SqlDriver } from '../publication.ts';
 import { checkFoundTables, type FoundTables } from '../found-tables.ts';

@@ -5,7 +5,7 @@ import { doubleQuoted } from '../../../engine/sql/dialect.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import { exactDigits, measuredDigits, type StagedCsv } from './csv-import.ts';
 import { foldedName, type DuckDb } from './database.ts';
-import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
 import { runAll } from '../database.ts';
 import type { FoundTable } from '../found-tables.ts';
 import type { Publication } from '../publication.ts';

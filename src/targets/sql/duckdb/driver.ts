@@ -8,7 +8,7 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { RowRemover } from '../../../ports/rows/remover.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
-import { columnId, usualRoom } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { columnId, usualRoom } from '../../rows/unfit-columns.ts';
 import { createDatabaseFileRemover, type DatabaseFileRemoverOptions } from '../database-files/remover.ts';
 import { DatabaseFileSink, type DatabaseFileOptions, type FileDriver } from '../database-files/sink.ts';
 import { runAll } from '../database.ts';

@@ -1,7 +1,7 @@
 /** Staged CSV becomes rows of tables, each by one statement. */
 import { sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
-import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
 import type { KeyOffsets } from '../publication.ts';
 import type { Publication } from '../publication.ts';
 import type { Incoming } from './alter-tables.ts';

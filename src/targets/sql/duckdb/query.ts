@@ -3,12 +3,8 @@ import { dirname } from 'node:path';
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
-import {
-  findParameter,
-  parameterFault,
-  type ParameterMark,
-} from '../../../adapters/row-sinks/query-parameters.ts';
-import { selectRows, tableOf, textsOf } from '../../../adapters/row-sinks/query-text.ts';
+import { findParameter, parameterFault, type ParameterMark } from '../../rows/query-parameters.ts';
+import { selectRows, tableOf, textsOf } from '../../rows/query-text.ts';
 import { openDuckDbReader, pathLiteral } from './database.ts';
 import { checkQuery } from './query-check.ts';
 import { chunksOf } from './row-chunks.ts';

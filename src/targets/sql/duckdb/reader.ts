@@ -11,12 +11,7 @@ import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { fileFault } from '../../../adapters/file-staging/faults.ts';
-import {
-  decoded,
-  fieldBlock,
-  type FieldPlan,
-  type ValueDecoder,
-} from '../../../adapters/row-sinks/field-blocks.ts';
+import { decoded, fieldBlock, type FieldPlan, type ValueDecoder } from '../../rows/field-blocks.ts';
 import {
   createTableRowSource,
   type ClosableBlocks,
@@ -25,7 +20,7 @@ import {
   type ReadTables,
   type RowOrder,
   type RowQuery,
-} from '../../../adapters/row-sinks/table-row-source.ts';
+} from '../../rows/table-row-source.ts';
 import type { ChunkTexts } from './chunk-texts.ts';
 import { chunksOf, chunksOfPieces, chunksWithMemory, type Chunks } from './row-chunks.ts';
 import type { TypedRows } from './typed-rows.ts';

@@ -12,12 +12,12 @@ import { sideTableNames } from '../../../engine/model/side-tables.ts';
 import { AppError } from '../../../errors.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
-import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
+import { refusePreRelease } from '../../rows/pre-release.ts';
 import { readFileLoads } from '../database-files/sink.ts';
 import { createDuckDbDriver } from './driver.ts';
 import { foldedName, openDuckDbReader, type DuckDbReader } from './database.ts';
 import { lexicalText, storedValues } from './types.ts';
-import { tableColumns, type NamedColumn } from '../../../adapters/folder/contents/formats.ts';
+import { tableColumns, type NamedColumn } from '../../files/folder/contents/formats.ts';
 import { createFileRowSource, type SourceTable, type SourceTables } from './reader.ts';
 
 export interface DuckDbRowSourceOptions {

@@ -2,7 +2,7 @@
 import { commentStatements, createTable } from '../../../engine/sql/statements.ts';
 import { duckdb } from '../../../engine/sql/dialects/duckdb.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { viewMark } from '../../../adapters/row-sinks/made-views.ts';
+import { viewMark } from '../../rows/made-views.ts';
 import type { FoundColumn, FoundTable, FoundTables } from '../found-tables.ts';
 import { foldedName, type DuckDb } from './database.ts';
 

@@ -9,7 +9,7 @@ import * as layout from '../../../engine/parquet/reading/kernel/layout.ts';
 import type { StoredForm } from '../../../engine/parquet/reading/stored-column.ts';
 import { SpareBuffers } from '../../../engine/spare-buffers.ts';
 import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
-import { placeFields, type FieldPlan } from '../../../adapters/row-sinks/field-blocks.ts';
+import { placeFields, type FieldPlan } from '../../rows/field-blocks.ts';
 import { chunkTexts } from './chunk-texts.ts';
 
 export interface TypedPlan {

@@ -4,7 +4,7 @@ import { mysql } from '../../../engine/sql/dialects/mysql.ts';
 import { physicalSideTable } from '../../../engine/sql/physical-model.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
 import type { MergedDocument, MergeOrder } from '../../../ports/rows/merge.ts';
-import { momentAfter } from '../../../adapters/row-sinks/merging.ts';
+import { momentAfter } from '../../rows/merging.ts';
 import type { Mysql } from './connection.ts';
 import type { FoundTables } from '../found-tables.ts';
 import { instant, latestChange } from './driver.ts';

@@ -11,10 +11,10 @@ import {
 } from '../../../engine/model/side-tables.ts';
 import type { MergeCounts, MergeOrder } from '../../../ports/rows/merge.ts';
 import type { Fence, Published, SinkPlan } from '../../../ports/rows/sink.ts';
-import type { Merging } from '../../../adapters/row-sinks/merging.ts';
-import { passFence } from '../../../adapters/row-sinks/staged-rows.ts';
-import { widenedWords } from '../../../adapters/row-sinks/unfit-columns.ts';
-import { isWrittenText, textColumns, type TextColumn } from '../../../adapters/row-sinks/written-texts.ts';
+import type { Merging } from '../../rows/merging.ts';
+import { passFence } from '../../rows/staged-rows.ts';
+import { widenedWords } from '../../rows/unfit-columns.ts';
+import { isWrittenText, textColumns, type TextColumn } from '../../rows/written-texts.ts';
 import type { Mysql } from './connection.ts';
 import type { ListTable } from '../../../engine/sql/list-tables.ts';
 import { adaptTable, type AdaptedTable } from './alter-tables.ts';
@@ -28,7 +28,7 @@ import { givenKeys } from '../keys.ts';
 import { takeReplaced } from '../merge.ts';
 import { mysqlDriver } from './driver.ts';
 import { foldedName, parentIndexes, sideTableStatement, tableStatement } from './tables.ts';
-import { ledgerStatement } from '../../../adapters/row-sinks/ledger.ts';
+import { ledgerStatement } from '../../rows/ledger.ts';
 
 export interface MysqlPublication {
   readonly database: Mysql;

@@ -24,8 +24,8 @@ import type {
   ZoneTable,
 } from '../../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
-import { StagedRowSink } from '../../../adapters/row-sinks/staged-rows.ts';
-import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { StagedRowSink } from '../../rows/staged-rows.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
 import { hashedKey, withoutLists, type MysqlListTarget } from './list-rows.ts';
 import { publishRows } from './publish.ts';

@@ -25,7 +25,7 @@ import { AppError } from '../../../errors.ts';
 import type { RowSource, StoredDocument } from '../../../ports/rows/source.ts';
 import type { TargetLoad } from '../../../ports/rows/target-load.ts';
 import { mysqlFault, openMysql, type Mysql, type MysqlAddress } from './connection.ts';
-import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
+import { refusePreRelease } from '../../rows/pre-release.ts';
 import { targetLoads } from '../ledger.ts';
 import { knowsMerges } from './merge.ts';
 import { foldedName, holdsInstants, readTables } from './tables.ts';

@@ -2,7 +2,7 @@
 import { physicalName } from '../../../engine/sql/physical-names.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
 import type { FoundTables } from '../found-tables.ts';
 import { drawModel, type DrawnModel } from '../drawn-model.ts';
 import { type Publication } from '../publication.ts';

@@ -2,7 +2,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { doubleQuoted } from '../../../engine/sql/dialect.ts';
-import { columnId } from '../../../adapters/row-sinks/unfit-columns.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
 import { brokenUnique, foldedName, type SqliteDb } from './database.ts';
 import {
   converterFor,
@@ -15,7 +15,7 @@ import {
 } from './staged-text.ts';
 import { isText } from './types.ts';
 import { mergeColumns, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
-import { documentIdentity } from '../../../adapters/row-sinks/merging.ts';
+import { documentIdentity } from '../../rows/merging.ts';
 import type { MergedDocument } from '../../../ports/rows/merge.ts';
 import type { KeyOffsets } from '../publication.ts';
 import type { Publication } from '../publication.ts';

@@ -2,8 +2,8 @@
 import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
 import { AppError } from '../../../errors.ts';
 import type { QueryCell, QueryColumn, QueryRows } from '../../../ports/rows/query.ts';
-import { parameterFault } from '../../../adapters/row-sinks/query-parameters.ts';
-import { columnOf, selectRows, tableOf } from '../../../adapters/row-sinks/query-text.ts';
+import { parameterFault } from '../../rows/query-parameters.ts';
+import { columnOf, selectRows, tableOf } from '../../rows/query-text.ts';
 import { openSqlite, sqliteFault, type SqliteDb, type SqliteValue } from './database.ts';
 
 const dialect = {

@@ -5,8 +5,8 @@
 import type { StatementSync } from 'node:sqlite';
 import type { RowBlock } from '../../../engine/unshred/rows/document-rows.ts';
 import { textBlock } from '../../../engine/unshred/rows/values.ts';
-import { fieldRows, type FieldPlan } from '../../../adapters/row-sinks/field-blocks.ts';
-import type { ClosableBlocks } from '../../../adapters/row-sinks/table-row-source.ts';
+import { fieldRows, type FieldPlan } from '../../rows/field-blocks.ts';
+import type { ClosableBlocks } from '../../rows/table-row-source.ts';
 import { isTooLong, type SqliteDb } from './database.ts';
 
 /** What is read of a table. */

@@ -15,14 +15,14 @@ import {
 import { textBlock, type TextRow } from '../../../engine/unshred/rows/values.ts';
 import { AppError } from '../../../errors.ts';
 import type { RowSource } from '../../../ports/rows/source.ts';
-import { refusePreRelease } from '../../../adapters/row-sinks/pre-release.ts';
+import { refusePreRelease } from '../../rows/pre-release.ts';
 import {
   createTableRowSource,
   type ClosableBlocks,
   type ReadTable,
   type ReadTables,
   type RowQuery,
-} from '../../../adapters/row-sinks/table-row-source.ts';
+} from '../../rows/table-row-source.ts';
 import { foldedName, openSqlite, sqliteFault, type SqliteDb } from './database.ts';
 import { readFileLoads } from '../database-files/sink.ts';
 import { sqliteDriver } from './driver.ts';

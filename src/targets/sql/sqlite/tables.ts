@@ -2,7 +2,7 @@
 import { createTable } from '../../../engine/sql/statements.ts';
 import { sqlite } from '../../../engine/sql/dialects/sqlite.ts';
 import type { PhysicalTable } from '../../../engine/sql/physical-model.ts';
-import { viewMark } from '../../../adapters/row-sinks/made-views.ts';
+import { viewMark } from '../../rows/made-views.ts';
 import { foldedName, type SqliteDb } from './database.ts';
 import type { FoundColumn, FoundTable } from '../found-tables.ts';
 import { columnComments, tableComment } from './table-text.ts';

@@ -1,8 +1,8 @@
 /** A namespace of a catalogue of Iceberg tables as a target: how a job reaches the catalogue, and the stores that its tables lie in. */
-import type { CatalogueLogin } from '../../../adapters/lake/catalogue/login.ts';
-import type { CatalogueTransport } from '../../../adapters/lake/catalogue/requests.ts';
-import type { OpenTableStore } from '../../../adapters/lake/catalogue/tables.ts';
-import type { LakeTarget } from '../../../adapters/lake/store/place.ts';
+import type { CatalogueLogin } from '../../../targets/files/lake/catalogue/login.ts';
+import type { CatalogueTransport } from '../../../targets/files/lake/catalogue/requests.ts';
+import type { OpenTableStore } from '../../../targets/files/lake/catalogue/tables.ts';
+import type { LakeTarget } from '../../../targets/files/lake/store/place.ts';
 import { AppError } from '../../../errors.ts';
 import { isLoopbackName, sourceAt } from '../../../files/remote-location.ts';
 import { catalogueLogin, type CatalogueAccess } from '../../../jobs/request/catalogue-login.ts';
@@ -33,7 +33,7 @@ export async function openCatalogue(
     await asker.credential(),
     use === 'write',
   );
-  const { catalogueLake } = await import('../../../adapters/lake/catalogue/target.ts');
+  const { catalogueLake } = await import('../../../targets/files/lake/catalogue/target.ts');
   return catalogueLake({
     address: target.address,
     warehouse: target.warehouse,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createFolderRowSink, type FolderRowSinkOptions } from '../../../../src/adapters/folder/sink.ts';
+import { createFolderRowSink, type FolderRowSinkOptions } from '../../../../src/targets/files/folder/sink.ts';
 import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
 import { mariadbParts, startMariadb } from '../../../support/servers/mariadb.ts';
 import { createEmptyDatabase } from '../../../support/servers/postgres.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import {
   createPostgresRowSink,
   type PostgresRowSinkOptions,
-} from '../../../../src/adapters/postgres/target/sink.ts';
+} from '../../../../src/targets/sql/postgres/sink.ts';
 import type { RelationalModel, Table } from '../../../../src/engine/model/relational-model.ts';
 import type { RowSink, SinkPlan } from '../../../../src/ports/rows/sink.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../../support/servers/postgres.ts';

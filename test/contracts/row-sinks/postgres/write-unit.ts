@@ -1,7 +1,7 @@
 /** A process that is one attempt at a unit: told on stdin what to write, it says when it begins, and its receipt. */
 import { text as textOf } from 'node:stream/consumers';
-import type { PostgresUnitToken } from '../../../../src/adapters/postgres/target/units/token.ts';
-import { openPostgresUnit } from '../../../../src/adapters/postgres/target/units/executor.ts';
+import type { PostgresUnitToken } from '../../../../src/targets/sql/postgres/units/token.ts';
+import { openPostgresUnit } from '../../../../src/targets/sql/postgres/units/executor.ts';
 
 interface Order {
   readonly token: PostgresUnitToken;

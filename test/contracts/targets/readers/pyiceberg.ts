@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { tableFolder } from '../../../../src/adapters/lake/manifest.ts';
+import { tableFolder } from '../../../../src/targets/files/lake/manifest.ts';
 import { duckDbRows, type TargetReader, type TextRow } from '../../row-sinks/readers.ts';
 import { programOf } from '../../../support/needs.ts';
 

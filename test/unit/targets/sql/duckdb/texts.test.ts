@@ -3,7 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
 import { chunkTexts } from '../../../../../src/targets/sql/duckdb/chunk-texts.ts';
 import { chunksOf } from '../../../../../src/targets/sql/duckdb/row-chunks.ts';
-import { fieldBlock } from '../../../../../src/adapters/row-sinks/field-blocks.ts';
+import { fieldBlock } from '../../../../../src/targets/rows/field-blocks.ts';
 import { cellText } from '../../../../../src/engine/unshred/rows/values.ts';
 
 /** short, long, of the edge (12 bytes), empty, and some that many rows share */

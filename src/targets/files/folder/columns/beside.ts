@@ -1,0 +1,112 @@
+/** A thread makes columns of the table that has most rows, while these are staged or beside the files of the others. */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { AppendedFile, FinishedFile } from '../../../../adapters/file-staging/staged-files.ts';
+import type { ColumnTyping, ParquetSettings } from '../parquet.ts';
+import type { ColumnsThread, StartThread } from './thread.ts';
+
+/** Of all tables, and of the largest, on the disk: with fewer rows the load would end before the thread has done anything. */
+const worthwhileBytes = 24 * 1024 * 1024;
+const leastLargestBytes = 8 * 1024 * 1024;
+/** Rows that come later may be that long. */
+const longestRowBytes = 4 * 1024 * 1024;
+
+/** The thread that makes one of the files. */
+export interface ColumnsThreadOptions {
+  readonly startThread: StartThread;
+  /** it begins once all rows are there: what others hold who shred documents is gone by then */
+  readonly isLate: boolean;
+}
+
+export interface ColumnsBesideOptions extends ParquetSettings {
+  /** undefined: there is no thread */
+  readonly columnsThread: ColumnsThreadOptions | undefined;
+}
+
+export class ColumnsBeside {
+  readonly #options: ColumnsThreadOptions | undefined;
+  readonly #deltas: boolean;
+  readonly #directory: string;
+  readonly #typings: () => ReadonlyMap<string, ColumnTyping>;
+  readonly #bytes = new Map<string, number>();
+  #allBytes = 0;
+  /** name and bytes of the file that has most of them */
+  #largest: readonly [name: string, bytes: number] = ['', 0];
+  #thread: Promise<ColumnsThread | null> | null = null;
+  #begun: ColumnsThread | null = null;
+  #hasEnded = false;
+
+  /** `typings`: of tables with rows by now, by the name of the staged file. */
+  constructor(
+    { columnsThread, deltas }: ColumnsBesideOptions,
+    directory: string,
+    typings: () => ReadonlyMap<string, ColumnTyping>,
+  ) {
+    this.#options = columnsThread;
+    this.#deltas = deltas;
+    this.#directory = directory;
+    this.#typings = typings;
+  }
+
+  /** A staged file has more bytes on the disk. */
+  readonly appended = ({ name, bytes }: AppendedFile): void => {
+    this.#allBytes += bytes - (this.#bytes.get(name) ?? 0);
+    this.#bytes.set(name, bytes);
+    if (bytes >= this.#largest[1]) this.#largest = [name, bytes];
+    this.#begun?.grown(join(this.#directory, name), bytes);
+    if (this.#options?.isLate === false) this.#beginWhereWorthwhile();
+  };
+
+  /** Turns each staged file into Parquet, in place and durably; the thread ends. */
+  async write(staged: readonly FinishedFile[]): Promise<FinishedFile[]> {
+    // loaded for Parquet alone
+    const { writeParquet } = await import('../parquet.ts');
+    // the thread alone would be no sooner done
+    if (this.#allBytes - this.#largest[1] >= leastLargestBytes) this.#beginWhereWorthwhile();
+    const thread = await this.#thread;
+    const typings = this.#typings();
+    const tables = staged.map((file) => ({ ...typings.get(file.name)!, file }));
+    const written = await writeParquet(this.#directory, tables, { deltas: this.#deltas, thread });
+    await this.end();
+    return written.map(({ file }) => file);
+  }
+
+  /** The thread makes no further file. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    const thread = await this.#thread;
+    this.#thread = null;
+    this.#begun = null;
+    await thread?.end();
+  }
+
+  #beginWhereWorthwhile(): void {
+    if (this.#thread !== null || this.#options === undefined) return;
+    if (this.#allBytes < worthwhileBytes || this.#largest[1] < leastLargestBytes) return;
+    if (availableParallelism() < 2) return;
+    // without a thread one file after the other is made when the load has ended
+    this.#thread = this.#begin(this.#options.startThread).catch(() => null);
+  }
+
+  async #begin(startThread: StartThread): Promise<ColumnsThread | null> {
+    const { ColumnsThread } = await import('./thread.ts');
+    const { fileTask, typesOf } = await import('../parquet.ts');
+    const [largest] = this.#largest;
+    const typing = this.#typings().get(largest)!;
+    const types = await typesOf(typing, new Map());
+    if (this.#hasEnded) return null;
+    const path = join(this.#directory, largest);
+    const file = { bytes: this.#bytes.get(largest)!, longestWriteBytes: longestRowBytes };
+    const task = fileTask(path, { columns: typing.columns, file }, types, null, this.#deltas);
+    const thread = new ColumnsThread(startThread);
+    try {
+      thread.follow(path, task);
+    } catch (error) {
+      await thread.end();
+      throw error;
+    }
+    thread.grown(path, this.#bytes.get(largest)!);
+    this.#begun = thread;
+    return thread;
+  }
+}

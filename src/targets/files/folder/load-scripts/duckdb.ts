@@ -1,0 +1,68 @@
+/** `load.sql` of a folder of Parquet: for DuckDB, which reads it where it lies. */
+import { duckdb } from '../../../../engine/sql/dialects/duckdb.ts';
+import { passed } from '../../../../engine/model/packed/lazy-array.ts';
+import { physicalTables } from '../../../../engine/sql/physical-model.ts';
+import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import type { ColumnType, RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { codesTable, sideTableDefinitions } from '../../../../engine/model/side-tables.ts';
+import { pathLiteral } from '../../../sql/duckdb/database.ts';
+import { sideTable } from '../../../../engine/sql/statements.ts';
+import { tableStatements } from '../../../sql/duckdb/tables.ts';
+import { columnSqlType, converted, decimalDigits, larger } from '../../../sql/duckdb/types.ts';
+import { tableColumns } from '../contents/formats.ts';
+import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import type { TargetManifest, ManifestTable } from '../contents/manifest.ts';
+
+export function parquetScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  return script(loadParagraphs(model, manifest));
+}
+
+function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
+  yield '-- Makes the tables of this folder and fills them: duckdb -f load.sql FILE, run inside the folder.';
+  yield* notLoaded(model, manifest);
+  yield "SET TimeZone = 'UTC';\nBEGIN;";
+  const beside = [...Object.values(sideTableDefinitions), ...(hasCodes(manifest) ? [codesTable] : [])];
+  for (const definition of beside)
+    for (const statement of sideTable(duckdb, definition, true)) yield `${statement};`;
+  const physical = physicalTables(adapted, duckdb);
+  for (const index of tablesOfFolder(model, manifest)) {
+    const table = passed(physical, index);
+    for (const statement of tableStatements(table, table.columns, true)) yield `${statement};`;
+  }
+  yield loadedTables(model, manifest)
+    .flatMap((table) => insertStatements(adapted, table))
+    .join('\n');
+  yield ledger(manifest, duckdb);
+  yield 'COMMIT;';
+}
+
+/** A decimal without bounds has the bounds that its files needed. */
+export function decimalOfFiles(name: string, type: ColumnType, table: ManifestTable): ColumnType {
+  if (type.kind !== 'numeric' || type.precision !== undefined) return type;
+  const used = table.files.flatMap(({ columns, types }) => types?.[columns.indexOf(name)] ?? []);
+  const digits = used.map((sqlType) => decimalDigits(sqlType.replace('[]', '')));
+  const text: ColumnType = { kind: 'text', ...(type.list ? { list: true } : {}) };
+  const [first, ...others] = digits;
+  if (first === undefined) return type;
+  if (digits.includes(null)) return text;
+  const { whole, fraction } = others.reduce((a, b) => larger(a!, b!), first)!;
+  return whole + fraction > 38 ? text : { ...type, precision: whole + fraction, scale: fraction };
+}
+
+function insertStatements(adapted: RelationalModel, table: ManifestTable): string[] {
+  const name = duckdb.quote(physicalName(duckdb, table.name));
+  const wanted = new Map(
+    tableColumns(adapted, table.name).map((column) => [column.name, columnSqlType(column.type)]),
+  );
+  return table.files
+    .filter((file) => file.rows > 0)
+    .map((file) => {
+      const columns = file.columns.map((column) => duckdb.quote(physicalName(duckdb, column))).join(', ');
+      const values = file.columns.map((column, at) => {
+        const [from, to] = [file.types![at]!, wanted.get(column)!];
+        return from === to ? duckdb.quote(column) : converted(duckdb.quote(column), from, to);
+      });
+      return `INSERT INTO ${name} (${columns}) SELECT ${values.join(', ')} FROM read_parquet(${pathLiteral(file.name)});`;
+    });
+}

@@ -1,0 +1,185 @@
+/**
+ * `load.mysql.sql` of a folder of TSV: makes the tables in MySQL or MariaDB and fills them. It is this format's alone: `LOAD DATA`
+ * reads COPY text as it is, `\N` and escapes among it, while its reader of CSV knows no NULL, and MySQL's of JSON rounds decimals.
+ */
+import { commentLine } from '../../../../engine/sql/comment-text.ts';
+import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
+import { withListTables, type ListTable } from '../../../../engine/sql/list-tables.ts';
+import { mysql } from '../../../../engine/sql/dialects/mysql.ts';
+import { physicalTables } from '../../../../engine/sql/physical-model.ts';
+import { physicalName } from '../../../../engine/sql/physical-names.ts';
+import { inlineCommentLimit } from '../../../../engine/sql/statements.ts';
+import { passed } from '../../../../engine/model/packed/lazy-array.ts';
+import { tableIndexes } from '../../../../engine/model/packed/table-names.ts';
+import { withColumns } from '../../../../engine/model/packed/models.ts';
+import type { Column, ColumnType, RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { tableColumns } from '../contents/formats.ts';
+import { convertedText as converted, doubleForReal } from '../../../../engine/sql/mysql-values.ts';
+import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import { mysqlScriptName, type TargetManifest, type ManifestFile } from '../contents/manifest.ts';
+
+const staged = '`_svc_items`';
+const format = String.raw`CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\' LINES TERMINATED BY '\n' IGNORE 1 LINES`;
+
+/** With LOCAL, a value that does not fit is a warning, and lost: here it ends the script. */
+const check =
+  'SHOW WARNINGS LIMIT 5;\nSET @svc_warnings = @@warning_count;\nSET @svc_refused_for_warnings = IF(@svc_warnings = 0, 0, (SELECT 1 UNION ALL SELECT 2));';
+
+export function mysqlScript(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  return script(loadParagraphs(model, manifest));
+}
+
+function* loadParagraphs(model: RelationalModel, manifest: TargetManifest): Iterable<string> {
+  const typed = adaptedModel(model, manifest);
+  const tables = tablesOfFolder(typed, manifest);
+  const adapted = withColumns(typed, doubleForReal, tables);
+  const { model: drawn, lists } = withListTables(adapted, mysql);
+  const physical = physicalTables(drawn, mysql, adapted);
+  yield `-- Makes the tables of this folder and fills them: mysql --local-infile=1 DATABASE < ${mysqlScriptName}, run inside the folder.\n-- Instants are kept in UTC. A column of numbers that MySQL cannot hold (NaN, infinities, more than 35 digits before the point) stays text.`;
+  yield* notLoaded(model, manifest);
+  yield "SET NAMES utf8mb4;\nSET SESSION sql_mode = 'STRICT_ALL_TABLES';\nSET FOREIGN_KEY_CHECKS = 0;";
+  const after = yield* ddlInOrder(withColumns(adapted, asTextForNumbers, tables), mysql, {
+    ifNotExists: true,
+    foreignKeysLast: true,
+    tables,
+    hasCodes: hasCodes(manifest),
+  });
+  yield `CREATE TEMPORARY TABLE ${staged} (row_key BIGINT NOT NULL, items LONGTEXT) DEFAULT CHARACTER SET utf8mb4;\nSTART TRANSACTION;`;
+  const indexes = tableIndexes(adapted);
+  yield loadedTables(model, manifest)
+    .flatMap(({ name, files }) => {
+      const owner = indexes.get(name) ?? -1;
+      const own = lists.filter((list) => list.owner === owner);
+      const columns = tableColumns(adapted, name);
+      return files
+        .filter(({ rows }) => rows > 0)
+        .flatMap((file) => [
+          load(name, file, columns, (column) => listOf(adapted, drawn, own, column)?.count ?? null),
+          check,
+          ...own.flatMap((list) => items(drawn, list, adapted.tables[owner]!.columns[list.column]!, file)),
+        ]);
+    })
+    .join('\n');
+  yield ledger(manifest, mysql, (moment) => mysql.literal(moment.replace(/Z$/, '')));
+  yield 'COMMIT;';
+  for (const at of tables) yield numbers(adapted, drawn, passed(physical, at), at);
+  yield 'SET FOREIGN_KEY_CHECKS = 1;';
+  yield* after;
+}
+
+/** A pattern of the values that the column's own type holds; null where it holds them all. */
+function heldBy({ role, type }: Column): string | null {
+  if (role !== 'value') return null;
+  if (type.kind === 'double') return '^[^INn]*$';
+  const isUnbounded = type.kind === 'numeric' && type.precision === undefined;
+  return isUnbounded ? '^[+-]?[0-9]{0,35}([.][0-9]{0,30})?$' : null;
+}
+
+/** Decimals without bounds, NaN and infinities come in as text: what they need is seen when they are there. */
+function asTextForNumbers(column: Column): Column {
+  if (heldBy(column) === null) return column;
+  return { ...column, type: { kind: 'text', ...(column.type.list === true ? { list: true } : {}) } };
+}
+
+interface ListNames {
+  readonly count: string;
+}
+
+function listOf(
+  model: RelationalModel,
+  drawn: RelationalModel,
+  own: readonly ListTable[],
+  column: string,
+): ListNames | null {
+  const found = own.find((list) => model.tables[list.owner]!.columns[list.column]!.name === column);
+  return found === undefined ? null : { count: drawn.tables[found.owner]!.columns[found.column]!.name };
+}
+
+function load(
+  table: string,
+  file: ManifestFile,
+  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+  countOf: (column: string) => string | null,
+): string {
+  const types = new Map(columns.map(({ name, type }) => [name, type]));
+  const targets: string[] = [];
+  const sets: string[] = [];
+  for (const [at, column] of file.columns.entries()) {
+    const variable = `@v${at + 1}`;
+    const count = countOf(column);
+    const value = count === null ? converted(types.get(column)!, variable) : counted(variable);
+    const name = quoted(count ?? column);
+    targets.push(value === variable ? name : variable);
+    if (value !== variable) sets.push(`${name} = ${value}`);
+  }
+  const set = sets.length === 0 ? '' : `\nSET ${sets.join(',\n  ')}`;
+  return `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${quoted(table)} ${format}\n(${targets.join(', ')})${set};`;
+}
+
+/** The file once more, for its row keys and one list; keys of items go on where those of the table end. */
+function items(drawn: RelationalModel, { table }: ListTable, column: Column, file: ManifestFile): string[] {
+  const list = drawn.tables[table!]!;
+  const [key, ...others] = list.columns.map(({ name }) => quoted(name));
+  const targets = file.columns.map((name, at) =>
+    at === 0 ? 'row_key' : name === column.name ? '@list' : '@other',
+  );
+  const { list: _, ...type } = column.type;
+  return [
+    `LOAD DATA LOCAL INFILE ${path(file)} INTO TABLE ${staged} ${format}\n(${targets.join(', ')})\nSET items = ${jsonOf('@list')};`,
+    check,
+    `INSERT INTO ${quoted(list.name)} (${[key, ...others].join(', ')})
+SELECT (SELECT COALESCE(MAX(${key}), 0) FROM ${quoted(list.name)}) + ROW_NUMBER() OVER (ORDER BY s.row_key, j.place), s.row_key, j.place, ${converted(type, 'j.item')}
+FROM ${staged} s, JSON_TABLE(s.items, '$[*]' COLUMNS (place FOR ORDINALITY, item LONGTEXT CHARACTER SET utf8mb4 PATH '$')) j;`,
+    check,
+    `DELETE FROM ${staged};`,
+  ];
+}
+
+/** An array literal, `{1,2}` or `{"a b","c"}`, as JSON: its escapes are JSON's own. */
+function jsonOf(literal: string): string {
+  const inner = `SUBSTRING(${literal}, 2, CHAR_LENGTH(${literal}) - 2)`;
+  return `CASE WHEN ${literal} = '{}' THEN '[]' WHEN LEFT(${literal}, 2) = '{"' THEN CONCAT('[', ${inner}, ']') ELSE CONCAT('["', REPLACE(${inner}, ',', '","'), '"]') END`;
+}
+
+function counted(literal: string): string {
+  return `IF(${literal} IS NULL, NULL, JSON_LENGTH(${jsonOf(literal)}))`;
+}
+
+/** Numbers become numbers where each of the column is one of its type; else all stay text with their digits. */
+function numbers(
+  adapted: RelationalModel,
+  drawn: RelationalModel,
+  physical: ReturnType<typeof physicalTables>[number],
+  index: number,
+): string {
+  const { columns } = drawn.tables[index]!;
+  const others = adapted.tables[index]!.columns;
+  const numbers = columns.flatMap((column, at) => {
+    const held = heldBy(column);
+    return held === null || others[at]!.type.list === true ? [] : [{ at, held }];
+  });
+  if (numbers.length === 0) return '';
+  const limit = mysql.comments.kind === 'inline' ? inlineCommentLimit(mysql.comments, physical) : null;
+  const clauses = numbers.map(({ at, held }) => {
+    const { name, sqlType, nullable, comment } = physical.columns[at]!;
+    const inlineComment =
+      mysql.comments.kind === 'inline' ? ` ${mysql.comments.column(commentLine(comment, limit))}` : '';
+    const clause = `MODIFY ${mysql.quote(name)} ${sqlType}${nullable ? '' : ' NOT NULL'}${inlineComment}`;
+    const fits = `COALESCE(SUM(${mysql.quote(name)} NOT REGEXP '${held}'), 0) = 0`;
+    return `IF(${fits}, ${mysql.literal(clause)}, NULL)`;
+  });
+  const table = mysql.quote(physical.name);
+  return `SET @svc_clauses = (SELECT CONCAT_WS(', ', ${clauses.join(',\n  ')}) FROM ${table});
+SET @svc_alter = IF(@svc_clauses = '', 'DO 0', CONCAT(${mysql.literal(`ALTER TABLE ${table} `)}, @svc_clauses));
+PREPARE svc_alter FROM @svc_alter;
+EXECUTE svc_alter;
+DEALLOCATE PREPARE svc_alter;`;
+}
+
+function path(file: ManifestFile): string {
+  return mysql.literal(`./${file.name}`);
+}
+
+function quoted(name: string): string {
+  return mysql.quote(physicalName(mysql, name));
+}

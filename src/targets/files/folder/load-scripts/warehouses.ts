@@ -1,0 +1,184 @@
+/**
+ * `load.snowflake.sql`, `load.bigquery.sql`, `load.redshift.sql` and `load.databricks.sql` of a folder of Parquet in a bucket: each makes
+ * the tables in its warehouse, and fills them from the files where they lie. They are read by a parser of each dialect, not run.
+ */
+import { ddlInOrder } from '../../../../engine/sql/ddl.ts';
+import type { Dialect } from '../../../../engine/sql/dialect.ts';
+import { bigquery } from '../../../../engine/sql/dialects/bigquery.ts';
+import { databricks } from '../../../../engine/sql/dialects/databricks.ts';
+import { redshift } from '../../../../engine/sql/dialects/redshift.ts';
+import { snowflake } from '../../../../engine/sql/dialects/snowflake.ts';
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { warehouseScriptsAt, type TargetManifest, type warehouseScriptNames } from '../contents/manifest.ts';
+import { decimalOfFiles } from './duckdb.ts';
+import { adaptedModel, hasCodes, ledger, loadedTables, notLoaded, script, tablesOfFolder } from './psql.ts';
+import { redshiftLoad } from './redshift.ts';
+import { filesOf, withoutLength, type FileLoad, type LoadStatements } from './warehouse-files.ts';
+
+interface Warehouse {
+  readonly dialect: Dialect;
+  /** comment lines, without their dashes: how it is run, and what is to be put in place */
+  readonly about: readonly string[];
+  /** before the tables are made */
+  readonly begin: (location: string) => string;
+  /** around what fills the tables; '' where statements stand alone */
+  readonly transaction: readonly [begin: string, commit: string];
+  /** address of the folder as the warehouse writes it */
+  readonly address: (location: string) => string;
+  readonly load: (file: FileLoad, location: string) => LoadStatements;
+}
+
+const warehouses: Readonly<Record<(typeof warehouseScriptNames)[number], Warehouse>> = {
+  'load.snowflake.sql': {
+    dialect: snowflake,
+    about: [
+      'snowsql -f load.snowflake.sql, in the database and schema of the session.',
+      'STORAGE_INTEGRATION names an integration that may read the bucket: put yours in place of FOLDER_INTEGRATION.',
+    ],
+    address: snowflakeAddress,
+    begin: (location) =>
+      `CREATE OR REPLACE TEMPORARY STAGE _svc_folder URL = ${snowflake.literal(`${location}/`)} STORAGE_INTEGRATION = FOLDER_INTEGRATION;`,
+    transaction: ['BEGIN;', 'COMMIT;'],
+    load: snowflakeLoad,
+  },
+  'load.bigquery.sql': {
+    dialect: bigquery,
+    about: [
+      'bq query --use_legacy_sql=false --dataset_id=DATASET < load.bigquery.sql',
+      'BigQuery reads Google Cloud Storage: where the folder lies elsewhere, copy it there, and put its gs:// address in place of this one.',
+    ],
+    address: (location) => location.replace(/^s3:/, 'gs:'),
+    begin: () => '',
+    transaction: ['BEGIN TRANSACTION;', 'COMMIT TRANSACTION;'],
+    load: bigqueryLoad,
+  },
+  'load.redshift.sql': {
+    dialect: redshift,
+    about: [
+      'psql -v ON_ERROR_STOP=1 -f load.redshift.sql DATABASE',
+      'IAM_ROLE default is the role of the cluster or workgroup, which must be let read the bucket.',
+    ],
+    address: (location) => location,
+    begin: () => 'BEGIN;',
+    transaction: ['', 'COMMIT;'],
+    load: redshiftLoad,
+  },
+  'load.databricks.sql': {
+    dialect: databricks,
+    about: [
+      'In a SQL editor, in the catalogue and schema of the session, which must be let read the bucket (an external location).',
+      'COPY INTO takes no file twice, so that the script may be run again where it ended early. Run whole, it adds its line to _loads.',
+    ],
+    address: (location) => location,
+    begin: () => '',
+    transaction: ['', ''],
+    load: databricksLoad,
+  },
+};
+
+/** Stages of Azure are addressed by their blobs. */
+function snowflakeAddress(location: string): string {
+  const [, container, host, path] = /^abfss:\/\/([^@]+)@([^/]+)(.*)$/.exec(location) ?? [];
+  return container === undefined
+    ? location
+    : `azure://${host!.replace('.dfs.', '.blob.')}/${container}${path}`;
+}
+
+/** Text by name, in pieces. `location`: address of the folder without a slash at its end, as in the manifest. */
+export function warehouseScripts(
+  model: RelationalModel,
+  manifest: TargetManifest,
+  location: string,
+): Record<string, Iterable<string>> {
+  const adapted = adaptedModel(model, manifest, ({ name, type }, table) => decimalOfFiles(name, type, table));
+  return Object.fromEntries(
+    warehouseScriptsAt(location).map((name) => {
+      const warehouse = warehouses[name];
+      const address = warehouse.address(location);
+      return [name, script(loadParagraphs(warehouse, model, adapted, manifest, address))];
+    }),
+  );
+}
+
+function* loadParagraphs(
+  { dialect, about, begin, transaction, load }: Warehouse,
+  model: RelationalModel,
+  adapted: RelationalModel,
+  manifest: TargetManifest,
+  location: string,
+): Iterable<string> {
+  const fileOf = filesOf(adapted, dialect);
+  let number = 0;
+  const loads = loadedTables(model, manifest).flatMap((table) =>
+    table.files.flatMap((file) => {
+      if (file.rows === 0) return [];
+      number += 1;
+      return [load(fileOf(table, file, number), location)];
+    }),
+  );
+  const lines = (one: keyof LoadStatements): string => loads.flatMap((each) => each[one] ?? []).join('\n');
+  yield ['Makes the tables of this folder and fills them:', ...about].map((line) => `-- ${line}`).join('\n');
+  yield* notLoaded(model, manifest);
+  yield begin(location);
+  const after = yield* ddlInOrder(adapted, dialect, {
+    ifNotExists: true,
+    foreignKeysLast: true,
+    tables: tablesOfFolder(adapted, manifest),
+    hasCodes: hasCodes(manifest),
+  });
+  yield lines('before');
+  yield transaction[0];
+  yield lines('load');
+  yield ledger(manifest, dialect, dialect.literal);
+  yield transaction[1];
+  yield lines('after');
+  yield* after;
+}
+
+/** Columns of Parquet come as one VARIANT a row; text is not given a length, which a cast would cut it to. */
+function snowflakeLoad({ table, file, columns }: FileLoad): LoadStatements {
+  const values = columns.map(({ source, type }) => {
+    const typeName = type.kind === 'text' && type.list !== true ? 'VARCHAR' : snowflake.typeName(type);
+    return `$1:${snowflake.quote(source)}::${typeName}`;
+  });
+  const targets = columns.map(({ target }) => target).join(', ');
+  return {
+    load: [
+      `COPY INTO ${table} (${targets}) FROM (SELECT ${values.join(', ')} FROM @_svc_folder) FILES = (${snowflake.literal(file)}) FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE) ON_ERROR = ABORT_STATEMENT;`,
+    ],
+  };
+}
+
+/** Transactions hold no DDL: tables over the files are made before, and dropped behind. */
+function bigqueryLoad({ number, table, file, columns }: FileLoad, location: string): LoadStatements {
+  const source = bigquery.quote(`_svc_file_${number}`);
+  const targets = columns.flatMap(({ target, list }) => (list === null ? [target] : [target, list.count]));
+  const values = columns.flatMap(({ source: name, type, isCast, list }) => {
+    const column = bigquery.quote(name);
+    const value = isCast ? `CAST(${column} AS ${bigquery.typeName(withoutLength(type))})` : column;
+    return list === null ? [value] : [value, `ARRAY_LENGTH(${column})`];
+  });
+  return {
+    before: [
+      `CREATE OR REPLACE EXTERNAL TABLE ${source} OPTIONS (format = 'PARQUET', enable_list_inference = TRUE, uris = [${bigquery.literal(`${location}/${file}`)}]);`,
+    ],
+    load: [`INSERT INTO ${table} (${targets.join(', ')}) SELECT ${values.join(', ')} FROM ${source};`],
+    after: [`DROP EXTERNAL TABLE ${source};`],
+  };
+}
+
+/** Times of day are not read from Parquet there: the script ends before it loads anything. */
+function databricksLoad({ table, file, columns }: FileLoad, location: string): LoadStatements {
+  const times = columns.filter(({ from }) => /^TIME(\[\])?$/.test(from)).map(({ source }) => source);
+  const refusal = `${file} has times of day (${times.join(', ')}), which Databricks does not read from Parquet: load a folder with -f delta, which has them as text`;
+  if (times.length > 0) return { before: [`SELECT raise_error(${databricks.literal(refusal)});`], load: [] };
+  const values = columns.map(({ source, target, type, isCast }) => {
+    const column = databricks.quote(source);
+    return `${isCast ? `CAST(${column} AS ${databricks.typeName(withoutLength(type))})` : column} AS ${target}`;
+  });
+  return {
+    load: [
+      `COPY INTO ${table} FROM (SELECT ${values.join(', ')} FROM ${databricks.literal(`${location}/`)}) FILEFORMAT = PARQUET FILES = (${databricks.literal(file)});`,
+    ],
+  };
+}

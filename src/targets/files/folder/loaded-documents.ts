@@ -1,0 +1,92 @@
+/** Which documents a folder of tables holds: read from the files of `_documents` that its manifest lists. */
+import { constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { FolderFormat } from './contents/formats.ts';
+import type { ManifestTable } from './contents/manifest.ts';
+
+/** Those of the SHA-256 (hex) that stand in the files; `tables`: what the folder keeps. */
+export async function documentsIn(
+  directory: string,
+  format: FolderFormat,
+  tables: readonly ManifestTable[],
+  wanted: ReadonlySet<string>,
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  const files = tables.find(({ name }) => name === sideTableNames.documents)?.files ?? [];
+  for (const { name } of files) {
+    const path = join(directory, name);
+    await refuseLink(path);
+    for await (const sha256 of format === 'parquet'
+      ? parquetHashes(directory, path)
+      : textHashes(path, format))
+      if (wanted.has(sha256)) found.add(sha256);
+  }
+  return found;
+}
+
+/** For what opens files itself: a name in a target is a plain file there, or nothing yet. AppError `target_not_allowed`. */
+export async function refuseLink(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found !== null && !found.isFile())
+    throw new AppError('target_not_allowed', `${basename(path)} is no plain file.`);
+}
+
+async function* textHashes(path: string, format: Exclude<FolderFormat, 'parquet'>): AsyncIterable<string> {
+  const hashOf = { csv: csvHash, tsv: tsvHash, jsonl: jsonHash }[format];
+  // a name may hold a line break inside its quotes: then the row goes on in the next line
+  let row = '';
+  for await (const line of linesOf(path)) {
+    row += row === '' ? line : `\n${line}`;
+    if (format === 'csv' && row.split('"').length % 2 === 0) continue;
+    const sha256 = hashOf(row);
+    row = '';
+    if (sha256 !== undefined) yield sha256;
+  }
+}
+
+/** Only LF ends a line here: other line ends are data of names. */
+async function* linesOf(path: string): AsyncIterable<string> {
+  let rest = '';
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const pieces = file.createReadStream({ encoding: 'utf8', autoClose: false }) as AsyncIterable<string>;
+    for await (const piece of pieces) {
+      const lines = (rest + piece).split('\n');
+      rest = lines.pop()!;
+      yield* lines;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const column = 2;
+
+function csvHash(row: string): string | undefined {
+  return [...row.matchAll(/(?:^|,)("(?:[^"]|"")*"|[^,]*)/g)][column]?.[1];
+}
+
+/** PostgreSQL's text form: a tab inside a value is written `\t`. */
+function tsvHash(row: string): string | undefined {
+  return row.split('\t')[column];
+}
+
+function jsonHash(row: string): string | undefined {
+  return (JSON.parse(row) as { sha256?: string }).sha256;
+}
+
+async function* parquetHashes(directory: string, path: string): AsyncIterable<string> {
+  const { openDuckDb, pathLiteral } = await import('../../sql/duckdb/database.ts');
+  const database = await openDuckDb(':memory:', { directory, memoryBytes: 128 * 1024 * 1024 });
+  try {
+    const rows = await database.read<{ sha256: string }>(
+      `SELECT sha256 FROM read_parquet(${pathLiteral(path)})`,
+    );
+    for (const { sha256 } of rows) yield sha256;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,249 @@
+/** Staged rows to Parquet: columns typed as in DuckDB's dialect, decimals exact or text. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MisfitError, type ColumnFacts, type ParquetColumn } from '../../../engine/parquet/file-writer.ts';
+import type { ListItems } from '../../../engine/parquet/lists.ts';
+import type { ColumnType } from '../../../engine/model/relational-model.ts';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { columnSqlType, larger, typeForDigits, type DecimalDigits } from '../../sql/duckdb/types.ts';
+import type { FinishedFile } from '../../../adapters/file-staging/staged-files.ts';
+import { FileMaker, type FileTask } from './columns/one-file.ts';
+import type { ColumnsThread } from './columns/thread.ts';
+import type { NamedColumn } from './contents/formats.ts';
+import { syncPath } from './contents/manifest.ts';
+import { measureDigits } from './staged-digits.ts';
+import { stagedRows } from './staged-rows.ts';
+
+/** By column: its number, and that of the items of a list. */
+export type ColumnNumbers = Readonly<Record<string, readonly [column: number, item?: number]>>;
+
+/** By the number of a column. */
+export type ColumnDigits = ReadonlyMap<number, DecimalDigits>;
+
+/** What the types of a table's columns follow from. */
+export interface ColumnTyping {
+  readonly columns: readonly NamedColumn[];
+  /** types of columns with a value that their own cannot hold */
+  readonly widened: ReadonlyMap<string, ColumnType>;
+  /** the type that a column has in the file, where that is not the one that its values need */
+  readonly typeOf?: (column: NamedColumn, sqlType: string) => Promise<string>;
+}
+
+export interface ParquetTable extends ColumnTyping {
+  /** digits that other files of the table have in its decimals without bounds: this one is to hold as many */
+  readonly digits?: ColumnDigits;
+  /** numbers of the columns, by the types that they have in the file; null: none */
+  readonly fieldIdsOf?: (types: readonly string[]) => Promise<ColumnNumbers | null>;
+  /** rows of the encoding `words`, under the name that the Parquet file is to have */
+  readonly file: FinishedFile;
+}
+
+export interface ParquetFile {
+  readonly file: FinishedFile & Required<Pick<FinishedFile, 'types'>>;
+  /** of its columns */
+  readonly facts: readonly ColumnFacts[];
+  /** of its decimals without bounds; empty where they were not counted */
+  readonly digits: ColumnDigits;
+  /** of its columns; null: none */
+  readonly fieldIds: ColumnNumbers | null;
+}
+
+export interface ParquetSettings {
+  /** whether readers take differences of whole numbers and lengths before texts, which are encodings of version 2 */
+  readonly deltas: boolean;
+}
+
+/** Turns each file into Parquet, in place and durably. `thread`: makes the file that it has begun beside the others, and ends. */
+export async function writeParquet(
+  directory: string,
+  tables: readonly ParquetTable[],
+  { deltas, thread = null }: ParquetSettings & { readonly thread?: ColumnsThread | null },
+): Promise<ParquetFile[]> {
+  const written: ParquetFile[] = [];
+  const maker = new FileMaker();
+  const make = async (at: number): Promise<void> => {
+    written[at] = await writeTable(directory, tables[at]!, deltas, maker);
+  };
+  const begun = tables.findIndex(({ file }) => join(directory, file.name) === thread?.followed);
+  const beside = begun < 0 ? null : writeBeside(directory, tables[begun]!, deltas, thread!);
+  try {
+    for (const at of tables.keys()) if (at !== begun) await make(at);
+    const file = (await beside) ?? null;
+    if (file !== null) written[begun] = file;
+    else if (begun >= 0) await make(begun);
+    await maker.settle();
+  } finally {
+    // it writes nothing by the time that who called hears of a fault
+    await beside?.catch(() => undefined);
+    maker.close();
+  }
+  if (written.length > 0) await syncPath(directory);
+  return written;
+}
+
+/** Null: the thread did not make it, or of other types; whatever fault there was is met again. */
+async function writeBeside(
+  directory: string,
+  table: ParquetTable,
+  deltas: boolean,
+  thread: ColumnsThread,
+): Promise<ParquetFile | null> {
+  try {
+    if (table.fieldIdsOf !== undefined) return null;
+    const digits = table.digits ?? new Map();
+    const types = await typesOf(table, digits);
+    const made = await thread.write(fileTask(join(directory, table.file.name), table, types, null, deltas));
+    if (made === null) return null;
+    const { facts, ...written } = made;
+    const { name, rows, longestWriteBytes } = table.file;
+    return { file: { name, rows, longestWriteBytes, ...written, types }, facts, digits, fieldIds: null };
+  } finally {
+    // what it holds is gone before the others need as much
+    await thread.end();
+  }
+}
+
+/** How a table's file is written, once its rows have those types. */
+export function fileTask(
+  path: string,
+  {
+    columns,
+    file,
+  }: Pick<ParquetTable, 'columns'> & { readonly file: Pick<FinishedFile, 'bytes' | 'longestWriteBytes'> },
+  types: readonly string[],
+  numbers: ColumnNumbers | null,
+  deltas: boolean,
+): FileTask {
+  return {
+    path,
+    columns: columns.map(({ name, type }, at): ParquetColumn => {
+      const ids = numbers?.[name];
+      return {
+        name,
+        sqlType: types[at]!,
+        ...joinedItems(type, types[at]!),
+        ...(ids === undefined ? {} : { ids }),
+      };
+    }),
+    keyValues: { pandas: pandasMetadata(columns, types) },
+    rowsBytes: file.bytes,
+    longestRowBytes: file.longestWriteBytes,
+    deltas,
+  };
+}
+
+function joinedItems({ kind, list }: ColumnType, sqlType: string): Pick<ParquetColumn, 'items'> {
+  if (list === true) return { items: listItems(kind) };
+  return sqlType === 'VARCHAR' && listItems(kind) === 'float' ? { items: 'no list' } : {};
+}
+
+function listItems(kind: ColumnType['kind']): ListItems {
+  switch (kind) {
+    case 'text':
+      return 'text';
+    case 'boolean':
+      return 'truth';
+    case 'real':
+    case 'double':
+      return 'float';
+    default:
+      return 'others';
+  }
+}
+
+/** pandas' types of columns that it reads as floats, or as objects, where a row has none. */
+const pandasTypes: Readonly<Record<string, { readonly pandas: string; readonly numpy: string }>> = {
+  SMALLINT: { pandas: 'int16', numpy: 'Int16' },
+  INTEGER: { pandas: 'int32', numpy: 'Int32' },
+  BIGINT: { pandas: 'int64', numpy: 'Int64' },
+  BOOLEAN: { pandas: 'bool', numpy: 'boolean' },
+};
+
+/** What pandas writes beside its own files, of the columns above alone: integers that stand with gaps keep all their digits. */
+function pandasMetadata(columns: readonly NamedColumn[], types: readonly string[]): string {
+  return JSON.stringify({
+    index_columns: [],
+    column_indexes: [],
+    columns: columns.flatMap(({ name }, at) => {
+      const known = pandasTypes[types[at]!];
+      if (known === undefined) return [];
+      return [{ name, field_name: name, pandas_type: known.pandas, numpy_type: known.numpy, metadata: null }];
+    }),
+    creator: { library: 'conversion-job-service', version: '1' },
+    pandas_version: '1.0.0',
+  });
+}
+
+/** Of `COPY … TO` of DuckDB; empty where columns have no numbers. */
+export function fieldIdsOption(numbers: ColumnNumbers | null): string {
+  const entries = Object.entries(numbers ?? {}).map(([name, [column, item]]) => {
+    const value = item === undefined ? String(column) : `{__duckdb_field_id: ${column}, element: ${item}}`;
+    return `${standardLiteral(name)}: ${value}`;
+  });
+  return entries.length === 0 ? '' : `, FIELD_IDS {${entries.join(', ')}}`;
+}
+
+async function writeTable(
+  directory: string,
+  table: ParquetTable,
+  deltas: boolean,
+  maker: FileMaker,
+): Promise<ParquetFile> {
+  const path = join(directory, table.file.name);
+  const staged = await stagedRows(path, table.file);
+  const open = unboundedDecimals(table);
+  const { digits: ofOthers = new Map() } = table;
+  // decimals without bounds of their own nearly always fit the type that they usually have
+  let digits: ColumnDigits = new Map();
+  const measured = (): Promise<ColumnDigits> => measureDigits(staged.pieces(), table.columns, open);
+  if (ofOthers.size > 0) digits = await measured();
+  for (;;) {
+    const types = await typesOf(table, mostDigits(digits, ofOthers));
+    try {
+      const fieldIds = (await table.fieldIdsOf?.(types)) ?? null;
+      const { facts, ...written } = await maker.write(
+        staged.open(),
+        fileTask(path, table, types, fieldIds, deltas),
+      );
+      await staged.remove();
+      const { name, rows, longestWriteBytes } = table.file;
+      return { file: { name, rows, longestWriteBytes, ...written, types }, facts, digits, fieldIds };
+    } catch (error) {
+      await rm(path, { force: true });
+      if (!(error instanceof MisfitError) || digits.size > 0 || !open.includes(error.column)) throw error;
+      digits = await measured();
+    }
+  }
+}
+
+/** By column the most that either has. */
+export function mostDigits(a: ColumnDigits, b: ColumnDigits): ColumnDigits {
+  const most = new Map(a);
+  for (const [column, digits] of b) most.set(column, larger(digits, most.get(column) ?? digits));
+  return most;
+}
+
+/** Columns of decimals of which the model says no more. */
+function unboundedDecimals({ columns, widened }: ColumnTyping): number[] {
+  return columns.flatMap(({ name, type }, at) =>
+    type.kind === 'numeric' && type.precision === undefined && !widened.has(name) ? [at] : [],
+  );
+}
+
+/** Of DuckDB, one for each column. `digits`: of decimals without bounds, as far as they were counted. */
+export async function typesOf(
+  { columns, widened, typeOf }: ColumnTyping,
+  digits: ColumnDigits,
+): Promise<string[]> {
+  const types: string[] = [];
+  for (const [at, column] of columns.entries()) {
+    const found = digits.get(at);
+    const wider = widened.get(column.name);
+    const needed =
+      wider !== undefined || found === undefined
+        ? columnSqlType(wider ?? column.type)
+        : `${typeForDigits(found)}${column.type.list === true ? '[]' : ''}`;
+    types.push((await typeOf?.(column, needed)) ?? needed);
+  }
+  return types;
+}

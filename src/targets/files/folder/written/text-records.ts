@@ -1,0 +1,116 @@
+/** Records of CSV, TSV and JSON Lines as we write them, one at a time, and their values as they are stored. */
+import { open } from 'node:fs/promises';
+import { csvEncoder, rowEncoderFor, type RowEncoder } from '../../../../engine/shred/rows/encoding.ts';
+import { ByteBuffer } from '../../../../engine/shred/rows/byte-buffer.ts';
+import type { RecordFormat } from '../../../../engine/records/split.ts';
+
+const [tab, newline, quote, comma, backslash] = [0x09, 0x0a, 0x22, 0x2c, 0x5c];
+const [openBrace, closeBrace, openBracket, closeBracket, colon] = [0x7b, 0x7d, 0x5b, 0x5d, 0x3a];
+const readBytes = 256 * 1024;
+
+/** Each record with its line break, the header line included; a record is valid until the next one is asked for. */
+export async function* recordsOf(path: string, format: RecordFormat): AsyncGenerator<Buffer, void, void> {
+  const file = await open(path);
+  try {
+    let kept = Buffer.alloc(0);
+    for (;;) {
+      const read = await file.read(Buffer.allocUnsafe(readBytes), 0, readBytes, null);
+      const bytes = Buffer.concat([kept, read.buffer.subarray(0, read.bytesRead)]);
+      let from = 0;
+      for (let end = recordEnd(bytes, 0, format); end > 0; end = recordEnd(bytes, from, format)) {
+        yield bytes.subarray(from, end);
+        from = end;
+      }
+      kept = bytes.subarray(from);
+      if (read.bytesRead > 0) continue;
+      if (kept.length > 0) yield kept;
+      return;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Behind the line break of the record; 0: the record goes on. */
+function recordEnd(bytes: Buffer, from: number, format: RecordFormat): number {
+  if (format !== 'csv') return bytes.indexOf(newline, from) + 1;
+  let isInQuotes = false;
+  for (let at = from; at < bytes.length; at += 1) {
+    if (bytes[at] === quote) isInQuotes = !isInQuotes;
+    else if (bytes[at] === newline && !isInQuotes) return at + 1;
+  }
+  return 0;
+}
+
+/** Where a value begins in its record, and where it ends. */
+export type ValuePlace = readonly [from: number, to: number];
+
+/** The places of the values of a record, in the order of the columns. */
+export function valuesIn(record: Buffer, format: RecordFormat): ValuePlace[] {
+  const end = record.at(-1) === newline ? record.length - 1 : record.length;
+  return format === 'jsonl' ? membersIn(record, end) : fieldsIn(record, end, format === 'csv' ? comma : tab);
+}
+
+function fieldsIn(record: Buffer, end: number, separator: number): ValuePlace[] {
+  const places: ValuePlace[] = [];
+  let isInQuotes = false;
+  let from = 0;
+  for (let at = 0; at <= end; at += 1) {
+    if (separator === comma && record[at] === quote) isInQuotes = !isInQuotes;
+    if (at < end && (isInQuotes || record[at] !== separator)) continue;
+    places.push([from, at]);
+    from = at + 1;
+  }
+  return places;
+}
+
+/** Of an object: what is behind the colon of each member. */
+function membersIn(line: Buffer, end: number): ValuePlace[] {
+  const places: ValuePlace[] = [];
+  let depth = 0;
+  let from = -1;
+  for (let at = 0; at < end; at += 1) {
+    const byte = line[at]!;
+    if (byte === quote) at = stringEnd(line, at);
+    else if (byte === colon && depth === 1 && from < 0) from = at + 1;
+    else if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBracket) depth -= 1;
+    else if ((byte === comma && depth === 1) || byte === closeBrace) {
+      if (from >= 0) places.push([from, at]);
+      from = -1;
+    }
+  }
+  return places;
+}
+
+/** The closing quote of the string that begins at `from`. */
+function stringEnd(line: Buffer, from: number): number {
+  let at = from + 1;
+  while (at < line.length && line[at] !== quote) at += line[at] === backslash ? 2 : 1;
+  return at;
+}
+
+const unescaped: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r' };
+
+/** A value that is text, out of the form in which it is stored. */
+export function textIn(record: Buffer, [from, to]: ValuePlace, format: RecordFormat): string {
+  const stored = record.toString('utf8', from, to);
+  switch (format) {
+    case 'csv':
+      return stored.startsWith('"') ? stored.slice(1, -1).replaceAll('""', '"') : stored;
+    case 'tsv':
+      return stored.replaceAll(/\\(.)/g, (_, letter: string) => unescaped[letter] ?? letter);
+    case 'jsonl':
+      return stored.startsWith('"') ? (JSON.parse(stored) as string) : stored;
+  }
+}
+
+/** A text in the form in which it is stored. */
+export function storedText(text: string, format: RecordFormat): Buffer {
+  if (format === 'jsonl') return Buffer.from(JSON.stringify(text));
+  const encoder: RowEncoder = format === 'csv' ? csvEncoder : rowEncoderFor('tsv');
+  const out = new ByteBuffer(64);
+  const bytes = Buffer.from(text);
+  encoder.pushText(out, bytes, 0, bytes.length);
+  return Buffer.from(out.bytes.subarray(0, out.length));
+}

@@ -1,0 +1,191 @@
+/** Requests to a catalogue of Iceberg tables (Iceberg REST catalog API): where they go, what is tried again, and its faults in the words of the service. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../../../errors.ts';
+import { isObject } from '../../folder/contents/manifest.ts';
+import { exactText, parseExact } from '../exact-json.ts';
+import { createTokens, type CatalogueLogin } from './login.ts';
+
+/** One request to a host that may be reached; a redirect is answered as it is. */
+export type CatalogueTransport = (
+  method: string,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body?: string,
+) => Promise<Response>;
+
+export interface CatalogueRequest {
+  readonly method: 'GET' | 'POST';
+  /** below the address, with `v1/` */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** statuses that the caller understands, beside those below 300 */
+  readonly understood?: readonly number[];
+}
+
+export interface CatalogueAnswer {
+  readonly status: number;
+  /** `type` of an error, such as `NoSuchTableException`; '' where none is told */
+  readonly fault: string;
+  /** null: none */
+  readonly body: unknown;
+}
+
+export interface CatalogueRequests {
+  /** AppErrors: `target_not_allowed` for what the catalogue refuses, `service_unavailable` where it does not answer. */
+  send(request: CatalogueRequest): Promise<CatalogueAnswer>;
+  /** One try; null: it is not known what became of the request. */
+  sendOnce(request: CatalogueRequest): Promise<CatalogueAnswer | null>;
+}
+
+const tries = 5;
+const firstPauseMs = 200;
+/** bytes of an answer: metadata of a table with very many snapshots */
+const mostBytes = 256 * 1024 * 1024;
+/** nothing was done yet: it may be sent again, whatever it is */
+const notBegun: ReadonlySet<number> = new Set([429]);
+const notKnown = (status: number): boolean => status >= 500 && status !== 501;
+
+/** `address`: without a '/' at its end. `label`: the target, for people. */
+export function createCatalogueRequests(
+  address: string,
+  login: CatalogueLogin,
+  label: string,
+  transport: CatalogueTransport,
+): CatalogueRequests {
+  const tokens = createTokens(login, label, async (form) => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' };
+    const url = new URL(`${address}/v1/oauth/tokens`);
+    return retried(async () => {
+      const answer = await transport('POST', url, headers, form.toString());
+      return { status: answer.status, text: await textOf(answer) };
+    });
+  });
+
+  async function attempt({ method, path, query, body }: CatalogueRequest): Promise<CatalogueAnswer> {
+    const url = new URL(`${address}/${path}`);
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
+    for (let isLast = false; ; isLast = true) {
+      const authorization = await tokens.header();
+      const headers: Record<string, string> = {
+        Accept: 'application/json',
+        'X-Iceberg-Access-Delegation': 'vended-credentials',
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(authorization === null ? {} : { Authorization: authorization }),
+      };
+      const answer = await transport(method, url, headers, body === undefined ? undefined : exactText(body));
+      const text = await textOf(answer);
+      // a token that has ended meanwhile
+      if ((answer.status === 401 || answer.status === 419) && !isLast && tokens.renew()) continue;
+      return answerOf(answer.status, text);
+    }
+  }
+
+  async function retried<T extends { readonly status: number }>(work: () => Promise<T>): Promise<T> {
+    for (let number = 1; ; number += 1) {
+      let fault: unknown = null;
+      try {
+        const answer = await work();
+        if (number === tries || !(notKnown(answer.status) || notBegun.has(answer.status))) return answer;
+      } catch (error) {
+        if (error instanceof AppError) throw error;
+        fault = error;
+      }
+      if (number === tries && fault !== null) throw unreachable(label, fault);
+      await sleep(firstPauseMs * 2 ** (number - 1));
+    }
+  }
+
+  const understand = (request: CatalogueRequest, answer: CatalogueAnswer): CatalogueAnswer => {
+    const { status } = answer;
+    if ((status >= 200 && status < 300) || request.understood?.includes(status) === true) return answer;
+    throw refusal(label, answer, tokens.secrets());
+  };
+
+  return {
+    send: async (request) => understand(request, await retried(() => attempt(request))),
+    sendOnce: async (request) => {
+      for (let number = 1; ; number += 1) {
+        let answer: CatalogueAnswer;
+        try {
+          answer = await attempt(request);
+        } catch (error) {
+          if (error instanceof AppError) throw error;
+          return null;
+        }
+        if (notKnown(answer.status)) return null;
+        if (!notBegun.has(answer.status) || number === tries) return understand(request, answer);
+        await sleep(firstPauseMs * 2 ** (number - 1));
+      }
+    },
+  };
+}
+
+function answerOf(status: number, text: string): CatalogueAnswer {
+  let body: unknown = null;
+  try {
+    body = text === '' ? null : parseExact(text);
+  } catch {
+    // the status tells what is wrong; one that is well has no use for such a body
+  }
+  const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
+  return { status, fault: typeof error['type'] === 'string' ? error['type'] : '', body };
+}
+
+async function textOf(answer: Response): Promise<string> {
+  let text = '';
+  let bytes = 0;
+  const decoder = new TextDecoder();
+  for await (const chunk of answer.body ?? []) {
+    bytes += (chunk as Uint8Array).byteLength;
+    if (bytes > mostBytes)
+      throw new AppError('target_not_allowed', 'the catalogue answers with more than any table’s metadata');
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function refusal(
+  label: string,
+  { status, fault, body }: CatalogueAnswer,
+  secrets: readonly string[],
+): AppError {
+  if (status >= 300 && status < 400)
+    return new AppError(
+      'target_not_allowed',
+      `${label}: the catalogue leads elsewhere (status ${status}); name the address that it leads to`,
+    );
+  if (status === 401 || status === 403 || status === 419)
+    return new AppError(
+      'target_not_allowed',
+      `${label}: the catalogue refuses these credentials (status ${status}${told()}); -p TOKEN gives a token, -u CLIENT and -p SECRET a client’s secret, --credential NAME or a source of the operator either`,
+    );
+  if (status >= 500 || status === 429)
+    return new AppError(
+      'service_unavailable',
+      `${label}: the catalogue cannot be used now (status ${status})`,
+      { outage: { of: 'server', label } },
+    );
+  if (status === 404) return new AppError('not_found', `${label}: the catalogue has no such thing${told()}`);
+  if (status === 409) return new AppError('conflict', `${label}: the catalogue sees a conflict${told()}`);
+  return new AppError('target_not_allowed', `${label}: the catalogue refuses (status ${status}${told()})`);
+
+  /** its own words, without what is secret */
+  function told(): string {
+    const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
+    const message = typeof error['message'] === 'string' ? error['message'] : '';
+    if (message === '') return fault === '' ? '' : `: ${fault.slice(0, 80)}`;
+    const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message);
+    return `: ${clean.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 300)}`;
+  }
+}
+
+/** Of a connection: `fetch failed` says nothing, what it was caused by does. */
+export function unreachable(label: string, error: unknown): AppError {
+  const { code, cause, name } = error as { code?: unknown; cause?: { code?: unknown }; name?: string };
+  const why = code ?? cause?.code ?? name;
+  return new AppError('service_unavailable', `${label}: the catalogue does not answer (${String(why)})`, {
+    cause: error,
+    outage: { of: 'server', label },
+  });
+}

@@ -1,0 +1,212 @@
+/** A catalogue of Iceberg tables by its REST interface: what it offers, its namespace, tables and versions of them. */
+import { AppError } from '../../../../errors.ts';
+import { isList, isObject } from '../../folder/contents/manifest.ts';
+import type { Schema } from '../iceberg/shape.ts';
+import type { CatalogueAnswer, CatalogueRequest, CatalogueRequests } from './requests.ts';
+
+export interface CatalogueNamespace {
+  readonly warehouse: string | null;
+  /** its levels, the outermost first */
+  readonly namespace: readonly string[];
+  /** the target, for people */
+  readonly label: string;
+}
+
+/** What the catalogue says of one table. */
+export interface LoadedTable {
+  readonly metadata: unknown;
+  /** what its files are reached with, as far as the catalogue gives it */
+  readonly config: Readonly<Record<string, string>>;
+  /** for locations that begin so */
+  readonly credentials: readonly {
+    readonly prefix: string;
+    readonly config: Readonly<Record<string, string>>;
+  }[];
+}
+
+export interface TableUpdate {
+  readonly name: string;
+  readonly requirements: readonly object[];
+  readonly updates: readonly object[];
+}
+
+/** `unknown`: it is not known what became of it. */
+export type CommitOutcome = 'done' | 'conflict' | 'unsupported' | 'unknown';
+
+export interface RestCatalogue {
+  /** null: there is none, or no such namespace */
+  loadTable(name: string): Promise<LoadedTable | null>;
+  /** The namespace is there. */
+  makeNamespace(): Promise<void>;
+  /** Without rows, where the catalogue wants it; one that is there already stays. */
+  makeTable(name: string, schema: Schema, properties: Readonly<Record<string, string>>): Promise<void>;
+  /** Whether it changes several tables at once; null: it does not say. */
+  isTogether(): Promise<boolean | null>;
+  commitTable(update: TableUpdate): Promise<CommitOutcome>;
+  /** All or none. */
+  commitTogether(updates: readonly TableUpdate[]): Promise<CommitOutcome>;
+}
+
+const transaction = 'POST /v1/{prefix}/transactions/commit';
+const unsupported: ReadonlySet<number> = new Set([405, 406, 501]);
+
+interface Settings {
+  /** `v1` or `v1/PREFIX` */
+  readonly base: string;
+  readonly properties: Readonly<Record<string, string>>;
+  /** null: it does not say */
+  readonly endpoints: readonly string[] | null;
+}
+
+export function createRestCatalogue(
+  { send, sendOnce }: CatalogueRequests,
+  address: string,
+  { warehouse, namespace, label }: CatalogueNamespace,
+): RestCatalogue {
+  let settings: Promise<Settings> | null = null;
+  const config = (): Promise<Settings> => (settings ??= readSettings());
+
+  async function readSettings(): Promise<Settings> {
+    const { body } = await send({
+      method: 'GET',
+      path: 'v1/config',
+      ...(warehouse === null ? {} : { query: { warehouse } }),
+    });
+    const told = isObject(body) ? body : {};
+    const properties = { ...texts(told['defaults']), ...texts(told['overrides']) };
+    const elsewhere = properties['uri'];
+    if (elsewhere !== undefined && URL.parse(elsewhere)?.origin !== new URL(address).origin)
+      throw new AppError(
+        'target_not_allowed',
+        `${label}: the catalogue says that it is at another host; name the address that it is known by`,
+      );
+    const prefix = properties['prefix'] ?? '';
+    const { endpoints } = told;
+    return {
+      base: prefix === '' ? 'v1' : `v1/${prefix.split('/').map(encodeURIComponent).join('/')}`,
+      properties,
+      endpoints: isList(endpoints, (one) => typeof one === 'string') ? (endpoints as string[]) : null,
+    };
+  }
+
+  const spaces = async (): Promise<string> => `${(await config()).base}/namespaces`;
+  const space = async (): Promise<string> =>
+    `${await spaces()}/${encodeURIComponent(namespace.join('\u001F'))}`;
+  const tableAt = async (name: string): Promise<string> =>
+    `${await space()}/tables/${encodeURIComponent(name)}`;
+  const changeOf = ({ name, requirements, updates }: TableUpdate): object => ({
+    identifier: { namespace, name },
+    requirements,
+    updates,
+  });
+
+  async function commit(request: CatalogueRequest): Promise<CommitOutcome> {
+    const answer = await sendOnce({ ...request, understood: [400, 404, 409, ...unsupported] });
+    if (answer === null) return 'unknown';
+    if (answer.status < 300) return 'done';
+    if (answer.status === 409) return 'conflict';
+    if (isUnsupported(answer)) return 'unsupported';
+    if (answer.status === 404)
+      throw new AppError(
+        'conflict',
+        `${label}: somebody took a table out of the catalogue while a job was being published; register its newest metadata again, or take another namespace.`,
+      );
+    throw new AppError('target_not_allowed', `${label}: the catalogue refuses a change${messageOf(answer)}`);
+  }
+
+  return {
+    async loadTable(name) {
+      const answer = await send({ method: 'GET', path: await tableAt(name), understood: [404] });
+      if (answer.status === 404) {
+        const isTold = answer.fault === '' || /^NoSuch(?:Table|Namespace)/.test(answer.fault);
+        if (isTold) return null;
+        throw new AppError('not_found', `${label}: the catalogue has no such thing${messageOf(answer)}`);
+      }
+      const body = isObject(answer.body) ? answer.body : {};
+      const { properties } = await config();
+      return {
+        metadata: body['metadata'],
+        config: { ...properties, ...texts(body['config']) },
+        credentials: credentialsIn(body['storage-credentials']),
+      };
+    },
+
+    async makeNamespace() {
+      const found = await send({ method: 'GET', path: await space(), understood: [404] });
+      if (found.status !== 404) return;
+      for (let levels = 1; levels <= namespace.length; levels += 1)
+        await send({
+          method: 'POST',
+          path: await spaces(),
+          body: { namespace: namespace.slice(0, levels), properties: {} },
+          // it is there
+          understood: [409],
+        });
+    },
+
+    async makeTable(name, schema, properties) {
+      await send({
+        method: 'POST',
+        path: `${await space()}/tables`,
+        body: {
+          name,
+          schema,
+          'partition-spec': { 'spec-id': 0, fields: [] },
+          'write-order': { 'order-id': 0, fields: [] },
+          'stage-create': false,
+          properties,
+        },
+        understood: [409],
+      });
+    },
+
+    async isTogether() {
+      const { endpoints } = await config();
+      return endpoints?.some((one) => one.replace(/ \/?/, ' /') === transaction) ?? null;
+    },
+
+    async commitTable(update) {
+      return commit({ method: 'POST', path: await tableAt(update.name), body: changeOf(update) });
+    },
+
+    async commitTogether(updates) {
+      return commit({
+        method: 'POST',
+        path: `${(await config()).base}/transactions/commit`,
+        body: { 'table-changes': updates.map(changeOf) },
+      });
+    },
+  };
+}
+
+/** No such operation, or none for tables like these. */
+function isUnsupported({ status, fault }: CatalogueAnswer): boolean {
+  return (
+    unsupported.has(status) ||
+    (status === 400 && fault === 'UnsupportedOperationException') ||
+    (status === 404 && !/^NoSuch(?:Table|Namespace|Warehouse)/.test(fault))
+  );
+}
+
+function messageOf({ status, fault, body }: CatalogueAnswer): string {
+  const error = isObject(body) && isObject(body['error']) ? body['error'] : {};
+  const message = typeof error['message'] === 'string' ? error['message'] : fault;
+  return ` (status ${status}${message === '' ? '' : `: ${message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 300)}`})`;
+}
+
+function texts(value: unknown): Readonly<Record<string, string>> {
+  return isObject(value)
+    ? Object.fromEntries(
+        Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+      )
+    : {};
+}
+
+function credentialsIn(value: unknown): LoadedTable['credentials'] {
+  return isList(value, (one) => isObject(one) && typeof one['prefix'] === 'string')
+    ? (value as { prefix: string; config?: unknown }[]).map(({ prefix, config }) => ({
+        prefix,
+        config: texts(config),
+      }))
+    : [];
+}

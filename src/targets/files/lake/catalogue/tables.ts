@@ -1,0 +1,261 @@
+/**
+ * Tables in a namespace of a catalogue. What became of a change of which the catalogue said nothing is read back: a version is known by its
+ * snapshot, which names installation and job.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { AppError } from '../../../../errors.ts';
+import { newTable } from '../iceberg/commit.ts';
+import { checkedMetadata } from '../iceberg/metadata.ts';
+import { isOfAttempt, isUnused } from '../iceberg/properties.ts';
+import type { NextTableVersion, TableMetadata } from '../iceberg/shape.ts';
+import { storedType } from '../iceberg/types.ts';
+import { sideColumns } from '../loads-table.ts';
+import type { TableStep } from '../manifest.ts';
+import { eachAtOnce } from '../store/at-once.ts';
+import type { TableHolder } from '../store/files.ts';
+import type { BucketCatalogue } from '../store/bucket/objects.ts';
+import { isLost, isMoved, isTaken, requirementsOf, updatesOf } from './changes.ts';
+import type { TableStore } from './objects.ts';
+import type { CommitOutcome, LoadedTable, RestCatalogue, TableUpdate } from './rest.ts';
+import { vendedFor, type Vended } from './storage.ts';
+
+/** Of the address of a table's folder. AppErrors where jobs may not write there, or cannot. */
+export type OpenTableStore = (location: string, vended: Vended['access'] | null) => Promise<TableStore>;
+
+const commitTries = 6;
+const firstPauseMs = 100;
+const mostVain = 5;
+/** as long before its end what a catalogue gave for a store is no longer used */
+const marginMs = 120_000;
+/** and so long where it does not say when that ends */
+const usualMs = 20 * 60_000;
+
+export class CatalogueTables implements BucketCatalogue {
+  readonly #rest: RestCatalogue;
+  readonly #label: string;
+  readonly #open: OpenTableStore;
+  readonly #stores = new Map<string, { readonly store: Promise<TableStore>; readonly until: number }>();
+  readonly #locations = new Map<string, string>();
+  /** versions that wait for one another; null: each is committed by itself */
+  #waiting: NextTableVersion[] | null = null;
+  #isTogether: boolean | null = null;
+  /** versions that were refused for the sake of other tables alone, by table */
+  readonly #kept = new Map<string, NextTableVersion>();
+  /** refusals for another writer, of whom nothing is seen, one after the other */
+  #vain = 0;
+
+  constructor(rest: RestCatalogue, label: string, open: OpenTableStore) {
+    this.#rest = rest;
+    this.#label = label;
+    this.#open = open;
+  }
+
+  async read(directory: string): Promise<unknown> {
+    return (await this.#load(directory))?.metadata ?? null;
+  }
+
+  async locationOf(directory: string): Promise<string> {
+    const known = this.#locations.get(directory) ?? (await this.#metadata(directory))?.location;
+    if (known !== undefined) return known;
+    throw new AppError('conflict', `${this.#label}: the catalogue has no table ${directory}`);
+  }
+
+  async holderOf(directory: string): Promise<TableHolder> {
+    const metadata = await this.#metadata(directory);
+    if (metadata === null || isUnused(metadata)) return 'nobody';
+    return isOfAttempt(metadata) ? 'an attempt' : 'others';
+  }
+
+  async prepare(): Promise<void> {
+    const { loads } = sideTableNames;
+    if ((await this.#load(loads)) !== null) return;
+    await this.#rest.makeNamespace();
+    await this.#make({ name: loads, directory: loads, ...sideColumns(loads) });
+  }
+
+  async makeTables(tables: readonly TableStep[]): Promise<void> {
+    for (const table of tables) if ((await this.#load(table.directory)) === null) await this.#make(table);
+  }
+
+  /** Null for a table that the catalogue does not have. */
+  async storeOf(directory: string): Promise<TableStore | null> {
+    const known = this.#stores.get(directory);
+    if (known !== undefined && Date.now() < known.until) return known.store;
+    const loaded = await this.#load(directory);
+    return loaded === null ? null : this.#stores.get(directory)!.store;
+  }
+
+  async together<T>(work: () => Promise<T>): Promise<T | null> {
+    this.#isTogether ??= (await this.#rest.isTogether()) ?? true;
+    if (!this.#isTogether) return work();
+    this.#waiting = [];
+    try {
+      const result = await work();
+      const versions = this.#waiting;
+      this.#waiting = null;
+      return versions.length === 0 || (await this.#commitAll(versions)) ? result : null;
+    } finally {
+      this.#waiting = null;
+    }
+  }
+
+  async kept(directory: string, before: TableMetadata): Promise<NextTableVersion | null> {
+    const kept = this.#kept.get(directory);
+    if (kept === undefined) return null;
+    this.#kept.delete(directory);
+    if (!isMoved(kept, before)) return kept;
+    await kept.discard();
+    return null;
+  }
+
+  async commit(version: NextTableVersion): Promise<boolean> {
+    if (this.#waiting === null)
+      return this.#settle([version], (updates) => this.#rest.commitTable(updates[0]!));
+    this.#waiting.push(version);
+    return true;
+  }
+
+  /** At once, or where the catalogue turns out not to do that one after the other. */
+  async #commitAll(versions: readonly NextTableVersion[]): Promise<boolean> {
+    if (this.#isTogether === true && versions.length > 1) {
+      const isThere = await this.#settle(versions, async (updates) => {
+        const outcome = await this.#rest.commitTogether(updates);
+        if (outcome === 'unsupported') this.#isTogether = false;
+        return outcome;
+      });
+      if (this.#isTogether) return isThere;
+    }
+    let isWhole = true;
+    for (const version of versions)
+      // of a table that somebody else changed all is done anew; `_loads`, which is the last one, must not tell of it before
+      if (!isWhole) await version.discard();
+      else isWhole = await this.#settle([version], (updates) => this.#rest.commitTable(updates[0]!));
+    return isWhole;
+  }
+
+  /** Whether the versions are there. False, and nothing done, where the catalogue does not know how. */
+  async #settle(
+    versions: readonly NextTableVersion[],
+    send: (updates: readonly TableUpdate[]) => Promise<CommitOutcome>,
+  ): Promise<boolean> {
+    const updates = versions.map((version) => ({
+      name: version.directory,
+      requirements: requirementsOf(version.before),
+      updates: updatesOf(version),
+    }));
+    let isCertain = true;
+    for (let number = 1; ; number += 1) {
+      const outcome = await send(updates);
+      if (outcome === 'unsupported' && versions.length > 1) return false;
+      if (outcome === 'unsupported')
+        throw new AppError('target_not_allowed', `${this.#label}: the catalogue changes no tables`);
+      if (outcome === 'done') {
+        if (versions.length === 1 || (await this.#areThere(versions))) break;
+        return false;
+      }
+      isCertain = isCertain && outcome === 'conflict';
+      const { taken, moved } = await this.#lookAt(versions);
+      if (taken.size === versions.length) break;
+      if (outcome === 'conflict') {
+        for (const version of versions)
+          if (taken.has(version)) await version.settled();
+          // what an earlier try may still bring keeps its files
+          else if (isCertain) await this.#keepOrDiscard(version, moved);
+        this.#vain = moved.size === 0 ? this.#vain + 1 : 0;
+        if (this.#vain < mostVain) return false;
+        throw new AppError(
+          'service_unavailable',
+          `${this.#label}: the catalogue tells of another writer, and shows no version of one; whoever writes there next tries again`,
+        );
+      }
+      // the same once more: what it demands lets it come to be but once
+      if (number === commitTries)
+        throw new AppError(
+          'service_unavailable',
+          `${this.#label}: the catalogue does not say what became of the versions of ${versions.length} tables; whoever writes there next finds out, and ends what is left to do`,
+        );
+      await sleep(firstPauseMs * 2 ** number * (0.5 + Math.random()));
+    }
+    for (const version of versions) await version.settled();
+    return true;
+  }
+
+  /**
+   * Of versions that the catalogue says it has. Servers that look at all tables first and change them one by one then (`commitTransaction` of
+   * Iceberg's own adapter) pass over one that somebody else changed in between, and say nothing of it.
+   */
+  async #areThere(versions: readonly NextTableVersion[]): Promise<boolean> {
+    const lost = new Set<NextTableVersion>();
+    await eachAtOnce(versions, async (version) => {
+      const now = await this.#metadata(version.directory);
+      if (now === null || isLost(version, now)) lost.add(version);
+    });
+    if (lost.size === 0) return true;
+    for (const version of versions) if (!lost.has(version)) await version.settled();
+    return false;
+  }
+
+  /** For the next try, unless that makes another one of its table. */
+  async #keepOrDiscard(version: NextTableVersion, moved: ReadonlySet<NextTableVersion>): Promise<void> {
+    // the ledger tells the versions of the others
+    const isOutdated = moved.has(version) || version.directory === sideTableNames.loads;
+    if (isOutdated || this.#isTogether !== true) await version.discard();
+    else this.#kept.set(version.directory, version);
+  }
+
+  /** Which of the versions are there, and which tables are no more as they were. */
+  async #lookAt(versions: readonly NextTableVersion[]): Promise<{
+    readonly taken: ReadonlySet<NextTableVersion>;
+    readonly moved: ReadonlySet<NextTableVersion>;
+  }> {
+    const taken = new Set<NextTableVersion>();
+    const moved = new Set<NextTableVersion>();
+    await eachAtOnce(versions, async (version) => {
+      const now = await this.#metadata(version.directory);
+      if (now !== null && isTaken(version, now)) taken.add(version);
+      if (now === null || isMoved(version, now)) moved.add(version);
+    });
+    return { taken, moved };
+  }
+
+  async #make({
+    directory,
+    columns,
+    comment,
+  }: Pick<TableStep, 'name' | 'directory' | 'columns' | 'comment'>): Promise<void> {
+    const stored = columns.map((column) => ({ ...column, sqlType: storedType(column.sqlType) }));
+    const { schema, properties } = newTable(stored, comment);
+    await this.#rest.makeTable(directory, schema, properties);
+    if ((await this.#load(directory)) === null)
+      throw new AppError(
+        'conflict',
+        `${this.#label}: the catalogue made a table ${directory}, and has it not`,
+      );
+  }
+
+  async #metadata(directory: string): Promise<TableMetadata | null> {
+    const loaded = await this.#load(directory);
+    return loaded === null ? null : checkedMetadata(loaded.metadata, `${this.#label}: ${directory}`);
+  }
+
+  /** What the catalogue has now; keys for the table's files come with it. */
+  async #load(directory: string): Promise<LoadedTable | null> {
+    const loaded = await this.#rest.loadTable(directory);
+    if (loaded === null) return null;
+    const told = checkedMetadata(loaded.metadata, `${this.#label}: ${directory}`);
+    // paths are made of it
+    const location = told.location.replace(/\/+$/, '');
+    const known = this.#stores.get(directory);
+    if (this.#locations.get(directory) !== location || known === undefined || Date.now() >= known.until) {
+      const vended = vendedFor(location, loaded);
+      const store = this.#open(location, vended?.access ?? null);
+      // whoever needs the store is told
+      store.catch(() => undefined);
+      const until = Math.min(Date.now() + usualMs, (vended?.until ?? Infinity) - marginMs);
+      this.#stores.set(directory, { store, until: Math.max(until, Date.now() + 1000) });
+      this.#locations.set(directory, location);
+    }
+    return { ...loaded, metadata: { ...told, location } };
+  }
+}

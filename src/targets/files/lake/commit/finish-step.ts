@@ -1,0 +1,220 @@
+/**
+ * What a job does to the tables of a folder, once it is decided: a commit a table, in which a version that somebody else made meanwhile is
+ * the one to go on from. May be repeated at any point; a table that has the job's transaction has everything of it.
+ */
+import { join } from 'node:path';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { jobMark } from '../../folder/contents/file-names.ts';
+import { dataFolder, fileNamesOf, openDataFiles } from '../data-files.ts';
+import { formatsOf, mainFormat } from '../formats.ts';
+import type { LakeStep, LakeTable, TableStep } from '../manifest.ts';
+import type { HeldPlace } from '../store/place.ts';
+import { Conflicts } from './conflicts.ts';
+import { NewestVersions } from './newest-versions.ts';
+import { eachAtOnce } from '../store/at-once.ts';
+import { changeAfter, type FormatPlace } from './next-files.ts';
+import { RewrittenFiles } from './rewritten-files.ts';
+import type { StepPlace } from './step-place.ts';
+
+export interface FinishedStep {
+  /** what changed but for rows, in words */
+  readonly changes: readonly string[];
+  /** files that a compaction left as they are, and why, in words */
+  readonly left: readonly string[];
+  /** files of the tables that were given a version; by table */
+  readonly fileCounts: ReadonlyMap<string, number>;
+}
+
+/** Ends what was decided; does nothing where nothing was. `isRecovery`: a dead process may have begun. AppError `service_unavailable` where other writers were always first. */
+export async function finishStep(
+  place: HeldPlace,
+  { isRecovery }: { readonly isRecovery: boolean },
+): Promise<FinishedStep> {
+  const step = await place.readStep();
+  if (step === null) return { changes: [], left: [], fileCounts: new Map() };
+  const staging = join(place.local, step.staging);
+  const files = openDataFiles(place.local, staging);
+  const newest = new NewestVersions(place);
+  const rewritten = new Map<string, RewrittenFiles>();
+  const inStep = { place, step, staging, files, newest, rewritten, isRecovery };
+  const conflicts = new Conflicts();
+  let committed: readonly CommittedTable[] | null;
+  try {
+    for (;;) {
+      committed = await place.together(() => commitTables(inStep));
+      if (committed !== null) break;
+      await conflicts.next(place.label);
+    }
+    for (const table of committed) await removeUnused(inStep, table);
+  } finally {
+    await files.close();
+  }
+  const { manifest } = step;
+  const versions = versionsOf(committed);
+  await place.conclude(step, {
+    ...manifest,
+    tables: manifest.tables.map((table): LakeTable => ({
+      ...table,
+      version: versions.get(table.name) ?? table.version,
+    })),
+  });
+  return {
+    changes: committed.flatMap(({ main: { changes } }) => changes),
+    left: committed.flatMap(({ main: { left } }) => left),
+    fileCounts: new Map(committed.map(({ table, main }) => [table.name, main.fileCount])),
+  };
+}
+
+function versionsOf(committed: readonly CommittedTable[]): ReadonlyMap<string, number> {
+  return new Map(committed.map(({ table, main }) => [table.name, main.version]));
+}
+
+/** All tables of the step; those that tell of documents and of jobs come behind the others, in their order. */
+async function commitTables(inStep: StepPlace): Promise<readonly CommittedTable[]> {
+  const { place, step, newest } = inStep;
+  const none = new Map<string, number>();
+  // a catalogue commits them at one time: none grows old while it waits for the others
+  if (place.catalogue !== null) await newest.lookAt(mainFormat(step.format), step.tables);
+  const ofRows = step.tables.filter(isOfRows);
+  const committed = await eachAtOnce(ofRows, (table) => commitTable(inStep, table, none));
+  for (const table of step.tables)
+    if (!isOfRows(table)) committed.push(await commitTable(inStep, table, versionsOf(committed)));
+  return committed;
+}
+
+const behindRows: ReadonlySet<string> = new Set([sideTableNames.documents, sideTableNames.loads]);
+
+function isOfRows({ name }: TableStep): boolean {
+  return !behindRows.has(name);
+}
+
+/** One table, in each of its formats. */
+async function commitTable(
+  inStep: StepPlace,
+  table: TableStep,
+  versions: ReadonlyMap<string, number>,
+): Promise<CommittedTable> {
+  const { place, step } = inStep;
+  const formats = formatsOf(step.format);
+  const { directory } = table;
+  const folders = [directory, ...[dataFolder, ...formats.map(({ folder }) => folder)].map(below)];
+  for (const folder of folders) await place.makeFolder(folder);
+  await place.settle(
+    step,
+    table.files.map(({ name }) => name),
+    `${directory}/${dataFolder}`,
+  );
+  const rewritten = inStep.rewritten.get(directory) ?? new RewrittenFiles(inStep, directory);
+  inStep.rewritten.set(directory, rewritten);
+  const committed: FormatCommitted[] = [];
+  for (const format of formats)
+    committed.push(await commitInFormat(inStep, { table, format, rewritten }, versions));
+  return { table, committed, main: committed[0]!, rewritten };
+
+  function below(folder: string): string {
+    return `${directory}/${folder}`;
+  }
+}
+
+interface FormatCommitted {
+  readonly version: number;
+  readonly fileCount: number;
+  /** in words */
+  readonly changes: readonly string[];
+  /** see FormatChange.left */
+  readonly left: readonly string[];
+  /** paths that the version has of the job; null where an earlier try made it */
+  readonly added: ReadonlySet<string> | null;
+  /** of versions that earlier tries made; null where the table does not tell */
+  readonly addedEarlier: () => Promise<ReadonlySet<string> | null>;
+}
+
+interface CommittedTable {
+  readonly table: TableStep;
+  /** in each of its formats */
+  readonly committed: readonly FormatCommitted[];
+  /** in the format that tells what is in the table */
+  readonly main: FormatCommitted;
+  readonly rewritten: RewrittenFiles;
+}
+
+/** Files of this attempt that no version took, and after a dead one whatever of the job no version has. */
+async function removeUnused(
+  { place, step, isRecovery }: StepPlace,
+  { table, committed, rewritten }: CommittedTable,
+): Promise<void> {
+  const data = `${table.directory}/${dataFolder}`;
+  const kept = new Set<string>();
+  for (const { added, addedEarlier } of committed) {
+    const earlier = isRecovery || added === null ? await addedEarlier() : new Set<string>();
+    if (earlier === null) return;
+    for (const file of [...earlier, ...(added ?? [])]) kept.add(file);
+  }
+  const own = fileNamesOf(jobMark(step.job, step.jobUuid));
+  const made = [...rewritten.names(), ...table.files.map(({ name }) => name)];
+  // what others write has other names
+  const candidates = isRecovery ? (await place.list(data)).filter((name) => own.test(name)) : made;
+  for (const name of candidates)
+    if (!kept.has(`${dataFolder}/${name}`)) await place.remove(`${data}/${name}`);
+}
+
+async function commitInFormat(
+  inStep: StepPlace,
+  inFormat: FormatPlace,
+  versions: ReadonlyMap<string, number>,
+): Promise<FormatCommitted> {
+  const { place, step, staging, files, newest } = inStep;
+  const { table, format } = inFormat;
+  const { job, jobUuid, installation } = step;
+  const label = `${place.label}: ${table.name}`;
+  const conflicts = new Conflicts();
+  for (;;) {
+    const state = await newest.of(format, table);
+    const addedEarlier = (): Promise<ReadonlySet<string> | null> =>
+      state?.addedBy(jobUuid) ?? Promise.resolve(new Set());
+    if (state?.isOfJob(jobUuid) === true) {
+      await format.sweep(place, table.directory, state, step);
+      return {
+        version: state.version,
+        fileCount: state.files.size,
+        changes: [],
+        left: [],
+        added: null,
+        addedEarlier,
+      };
+    }
+    state?.checkWritable();
+    const { changes, left = [], ...parts } = await changeAfter(inStep, inFormat, state);
+    // after the look at the table: a later job of whoever took the place over is not in what was read, so it is not done twice
+    await place.checkHeld();
+    const version = await format.commit(place, table.directory, label, state, {
+      ...parts,
+      name: table.name,
+      comment: table.comment,
+      partitioning: table.partitioning ?? [],
+      job,
+      jobUuid,
+      installation,
+      versions: table.name === sideTableNames.loads ? toldVersions(step, versions) : null,
+      drafts: staging,
+      run: files.run,
+    });
+    if (version !== null)
+      return {
+        version,
+        fileCount: (state?.files.size ?? 0) + parts.added.length - parts.removed.length,
+        changes,
+        left,
+        added: new Set(parts.added.map((file) => `${dataFolder}/${file.name}`)),
+        addedEarlier,
+      };
+    await conflicts.next(label);
+  }
+}
+
+/** What the tables were when the job was there with all of its rows. */
+function toldVersions(step: LakeStep, versions: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries(
+    step.manifest.tables.map(({ name, version }) => [name, versions.get(name) ?? version]),
+  );
+}

@@ -1,0 +1,197 @@
+/** From a version of a table to what a step makes of it: which files go and come, and what becomes of the columns. */
+import { AppError } from '../../../../errors.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { dataFolder, writtenText, type TypeChange } from '../data-files.ts';
+import { closedValues } from '../documents/merged-documents.ts';
+import { keptRows, localFiles, touchedFiles, without } from '../documents/touched-files.ts';
+import { mainFormat, numberingFormat } from '../formats.ts';
+import type { TableStep } from '../manifest.ts';
+import type { PartitionValues } from '../partitions/fields.ts';
+import { rowFiles } from '../store/row-files.ts';
+import type { FieldIds, NewFile, TableChange, TableFormat, TableVersion } from '../table-format.ts';
+import type { NewestVersions } from './newest-versions.ts';
+import { nextVersion } from './next-version.ts';
+import type { RewrittenFiles } from './rewritten-files.ts';
+import type { StepPlace } from './step-place.ts';
+
+export interface FormatPlace {
+  readonly table: TableStep;
+  readonly format: TableFormat;
+  readonly rewritten: RewrittenFiles;
+}
+
+export interface FormatChange extends Pick<TableChange, 'fields' | 'operation' | 'removed' | 'added'> {
+  /** beside rows, in words */
+  readonly changes: readonly string[];
+  /** files that a compaction leaves as they are, and why, in words */
+  readonly left?: readonly string[];
+}
+
+/** What the table is to be after `state`; null: there is none. */
+export function changeAfter(
+  inStep: StepPlace,
+  inFormat: FormatPlace,
+  state: TableVersion | null,
+): Promise<FormatChange> {
+  const { merges } = inFormat.table;
+  return merges === undefined
+    ? changeOf(inStep, inFormat, state)
+    : mergedFiles(inStep, inFormat, merges, state);
+}
+
+async function changeOf(
+  inStep: StepPlace,
+  inFormat: FormatPlace,
+  state: TableVersion | null,
+): Promise<FormatChange> {
+  const { place, step, files, newest } = inStep;
+  const { table, format, rewritten } = inFormat;
+  const { directory } = table;
+  const present = [...(state?.files ?? [])].map(([name, of]) => ({
+    path: `${directory}/${name}`,
+    name,
+    of,
+  }));
+  for (const { path } of present) await place.checkFile(path);
+  const pathOf = (file: NewFile): string => `${directory}/${dataFolder}/${file.name}`;
+  const next = await nextVersion(format, state, table, async (column) =>
+    files.digits(
+      [...(await rowFiles(place, present)), ...(await localFiles(place, table.files.map(pathOf)))],
+      column,
+    ),
+  );
+  const columns = next.fields.flatMap(({ name, sqlType }) => (sqlType === null ? [] : [{ name, sqlType }]));
+  const numbering = numberingFormat(step.format);
+  const fieldIds =
+    numbering === format || table.files[0]?.fieldIds === undefined
+      ? await fieldIdsIn(newest, inFormat, numbering, state, next.fields)
+      : table.files[0].fieldIds;
+  const going =
+    table.replace || next.there.size > 0
+      ? present
+      : await touchedFiles(place, files, present, columns, table);
+  if (going.length > 0 && state!.isAppendOnly)
+    throw new AppError(
+      'conflict',
+      `${place.label}: ${table.name} has the property delta.appendOnly, and its rows would be written anew; take that away.`,
+    );
+  const where = table.replace ? await keptRows(place, newest, table, step) : without(table.without);
+  const conversions = await withWrittenTexts(inStep, table, next.there);
+  const added: NewFile[] = [];
+  for (const file of next.clears ? [] : going) {
+    const kept = await rewritten.of((await rowFiles(place, [file]))[0]!, {
+      conversions,
+      columns,
+      where,
+      fieldIds,
+      ...(table.closing === undefined ? {} : { values: closedValues(table.closing) }),
+    });
+    if (kept !== null) added.push(inPartition(kept, file.of.partition));
+  }
+  for (const own of table.files) {
+    const isAsItIs = next.own.size === 0 && (fieldIds === null || hasFieldIds(own, fieldIds));
+    const settled = isAsItIs
+      ? own
+      : await rewritten.of(await place.localFile(pathOf(own)), {
+          conversions: next.own,
+          columns,
+          where: null,
+          fieldIds,
+        });
+    if (settled !== null) added.push(inPartition(settled, own.partition ?? []));
+  }
+  return {
+    fields: next.fields,
+    operation: operationOf(table),
+    removed: going.map(({ name }) => name),
+    added,
+    changes: next.changes,
+  };
+}
+
+/** Columns that become text have values as documents write them, where the typed ones did not give those back. */
+async function withWrittenTexts(
+  { place, step, newest }: StepPlace,
+  { name: table, columns }: TableStep,
+  changes: ReadonlyMap<string, TypeChange>,
+): Promise<ReadonlyMap<string, TypeChange>> {
+  const key = columns.find(({ isKey }) => isKey === true)?.name;
+  const name = sideTableNames.lexical;
+  const directory = step.manifest.tables.find((one) => one.name === name)?.directory;
+  if (key === undefined || directory === undefined) return changes;
+  if (![...changes.values()].some(({ to }) => to === 'VARCHAR')) return changes;
+  const state = await newest.of(mainFormat(step.format), { name, directory });
+  const files = [...(state?.files ?? [])].map(([path, of]) => ({ path: `${directory}/${path}`, of }));
+  if (files.length === 0) return changes;
+  const lexical = await rowFiles(place, files);
+  return new Map(
+    [...changes].map(([column, change]) => [
+      column,
+      change.to === 'VARCHAR' ? { ...change, written: writtenText(lexical, { table, column, key }) } : change,
+    ]),
+  );
+}
+
+/** Other files with the same rows: of each list of files that the table still has, one. */
+async function mergedFiles(
+  { step, newest }: StepPlace,
+  inFormat: FormatPlace,
+  merges: NonNullable<TableStep['merges']>,
+  state: TableVersion | null,
+): Promise<FormatChange> {
+  const { table, rewritten } = inFormat;
+  const fields = state?.fields ?? [];
+  const columns = fields.flatMap(({ name, sqlType }) => (sqlType === null ? [] : [{ name, sqlType }]));
+  const fieldIds = await fieldIdsIn(newest, inFormat, numberingFormat(step.format), state, fields);
+  const added: NewFile[] = [];
+  const removed: string[] = [];
+  const left: string[] = [];
+  for (const paths of columns.length < fields.length ? [] : merges) {
+    const there = paths.flatMap((path) => state?.files.get(path) ?? []);
+    // somebody else took one of them away meanwhile
+    if (there.length < paths.length) continue;
+    const rows = there.reduce((sum, file) => sum + file.rows, 0);
+    const merged = await rewritten.merged(paths, rows, { columns, fieldIds }).catch((error: unknown) => {
+      // the step is decided: the next program that opens the tables would fail again, and the rows are safe where they are
+      if (error instanceof AppError && error.code === 'conflict') return error;
+      throw error;
+    });
+    if (merged instanceof AppError) {
+      left.push(`${table.name}: ${paths.length} files stay as they are: ${merged.message}`);
+      continue;
+    }
+    added.push(inPartition(merged, there[0]!.partition));
+    removed.push(...paths);
+  }
+  const changes =
+    removed.length === 0 ? [] : [`${table.name}: ${removed.length} files became ${added.length}`];
+  return { fields, operation: 'compact', removed, added, changes, left };
+}
+
+function inPartition(file: NewFile, partition: PartitionValues): NewFile {
+  return partition.length === 0 ? file : { ...file, partition };
+}
+
+/** Numbers of columns in files that serve all formats of the table; null where none numbers them. */
+async function fieldIdsIn(
+  newest: NewestVersions,
+  { table, format }: FormatPlace,
+  numbering: TableFormat | null,
+  state: TableVersion | null,
+  fields: TableVersion['fields'],
+): Promise<FieldIds | null> {
+  if (numbering === null) return null;
+  const numbered = numbering === format ? state : await newest.of(numbering, table);
+  return numbering.fieldIds(numbered, fields);
+}
+
+/** Whether the columns of the file have these numbers. */
+function hasFieldIds({ fieldIds = {} }: NewFile, wanted: FieldIds): boolean {
+  return Object.entries(fieldIds).every(([name, ids]) => ids.join() === wanted[name]?.join());
+}
+
+function operationOf({ without, closing, columns, replace }: TableStep): TableChange['operation'] {
+  if (columns.length === 0) return 'delete';
+  if (replace) return 'overwrite';
+  return without.length > 0 || closing !== undefined ? 'merge' : 'append';
+}

@@ -1,0 +1,132 @@
+/** Many small files of tables become few large ones with the same rows, in one version of each table. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { finishStep, type FinishedStep } from './commit/finish-step.ts';
+import { isOwnFile } from './data-files.ts';
+import { formatsOf, mainFormat } from './formats.ts';
+import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
+import type { LakeFile } from './table-format.ts';
+import { holdPlace } from './store/held-place.ts';
+import type { HeldPlace, LakePlace, LakeTarget } from './store/place.ts';
+
+/** files below that are small */
+const smallBytes = 32 * 1024 * 1024;
+/** what small files become is not larger */
+const mostBytesOfFile = 128 * 1024 * 1024;
+/** what a job writes anew for the sake of those that read after it; more is for `compactLake` */
+const mostBytesOfJob = 256 * 1024 * 1024;
+/** as many files as a table may have before the next job compacts it */
+export const usualMostFiles = 64;
+/** in a commit of a compaction, in place of the installation */
+const compactor = 'compaction';
+
+/**
+ * What became of the tables, in words; none where no table has two small files. AppErrors as of a job; `conflict`: some files cannot be read, and
+ * stay as they are; all others are compacted.
+ */
+export async function compactLake(target: LakeTarget): Promise<readonly string[]> {
+  const place = await holdPlace(target, false);
+  try {
+    const { changes, left } = await compactTables(place, null, Infinity);
+    if (left.length === 0) return changes;
+    const rest = changes.length === 0 ? [] : ['All others were compacted:', ...changes];
+    throw new AppError('conflict', [...left, ...rest].join('\n'));
+  } finally {
+    await place.release();
+  }
+}
+
+/** After a job. `tables`: names. */
+export async function compactSome(place: HeldPlace, tables: ReadonlySet<string>): Promise<readonly string[]> {
+  const { changes, left } = await compactTables(place, tables, mostBytesOfJob);
+  return [...changes, ...left];
+}
+
+/** `tables`: names; null: all. */
+async function compactTables(
+  place: HeldPlace,
+  tables: ReadonlySet<string> | null,
+  mostBytes: number,
+): Promise<Pick<FinishedStep, 'changes' | 'left'>> {
+  const manifest = await place.readManifest();
+  if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
+  const steps = await mergesOf(place, manifest, tables, mostBytes);
+  if (steps.length === 0) return { changes: [], left: [] };
+  const staging = `${stagingPrefix}${compactor}-${randomBytes(4).toString('hex')}`;
+  await place.stage(staging);
+  const step: LakeStep = {
+    format: manifest.format,
+    staging,
+    // later than any compaction before
+    job: Date.now(),
+    jobUuid: randomUUID(),
+    installation: compactor,
+    tables: steps,
+    manifest,
+  };
+  try {
+    await place.handOver(step);
+    await place.checkHeld();
+    await place.decide(step);
+  } catch (error) {
+    await place.discard(staging);
+    throw error;
+  }
+  return finishStep(place, { isRecovery: false });
+}
+
+/** `_loads` last: its version tells those of the others. */
+async function mergesOf(
+  place: LakePlace,
+  { format, tables }: LakeManifest,
+  wanted: ReadonlySet<string> | null,
+  mostBytes: number,
+): Promise<readonly TableStep[]> {
+  let left = mostBytes;
+  const steps: TableStep[] = [];
+  const ordered = tables.toSorted(
+    (a, b) => Number(a.name === sideTableNames.loads) - Number(b.name === sideTableNames.loads),
+  );
+  for (const { name, directory } of ordered) {
+    if (wanted !== null && !wanted.has(name)) continue;
+    const label = `${place.label}: ${name}`;
+    for (const one of formatsOf(format)) (await one.readTable(place, directory, label))?.checkWritable();
+    const state = await mainFormat(format).readTable(place, directory, label);
+    const groups = groupsOf(state?.files ?? new Map());
+    const merges: (readonly string[])[] = [];
+    for (const { paths, bytes } of groups) {
+      if (bytes > left) continue;
+      merges.push(paths);
+      left -= bytes;
+    }
+    if (merges.length === 0) continue;
+    const nothing = { comment: '', columns: [], files: [], replace: false, keptJobs: [], without: [] };
+    steps.push({ name, directory, ...nothing, merges });
+  }
+  return steps;
+}
+
+/** Lists of two or more small files, in the order of the table. Those that others wrote stay theirs: keys of their rows are looked for there. */
+function groupsOf(
+  files: ReadonlyMap<string, LakeFile>,
+): readonly { readonly paths: readonly string[]; readonly bytes: number }[] {
+  const groups: { paths: string[]; bytes: number }[] = [];
+  /** by partition, the last one */
+  const lasts = new Map<string, { paths: string[]; bytes: number }>();
+  for (const [path, file] of files) {
+    if (!isOwnFile(path) || !(file.bytes < smallBytes) || Number.isNaN(file.rows)) continue;
+    const partition = JSON.stringify(file.partition);
+    const last = lasts.get(partition);
+    if (last === undefined || last.bytes + file.bytes > mostBytesOfFile) {
+      const group = { paths: [path], bytes: file.bytes };
+      groups.push(group);
+      lasts.set(partition, group);
+    } else {
+      last.paths.push(path);
+      last.bytes += file.bytes;
+    }
+  }
+  return groups.filter(({ paths }) => paths.length > 1);
+}

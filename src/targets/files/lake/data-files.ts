@@ -1,0 +1,332 @@
+/** Files of rows of a table, by DuckDB: what is in them, and new ones made of them. */
+import { randomBytes } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileKeyName } from '../../../engine/model/side-tables.ts';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { AppError } from '../../../errors.ts';
+import { exactDigits } from '../../sql/duckdb/csv-import.ts';
+import { openDuckDb, pathLiteral, type DuckDb } from '../../sql/duckdb/database.ts';
+import { converted, type DecimalDigits } from '../../sql/duckdb/types.ts';
+import { makeFolder } from '../../../adapters/file-staging/create-folder.ts';
+import { fieldIdsOption } from '../folder/parquet.ts';
+import type { FieldIds, NewFile, ToldValue } from './table-format.ts';
+
+export const dataFolder = 'data';
+
+/** A name that no other file of the table has. `mark`: names the job (`jobMark`). */
+export function dataFileName(mark: string): string {
+  return `${mark}-${randomBytes(8).toString('hex')}.parquet`;
+}
+
+/** What names of files of a job look like. */
+export function fileNamesOf(mark: string): RegExp {
+  return new RegExp(`^${mark}-[0-9a-f]{16}\\.parquet$`);
+}
+
+/** Whether a job made it; the others are those of programs that write into the table, too. */
+export function isOwnFile(path: string): boolean {
+  return /^data\/\d+-[0-9a-f]{8}-[0-9a-f]{16}\.parquet$/.test(path);
+}
+
+/** Types of which readers are told the least and the greatest value, where those are exact in JSON. */
+export const compared = new Set(['SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
+/** as many as readers look at */
+const mostStatistics = 32;
+
+export interface TypedName {
+  readonly name: string;
+  readonly sqlType: string;
+}
+
+/**
+ * Columns of which a file’s statistics tell: the first ones, and wherever they stand the key of documents, by which jobs find files again, and
+ * times without a zone, which take one as long as they have no value.
+ */
+export function toldColumns<T extends TypedName>(columns: readonly T[]): readonly T[] {
+  const isAlwaysTold = ({ name, sqlType }: T): boolean => name === fileKeyName || sqlType === 'TIMESTAMP';
+  return columns.filter(
+    (column, at) => !column.sqlType.endsWith('[]') && (at < mostStatistics || isAlwaysTold(column)),
+  );
+}
+
+/** Of this machine: its path, with what its table tells of its rows, if it does. */
+export type LocalRows = string | { readonly path: string; readonly told: readonly ToldValue[] };
+
+/** What a rewrite makes of a column. */
+export interface TypeChange {
+  readonly from: string;
+  readonly to: string;
+  /** of an instant that becomes text: the column with its offset */
+  readonly offset?: string | undefined;
+  /** an expression of the value as its document writes it, over the table `t`; NULL: as the column gives it */
+  readonly written?: string;
+}
+
+export interface Rewriting {
+  /** by column, those whose type changes */
+  readonly conversions: ReadonlyMap<string, TypeChange>;
+  /** all columns of the table, as they will be */
+  readonly columns: readonly TypedName[];
+  /** which rows stay: a condition */
+  readonly where: string | null;
+  /** numbers that the columns have in the new file, where they have any */
+  readonly fieldIds: FieldIds | null;
+  /** by column, what takes the place of its values: an expression over all columns of the table; absent: none */
+  readonly values?: ReadonlyMap<string, string>;
+}
+
+export interface DataFiles {
+  /** `stats` of an `add`: rows; NULLs, least and greatest values of the first columns */
+  statistics(path: string, rows: number, columns: readonly TypedName[]): Promise<string>;
+  /** the rows of a file in a new one, which lies in `scratch`; null where no row stays */
+  rewrite(file: LocalRows, mark: string, rewriting: Rewriting): Promise<NewFile | null>;
+  /** the rows of all files in a new one, as `rewrite`, with all of the columns; AppError `conflict` where those are not so many */
+  merge(
+    paths: readonly string[],
+    mark: string,
+    rows: number,
+    merging: Pick<Rewriting, 'columns' | 'fieldIds'>,
+  ): Promise<NewFile>;
+  /** digits of a column's decimals in all of the files */
+  digits(files: readonly LocalRows[], column: string): Promise<DecimalDigits>;
+  read<T>(sql: string): Promise<T[]>;
+  /** Rows that it wrote. */
+  run(sql: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+const memoryBytes = 256 * 1024 * 1024;
+
+/** The files of all tables of a folder; DuckDB starts when it is first needed. `scratch`: a folder inside of it that is removed later. */
+export function openDataFiles(directory: string, scratch: string): DataFiles {
+  let opened: Promise<DuckDb> | null = null;
+  const database = (): Promise<DuckDb> =>
+    (opened ??= openDuckDb(':memory:', { directory, spill: join(scratch, 'spill'), memoryBytes }).then(
+      (duckdb) => inTurn(duckdb, (error) => dataFileFault(error, directory)),
+    ));
+  /** Of files that could not be read together: the first one that cannot be read by itself. */
+  const broken = async (error: unknown, paths: readonly string[]): Promise<unknown> => {
+    const { read } = await database();
+    for (const path of paths) {
+      try {
+        await read(`SELECT bit_xor(hash(rows)) FROM ${parquet([path])} AS rows`);
+      } catch (one) {
+        return one instanceof AppError ? dataFileFault(one.cause, directory, path) : error;
+      }
+    }
+    return error;
+  };
+
+  const statistics = async (path: string, rows: number, columns: readonly TypedName[]): Promise<string> => {
+    const scalar = toldColumns(columns);
+    const values = scalar.flatMap(({ name, sqlType }, at) => {
+      const column = doubleQuoted(name);
+      const nulls = `(count(*) - count(${column}))::VARCHAR AS n${at}`;
+      if (!compared.has(sqlType)) return [nulls];
+      return [nulls, `min(${column})::VARCHAR AS l${at}`, `max(${column})::VARCHAR AS g${at}`];
+    });
+    const [found = {}] =
+      values.length === 0
+        ? []
+        : await (
+            await database()
+          ).read<Record<string, string | null>>(`SELECT ${values.join(', ')} FROM ${parquet([path])}`);
+    const members = (letter: string): string =>
+      scalar
+        .flatMap(({ name, sqlType }, at) => {
+          const text = found[`${letter}${at}`] ?? null;
+          if (text === null || !isPlain(text)) return [];
+          const value = sqlType === 'DATE' && letter !== 'n' ? JSON.stringify(text) : text;
+          return [`${JSON.stringify(name)}:${value}`];
+        })
+        .join(',');
+    return `{"numRecords":${rows},"minValues":{${members('l')}},"maxValues":{${members('g')}},"nullCount":{${members('n')}}}`;
+  };
+
+  return {
+    statistics,
+    rewrite: async (file, mark, { conversions, columns, where, fieldIds, values: settled = new Map() }) => {
+      const { read, run } = await database();
+      const from = settled.size === 0 ? parquet([file]) : wholeRows([file], columns);
+      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${from}`);
+      const present = new Set(described.map(({ column_name: name }) => name));
+      const values = described.map(({ column_name: name }) => {
+        const column = doubleQuoted(name);
+        if (settled.has(name)) return `${settled.get(name)} AS ${column}`;
+        const change = conversions.get(name);
+        if (change === undefined) return column;
+        const { from, to, offset, written } = change;
+        const isTold = offset !== undefined && present.has(offset);
+        const value = converted(
+          `t.${column}::${from}`,
+          from,
+          to,
+          isTold ? `t.${doubleQuoted(offset)}` : null,
+        );
+        return `${written === undefined ? value : `coalesce(${written}, ${value})`} AS ${column}`;
+      });
+      const name = dataFileName(mark);
+      const ids = fieldIds === null ? null : picked(fieldIds, present);
+      const draft = join(scratch, name);
+      await makeFolder(scratch);
+      const rows = await run(
+        `COPY (SELECT ${values.join(', ')} FROM ${from} AS t${where === null ? '' : ` WHERE ${where}`}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(ids)})`,
+      );
+      if (rows === 0) {
+        await rm(draft, { force: true });
+        return null;
+      }
+      const stats = await statistics(
+        draft,
+        rows,
+        columns.filter((column) => present.has(column.name)),
+      );
+      const { size: bytes } = await stat(draft);
+      return { name, bytes, stats, ...(ids === null ? {} : { fieldIds: ids }) };
+    },
+    merge: async (paths, mark, rows, { columns, fieldIds }) => {
+      const { read, run } = await database();
+      const described = await read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(paths)}`).catch(
+        async (error: unknown): Promise<never> => {
+          throw await broken(error, paths);
+        },
+      );
+      const present = new Set(described.map(({ column_name: name }) => name));
+      const values = columns.map(({ name, sqlType }) => {
+        const column = doubleQuoted(name);
+        return `${present.has(name) ? column : 'NULL'}::${sqlType} AS ${column}`;
+      });
+      const name = dataFileName(mark);
+      const draft = join(scratch, name);
+      await makeFolder(scratch);
+      const written = await run(
+        `COPY (SELECT ${values.join(', ')} FROM ${parquet(paths)}) TO ${standardLiteral(draft)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,
+      ).catch(async (error: unknown): Promise<never> => {
+        throw await broken(error, paths);
+      });
+      if (written !== rows)
+        throw new AppError(
+          'conflict',
+          `files that were to become one have ${written} rows, and their table tells ${rows}; nothing was changed.`,
+        );
+      const stats = await statistics(draft, rows, columns);
+      const { size: bytes } = await stat(draft);
+      return { name, bytes, stats, ...(fieldIds === null ? {} : { fieldIds }) };
+    },
+    digits: async (rowFiles, column) => {
+      const { read } = await database();
+      let digits: DecimalDigits = { whole: 0, fraction: 0 };
+      for (const file of rowFiles) {
+        const described = await read<{ column_name: string; column_type: string }>(
+          `DESCRIBE SELECT * FROM ${parquet([file])}`,
+        );
+        const type = described.find(({ column_name: name }) => name === column)?.column_type;
+        if (type === undefined) continue;
+        const value = type.endsWith('[]') ? `unnest(${doubleQuoted(column)})` : doubleQuoted(column);
+        const [whole, fraction] = exactDigits('value::VARCHAR');
+        const [row] = await read<{ whole: number | null; fraction: number | null }>(
+          `SELECT max(${whole})::INTEGER AS whole, max(${fraction})::INTEGER AS fraction FROM (SELECT ${value} AS value FROM ${parquet([file])})`,
+        );
+        digits = {
+          whole: Math.max(digits.whole, row?.whole ?? 0),
+          fraction: Math.max(digits.fraction, row?.fraction ?? 0),
+        };
+      }
+      return digits;
+    },
+    read: async <T>(sql: string) => (await database()).read<T>(sql),
+    run: async (sql) => (await database()).run(sql),
+    close: async () => {
+      if (opened !== null) (await opened).close();
+    },
+  };
+}
+
+/** `TypeChange.written` by files of `_lexical`; `key`: the column with the keys of the rows. */
+export function writtenText(
+  lexical: readonly LocalRows[],
+  { table, column, key }: { readonly table: string; readonly column: string; readonly key: string },
+): string {
+  return `(SELECT any_value(l.content) FROM ${parquet(lexical)} AS l WHERE l.table_name = ${standardLiteral(table)}
+    AND l.column_name = ${standardLiteral(column)} AND trim(l.content) <> '' AND l.row_key = t.${doubleQuoted(key)})`;
+}
+
+/** how DuckDB words what is wrong with a file of Parquet, and not with the machine */
+const unreadable =
+  /^(?:Invalid (?:Input )?Error|Serialization Error|IO Error: (?:No files found|Cannot open file)|TProtocol)|parquet|thrift|zstd|snappy/i;
+
+/** AppError `conflict` if a file cannot be read as Parquet. `path`: that file, if the message does not name it. */
+function dataFileFault(error: unknown, directory: string, path?: string): unknown {
+  if (!(error instanceof Error) || error instanceof AppError) return error;
+  const [told = ''] = error.message.split('\n', 1);
+  if (!unreadable.test(told)) return error;
+  const named = path ?? /["']([^"']+\.parquet)["']/.exec(told)?.[1];
+  const file = named === undefined ? 'a file of its tables' : named.replace(`${directory}/`, '');
+  const why = told
+    .replace(/^(?:[A-Z]\w* )+Error: /, '')
+    .replace(/(?: of file)? ["'][^"']+\.parquet["']/, '')
+    .replaceAll(/\p{Cc}/gu, '')
+    .replace(/[:.\s]+$/, '');
+  return new AppError(
+    'conflict',
+    `${file} cannot be read as Parquet (${why}). Put back a copy of it, or load its documents into a new target.`,
+    { cause: error },
+  );
+}
+
+/** One statement after the other: tables are committed several at a time, and a statement that waits would keep a thread. */
+function inTurn({ run, read, close }: DuckDb, faultOf: (error: unknown) => unknown): DuckDb {
+  let last: Promise<unknown> = Promise.resolve();
+  const next = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work).catch((error: unknown): never => {
+      throw faultOf(error);
+    });
+    // whoever asked is told
+    last = done.catch(() => undefined);
+    return done;
+  };
+  return { run: (sql) => next(() => run(sql)), read: <T>(sql: string) => next(() => read<T>(sql)), close };
+}
+
+function picked(fieldIds: FieldIds, present: ReadonlySet<string>): FieldIds {
+  return Object.fromEntries(Object.entries(fieldIds).filter(([name]) => present.has(name)));
+}
+
+/** A number, or a day of the years that readers know. */
+export function isPlain(text: string): boolean {
+  return /^-?\d+$|^\d{4}-\d\d-\d\d$/.test(text);
+}
+
+/** What stands behind FROM; a column that some of the files do not have is NULL there, where the table does not tell it. */
+export function parquet(files: readonly LocalRows[]): string {
+  const plain: string[] = [];
+  const parts: string[] = [];
+  for (const file of files)
+    if (typeof file === 'string') plain.push(file);
+    else if (file.told.length === 0) plain.push(file.path);
+    else parts.push(withTold(file));
+  if (parts.length === 0) return readParquet(plain);
+  if (plain.length > 0) parts.unshift(`SELECT * FROM ${readParquet(plain)}`);
+  return `(${parts.join(' UNION ALL BY NAME ')})`;
+}
+
+function withTold({ path, told }: Exclude<LocalRows, string>): string {
+  const names = told.map(({ name }) => standardLiteral(name));
+  const values = told.map(
+    ({ name, sqlType, value }) =>
+      `${value === null ? 'NULL' : standardLiteral(value)}::${sqlType} AS ${doubleQuoted(name)}`,
+  );
+  return `SELECT COLUMNS(c -> c NOT IN (${names.join(', ')})), ${values.join(', ')} FROM ${readParquet([path])}`;
+}
+
+function readParquet(paths: readonly string[]): string {
+  return `read_parquet([${paths.map(pathLiteral).join(', ')}], union_by_name = true, hive_partitioning = false)`;
+}
+
+/** As `parquet`, with all of the columns, whatever the files have. */
+export function wholeRows(files: readonly LocalRows[], columns: readonly TypedName[]): string {
+  const typed = columns.map(({ name, sqlType }) => `NULL::${sqlType} AS ${doubleQuoted(name)}`);
+  const none = `SELECT ${typed.join(', ')} WHERE false`;
+  return files.length === 0 ? `(${none})` : `(SELECT * FROM ${parquet(files)} UNION ALL BY NAME ${none})`;
+}

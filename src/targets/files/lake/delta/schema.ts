@@ -1,0 +1,72 @@
+/** The schema of a Delta table: fields with their types, comments, and whether they may be NULL. */
+import { AppError } from '../../../../errors.ts';
+import { isList, isObject, parsed } from '../../folder/contents/manifest.ts';
+import type { LakeField } from '../table-format.ts';
+import { deltaType, sqlTypeOf, type DeltaType } from './types.ts';
+
+export function schemaStringOf(fields: readonly LakeField[]): string {
+  return JSON.stringify({ type: 'struct', fields: fields.map(storedField) });
+}
+
+function storedField({ name, sqlType, nullable, comment, stored }: LakeField): unknown {
+  if (stored === undefined)
+    return { name, type: deltaType(sqlType!), nullable, metadata: comment === '' ? {} : { comment } };
+  const metadata = isObject(stored['metadata']) ? stored['metadata'] : {};
+  const type = stored['type'] as DeltaType;
+  return {
+    ...stored,
+    type: sqlType === null || sqlTypeOf(type) === sqlType ? type : deltaType(sqlType),
+    nullable,
+    metadata: 'comment' in metadata || comment === '' ? metadata : { ...metadata, comment },
+  };
+}
+
+/** A column in the log. */
+export interface DeltaField {
+  readonly name: string;
+  readonly type: DeltaType;
+  readonly nullable: boolean;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export function lakeFieldOf(field: DeltaField): LakeField {
+  const { name, type, nullable, metadata } = field;
+  const comment = metadata?.['comment'];
+  return {
+    name,
+    sqlType: sqlTypeOf(type),
+    nullable,
+    comment: typeof comment === 'string' ? comment : '',
+    isKey: false,
+    stored: { ...field },
+  };
+}
+
+export function fieldsOf(schemaString: string): readonly DeltaField[] {
+  const schema = parsed<{ fields?: unknown }>(schemaString);
+  if (
+    isObject(schema) &&
+    isList(schema['fields'], (field) => isObject(field) && typeof field['name'] === 'string')
+  )
+    return schema['fields'] as DeltaField[];
+  throw new AppError('conflict', 'The schema in the log of a Delta table cannot be read.');
+}
+
+/** Delta has no columns of such names without a mapping of names, which few readers know. */
+export function checkColumnNames(table: string, names: readonly string[]): void {
+  const wrong = names.find((name) => /[ ,;{}()\n\t=]/.test(name));
+  if (wrong !== undefined)
+    throw new AppError(
+      'invalid_option',
+      `-f delta: ${table} has a column called "${wrong}", and columns of Delta have none of the characters space , ; { } ( ) = in their names; give it another name.`,
+    );
+  const known = new Set<string>();
+  for (const name of names) {
+    if (known.has(name.toLowerCase()))
+      throw new AppError(
+        'invalid_option',
+        `-f delta: ${table} has two columns called "${name}" but for the case of letters, which most readers of Delta take for one; give one of them another name.`,
+      );
+    known.add(name.toLowerCase());
+  }
+}

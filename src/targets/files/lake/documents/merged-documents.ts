@@ -1,0 +1,162 @@
+/**
+ * Save mode `m` in a folder of tables: which documents go, or are closed, as those of the job come, and what `_documents` tells of them. A
+ * file with rows of such a document is written anew, in the version that has the job's own rows.
+ */
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileKeyName, mergeColumns, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { AppError } from '../../../../errors.ts';
+import type { MergeCounts, MergedDocument, MergeOrder } from '../../../../ports/rows/merge.ts';
+import type { UnitFile } from '../../../../ports/rows/units.ts';
+import { columnSqlType } from '../../../sql/duckdb/types.ts';
+import { fieldIdsOption } from '../../folder/parquet.ts';
+import { syncPath } from '../../folder/contents/manifest.ts';
+import { momentAfter } from '../../../rows/merging.ts';
+import { dataFileName, parquet, type DataFiles } from '../data-files.ts';
+import type { DocumentClosing, LakeJob } from '../manifest.ts';
+import { fieldOf, type LakeColumn } from '../table-format.ts';
+import type { TablesThere } from '../tables-there.ts';
+import { currentLakeDocuments, type ModelLoading } from './current-documents.ts';
+
+/** documents that one statement takes */
+const documentsPerStatement = 1000;
+
+/** What `_documents` has beside its columns. */
+export const mergeLakeColumns: readonly LakeColumn[] = mergeColumns.map((column) => ({
+  ...column,
+  sqlType: columnSqlType(column.type),
+}));
+
+/** What becomes of documents that are there. */
+export interface LakeMerge {
+  readonly order: MergeOrder;
+  /** keys of those whose rows go, decimal digits */
+  readonly gone: readonly string[];
+  /** of those that stay until a moment, which is that from which the job's own are valid */
+  readonly closing: DocumentClosing;
+  readonly counts: MergeCounts;
+}
+
+export async function planMerge(
+  known: TablesThere,
+  jobs: readonly LakeJob[],
+  loader: ModelLoading,
+  order: MergeOrder,
+): Promise<LakeMerge> {
+  const ours = new Set(order.documents.map(({ key }) => key));
+  const missing = new Set(order.missing);
+  const replaced = new Set<string>();
+  const keys: string[] = [];
+  let deleted = 0;
+  // what is missing is told by keys of documents alone
+  const asked = missing.size > 0 ? null : ours;
+  for (const { documentKey, key } of await currentLakeDocuments(known, jobs, loader, asked)) {
+    if (ours.has(key)) replaced.add(key);
+    else if (missing.has(documentKey)) deleted += 1;
+    else continue;
+    keys.push(documentKey);
+  }
+  return {
+    order,
+    gone: order.keepsHistory ? [] : keys,
+    closing: { keys: order.keepsHistory ? keys : [], until: momentAfter(await latestMoment(known)) },
+    counts: { replaced: replaced.size, deleted },
+  };
+}
+
+/** ISO 8601; null: no document was merged. */
+async function latestMoment(known: TablesThere): Promise<string | null> {
+  const { documents } = sideTableNames;
+  if ((await known.columns(documents))?.has('valid_to') !== true) return null;
+  const relation = (await known.relations([documents])).get(documents)!;
+  const [row] = await known.read<{ latest: bigint | null }>(
+    `SELECT epoch_ms(max(greatest(valid_from, valid_to))) AS latest FROM ${relation}`,
+  );
+  const latest = row?.latest ?? null;
+  return latest === null ? null : new Date(Number(latest)).toISOString();
+}
+
+/** Documents that came without a merge. */
+export const unmergedCondition = '"key" IS NULL';
+
+/** By column of `_documents`: documents that came without a merge are called by their names, and are there since they were read. */
+export function closedValues({ keys, until }: DocumentClosing): ReadonlyMap<string, string> {
+  const end = `${standardLiteral(until)}::TIMESTAMPTZ`;
+  return new Map([
+    ['key', 'coalesce("key", name)'],
+    ['valid_from', 'coalesce(valid_from, loaded_at)'],
+    [
+      'valid_to',
+      keys.length === 0
+        ? 'valid_to'
+        : `CASE WHEN ${fileKeyName} IN (${keys.join(', ')}) THEN ${end} ELSE valid_to END`,
+    ],
+  ]);
+}
+
+interface StagedPlace {
+  readonly files: DataFiles;
+  readonly known: TablesThere;
+  readonly staging: string;
+  readonly mark: string;
+}
+
+/** The job's documents with what tells them, in files that take the place of the staged ones. `columns`: of those. */
+export async function mergedDocumentFiles(
+  place: StagedPlace,
+  { order, closing }: LakeMerge,
+  staged: readonly UnitFile[],
+  columns: readonly LakeColumn[],
+): Promise<readonly UnitFile[]> {
+  await keepDocuments(place.files, order.documents);
+  const told: UnitFile[] = [];
+  for (const file of staged) told.push(await mergedDocuments(place, closing, file, columns));
+  return told;
+}
+
+/** Of documents that the table `merged_documents` holds. */
+async function mergedDocuments(
+  { files, known, staging, mark }: StagedPlace,
+  closing: DocumentClosing,
+  file: UnitFile,
+  columns: readonly LakeColumn[],
+): Promise<UnitFile> {
+  const values = columns.map(({ name }) => (name === 'sha256' ? 'm.sha256' : `d.${doubleQuoted(name)}`));
+  const told = ['m.key', `${standardLiteral(closing.until)}::TIMESTAMPTZ`, 'NULL::TIMESTAMPTZ'];
+  const all = [...columns, ...mergeLakeColumns];
+  const fieldIds = await known.fieldIds(sideTableNames.documents, all.map(fieldOf));
+  const select = [...values, ...told].map((value, at) => `${value} AS ${doubleQuoted(all[at]!.name)}`);
+  const name = dataFileName(mark);
+  const path = join(staging, name);
+  const before = join(staging, file.name);
+  const rows = await files.run(
+    `COPY (SELECT ${select.join(', ')} FROM ${parquet([before])} d JOIN merged_documents m ON m.name IS NOT DISTINCT FROM d.name AND m.written = d.sha256) TO ${standardLiteral(path)} (FORMAT parquet, COMPRESSION zstd${fieldIdsOption(fieldIds)})`,
+  );
+  if (rows !== file.rows)
+    throw new AppError(
+      'conflict',
+      `${file.rows} documents were loaded, and keys are known of ${rows}; nothing was changed.`,
+    );
+  await syncPath(path);
+  await rm(before);
+  const { size: bytes } = await stat(path);
+  const types = all.map(({ sqlType }) => sqlType);
+  const stats = await files.statistics(path, rows, all);
+  return { ...file, name, bytes, types, stats, ...(fieldIds === null ? {} : { fieldIds }) };
+}
+
+async function keepDocuments(files: DataFiles, documents: readonly MergedDocument[]): Promise<void> {
+  await files.run(
+    'CREATE TEMP TABLE merged_documents (name VARCHAR, written VARCHAR, key VARCHAR, sha256 VARCHAR)',
+  );
+  for (let at = 0; at < documents.length; at += documentsPerStatement) {
+    const rows = documents
+      .slice(at, at + documentsPerStatement)
+      .map(
+        ({ name, written, key, sha256 }) =>
+          `(${[name, written, key, sha256].map(standardLiteral).join(', ')})`,
+      );
+    await files.run(`INSERT INTO merged_documents VALUES ${rows.join(', ')}`);
+  }
+}

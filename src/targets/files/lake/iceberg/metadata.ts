@@ -1,0 +1,128 @@
+/**
+ * The metadata of an Iceberg table in a folder (Iceberg table specification, version 2, "Table Metadata"): a file for each version, of
+ * which the newest counts ("File System Tables").
+ */
+import { gunzipSync } from 'node:zlib';
+import { AppError } from '../../../../errors.ts';
+import { isList, isObject } from '../../folder/contents/manifest.ts';
+import type { LakeFiles } from '../store/files.ts';
+import { pathBelow } from '../store/plain-paths.ts';
+import { parseExact } from '../exact-json.ts';
+import type { Schema, Snapshot, TableMetadata } from './shape.ts';
+
+export const metadataFolder = 'metadata';
+
+export interface FoundMetadata {
+  /** of a table of a catalogue: the sequence number of its snapshot */
+  readonly version: number;
+  readonly fileName: string;
+  readonly metadata: TableMetadata;
+}
+
+/** The newest version, or that one; null where there is no table. AppError `not_found` for a version that is not there. */
+export async function readMetadata(
+  files: LakeFiles,
+  directory: string,
+  label: string,
+  version = Infinity,
+): Promise<FoundMetadata | null> {
+  if (files.catalogue !== null) {
+    const metadata = await files.catalogue.read(directory);
+    return metadata === null ? null : versionOf(checkedMetadata(metadata, label), label, version);
+  }
+  const folder = `${directory}/${metadataFolder}`;
+  const names = await files.list(folder);
+  const versions = names
+    .flatMap((name) => {
+      const match = /^v(\d+)(?:\.gz)?\.metadata\.json$/.exec(name);
+      return match === null ? [] : [{ name, version: Number(match[1]) }];
+    })
+    .toSorted((a, b) => b.version - a.version);
+  const found = version === Infinity ? versions[0] : versions.find((one) => one.version === version);
+  if (found === undefined) {
+    // manifests of an attempt that ended before it made the first version
+    if (version === Infinity && names.every((name) => name.endsWith('.avro'))) return null;
+    throw new AppError('not_found', `${label}: the table has no version ${version} in ${metadataFolder}.`);
+  }
+  const bytes = (await files.read(`${folder}/${found.name}`)) ?? new Uint8Array(0);
+  const text = new TextDecoder().decode(found.name.includes('.gz.') ? gunzipSync(bytes) : bytes);
+  return {
+    version: found.version,
+    fileName: found.name,
+    metadata: checkedMetadata(readJson(text), `${label}: ${metadataFolder}/${found.name}`),
+  };
+}
+
+/** Of what a catalogue tells: as it was when that snapshot was the newest. */
+function versionOf(metadata: TableMetadata, label: string, version: number): FoundMetadata {
+  const newest = metadata['last-sequence-number'];
+  if (version === Infinity || version === newest) return { version: newest, fileName: '', metadata };
+  if (version === 0) return { version, fileName: '', metadata: { ...metadata, 'current-snapshot-id': -1 } };
+  const snapshot = metadata.snapshots?.find((one) => one['sequence-number'] === version);
+  if (snapshot === undefined)
+    throw new AppError(
+      'not_found',
+      `${label}: the table has no version ${version}; the newest is ${newest}.`,
+    );
+  return {
+    version,
+    fileName: '',
+    metadata: {
+      ...metadata,
+      'current-snapshot-id': snapshot['snapshot-id'],
+      'current-schema-id': snapshot['schema-id'] ?? metadata['current-schema-id'],
+    },
+  };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return null;
+  }
+}
+
+/** AppError `conflict` for what is none of a version that is kept to. */
+export function checkedMetadata(metadata: unknown, label: string): TableMetadata {
+  if (
+    !isObject(metadata) ||
+    typeof metadata['location'] !== 'string' ||
+    !isList(metadata['schemas'], isSchema)
+  )
+    throw new AppError('conflict', `${label} is not metadata of an Iceberg table.`);
+  if (metadata['format-version'] !== 2)
+    throw new AppError(
+      'conflict',
+      `${label}: the table has version ${String(metadata['format-version'])} of the format, and this version keeps to 2; take another folder.`,
+    );
+  return metadata as unknown as TableMetadata;
+}
+
+function isSchema(schema: unknown): boolean {
+  return (
+    isObject(schema) &&
+    isList(
+      schema['fields'],
+      (field) => isObject(field) && typeof field['name'] === 'string' && Number.isSafeInteger(field['id']),
+    )
+  );
+}
+
+export function currentSchema(metadata: TableMetadata): Schema {
+  return metadata.schemas.find((schema) => schema['schema-id'] === metadata['current-schema-id'])!;
+}
+
+export function currentSnapshot(metadata: TableMetadata): Snapshot | null {
+  const id = metadata['current-snapshot-id'] ?? -1;
+  return metadata.snapshots?.find((snapshot) => String(snapshot['snapshot-id']) === String(id)) ?? null;
+}
+
+/** Below the table's folder, wherever that lies by now. AppError `conflict` for a file elsewhere. */
+export function pathInTable({ location }: TableMetadata, path: string, label: string): string {
+  const [whole, root] = [path, location].map((text) =>
+    text.replace(/^file:\/*(?=\/)/, '').replace(/^s3[an]:/, 's3:'),
+  );
+  const isBelow = whole!.startsWith(`${root!.replace(/\/$/, '')}/`);
+  return pathBelow(isBelow ? whole!.slice(root!.replace(/\/$/, '').length + 1) : null, label);
+}

@@ -1,0 +1,247 @@
+/** A version of an Iceberg table: what its metadata and its manifests say. */
+import { AppError } from '../../../../errors.ts';
+import { eachAtOnce } from '../store/at-once.ts';
+import type { LakeFiles } from '../store/files.ts';
+import type { LakeFile, TableVersion } from '../table-format.ts';
+import { readAvro } from './avro.ts';
+import { listedManifest, type ManifestEntry, type ListedManifest } from './manifests.ts';
+import { currentSchema, currentSnapshot, pathInTable, readMetadata, type FoundMetadata } from './metadata.ts';
+import { currentSpec, partitioningOf, partitionTypes, partitionValues } from './partitions.ts';
+import type { Snapshot } from './shape.ts';
+import { nullsIn, rangeIn } from './statistics.ts';
+import { lakeFieldOf } from './types.ts';
+import { isUnused, jobMember, lastJobProperty, retiredIds } from './properties.ts';
+import { parsed } from '../../folder/contents/manifest.ts';
+
+/** The newest version, or that one; null where there is no table. Lists and manifests that `known` read are not read again. */
+export async function readIcebergTable(
+  files: LakeFiles,
+  directory: string,
+  label: string,
+  version?: number,
+  known?: IcebergVersion,
+): Promise<IcebergVersion | null> {
+  const found = await readMetadata(files, directory, label, version);
+  if (found === null) return null;
+  const { metadata } = found;
+  const seen = known?.found.metadata.location === metadata.location ? known : undefined;
+  const snapshot = currentSnapshot(metadata);
+  const list = snapshot?.['manifest-list'] ?? null;
+  const manifests =
+    seen !== undefined && list === (currentSnapshot(seen.found.metadata)?.['manifest-list'] ?? null)
+      ? seen.manifests
+      : snapshot === null
+        ? []
+        : await readList(files, directory, label, found, snapshot);
+  const ofRows = manifests.filter(({ content }) => content === 0);
+  const live = await eachAtOnce(
+    ofRows,
+    async (manifest): Promise<readonly LiveEntry[]> =>
+      seen?.live.get(manifest.manifest_path) ??
+      (await readManifest(files, directory, label, found, manifest)).flatMap((entry) =>
+        entry.status === 2
+          ? []
+          : [{ ...entry, path: pathInTable(metadata, entry.data_file.file_path, label) }],
+      ),
+  );
+  const byManifest = new Map(ofRows.map((manifest, at) => [manifest.manifest_path, live[at]!]));
+  return new IcebergVersion({ files, directory, label }, found, manifests, byManifest);
+}
+
+interface TablePlace {
+  readonly files: LakeFiles;
+  readonly directory: string;
+  readonly label: string;
+}
+
+/** A file of the table: `path` below its folder. */
+export interface LiveEntry extends ManifestEntry {
+  readonly path: string;
+}
+
+export class IcebergVersion implements TableVersion {
+  readonly found: FoundMetadata;
+  readonly manifests: readonly ListedManifest[];
+  /** by path of the manifest that names them */
+  readonly live: ReadonlyMap<string, readonly LiveEntry[]>;
+  readonly entries: readonly LiveEntry[];
+  readonly version: number;
+  readonly fields;
+  readonly partitioning;
+  readonly files: ReadonlyMap<string, LakeFile>;
+  readonly versionsTold;
+  readonly isAppendOnly = false;
+  readonly isUnused: boolean;
+  readonly #files: LakeFiles;
+  readonly #directory: string;
+  readonly #label: string;
+  readonly #isPartitionedOtherwise: boolean;
+
+  constructor(
+    { files, directory, label }: TablePlace,
+    found: FoundMetadata,
+    manifests: readonly ListedManifest[],
+    live: ReadonlyMap<string, readonly LiveEntry[]>,
+  ) {
+    const { metadata } = found;
+    const schema = currentSchema(metadata);
+    this.#files = files;
+    this.#directory = directory;
+    this.#label = label;
+    this.found = found;
+    this.manifests = manifests;
+    this.live = live;
+    this.entries = [...live.values()].flat();
+    this.version = found.version;
+    this.isUnused = isUnused(metadata);
+    this.fields = schema.fields.map((field) => lakeFieldOf(field, schema['identifier-field-ids'] ?? []));
+    const spec = currentSpec(metadata);
+    const partitioning = partitioningOf(spec, this.fields);
+    this.partitioning = partitioning ?? [];
+    this.#isPartitionedOtherwise =
+      partitioning === null || manifests.some((one) => one.partition_spec_id !== spec['spec-id']);
+    const types = partitionTypes(this.partitioning, this.fields);
+    this.files = new Map(
+      this.entries.map(({ path, data_file: file }) => [
+        path,
+        {
+          bytes: Number(file.file_size_in_bytes),
+          rows: Number(file.record_count),
+          partition: this.#isPartitionedOtherwise
+            ? []
+            : partitionValues(spec.fields, types, file['partition'] as Record<string, unknown>),
+          told: [],
+          rangeOf: (column) => rangeIn(file, this.fields, column),
+          nullsOf: (column) => nullsIn(file, this.fields, column),
+        },
+      ]),
+    );
+    const told = currentSnapshot(metadata)?.summary['svc.tables'];
+    this.versionsTold = told === undefined ? null : (parsed<Record<string, unknown>>(told) ?? null);
+  }
+
+  isOfJob = (jobUuid: string): boolean => this.found.metadata.properties?.[lastJobProperty] === jobUuid;
+
+  addedBy = async (jobUuid: string): Promise<ReadonlySet<string> | null> => {
+    const lists = await this.#listsOf(jobUuid);
+    if (lists === null) return null;
+    const files = new Set<string>();
+    for (const { id, manifests } of lists)
+      // what a job adds, manifests of its own name
+      for (const manifest of manifests.filter((one) => one.added_snapshot_id === id))
+        for (const { data_file: file } of await readManifest(
+          this.#files,
+          this.#directory,
+          this.#label,
+          this.found,
+          manifest,
+        ))
+          files.add(pathInTable(this.found.metadata, file.file_path, this.#label));
+    return files;
+  };
+
+  /** Names of all lists and manifests of snapshots that the job made; null where the table does not tell. */
+  async manifestNames(jobUuid: string): Promise<ReadonlySet<string> | null> {
+    const lists = await this.#listsOf(jobUuid);
+    if (lists === null) return null;
+    const paths = lists.flatMap(({ path, manifests }) => [
+      path,
+      ...manifests.map(({ manifest_path: manifest }) => manifest),
+    ]);
+    return new Set(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)));
+  }
+
+  /** Of snapshots that the job made; null: somebody cleaned up, and it is not told what these had. */
+  async #listsOf(jobUuid: string): Promise<readonly SnapshotList[] | null> {
+    const { snapshots = [] } = this.found.metadata;
+    const own = snapshots.filter(({ summary }) => summary[jobMember] === jobUuid);
+    const known = new Set(snapshots.map((snapshot) => String(snapshot['snapshot-id'])));
+    const isWhole = snapshots.every(
+      ({ 'parent-snapshot-id': parent = null }) => parent === null || known.has(String(parent)),
+    );
+    if (own.length === 0 && !isWhole) return null;
+    const lists: SnapshotList[] = [];
+    for (const snapshot of own) {
+      const manifests = await readList(this.#files, this.#directory, this.#label, this.found, snapshot).catch(
+        (error: unknown) => {
+          if (error instanceof AppError && error.code === 'conflict') return null;
+          throw error;
+        },
+      );
+      if (manifests === null) return null;
+      lists.push({ id: BigInt(snapshot['snapshot-id']), path: snapshot['manifest-list'], manifests });
+    }
+    return lists;
+  }
+
+  checkReadable = (): void => {
+    const { metadata } = this.found;
+    if (this.manifests.some(({ content }) => content !== 0))
+      this.#refuse('rows deleted beside the files; rewrite_data_files writes them without');
+    if (this.entries.some(({ data_file: file }) => file.file_format.toUpperCase() !== 'PARQUET'))
+      this.#refuse('files of another format than Parquet');
+    const now = new Map(this.fields.map((field) => [(field.stored as { id: number }).id, field.name]));
+    const names = new Map(this.fields.map((field) => [field.name, (field.stored as { id: number }).id]));
+    const retired = retiredIds(metadata.properties);
+    for (const { id, name } of metadata.schemas.flatMap((schema) => schema.fields)) {
+      if (now.has(id) && now.get(id) !== name) this.#refuse(`another name for the column ${name}`);
+      if (names.has(name) && names.get(name) !== id && !retired.has(id))
+        this.#refuse(`another column called ${name} than the one that was there`);
+    }
+  };
+
+  checkWritable = (): void => {
+    this.checkReadable();
+    const { metadata } = this.found;
+    if (this.#isPartitionedOtherwise) this.#refuse('partitions of another kind');
+    if (metadata.properties?.['write.object-storage.enabled'] === 'true') this.#refuse('paths by hash');
+  };
+
+  #refuse(feature: string): never {
+    throw new AppError(
+      'conflict',
+      `${this.#label}: somebody gave the table what this version cannot keep to (${feature}); take that away again, or take another folder.`,
+    );
+  }
+}
+
+interface SnapshotList {
+  readonly id: bigint;
+  readonly path: string;
+  readonly manifests: readonly ListedManifest[];
+}
+
+async function readList(
+  files: LakeFiles,
+  directory: string,
+  label: string,
+  { metadata }: FoundMetadata,
+  snapshot: Snapshot,
+): Promise<readonly ListedManifest[]> {
+  const path = pathInTable(metadata, snapshot['manifest-list'], label);
+  const records = await avroAt(files, `${directory}/${path}`, `${label}: ${path}`);
+  return records.map(listedManifest);
+}
+
+async function readManifest(
+  files: LakeFiles,
+  directory: string,
+  label: string,
+  { metadata }: FoundMetadata,
+  manifest: ListedManifest,
+): Promise<readonly ManifestEntry[]> {
+  const path = pathInTable(metadata, manifest.manifest_path, label);
+  const records = await avroAt(files, `${directory}/${path}`, `${label}: ${path}`);
+  return (records as unknown as ManifestEntry[]).map((entry) => ({
+    ...entry,
+    snapshot_id: entry.snapshot_id ?? manifest.added_snapshot_id,
+    sequence_number: entry.sequence_number ?? manifest.sequence_number,
+    file_sequence_number: entry.file_sequence_number ?? manifest.sequence_number,
+  }));
+}
+
+async function avroAt(files: LakeFiles, path: string, label: string): Promise<Record<string, unknown>[]> {
+  const bytes = await files.read(path);
+  if (bytes === null) throw new AppError('conflict', `${label} is not there, and the table names it.`);
+  return readAvro(bytes, label);
+}

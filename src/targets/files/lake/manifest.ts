@@ -1,0 +1,223 @@
+/**
+ * What a folder of tables says of itself, and the step that a job takes in it: written whole before the first table is touched, so
+ * that whoever opens the folder next ends what a dead process began.
+ */
+import { createHash } from 'node:crypto';
+import { AppError } from '../../../errors.ts';
+import { fileNamePart } from '../folder/contents/file-names.ts';
+import {
+  foreignManifest,
+  isCodeRow,
+  isList,
+  isManifestJob,
+  isObject,
+  isOwnName,
+  journalName,
+  parsed,
+  stagingPrefix,
+  type CodeRow,
+  type ManifestJob,
+} from '../folder/contents/manifest.ts';
+import { isLakeFormat, type LakeFormatName } from './table-format.ts';
+import type { PartitionField } from './partitions/fields.ts';
+import type { LakeColumn, NewFile } from './table-format.ts';
+
+export interface LakeJob extends ManifestJob {
+  /** tables that it gave rows that are there still; none: its documents were replaced */
+  readonly tables: readonly string[];
+}
+
+export interface LakeTable {
+  readonly name: string;
+  /** the folder that it lies in */
+  readonly directory: string;
+  /** the one that a job made last */
+  readonly version: number;
+}
+
+export interface LakeManifest {
+  readonly version: 1;
+  readonly format: LakeFormatName;
+  readonly formats: readonly LakeFormatName[];
+  /** the ledger: every job once */
+  readonly jobs: readonly LakeJob[];
+  /** highest key ever given out, by table */
+  readonly keys: Readonly<Record<string, number>>;
+  readonly tables: readonly LakeTable[];
+  /** rows of `_codes`, as far as jobs keep codes */
+  readonly codes?: readonly CodeRow[];
+}
+
+/** What one job does to one table. */
+export interface TableStep {
+  readonly name: string;
+  readonly directory: string;
+  readonly comment: string;
+  /** with the types that they have in the file */
+  readonly columns: readonly LakeColumn[];
+  readonly files: readonly NewFile[];
+  /** rows that are there go */
+  readonly replace: boolean;
+  /** but for those of the documents of these jobs (UUIDs) */
+  readonly keptJobs: readonly string[];
+  /** and of these keys, decimal digits; absent: none */
+  readonly keptDocuments?: readonly string[];
+  /** rows of the documents of these keys go, decimal digits; columns are told only where the job has rows, too */
+  readonly without: readonly string[];
+  /** what the table is partitioned by, if it is */
+  readonly partitioning?: readonly PartitionField[];
+  /** of `_documents`, once documents are merged */
+  readonly closing?: DocumentClosing;
+  /** files below the table's folder, each list of which becomes one file with the same rows; nothing else is told then */
+  readonly merges?: readonly (readonly string[])[];
+}
+
+/** Documents that others replace, or whose source is gone, while they stay. */
+export interface DocumentClosing {
+  /** their keys, decimal digits; none: all documents have but what merges tell of them */
+  readonly keys: readonly string[];
+  /** the time until which they were valid: ISO 8601 in UTC */
+  readonly until: string;
+}
+
+export interface LakeStep {
+  readonly format: LakeFormatName;
+  /** folder that the new files wait in */
+  readonly staging: string;
+  readonly jobUuid: string;
+  readonly job: number;
+  readonly installation: string;
+  /** in the order in which they are committed */
+  readonly tables: readonly TableStep[];
+  /** as it will be, but for versions */
+  readonly manifest: LakeManifest;
+}
+
+/** The folder of a table: its name, where that has no character that readers take for a part of an address. */
+export function tableFolder(name: string): string {
+  const plain = fileNamePart(name);
+  if (!plain.includes('%')) return plain;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 12);
+  return `${plain.replaceAll(/(?:%[0-9A-F]{2})+/g, '_')}-${hash}`;
+}
+
+export function emptyManifest(format: LakeFormatName): LakeManifest {
+  return { version: 1, format, formats: [format], jobs: [], keys: {}, tables: [] };
+}
+
+/** AppError `conflict` for one of another kind. */
+export function manifestOf(text: string): LakeManifest {
+  const manifest = parsed<Partial<LakeManifest>>(text);
+  if (isObject(manifest) && isManifest(manifest)) return manifest as LakeManifest;
+  const other: unknown = isObject(manifest) ? manifest['format'] : undefined;
+  if (typeof other === 'string' && !isLakeFormat(other))
+    throw new AppError('conflict', `the folder holds ${other} files; take -f ${other}, or another folder.`);
+  throw foreignManifest(manifest, tableMembers);
+}
+
+export function textOf(manifest: LakeManifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** AppError `conflict` for what is none. */
+export function stepOf(text: string): LakeStep {
+  const step = parsed<Partial<LakeStep>>(text);
+  if (isObject(step) && isStep(step)) return step as LakeStep;
+  throw new AppError('conflict', `${journalName} is not a journal of tables of this version.`);
+}
+
+/** Members of a table, beside its name, that every version from 1.0 on writes. */
+const tableMembers: readonly (keyof LakeTable)[] = ['directory', 'version'];
+
+function isManifest({ version, format, formats, jobs, keys, tables, codes }: Partial<LakeManifest>): boolean {
+  return (
+    version === 1 &&
+    isLakeFormat(format) &&
+    isList(formats, isLakeFormat) &&
+    isList(jobs, (job) => isManifestJob(job) && isList((job as LakeJob).tables, isText)) &&
+    isObject(keys) &&
+    (codes === undefined || isList(codes, isCodeRow)) &&
+    isList(
+      tables,
+      (table) =>
+        isObject(table) &&
+        isText(table['name']) &&
+        isOwnName(table['directory']) &&
+        Number.isSafeInteger(table['version']),
+    )
+  );
+}
+
+/** Any user who may write into the folder may have written it: none of its names may lead out of the folder. */
+function isStep({
+  format,
+  staging,
+  jobUuid,
+  job,
+  installation,
+  tables,
+  manifest,
+}: Partial<LakeStep>): boolean {
+  return (
+    isLakeFormat(format) &&
+    isText(staging) &&
+    staging.startsWith(stagingPrefix) &&
+    isOwnName(staging.slice(stagingPrefix.length)) &&
+    isUuid(jobUuid) &&
+    Number.isSafeInteger(job) &&
+    isText(installation) &&
+    isList(tables, isTableStep) &&
+    isObject(manifest) &&
+    isManifest(manifest)
+  );
+}
+
+function isTableStep(step: unknown): boolean {
+  return (
+    isObject(step) &&
+    isText(step['name']) &&
+    isOwnName(step['directory']) &&
+    isList(
+      step['columns'],
+      (column) => isObject(column) && isText(column['name']) && isSqlType(column['sqlType']),
+    ) &&
+    isList(step['keptJobs'], isUuid) &&
+    (step['keptDocuments'] === undefined || isList(step['keptDocuments'], isDigits)) &&
+    isList(step['without'], isDigits) &&
+    (step['partitioning'] === undefined || isList(step['partitioning'], isPartitionField)) &&
+    (step['closing'] === undefined || isClosing(step['closing'])) &&
+    (step['merges'] === undefined || isList(step['merges'], (files) => isList(files, isText))) &&
+    isList(step['files'], (file) => isObject(file) && isOwnName(file['name']))
+  );
+}
+
+function isPartitionField(field: unknown): boolean {
+  return isObject(field) && isText(field['column']) && isText(field['part']);
+}
+
+function isClosing(closing: unknown): boolean {
+  return (
+    isObject(closing) &&
+    isList(closing['keys'], isDigits) &&
+    isText(closing['until']) &&
+    /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(closing['until'])
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** It becomes part of statements, and of names of files. */
+function isUuid(value: unknown): boolean {
+  return isText(value) && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+}
+
+function isDigits(value: unknown): boolean {
+  return isText(value) && /^-?\d+$/.test(value);
+}
+
+/** It becomes part of statements. */
+function isSqlType(value: unknown): boolean {
+  return isText(value) && /^[A-Z ]+(?:\(\d+,\d+\))?(?:\[\])?$/.test(value);
+}

@@ -1,0 +1,143 @@
+/** Takes documents out of a folder of tables: files that have rows of theirs are written anew without these, in one version a table. */
+import { randomBytes } from 'node:crypto';
+import { standardLiteral } from '../../../engine/sql/dialect.ts';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { RemovalPlan, Removed, RowRemover } from '../../../ports/rows/remover.ts';
+import { fileFault } from '../../../adapters/file-staging/faults.ts';
+import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
+import { finishStep } from './commit/finish-step.ts';
+import { readLakeLoads } from './look.ts';
+import type { LakeManifest, LakeStep, TableStep } from './manifest.ts';
+import { holdPlace } from './store/held-place.ts';
+import type { HeldPlace, LakeTarget } from './store/place.ts';
+import { loadsStep } from './loads-table.ts';
+import { isBesideData, jobsThatStay, removalStep, rowsOfDocuments } from './documents/removed-rows.ts';
+import { TablesThere } from './tables-there.ts';
+
+export function createLakeRowRemover(target: LakeTarget): RowRemover {
+  const { label } = target;
+  return {
+    label,
+    loads: () => readLakeLoads(target),
+    removeDocuments: async (plan, fence) => {
+      try {
+        const place = await holdPlace(target, false);
+        try {
+          return await removeDocuments(place, plan, fence);
+        } finally {
+          await place.release();
+        }
+      } catch (error) {
+        throw fileFault(error, label);
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function removeDocuments(
+  place: HeldPlace,
+  plan: RemovalPlan,
+  fence: (removed: Removed) => Promise<boolean>,
+): Promise<Removed> {
+  const { idJob, jobUuid, installation, model } = plan;
+  const { label } = place;
+  const manifest = await place.readManifest();
+  if (manifest === null) throw new AppError('not_found', `${label}: no documents were loaded there.`);
+  if (manifest.jobs.some((job) => job.job_uuid === jobUuid)) return { documents: 0, rows: {}, already: true };
+  const stagingName = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
+  const staging = await place.stage(stagingName);
+  const tables = new TablesThere(place, manifest, staging);
+  let isDecided = false;
+  try {
+    for (const { name, columns } of model.tables) {
+      const there = await tables.columns(name);
+      if (there !== null && hasOtherKeys(columns, (key) => there.has(key)))
+        throw new AppError('conflict', otherKeysMessage(label, name));
+    }
+    const keys = await documentKeys(tables, manifest, label, plan);
+    const counts = await rowsOfDocuments(tables, manifest, keys);
+    const rows = Object.fromEntries([...counts].filter(([name]) => !isBesideData(name)));
+    const removed: Removed = { documents: keys.length, rows, already: false };
+    if (plan.dryRun) return removed;
+    const steps = stepsWithout(manifest, new Set(counts.keys()), keys);
+    const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+    // the ledger's sums go on telling what the target holds
+    const record = {
+      job_uuid: jobUuid,
+      job: idJob,
+      installation,
+      id_sch: plan.idSch,
+      id_lschma: plan.idLschma,
+      model_sha256: plan.modelHash,
+      published_at: new Date().toISOString(),
+      documents: -keys.length,
+      rows: -total,
+      tables: [],
+    };
+    steps.push(await loadsStep(record, tables, staging));
+    const step: LakeStep = {
+      format: manifest.format,
+      staging: stagingName,
+      job: idJob,
+      jobUuid,
+      installation,
+      tables: steps,
+      manifest: { ...manifest, jobs: [...(await jobsThatStay(tables, manifest, keys)), record] },
+    };
+    await place.handOver(step);
+    await place.checkHeld();
+    if (!(await fence(removed)))
+      throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+    await place.decide(step);
+    isDecided = true;
+    await tables.close();
+    await finishStep(place, { isRecovery: false });
+    return removed;
+  } finally {
+    await tables.close();
+    if (!isDecided) await place.discard(stagingName);
+  }
+}
+
+/** Keys of the documents, decimal digits. AppError `not_found` where there is none. */
+async function documentKeys(
+  tables: TablesThere,
+  manifest: LakeManifest,
+  label: string,
+  { documentName, idLschma, modelHash }: RemovalPlan,
+): Promise<readonly string[]> {
+  const jobs = manifest.jobs
+    .filter((job) => isByLogicalSchema(job, { modelHash }))
+    .map((job) => standardLiteral(job.job_uuid));
+  const rows =
+    jobs.length === 0
+      ? []
+      : await tables.rows<{ key: string }>(
+          sideTableNames.documents,
+          (from) =>
+            `SELECT ${fileKeyName}::VARCHAR AS key FROM ${from} WHERE name = ${standardLiteral(documentName)} AND job_uuid IN (${jobs.join(', ')})`,
+        );
+  if (rows.length > 0) return rows.map(({ key }) => key);
+  throw new AppError(
+    'not_found',
+    `${label}: no document called ${documentName} was loaded with logical schema ${idLschma}.`,
+  );
+}
+
+/** `_documents` last. */
+function stepsWithout(
+  manifest: LakeManifest,
+  holding: ReadonlySet<string>,
+  keys: readonly string[],
+): TableStep[] {
+  return manifest.tables
+    .filter(({ name }) => holding.has(name))
+    .toSorted(
+      (a, b) => Number(a.name === sideTableNames.documents) - Number(b.name === sideTableNames.documents),
+    )
+    .map(({ name, directory }) => removalStep(name, directory, keys));
+}

@@ -1,0 +1,342 @@
+/**
+ * Rows into a folder of Delta or Iceberg tables: a table of its own per relational table, which warehouses and engines read where it lies. New files
+ * wait in a folder inside; once the step is decided, each table gets a version with the job's rows, `_loads` last.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { hasOtherKeys, otherKeysMessage } from '../../../engine/model/key-columns.ts';
+import { codesTable, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
+import type {
+  Fence,
+  Published,
+  RowSink,
+  SideTable,
+  ZonesThere,
+  ZoneTable,
+} from '../../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { UnitFile, UnitTarget } from '../../../ports/rows/units.ts';
+import { fileFault } from '../../../adapters/file-staging/faults.ts';
+import { StagedFiles, type HandedRows } from '../../../adapters/file-staging/staged-files.ts';
+import { keptCodes, type KeptCodes } from '../folder/contents/code-rows.ts';
+import { jobMark } from '../folder/contents/file-names.ts';
+import { encodedRows } from '../folder/contents/encoded-rows.ts';
+import { stagingPrefix } from '../folder/contents/manifest.ts';
+import { isByLogicalSchema } from '../folder/contents/next-manifest.ts';
+import { tableName } from '../folder/units/token.ts';
+import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
+import { columnId } from '../../rows/unfit-columns.ts';
+import { currentLakeDocuments, unmappedLakeContent } from './documents/current-documents.ts';
+import { planMerge } from './documents/merged-documents.ts';
+import { finishStep } from './commit/finish-step.ts';
+import { compactSome, usualMostFiles } from './compaction.ts';
+import { dataFileName } from './data-files.ts';
+import { readLakeLoads, readLakeZones } from './look.ts';
+import { TablesThere } from './tables-there.ts';
+import { eachAtOnce } from './store/at-once.ts';
+import { holdPlace } from './store/held-place.ts';
+import type { HeldPlace, LakeTarget } from './store/place.ts';
+import { emptyManifest, tableFolder, type LakeManifest } from './manifest.ts';
+import { checkPartitioning, partitioningOf } from './partitions/of-job.ts';
+import type { PartitionField } from './partitions/fields.ts';
+import { partitionsOf } from './partitions/of-model.ts';
+import { nextStep } from './next-step.ts';
+import { formatsOf } from './formats.ts';
+import type { LakeFormatName } from './table-format.ts';
+import { createLakeUnits } from './units/driver.ts';
+
+export interface LakeRowSinkOptions {
+  readonly target: LakeTarget;
+  readonly format: LakeFormatName;
+  /** as in ParquetSettings (src/targets/files/folder/parquet.ts); absent: with Delta alone, as readers of Iceberg do not all take them */
+  readonly deltas?: boolean;
+  /** files that a table may have before a job compacts it (64) */
+  readonly mostFiles?: number;
+}
+
+export function createLakeRowSink(options: LakeRowSinkOptions): RowSink {
+  return new LakeRowSink(options);
+}
+
+class LakeRowSink extends StagedRowSink implements RowSink {
+  readonly encoding = 'words';
+  readonly widensInPlace = false;
+  readonly scalesDecimals = true;
+  readonly label: string;
+  readonly #options: LakeRowSinkOptions;
+  readonly #deltas: boolean;
+  /** names of the files that this job writes, by table */
+  readonly #names = new Map<string, string>();
+  /** files that executors have written, by table */
+  readonly #adopted = new Map<string, UnitFile[]>();
+  #partitions: ReadonlyMap<string, readonly PartitionField[]> = new Map();
+  #units: UnitTarget | null = null;
+  #place: HeldPlace | null = null;
+  #manifest!: LakeManifest;
+  #known!: TablesThere;
+  #staging = '';
+  #files: StagedFiles | null = null;
+
+  constructor(options: LakeRowSinkOptions) {
+    super();
+    this.#options = options;
+    this.#deltas = options.deltas ?? options.format === 'delta';
+    this.label = options.target.label;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    return this.guarded(() => readLakeLoads(this.#options.target));
+  }
+
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    return this.guarded(() => readLakeZones(this.#options.target, tables));
+  }
+
+  protected override prepare({ model, partition = [] }: typeof this.plan): void {
+    this.#partitions = partitionsOf(model, this.#options.format, partition);
+    for (const format of formatsOf(this.#options.format))
+      for (const { name, columns } of model.tables)
+        format.checkColumnNames(
+          name,
+          columns.map((column) => column.name),
+        );
+  }
+
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    if (this.outcome !== 'load' || this.plan.keys === 'hash') return new Map();
+    return this.guarded(async () => {
+      const keys = new Map(Object.entries(this.#manifest.keys));
+      for (const [table, key] of await this.#known.foreignKeys(this.plan.model))
+        if (key > (keys.get(table) ?? 0)) keys.set(table, key);
+      return keys;
+    });
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.plan.saveMode === 'overwrite') return new Set();
+    return this.guarded(() => this.#known.documentsOf(this.#ownJobs(), new Set(sha256s)));
+  }
+
+  override get units(): UnitTarget {
+    const { model, saveMode, idJob, jobUuid } = this.plan;
+    return (this.#units ??= createLakeUnits({
+      model,
+      lakeFormat: this.#options.format,
+      deltas: this.#deltas,
+      columnsThere: async (table, isSide) =>
+        saveMode === 'overwrite' && !isSide ? null : this.#known.columns(table),
+      fieldIds: (table, fields) => this.#known.fieldIds(table, fields),
+      partitioning: (table) =>
+        partitioningOf({ known: this.#known, table, wanted: this.#partitions.get(table) }),
+      take: async (file, path) => {
+        const table = tableName(model, file.table);
+        const name = dataFileName(jobMark(idJob, jobUuid));
+        await this.#files!.adopt(path, name);
+        const adopted = this.#adopted.get(table) ?? [];
+        adopted.push({ ...file, name });
+        this.#adopted.set(table, adopted);
+      },
+      nullAllowed: this.nullAllowed,
+      unfit: this.unfit,
+      guarded: (work) => this.guarded(work),
+    }));
+  }
+
+  async write(table: number, ...rows: HandedRows): Promise<void> {
+    await this.#write(this.plan.model.tables[table]!.name, ...rows);
+  }
+
+  async writeSide(table: SideTable, ...rows: HandedRows): Promise<void> {
+    await this.#write(sideTableNames[table], ...rows);
+  }
+
+  async *currentDocuments(keys: ReadonlySet<string> | null): AsyncIterable<CurrentDocument> {
+    yield* await this.guarded(() => currentLakeDocuments(this.#known, this.#manifest.jobs, this.plan, keys));
+  }
+
+  async *unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
+    yield* await this.guarded(() => unmappedLakeContent(this.#known, of === 'all' ? null : this.plan));
+  }
+
+  protected override async publishStaged(
+    fence: Fence,
+    lastKeys: ReadonlyMap<string, number>,
+    order: MergeOrder,
+  ): Promise<Published> {
+    const place = this.#place!;
+    const merge =
+      this.plan.saveMode === 'merge'
+        ? await planMerge(this.#known, this.#manifest.jobs, this.plan, order)
+        : null;
+    const codes = await this.#writeCodes();
+    const { step, rows, changes } = await nextStep({
+      plan: this.plan,
+      before: this.#manifest,
+      deltas: this.#deltas,
+      known: this.#known,
+      partitions: this.#partitions,
+      staging: join(place.local, this.#staging),
+      stagingName: this.#staging,
+      adopted: this.#adopted,
+      names: this.#names,
+      staged: new Map((await this.#files!.finish()).map((file) => [file.name, file])),
+      widened: this.widened,
+      isNullAllowed: (table, column) => this.nullAllowed.has(columnId(table, column)),
+      lastKeys,
+      codes: codes.rows,
+      merge,
+    });
+    await this.#known.close();
+    await place.handOver(step);
+    await place.checkHeld();
+    await passFence(fence, merge?.counts);
+    await place.decide(step);
+    // the step needs the staged files now, whatever happens to this process
+    this.outcome = 'nothing';
+    this.#staging = '';
+    const { changes: altered, fileCounts } = await finishStep(place, { isRecovery: false });
+    const compacted = await this.#compact(place, fileCounts);
+    return {
+      rows,
+      already: false,
+      ...(merge === null ? {} : { merged: merge.counts }),
+      changes: [
+        ...codes.changes,
+        ...changes,
+        ...altered.filter((line) => !isTold(line, changes)),
+        ...compacted,
+      ],
+      ...(this.plan.keys === 'hash' ? {} : { keys: step.manifest.keys }),
+    };
+  }
+
+  /** The job is there already: what stands in the way of it is told, and waits for the next one. */
+  async #compact(place: HeldPlace, fileCounts: ReadonlyMap<string, number>): Promise<readonly string[]> {
+    const { mostFiles = usualMostFiles } = this.#options;
+    const crowded = [...fileCounts].flatMap(([table, count]) => (count > mostFiles ? [table] : []));
+    if (crowded.length === 0) return [];
+    try {
+      return await compactSome(place, new Set(crowded));
+    } catch (error) {
+      return [`files of ${crowded.join(', ')} are not compacted yet: ${(error as Error).message}`];
+    }
+  }
+
+  async abort(): Promise<void> {
+    this.outcome = 'nothing';
+    await this.#files?.settle();
+    const place = this.#place;
+    if (place === null) return;
+    this.#place = null;
+    await this.guarded(async () => {
+      try {
+        await this.#known?.close();
+        if (this.#staging !== '') await place.discard(this.#staging);
+      } finally {
+        await place.release();
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    return this.abort();
+  }
+
+  protected override async openTarget(): Promise<'load' | 'skip'> {
+    const { idJob, jobUuid, model, saveMode } = this.plan;
+    const place = (this.#place = await holdPlace(this.#options.target, true));
+    const { format } = this.#options;
+    this.#manifest = (await place.readManifest()) ?? emptyManifest(format);
+    if (this.#manifest.format !== format)
+      throw new AppError(
+        'conflict',
+        `${this.label}: the folder holds tables of ${this.#manifest.format}; take -f ${this.#manifest.format}, or another folder.`,
+      );
+    this.#staging = `${stagingPrefix}${idJob}-${randomBytes(4).toString('hex')}`;
+    this.#known = new TablesThere(place, this.#manifest, join(place.local, this.#staging));
+    if (this.#manifest.jobs.some((job) => job.job_uuid === jobUuid)) {
+      this.outcome = 'already';
+      this.#staging = '';
+      return 'skip';
+    }
+    await this.#checkTables(place);
+    const names = model.tables.map(({ name }) => name);
+    if (!(await this.mayLoad(() => this.#known.filled(names)))) return 'skip';
+    this.#files = new StagedFiles(await place.stage(this.#staging), { isScratch: true, holdsSmall: true });
+    this.outcome = 'load';
+    return saveMode === 'write-schema' ? 'skip' : 'load';
+  }
+
+  /** What is there can take the rows, and is ours. */
+  async #checkTables(place: HeldPlace): Promise<void> {
+    const { model, saveMode, codes } = this.plan;
+    const keepsCodes = codes === 'table' || codes === 'check';
+    const besides = [...Object.values(sideTableNames), ...(keepsCodes ? [codesTable.name] : [])];
+    await eachAtOnce([...model.tables.map(({ name }) => name), ...besides], (name) =>
+      this.#checkHolder(place, name),
+    );
+    await this.#known.lookAt(model.tables.map(({ name }) => name));
+    for (const { name, columns } of model.tables) {
+      const known = await this.#known.columns(name);
+      await checkPartitioning(this.#known, this.label, name, this.#partitions.get(name));
+      if (known !== null && saveMode !== 'overwrite' && hasOtherKeys(columns, (key) => known.has(key)))
+        throw new AppError('conflict', otherKeysMessage(this.label, name));
+    }
+  }
+
+  /** What others gave a table that a dead attempt had made stays there. */
+  async #checkHolder(place: HeldPlace, table: string): Promise<void> {
+    if (this.#known.directoryOf(table) !== null) return;
+    const folder = tableFolder(table);
+    const holder = await place.holderOf(folder);
+    if (holder === 'an attempt') this.#known.adopt(table, folder);
+    if (holder === 'others')
+      throw new AppError('conflict', `${this.label}: ${folder} exists and was not written by a job.`);
+  }
+
+  /** Of those whose documents stay: jobs that wrote into tables of this model, or by it. */
+  #ownJobs(): readonly string[] {
+    const own = new Set(this.plan.model.tables.map((table) => table.name));
+    return this.#manifest.jobs
+      .filter((job) => {
+        if (job.tables.length === 0) return false;
+        return isByLogicalSchema(job, this.plan) || job.tables.some((name) => own.has(name));
+      })
+      .map((job) => job.job_uuid);
+  }
+
+  /** `_codes`, written anew where a job brings others. */
+  async #writeCodes(): Promise<KeptCodes> {
+    const kept = await keptCodes(this.plan, this.#manifest, (table) => this.#isWritten(table));
+    if (kept.rows === null || JSON.stringify(kept.rows) === JSON.stringify(this.#manifest.codes))
+      return { ...kept, rows: null };
+    await this.#write(codesTable.name, ...encodedRows(kept.rows, this.encoding, codesTable.columns));
+    return kept;
+  }
+
+  #isWritten(table: string): boolean {
+    return this.#names.has(table) || this.#adopted.has(table);
+  }
+
+  async #write(table: string, ...rows: HandedRows): Promise<void> {
+    const { idJob, jobUuid } = this.plan;
+    let name = this.#names.get(table);
+    if (name === undefined) this.#names.set(table, (name = dataFileName(jobMark(idJob, jobUuid))));
+    await this.guarded(() => this.#files!.write(name, ...rows));
+  }
+
+  protected override faultOf(error: unknown): unknown {
+    return fileFault(error, this.label);
+  }
+}
+
+/** `altered`: what a table became; `changes`: what the job's values asked for, in other words. */
+function isTold(altered: string, changes: readonly string[]): boolean {
+  return (
+    changes.includes(altered) ||
+    changes.includes(altered.replace(/: .* widened to VARCHAR$/, ': widened to text')) ||
+    changes.includes(altered.replace(/: .* widened to DECIMAL\(38,0\)$/, ': widened to numeric'))
+  );
+}

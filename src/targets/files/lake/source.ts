@@ -1,0 +1,246 @@
+/** The tables of a folder of Delta or Iceberg tables, by their own logs, for reading rows back. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { fractionDigits } from '../../../engine/sql/fraction-digits.ts';
+import { sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { ColumnType, RelationalModel } from '../../../engine/model/relational-model.ts';
+import { AppError } from '../../../errors.ts';
+import type { RowSource } from '../../../ports/rows/source.ts';
+import { openDuckDbReader } from '../../sql/duckdb/database.ts';
+import { LazyReader } from '../../sql/duckdb/lazy-reader.ts';
+import { createFileRowSource, type SourceTable, type SourceTables } from '../../sql/duckdb/reader.ts';
+import { lexicalText } from '../../sql/duckdb/types.ts';
+import { modelHashOfJob } from '../folder/ledger.ts';
+import { tableColumns } from '../folder/contents/formats.ts';
+import { HeldRoom, heldValueBytes, pieceBytesOf } from '../folder/reading/held-room.ts';
+import {
+  createStoredRowsMemory,
+  openStoredRows,
+  storedColumns,
+  type StoredRowsMemory,
+} from '../folder/reading/parquet-rows.ts';
+import { rowsInOrder } from '../folder/reading/rows-in-order.ts';
+import type { ClosableBlocks, DocumentRowsOnly } from '../../rows/table-row-source.ts';
+import { parquet, type LocalRows } from './data-files.ts';
+import { rowFiles } from './store/row-files.ts';
+import { versionsPutRight } from './iceberg/put-right.ts';
+import { mainFormat } from './formats.ts';
+import { readLakeLoads } from './look.ts';
+import type { LakeManifest, LakeTable } from './manifest.ts';
+import type { LakePlace, LakeTarget } from './store/place.ts';
+import { readBetweenJobs } from './store/read-place.ts';
+
+export interface LakeRowSourceOptions {
+  readonly target: LakeTarget;
+  /** as the job left the tables that made this version of `_loads`; absent: their newest versions */
+  readonly version?: number;
+}
+
+export function createLakeRowSource(options: LakeRowSourceOptions): RowSource {
+  return createFileRowSource({
+    label: options.target.label,
+    openTables: (model) => openTables(options, model),
+    loads: () => readLakeLoads(options.target),
+  });
+}
+
+interface TablesFound {
+  readonly database: LazyReader;
+  readonly tables: ReadonlyMap<string, SourceTable>;
+  readonly manifest: LakeManifest;
+}
+
+/** No job writes while it is read; what other programs commit meanwhile is not seen. */
+async function openTables(
+  { target, version }: LakeRowSourceOptions,
+  model: RelationalModel,
+): Promise<SourceTables> {
+  const spill = await mkdtemp(join(tmpdir(), 'row-source-'));
+  const removeSpill = (): Promise<void> => rm(spill, { recursive: true, force: true });
+  try {
+    const { found, release } = await readBetweenJobs(
+      target,
+      (place) => findTables(place, model, version, spill),
+      ({ database }) => void database.close(),
+    );
+    const { database, tables, manifest } = found;
+    return {
+      table: (name) => tables.get(name) ?? null,
+      // most tables are read without it
+      connect: async () => (await database.opened()).connect(),
+      raiseMemory: async () => (await database.opened()).raiseMemory(),
+      modelHashOf: async (jobUuid) => modelHashOfJob(manifest.jobs, jobUuid),
+      close: async () => {
+        await database.close();
+        await removeSpill();
+        await release();
+      },
+    };
+  } catch (error) {
+    await removeSpill();
+    throw error;
+  }
+}
+
+async function findTables(
+  place: LakePlace,
+  model: RelationalModel,
+  version: number | undefined,
+  spill: string,
+): Promise<TablesFound> {
+  const manifest = await place.readManifest();
+  if (manifest === null) throw new AppError('not_found', `${place.label}: no documents were loaded there.`);
+  const streams = manifest.tables.length;
+  const database = new LazyReader(() => openDuckDbReader(':memory:', spill, { data: place.local, streams }));
+  const reading = { database, room: new HeldRoom(false), memory: createStoredRowsMemory(), bytes: 0 };
+  try {
+    const tables = new Map<string, SourceTable>();
+    const known = new Set([...model.tables.map(({ name }) => name), ...Object.values(sideTableNames)]);
+    const versions = version === undefined ? null : await versionsAt(place, manifest, version);
+    for (const table of manifest.tables) {
+      const at = versions === null ? Infinity : (versions.get(table.name) ?? -1);
+      if (!known.has(table.name) || at < 0) continue;
+      const opened = await openTable(reading, place, { ...table, version: at }, model, manifest.format);
+      if (opened !== null) tables.set(table.name, opened);
+    }
+    return { database, tables, manifest };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** By table: what the job of that version of `_loads` left; a table that came later is not among them. */
+async function versionsAt(
+  place: LakePlace,
+  manifest: LakeManifest,
+  version: number,
+): Promise<ReadonlyMap<string, number>> {
+  const { label } = place;
+  const loads = manifest.tables.find(({ name }) => name === sideTableNames.loads);
+  const state =
+    loads === undefined
+      ? null
+      : await mainFormat(manifest.format)
+          .readTable(place, loads.directory, label, version)
+          .catch((error: unknown) => {
+            // there is no such version: in words of the whole folder below
+            if (error instanceof AppError && error.code === 'not_found') return null;
+            throw error;
+          });
+  const told = state?.versionsTold ?? null;
+  if (told !== null) {
+    const versions = Object.entries(told).filter((entry): entry is [string, number] =>
+      Number.isSafeInteger(entry[1]),
+    );
+    return versionsPutRight(place, manifest.tables, state, new Map(versions));
+  }
+  throw new AppError(
+    'not_found',
+    `${label}: no job made version ${version} of ${sideTableNames.loads}; the newest is ${loads?.version ?? 'none'}.`,
+  );
+}
+
+/** What the tables are read with. */
+interface Reading {
+  readonly database: LazyReader;
+  readonly room: HeldRoom;
+  readonly memory: StoredRowsMemory;
+  /** of all tables that were opened */
+  bytes: number;
+}
+
+/** Names of all columns that the files have. `paths`: see `plainPaths`. */
+async function columnsOf(
+  { database, memory }: Reading,
+  files: readonly LocalRows[],
+  paths: readonly string[] | null,
+  label: string,
+): Promise<ReadonlySet<string>> {
+  const stored = paths === null ? null : await storedColumns(paths, { label, memory });
+  if (stored !== null) return stored;
+  const reader = await database.opened();
+  const described = await reader.read<{ column_name: string }>(`DESCRIBE SELECT * FROM ${parquet(files)}`);
+  return new Set(described.map((column) => column.column_name));
+}
+
+/** Null where the table tells of columns that the files do not have. */
+function plainPaths(files: readonly LocalRows[]): readonly string[] | null {
+  const isPlain = files.every((file) => typeof file === 'string' || file.told.length === 0);
+  return isPlain ? files.map((file) => (typeof file === 'string' ? file : file.path)) : null;
+}
+
+/** Null where the table has no rows. */
+async function openTable(
+  reading: Reading,
+  place: LakePlace,
+  { name, directory, version }: LakeTable,
+  model: RelationalModel,
+  format: LakeManifest['format'],
+): Promise<SourceTable | null> {
+  const label = `${place.label}: ${name}`;
+  const state = await mainFormat(format).readTable(place, directory, label, version);
+  if (state === null) return null;
+  state.checkReadable();
+  const present = [...state.files].map(([path, of]) => ({ path: `${directory}/${path}`, of }));
+  const files = await rowFiles(place, present);
+  if (files.length === 0) return null;
+  const paths = plainPaths(files);
+  const inFiles = await columnsOf(reading, files, paths, label);
+  const types = new Map<string, ColumnType>(
+    tableColumns(model, name).map((column) => [column.name, column.type]),
+  );
+  const names = new Set<string>();
+  const values: string[] = [];
+  const columns = new Map<string, { sqlType: string; fraction: number | null }>();
+  for (const field of state.fields) {
+    const { sqlType } = field;
+    if (sqlType === null || !inFiles.has(field.name)) continue;
+    const column = doubleQuoted(field.name);
+    const fraction = fractionDigits(types.get(field.name));
+    names.add(field.name);
+    columns.set(field.name, { sqlType, fraction });
+    // what other programs wrote has the type of the table once it is read, if not in the file
+    values.push(`${lexicalText(`${column}::${sqlType}`, sqlType, fraction)} AS ${column}`);
+  }
+  const tableBytes = present.reduce((sum, { of }) => sum + of.bytes, 0);
+  reading.bytes += tableBytes;
+  const stored = async (
+    wanted: readonly string[],
+    key: string | null,
+    only: DocumentRowsOnly | null,
+  ): Promise<ClosableBlocks | null> =>
+    paths === null
+      ? null
+      : openStoredRows({
+          files: paths.map((path) => ({ path, mayLack: true, columns })),
+          key,
+          only: only === null ? null : { column: only.column, number: BigInt(only.key) },
+          wanted,
+          blockBytes: pieceBytesOf(tableBytes, reading.bytes),
+          label,
+          memory: reading.memory,
+        });
+  // a table that does not tell how many rows its files have is not held
+  const sizes = present.map(({ of }) => ({
+    bytes: of.bytes,
+    rows: Number.isNaN(of.rows) ? Infinity : of.rows,
+  }));
+  const unordered = {
+    files: sizes,
+    room: reading.room,
+    asTheyLie: async (wanted: readonly string[]) => stored(wanted, null, null),
+  };
+  return {
+    inOrder: async (key, wanted, only) =>
+      (await stored(wanted, key, only)) ?? (only === null ? rowsInOrder(unordered, key, wanted) : null),
+    fewAsTheyLie: async (wanted) =>
+      reading.room.take(sizes, wanted.length, heldValueBytes.named) ? stored(wanted, null, null) : null,
+    from: `(SELECT ${values.join(', ')} FROM ${parquet(files)})`,
+    whole: (column) => (names.has(column) ? `${doubleQuoted(column)}::BIGINT` : null),
+    holds: (column, text) => `${doubleQuoted(column)} = ${standardLiteral(text)}`,
+    text: (column) => (names.has(column) ? { expression: doubleQuoted(column), decode: null } : null),
+  };
+}

@@ -1,0 +1,184 @@
+/** The tables that a folder holds when a job opens it, each looked at once. */
+import { doubleQuoted, standardLiteral } from '../../../engine/sql/dialect.ts';
+import { fileKeyName, sideTableNames } from '../../../engine/model/side-tables.ts';
+import type { RelationalModel } from '../../../engine/model/relational-model.ts';
+import { dataFolder, isOwnFile, openDataFiles, parquet, wholeRows, type DataFiles } from './data-files.ts';
+import type { FileChoice } from './documents/files-of-documents.ts';
+import { rowFiles, type PresentFile } from './store/row-files.ts';
+import { formatsOf, mainFormat, numberingFormat } from './formats.ts';
+import type { LakeManifest } from './manifest.ts';
+import type { PartitionField } from './partitions/fields.ts';
+import { eachAtOnce } from './store/at-once.ts';
+import type { LakePlace } from './store/place.ts';
+import type { FieldIds, LakeField, LakeFile, TableFormat, TableVersion } from './table-format.ts';
+
+const everyFile: FileChoice = () => true;
+
+export class TablesThere {
+  readonly #place: LakePlace;
+  readonly #directories: Map<string, string>;
+  readonly #format: LakeManifest['format'];
+  readonly #states = new Map<string, ReadonlyMap<TableFormat, TableVersion | null>>();
+  readonly #files: DataFiles;
+
+  /** `scratch`: a folder inside of that of the place for what does not fit into memory */
+  constructor(place: LakePlace, manifest: LakeManifest, scratch: string) {
+    this.#place = place;
+    this.#directories = new Map(manifest.tables.map((table) => [table.name, table.directory]));
+    this.#format = manifest.format;
+    this.#files = openDataFiles(place.local, scratch);
+  }
+
+  /** A table that no job has told of, and that is to take rows of jobs. */
+  adopt(table: string, directory: string): void {
+    this.#directories.set(table, directory);
+  }
+
+  /** Null for a table that jobs did not make. */
+  directoryOf(table: string): string | null {
+    return this.#directories.get(table) ?? null;
+  }
+
+  /** Looks at the tables, several at a time; as `columns`. */
+  async lookAt(tables: readonly string[]): Promise<void> {
+    await eachAtOnce(tables, (table) => this.#inFormats(table));
+  }
+
+  /** By name; null for a table that is not there. AppError `conflict` for one that others gave what we cannot write. */
+  async columns(table: string): Promise<ReadonlyMap<string, LakeField> | null> {
+    const state = await this.#state(table);
+    if (state === null) return null;
+    return new Map(state.fields.map((field) => [field.name, field]));
+  }
+
+  /** What the table is partitioned by; null for one that is not there. */
+  async partitioning(table: string): Promise<readonly PartitionField[] | null> {
+    return (await this.#state(table))?.partitioning ?? null;
+  }
+
+  /** Numbers that columns will have in the table, as it is now; null where columns have none. */
+  async fieldIds(table: string, fields: readonly LakeField[]): Promise<FieldIds | null> {
+    const format = numberingFormat(this.#format);
+    if (format === null) return null;
+    return format.fieldIds((await this.#inFormats(table)).get(format) ?? null, fields);
+  }
+
+  /** Those of the tables that hold rows. */
+  async filled(tables: readonly string[]): Promise<string[]> {
+    const filled: string[] = [];
+    for (const table of tables) {
+      const files = [...((await this.#state(table))?.files.values() ?? [])];
+      if (files.some(({ rows }) => rows !== 0)) filled.push(table);
+    }
+    return filled;
+  }
+
+  /** Keys that others may have given to rows: the highest by table. */
+  async foreignKeys(model: RelationalModel): Promise<ReadonlyMap<string, number>> {
+    const keys = new Map<string, number>();
+    const keyed = model.tables.flatMap(({ name, columns }) => {
+      const key = columns.find(({ role }) => role === 'row_key');
+      return key === undefined ? [] : [[name, key.name] as const];
+    });
+    for (const [table, key] of [...keyed, [sideTableNames.documents, fileKeyName] as const]) {
+      const files = await this.#filesIn(table, everyFile);
+      const told = files.map(({ of }) => of.rangeOf(key)?.[1] ?? null);
+      const [row] = await this.#rowsOf<{ key: bigint | null }>(
+        table,
+        files.filter(({ name }, at) => !isOwnFile(name) && told[at] === null),
+        (from) => `SELECT max(${doubleQuoted(key)})::BIGINT AS key FROM ${from}`,
+      );
+      const highest = [...told, row?.key ?? null].reduce(
+        (high, one) => (one !== null && (high === null || one > high) ? one : high),
+        null,
+      );
+      // those beyond are hashes, which no key is counted from
+      if (highest !== null && highest <= Number.MAX_SAFE_INTEGER) keys.set(table, Number(highest));
+    }
+    return keys;
+  }
+
+  /** Those of the SHA-256 (hex) whose documents the jobs loaded. */
+  async documentsOf(jobs: readonly string[], wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    if (jobs.length === 0) return new Set();
+    const rows = await this.rows<{ sha256: string }>(
+      sideTableNames.documents,
+      (from) => `SELECT sha256 FROM ${from} WHERE job_uuid IN (${jobs.map(standardLiteral).join(', ')})`,
+    );
+    return new Set(rows.map(({ sha256 }) => sha256).filter((sha256) => wanted.has(sha256)));
+  }
+
+  /** Of the table's rows; none of a table without. `select`: the query, of what stands behind FROM. `isWanted`: files with rows that count. */
+  async rows<T>(
+    table: string,
+    select: (from: string) => string,
+    isWanted: FileChoice = everyFile,
+  ): Promise<T[]> {
+    return this.#rowsOf(table, await this.#filesIn(table, isWanted), select);
+  }
+
+  async #rowsOf<T>(
+    table: string,
+    files: readonly PresentFile[],
+    select: (from: string) => string,
+  ): Promise<T[]> {
+    if (files.length === 0) return [];
+    return this.#files.read<T>(select(parquet(await rowFiles(this.#place, files))));
+  }
+
+  async #filesIn(table: string, isWanted: FileChoice): Promise<readonly PresentFile[]> {
+    const directory = this.#directories.get(table);
+    const files = (await this.#state(table))?.files ?? new Map<string, LakeFile>();
+    return [...files].flatMap(([name, of]) =>
+      isWanted(of) ? [{ path: `${directory!}/${name}`, name, of }] : [],
+    );
+  }
+
+  /** Of tables, what stands behind FROM: all of their columns, and no rows of a table that is not there. `isWanted`: as of `rows`. */
+  async relations(
+    tables: readonly string[],
+    isWanted: FileChoice = everyFile,
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (const table of tables) {
+      const state = await this.#state(table);
+      if (state === null) continue;
+      const columns = state.fields.flatMap(({ name, sqlType }) =>
+        sqlType === null ? [] : [{ name, sqlType }],
+      );
+      const files = await rowFiles(this.#place, await this.#filesIn(table, isWanted));
+      found.set(table, wholeRows(files, columns));
+    }
+    return found;
+  }
+
+  read<T>(sql: string): Promise<T[]> {
+    return this.#files.read<T>(sql);
+  }
+
+  async close(): Promise<void> {
+    await this.#files.close();
+  }
+
+  async #state(table: string): Promise<TableVersion | null> {
+    return (await this.#inFormats(table)).get(mainFormat(this.#format)) ?? null;
+  }
+
+  async #inFormats(table: string): Promise<ReadonlyMap<TableFormat, TableVersion | null>> {
+    const known = this.#states.get(table);
+    if (known !== undefined) return known;
+    const states = new Map<TableFormat, TableVersion | null>();
+    const directory = this.#directories.get(table);
+    const label = `${this.#place.label}: ${table}`;
+    for (const format of directory === undefined ? [] : formatsOf(this.#format)) {
+      const found = await format.readTable(this.#place, directory!, label);
+      found?.checkWritable();
+      states.set(format, found);
+    }
+    // before anything is decided: files are moved there
+    if ((states.get(mainFormat(this.#format)) ?? null) !== null)
+      await this.#place.list(`${directory!}/${dataFolder}`);
+    this.#states.set(table, states);
+    return states;
+  }
+}

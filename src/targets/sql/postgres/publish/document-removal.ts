@@ -1,0 +1,150 @@
+/** Removing documents from a SQL schema of PostgreSQL: its notes, its foreign keys, and the tables that it has. */
+import { randomBytes } from 'node:crypto';
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import type { DocumentColumn } from '../../../../engine/sql/loaded-documents.ts';
+import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
+import type { RelationalModel } from '../../../../engine/model/relational-model.ts';
+import { fileKeyName, sideTableNames } from '../../../../engine/model/side-tables.ts';
+import type { SqlDatabase } from '../../database.ts';
+import type { FoundTable, FoundTables } from '../../found-tables.ts';
+import type { RemovalScope, RemovalWays } from '../../removal.ts';
+import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+
+/** A foreign key of one column between tables that loads made. */
+interface Reference {
+  readonly name: string;
+  readonly table: string;
+  readonly parent: string;
+  readonly definition: string;
+  /** an index finds the rows that have a key */
+  readonly indexed: boolean;
+  /** checked at the end of the transaction, as keys of tables are that refer to each other */
+  readonly deferred: boolean;
+}
+
+/** `tables`: the model's. */
+export async function removalScope(
+  tx: TransactionSql,
+  sqlSchema: string,
+  model: RelationalModel,
+  tables: readonly PhysicalTable[],
+): Promise<RemovalScope<SqlDatabase> & { readonly driver: RemovalWays & { now(): string } }> {
+  const relation = (name: string): string => `${doubleQuoted(sqlSchema)}.${doubleQuoted(name)}`;
+  const schema = standardLiteral(sqlSchema);
+  return {
+    database: {
+      run: async (sql) => (await tx.unsafe(sql)).count,
+      read: async <T>(sql: string) => [...(await tx.unsafe<object[]>(sql))] as T[],
+    },
+    driver: {
+      dialect: postgresql,
+      foldedName: (name) => name,
+      now: () => 'now()',
+      relation,
+      // a role needs no right to make temporary tables
+      notes: {
+        make: async (query) => {
+          const noted = relation(`_svc_gone_${randomBytes(4).toString('hex')}`);
+          await tx.unsafe(`CREATE UNLOGGED TABLE ${noted} AS ${query}`);
+          return noted;
+        },
+        drop: async (noted) => void (await tx.unsafe(`DROP TABLE ${noted}`)),
+      },
+      deleteFrom: (from, keys) => deleteFrom({ tx, schema, relation, tables }, from, keys),
+      unreferred: async () => {
+        const referring = await tx.unsafe<{ table: string; column: string }[]>(
+          `SELECT k.conrelid::regclass::text AS table, quote_ident(a.attname) AS column
+             FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+            WHERE k.contype = 'f' AND k.confrelid = ${standardLiteral(relation(sideTableNames.documents))}::regclass`,
+        );
+        return referring.map(
+          ({ table, column }) =>
+            `NOT EXISTS (SELECT FROM ${table} t WHERE t.${column} = ${sideTableNames.documents}.document_key)`,
+        );
+      },
+    },
+    model,
+    drawn: { model, tables, lists: [] },
+    known: await tablesOfDocuments(tx, schema),
+  };
+}
+
+/** The tables of the SQL schema. Of their columns only the key of the document, as no other is looked at. */
+async function tablesOfDocuments(tx: TransactionSql, schema: string): Promise<FoundTables> {
+  const rows = await tx.unsafe<{ name: string; type: string | null; notNull: boolean | null }[]>(
+    `SELECT c.relname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS "notNull"
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${schema}
+       LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = ${standardLiteral(fileKeyName)} AND NOT a.attisdropped
+      WHERE c.relkind IN ('r', 'p')`,
+  );
+  return new Map(
+    rows.map(({ name, type, notNull }): [string, FoundTable] => {
+      const column = { name: fileKeyName, type: type ?? '', notNull: notNull === true, hasDefault: false };
+      const columns = new Map(type === null ? [] : [[fileKeyName, { ...column, comment: null }]]);
+      return [name, { name, isView: false, comment: null, statement: null, madeView: null, columns }];
+    }),
+  );
+}
+
+interface Schema {
+  readonly tx: TransactionSql;
+  /** its name as a literal */
+  readonly schema: string;
+  relation(name: string): string;
+  readonly tables: readonly PhysicalTable[];
+}
+
+/**
+ * Deletes from all tables in one statement, at whose end the keys hold again. Without an index on its parent's key, each deleted row would
+ * search the whole child table: such foreign keys come off before and back after, checked.
+ */
+async function deleteFrom(
+  target: Schema,
+  tables: readonly DocumentColumn[],
+  keys: string,
+): Promise<Readonly<Record<string, number>>> {
+  if (tables.length === 0) return {};
+  const { tx, relation } = target;
+  const parents = new Set(tables.map(({ table }) => table));
+  const references = (await readReferences(target)).filter(({ parent }) => parents.has(parent));
+  const slow = references.filter(({ indexed }) => !indexed);
+  for (const { table, name } of slow)
+    await tx.unsafe(`ALTER TABLE ${relation(table)} DROP CONSTRAINT ${doubleQuoted(name)}`);
+  const deletions = tables.map(
+    ({ table, column }, at) =>
+      `d${at} AS (DELETE FROM ${relation(table)} WHERE ${doubleQuoted(column)} IN (${keys}) RETURNING 1)`,
+  );
+  const counts = tables.map((_, at) => `SELECT ${at} AS at, count(*)::int AS count FROM d${at}`);
+  const deleted = await tx.unsafe<{ at: number; count: number }[]>(
+    `WITH ${deletions.join(',\n')}\n${counts.join(' UNION ALL ')}`,
+  );
+  // a table with pending checks cannot be altered, and the job may have to widen its columns
+  const pending = references.filter(({ deferred, indexed }) => deferred && indexed);
+  const names = pending.map(({ name }) => relation(name)).join(', ');
+  if (names !== '') await tx.unsafe(`SET CONSTRAINTS ${names} IMMEDIATE; SET CONSTRAINTS ${names} DEFERRED`);
+  for (const { table, name, definition } of slow)
+    await tx.unsafe(`ALTER TABLE ${relation(table)} ADD CONSTRAINT ${doubleQuoted(name)} ${definition}`);
+  return Object.fromEntries(
+    deleted.flatMap(({ at, count }) => (count > 0 ? [[tables[at]!.table, count] as const] : [])),
+  );
+}
+
+/** Foreign keys between tables that loads made: those of other programs hold, and refuse what they have to. */
+async function readReferences({ tx, schema, relation, tables }: Schema): Promise<readonly Reference[]> {
+  const ours = JSON.stringify(tables.map(({ name }) => name));
+  return await tx.unsafe<Reference[]>(
+    `WITH made AS (
+       SELECT jsonb_array_elements_text(${standardLiteral(ours)}::jsonb) AS name
+       UNION SELECT table_name FROM ${relation(sideTableNames.keys)})
+     SELECT k.conname AS name, c.relname AS table, p.relname AS parent, pg_get_constraintdef(k.oid) AS definition,
+            EXISTS (SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam AND m.amname = 'btree'
+                     WHERE i.indrelid = c.oid AND i.indkey[0] = k.conkey[1] AND i.indisvalid) AS indexed,
+            k.condeferred AS deferred
+       FROM pg_constraint k
+       JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class p ON p.oid = k.confrelid
+       JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = ${schema}
+      WHERE k.contype = 'f' AND array_length(k.conkey, 1) = 1 AND p.relnamespace = n.oid
+        AND c.relname IN (SELECT name FROM made)`,
+  );
+}

@@ -1,0 +1,168 @@
+/**
+ * Views of business entities (`--views`) in the transaction that publishes. Only views that loads made are ever touched: their comment ends
+ * with a mark, and they are their loader's own. One on which nothing hangs stands in nobody's way; no fault of one fails a load.
+ */
+import { standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { sqlState } from '../../../../adapters/postgres/client/connect.ts';
+import {
+  markedComment,
+  viewsOver,
+  type ColumnThere,
+  type ColumnsThere,
+  type LoadView,
+} from '../../../rows/made-views.ts';
+import { ownViews, readTarget, type OwnView } from '../connection/existing-tables.ts';
+import { isOfType } from '../connection/types.ts';
+import { runAll } from '../staging/lane.ts';
+import { relation, type PostgresPublication } from './publication.ts';
+
+/** what a definition can be refused for: its text, names that are taken, what depends on it, its size, and locks that others hold too long */
+const refusals = /^(?:0A|22|2B|42|54)|^55P03$/;
+
+/** Drops the views of loads that use these tables (physical names), so that these can be changed; `publishViews` makes them again. */
+export async function setViewsAside(
+  publication: PostgresPublication,
+  tables: readonly string[],
+): Promise<void> {
+  const { tx, target, sqlSchema, viewsAside } = publication;
+  if (target.views.size === viewsAside.size) return;
+  const schema = standardLiteral(sqlSchema);
+  const using = await tx.unsafe<{ name: string; query: string }[]>(`
+    SELECT v.relname AS name, pg_get_viewdef(v.oid) AS query FROM (${ownViews(schema)}) v
+     WHERE v.free AND EXISTS (SELECT FROM pg_depend d JOIN pg_class t ON d.refclassid = 'pg_class'::regclass AND t.oid = d.refobjid
+                     JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname = ${schema}
+                    WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = v.rule
+                      AND t.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(tables))}::jsonb)))`);
+  for (const { name, query } of using) {
+    const view = target.views.get(name);
+    if (view === undefined) continue;
+    await tx.unsafe(`DROP VIEW ${relation(publication, name)}`);
+    viewsAside.set(name, definition(publication, view, query.trim().replace(/;$/, '')));
+  }
+}
+
+/** Views of loads whose names tables of this model have: they get other ones. */
+export async function dropViewsOfNames(publication: PostgresPublication): Promise<void> {
+  const { tx, plan, target, tables, viewsAside, changes } = publication;
+  const names = tables.map(({ name }) => name).filter((name) => target.views.get(name)?.isFree === true);
+  await runAll(
+    tx,
+    names.map((name) => `DROP VIEW ${relation(publication, name)}`),
+  );
+  for (const name of names) {
+    viewsAside.set(name, []);
+    if (plan.views !== true)
+      changes.push(`${name}: view dropped, a table has its name now: --views makes it under another`);
+  }
+}
+
+/** Makes those that are wanted, over the tables and columns that are there now, and again those that were dropped. */
+export async function publishViews(publication: PostgresPublication): Promise<void> {
+  const { plan, target, viewsAside, changes } = publication;
+  if (plan.views !== true && !publication.merge.keepsHistory && target.views.size === 0) return;
+  const made: string[] = [];
+  for (const view of await viewsOfModel(publication)) {
+    const known = viewsAside.get(view.name)?.length === 0 ? undefined : target.views.get(view.name);
+    if (known === undefined && !view.isWanted) continue;
+    const isThere = known !== undefined && !viewsAside.has(view.name);
+    viewsAside.delete(view.name);
+    const comment = await markedComment(view);
+    if (isThere && known.comment === comment) continue;
+    const wanted = { grants: [], options: target.newViewOptions, ...known, name: view.name, comment };
+    const statements = definition(publication, wanted, view.query);
+    const refused = await makeView(publication, statements, isThere ? known : null);
+    if (refused === null) made.push(view.name);
+    else if (known === undefined && ['42P07', '42710'].includes(refused.state))
+      changes.push(`${view.name}: not made as a view, no load made what has this name`);
+    else if (isThere) changes.push(`${view.name}: the view stays as it was: ${refused.why}`);
+    else changes.push(`${view.name}: no view could be made: ${refused.why}`);
+  }
+  if (made.length > 0) changes.push(`views made: ${made.join(', ')}`);
+  for (const [name, statements] of viewsAside) {
+    if (statements.length === 0) continue;
+    const refused = await makeView(publication, statements, null);
+    if (refused !== null)
+      changes.push(`${name}: view dropped, as it does not fit its tables any more: ${refused.why}`);
+  }
+}
+
+interface Refused {
+  readonly state: string;
+  readonly why: string;
+}
+
+/** Null: it is there. One that is there already is replaced where its columns stay, so that what hangs on it may; else made anew. */
+async function makeView(
+  publication: PostgresPublication,
+  [create, ...others]: readonly string[],
+  replaced: OwnView | null,
+): Promise<Refused | null> {
+  const attempt = async (statement: string): Promise<Refused | null> => {
+    try {
+      await publication.tx.savepoint((savepoint) => runAll(savepoint, [statement, ...others]));
+      return null;
+    } catch (error) {
+      const state = sqlState(error);
+      if (state === null || !refusals.test(state)) throw error;
+      return { state, why: (error as Error).message };
+    }
+  };
+  if (replaced === null) return attempt(create!);
+  const refused = await attempt(create!.replace('CREATE VIEW', 'CREATE OR REPLACE VIEW'));
+  // invalid_table_definition: its columns are others
+  return refused?.state === '42P16' && replaced.isFree
+    ? attempt(`DROP VIEW ${relation(publication, replaced.name)};\n${create}`)
+    : refused;
+}
+
+/** Statements: the view, its comment, the rights on it. */
+function definition(
+  publication: PostgresPublication,
+  { name, comment, options, grants }: Omit<OwnView, 'isFree'>,
+  query: string,
+): readonly string[] {
+  const view = relation(publication, name);
+  return [
+    `CREATE VIEW ${view}${options === '' ? '' : ` WITH (${options})`} AS\n${query}`,
+    `COMMENT ON VIEW ${view} IS ${standardLiteral(comment)}`,
+    ...grants,
+  ];
+}
+
+async function viewsOfModel({
+  tx,
+  sqlSchema,
+  plan,
+  tables,
+  merge,
+}: PostgresPublication): Promise<readonly LoadView[]> {
+  const names = tables.map(({ name }) => name);
+  const { tables: there } = await readTarget(tx, sqlSchema, [...names, sideTableNames.documents]);
+  const columns = await tx.unsafe<(ColumnThere & { readonly table: string })[]>(`
+    SELECT c.relname AS table, a.attname AS name, col_description(c.oid, a.attnum) AS comment
+      FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = ${standardLiteral(sqlSchema)} AND a.attnum > 0 AND NOT a.attisdropped
+       AND c.relname IN (SELECT jsonb_array_elements_text(${standardLiteral(JSON.stringify(names))}::jsonb))
+     ORDER BY c.relname, a.attnum`);
+  const comments = Map.groupBy(columns, ({ table }) => table);
+  const columnsThere: ColumnsThere = {
+    dialect: postgresql,
+    sqlSchema,
+    knowsVersions: there.get(sideTableNames.documents)?.columns.has('valid_to') === true,
+    hasTable: (table) => there.has(names[table]!),
+    columnsOf: (table) => comments.get(names[table]!) ?? [],
+    typeOf: (table, at) => {
+      const { name, sqlType } = tables[table]!.columns[at]!;
+      const type = there.get(names[table]!)!.columns.get(name)?.type;
+      if (type === undefined) return null;
+      if (isOfType(type, sqlType)) return 'as modelled';
+      return /^(?:text|character)(?!.*\[\])/.test(type) ? 'text' : 'other';
+    },
+  };
+  return viewsOver(plan, tables, columnsThere, {
+    entities: plan.views === true,
+    current: merge.keepsHistory,
+  });
+}

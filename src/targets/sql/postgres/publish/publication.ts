@@ -1,0 +1,142 @@
+/** What the steps of a publishing transaction share. */
+import { doubleQuoted } from '../../../../engine/sql/dialect.ts';
+import { hasOffsetBehind } from '../../../../engine/model/zones.ts';
+import type { PhysicalTable } from '../../../../engine/sql/physical-model.ts';
+import type { BrokenKey, Published, SinkPlan } from '../../../../ports/rows/sink.ts';
+import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+import type { StagedTable } from '../staging/staged-table.ts';
+import type { StagingArea } from '../staging/area.ts';
+import type { MergeOrder } from '../../../../ports/rows/merge.ts';
+import type { Merging } from '../../../rows/merging.ts';
+import type { ExistingTarget } from '../connection/existing-tables.ts';
+import type { WidenedTypes } from '../../../rows/unfit-columns.ts';
+
+/** Rows that went into a table that was there before. */
+export interface Insertion {
+  /** physical name */
+  readonly table: string;
+  readonly key: string | undefined;
+  /** of the table's keys */
+  readonly offset: number;
+  /** quoted, with its schema */
+  readonly staged: string;
+  readonly stagedRows: number;
+  /** as the server tells them */
+  readonly added: number;
+}
+
+export interface PostgresPublication {
+  readonly tx: TransactionSql;
+  readonly sqlSchema: string;
+  readonly plan: SinkPlan;
+  /** the model's tables, by index */
+  readonly tables: readonly PhysicalTable[];
+  readonly staging: StagingArea;
+  /** as it was before this transaction; `columns` follow what is changed */
+  readonly target: ExistingTarget;
+  /** by physical table name: the key after which this job counts, where that is not 0 */
+  readonly countedFrom: ReadonlyMap<string, number>;
+  /** physical names of the tables that this transaction made */
+  readonly createdTables: Set<string>;
+  /** physical names of the target's tables that are there now */
+  readonly present: Set<string>;
+  /** tables that were emptied and lost their foreign keys meanwhile */
+  readonly rekeyed: Set<string>;
+  /** table and column, `0:3`: NOT NULL columns that some row left empty */
+  readonly nullAllowed: Set<string>;
+  /** table and column, `0:3`: columns with a value that their type cannot hold */
+  readonly widened: WidenedTypes;
+  /** physical names of tables in `made` that have their primary key and NOT NULL already */
+  readonly keyed: Set<string>;
+  /** staged tables that became tables of the target */
+  readonly moved: Set<StagedTable>;
+  /** into tables that were there before */
+  readonly insertions: Insertion[];
+  /** columns that tables of the target got in this transaction, `0:3`, and those tables, `0:` */
+  readonly addedColumns: Set<string>;
+  /** columns of the target that became text in this transaction, `0:3` */
+  readonly turnedToText: Set<string>;
+  /** columns of the target whose check of codes was taken off, `0:3`, and their names */
+  readonly uncheckedColumns: Map<string, string>;
+  /** by name, statements that make them again: views of loads that stood in the way; empty: their name is another's now */
+  readonly viewsAside: Map<string, readonly string[]>;
+  /** made beside primary and unique keys, in staging and here; milliseconds */
+  readonly indexes: { count: number; elapsedMs: number };
+  readonly merge: MergeOrder;
+  /** save mode `merge`: what became of documents that were there; null: nothing yet */
+  merging: Merging<string> | null;
+  readonly changes: string[];
+  readonly brokenKeys: BrokenKey[];
+  /** filled at the end */
+  readonly keys: Map<string, number>;
+}
+
+/** What has been done in a transaction that has just begun. */
+export function nothingDone(): Pick<
+  PostgresPublication,
+  | 'createdTables'
+  | 'rekeyed'
+  | 'keyed'
+  | 'moved'
+  | 'insertions'
+  | 'addedColumns'
+  | 'turnedToText'
+  | 'uncheckedColumns'
+  | 'viewsAside'
+  | 'merging'
+  | 'changes'
+  | 'brokenKeys'
+  | 'keys'
+> {
+  return {
+    createdTables: new Set(),
+    rekeyed: new Set(),
+    keyed: new Set(),
+    moved: new Set(),
+    insertions: [],
+    addedColumns: new Set(),
+    turnedToText: new Set(),
+    uncheckedColumns: new Map(),
+    viewsAside: new Map(),
+    merging: null,
+    changes: [],
+    brokenKeys: [],
+    keys: new Map(),
+  };
+}
+
+/** What is told of it beside the rows. */
+export function reportOf({
+  plan,
+  merging,
+  changes,
+  brokenKeys,
+  keys,
+  indexes,
+}: PostgresPublication): Omit<Published, 'rows' | 'already'> {
+  const { count, elapsedMs } = indexes;
+  return {
+    changes,
+    ...(merging === null ? {} : { merged: merging.counts }),
+    brokenKeys,
+    ...(count === 0 ? {} : { indexes: { count, seconds: elapsedMs / 1000 } }),
+    ...(plan.keys === 'hash' ? {} : { keys: Object.fromEntries(keys) }),
+  };
+}
+
+/** Quoted: what says at which offset the times of a column are written; null: nothing. `isThere`: of a column of the target, by name. */
+export function offsetBehind(
+  { plan, tables }: Pick<PostgresPublication, 'plan' | 'tables'>,
+  index: number,
+  at: number,
+  isThere: (name: string) => boolean,
+): string | null {
+  if (!hasOffsetBehind(plan.model.tables[index]!.columns, at)) return null;
+  const { name } = tables[index]!.columns[at + 1]!;
+  return isThere(name) ? doubleQuoted(name) : null;
+}
+
+/** Quoted, with the target's SQL schema. */
+export function relation(publication: PostgresPublication, table: string): string {
+  return `${doubleQuoted(publication.sqlSchema)}.${doubleQuoted(table)}`;
+}

@@ -1,0 +1,90 @@
+/** Documents out of a PostgreSQL target, in one transaction. */
+import { physicalTables } from '../../../../engine/sql/physical-model.ts';
+import { postgresql } from '../../../../engine/sql/dialects/postgresql.ts';
+import { sideTableNames } from '../../../../engine/model/side-tables.ts';
+import { AppError } from '../../../../errors.ts';
+import type { RemovalPlan, Removed, RowRemover } from '../../../../ports/rows/remover.ts';
+import { sqlState, type Sql, type TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+import { askTargetLoads } from '../ledger.ts';
+import {
+  connectTarget,
+  stoppedSeconds,
+  targetFault,
+  targetLock,
+  type TargetAddress,
+} from '../connection/open.ts';
+import { beginSession } from '../connection/session.ts';
+import { checkTarget, readTarget } from '../connection/existing-tables.ts';
+import { removeNamed } from '../../removal.ts';
+import { removalScope } from '../publish/document-removal.ts';
+import { watchPostgres } from '../connection/stall-watch.ts';
+
+export interface PostgresRowRemoverOptions extends TargetAddress {
+  readonly sqlSchema: string;
+  readonly label: string;
+}
+
+export function createPostgresRowRemover(options: PostgresRowRemoverOptions): RowRemover {
+  const backends: number[] = [];
+  const watch = watchPostgres({ address: options, backends: () => backends });
+  const sql = connectTarget(options, { all: watch.sockets });
+  return {
+    label: options.label,
+    loads: () => askTargetLoads(options),
+    async removeDocuments(plan, fence) {
+      try {
+        return await watch.during(async () => {
+          backends.push(await beginSession(sql, options));
+          return await removeDocuments(sql, options, plan, fence);
+        });
+      } catch (error) {
+        if (sqlState(error) === '23503') {
+          const { message } = error as Error;
+          throw new AppError('conflict', `${options.label}: other rows refer to these: ${message}`);
+        }
+        throw targetFault(error, options.label);
+      }
+    },
+    close: () => sql.end({ timeout: 5 }),
+  };
+}
+
+async function removeDocuments(
+  sql: Sql,
+  { sqlSchema, label }: PostgresRowRemoverOptions,
+  plan: RemovalPlan,
+  fence: (removed: Removed) => Promise<boolean>,
+): Promise<Removed> {
+  const outcome: { removed: Removed } = { removed: { documents: 0, rows: {}, already: false } };
+  const rollBack = new Error('dry run');
+  await sql
+    .begin(async (begun) => {
+      outcome.removed = await removeUnderLock(begun as unknown as TransactionSql, sqlSchema, plan, label);
+      if (plan.dryRun) throw rollBack;
+      if (!(await fence(outcome.removed)))
+        throw new AppError('conflict', 'The job is another worker’s by now: nothing was removed.');
+    })
+    .catch((error: unknown) => {
+      if (error !== rollBack) throw error;
+    });
+  return outcome.removed;
+}
+
+/** Under the lock of the target, checks its tables first. */
+async function removeUnderLock(
+  tx: TransactionSql,
+  sqlSchema: string,
+  plan: RemovalPlan,
+  label: string,
+): Promise<Removed> {
+  await tx.unsafe(
+    `${targetLock(sqlSchema)}; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
+  );
+  const tables = physicalTables(plan.model, postgresql);
+  const scope = await removalScope(tx, sqlSchema, plan.model, tables);
+  if (!scope.known.has(sideTableNames.documents))
+    throw new AppError('not_found', `${label}: no documents were loaded there.`);
+  const names = [...tables.map(({ name }) => name), ...Object.values(sideTableNames)];
+  checkTarget(await readTarget(tx, sqlSchema, names), plan.model, label);
+  return removeNamed(scope, plan, label);
+}

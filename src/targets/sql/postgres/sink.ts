@@ -1,0 +1,415 @@
+/**
+ * Rows into PostgreSQL: COPY into staging tables, then one transaction that makes them the target's and writes the ledger,
+ * so that a job is there once or not at all (docs/decisions/loading/staging-and-publishing.md). A new or overwritten table is its staging table, renamed.
+ */
+import { randomBytes } from 'node:crypto';
+import { doubleQuoted } from '../../../engine/sql/dialect.ts';
+import { keyIndexes } from '../../../engine/sql/key-indexes.ts';
+import { physicalTables, type PhysicalTable } from '../../../engine/sql/physical-model.ts';
+import { postgresql } from '../../../engine/sql/dialects/postgresql.ts';
+import { ownPrefix, sideTableDefinitions, sideTableNames } from '../../../engine/model/side-tables.ts';
+import { AppError } from '../../../errors.ts';
+import type { CurrentDocument, MergeOrder, UnmappedOfDocument } from '../../../ports/rows/merge.ts';
+import type {
+  Fence,
+  UnconvertedValue,
+  Published,
+  RowSink,
+  SideTable,
+  SinkPlan,
+  ZonesThere,
+  ZoneTable,
+} from '../../../ports/rows/sink.ts';
+import type { TargetLoad } from '../../../ports/rows/target-load.ts';
+import type { Sql, TransactionSql } from '../../../adapters/postgres/client/connect.ts';
+import {
+  addressLabel,
+  connectTarget,
+  stoppedSeconds,
+  targetFault,
+  targetLock,
+  type TargetAddress,
+} from './connection/open.ts';
+import { extensionNotes } from './connection/family.ts';
+import { backendAfter, beginSession, quickCompression, sessionSettings } from './connection/session.ts';
+import { dropStaging, endBackends, removeDeadStaging, stagingLock } from './staging/orphaned-staging.ts';
+import { stagingMark } from './staging/mark.ts';
+import {
+  currentDocuments,
+  holdsJob,
+  loadedAmong,
+  readTargetLoads,
+  unmappedContent,
+  type AskedPostgresTarget,
+} from './ledger.ts';
+import { unconvertedRow, unconvertedValues } from './staging/unconverted-values.ts';
+import { nothingDone, reportOf, type PostgresPublication } from './publish/publication.ts';
+import { publishRows } from './publish/transaction.ts';
+import { keyFault } from './publish/keys-meet.ts';
+import { defineStaged } from './staging/staged-forms.ts';
+import { StagingArea } from './staging/area.ts';
+import { keyAlterations, primaryKey } from './publish/tables.ts';
+import { makeTablesAhead } from './publish/tables-ahead.ts';
+import { createUnitTarget, type PostgresUnitTarget } from './units/driver.ts';
+import type { UnitTarget } from '../../../ports/rows/units.ts';
+import { dropJobRoles, endJobRole } from './staging/orphaned-roles.ts';
+import {
+  checkTarget,
+  readCounters,
+  readTarget,
+  tablesWithRows,
+  type ExistingTarget,
+  type TargetTable,
+} from './connection/existing-tables.ts';
+import { readZones } from './connection/zones.ts';
+import { passFence, StagedRowSink } from '../../rows/staged-rows.ts';
+import type { SilenceWatch } from '../silence-watch.ts';
+import { watchPostgres } from './connection/stall-watch.ts';
+
+export interface PostgresRowSinkOptions extends TargetAddress {
+  readonly sqlSchema: string;
+  /** shown instead of the address */
+  readonly label?: string;
+  /** makes the SQL schema where it is missing (false: AppError `not_found`) */
+  readonly createSchema?: boolean;
+  /** connections for COPY beside the one that publishes (4) */
+  readonly maxConnections?: number;
+  /** connections of all executors together that write units (32) */
+  readonly unitConnections?: number;
+  /** time between two probes whether the target's answers were lost on the way (10 s) */
+  readonly probeIntervalMs?: number;
+}
+
+export function createPostgresRowSink(options: PostgresRowSinkOptions): RowSink {
+  return new PostgresRowSink(options);
+}
+
+class PostgresRowSink extends StagedRowSink implements RowSink {
+  readonly encoding = 'copy-text';
+  readonly widensInPlace = true;
+  readonly scalesDecimals = false;
+  protected override readonly decimalRoom = { digits: Infinity, fraction: Infinity };
+  readonly label: string;
+  readonly #options: PostgresRowSinkOptions;
+  #tables: readonly PhysicalTable[] = [];
+  #control: Sql | null = null;
+  #controlPid = 0;
+  readonly #watch: SilenceWatch;
+  #staging: StagingArea | null = null;
+  #token = '';
+  #stagingSchema = '';
+  /** the staging schema exists outside of any transaction */
+  #stagingExists = false;
+  #countedFrom: ReadonlyMap<string, number> = new Map();
+  #closed = false;
+  #units: PostgresUnitTarget | null = null;
+
+  constructor(options: PostgresRowSinkOptions) {
+    super();
+    this.#options = options;
+    this.#watch = watchPostgres({
+      address: options,
+      backends: () => [this.#controlPid, ...(this.#staging?.backends ?? [])],
+      everyMs: options.probeIntervalMs,
+    });
+    this.label = options.label ?? `${addressLabel(options.url)}?schema=${options.sqlSchema}`;
+  }
+
+  async loads(): Promise<readonly TargetLoad[]> {
+    return this.guarded(async () =>
+      readTargetLoads(await this.#connect(), this.#options.sqlSchema, this.label),
+    );
+  }
+
+  async zonesThere(tables: readonly ZoneTable[]): Promise<ZonesThere> {
+    return this.guarded(async () => readZones(await this.#connect(), this.#options.sqlSchema, tables));
+  }
+
+  protected override prepare({ model }: SinkPlan): void {
+    this.#tables = physicalTables(model, postgresql);
+  }
+
+  /** Offsets for tables that are made anew: rows that are numbered as they will stay need not be written again to be published. */
+  async keyOffsets(): Promise<ReadonlyMap<string, number>> {
+    const offsetOf = (physical: string): number => this.#countedFrom.get(physical) ?? 0;
+    const { documents } = sideTableNames;
+    const { tables } = this.plan.model;
+    const offsets = tables.map(({ name }, at) => [name, offsetOf(this.#tables[at]!.name)] as const);
+    return new Map([...offsets, [documents, offsetOf(documents)]]);
+  }
+
+  async loadedDocuments(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.plan.saveMode === 'overwrite' || sha256s.length === 0) return new Set();
+    return this.guarded(() => loadedAmong(this.#control!, this.#asked(), new Set(sha256s)));
+  }
+
+  currentDocuments(): AsyncIterable<CurrentDocument> {
+    return currentDocuments(this.#control!, this.#asked(), (error) => this.faultOf(error));
+  }
+
+  unmappedContent(of: 'others' | 'all'): AsyncIterable<UnmappedOfDocument> {
+    return unmappedContent(this.#control!, this.#asked(), of, (error) => this.faultOf(error));
+  }
+
+  #asked(): AskedPostgresTarget {
+    return { ...this.#options, plan: this.plan, tables: this.#tables, names: this.#names() };
+  }
+
+  async write(
+    table: number,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: (rows: Uint8Array) => void,
+  ): Promise<void> {
+    await this.guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount, release));
+  }
+
+  async writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
+    await this.guarded(() => this.#staging!.write(this.#staging!.get(table)!, rows, rowCount));
+  }
+
+  override async unconverted(value: UnconvertedValue): Promise<void> {
+    await super.unconverted(value);
+    this.#staging?.get(value.table)!.loosen(value.column);
+    const row = unconvertedRow(value);
+    await this.guarded(() => this.#staging!.write(this.#staging!.get(unconvertedValues)!, row, 1));
+  }
+
+  override get units(): UnitTarget {
+    return (this.#units ??= createUnitTarget({
+      sql: this.#control!,
+      address: this.#options,
+      staging: this.#staging!,
+      token: this.#token,
+      hasSchema: this.#stagingSchema === this.#token,
+      mostConnections: this.#options.unitConnections ?? 32,
+      nullAllowed: this.nullAllowed,
+      unfit: this.unfit,
+      guarded: (work) => this.guarded(work),
+    }));
+  }
+
+  override allowNull(table: number, column: number): void {
+    super.allowNull(table, column);
+    this.#staging?.get(table)!.loosen(column);
+  }
+
+  protected override async publishStaged(fence: Fence, _: unknown, merge: MergeOrder): Promise<Published> {
+    await this.#staging!.drain();
+    await makeTablesAhead(this.#control!, this.plan, this.#staging!, (tx) => this.#begin(tx, merge));
+    const published = await this.#control!.begin((tx) =>
+      this.#publish(tx as unknown as TransactionSql, fence, merge),
+    );
+    this.outcome = published.already ? 'already' : 'nothing';
+    // Staging that cannot be dropped now is dropped by the next job on this target.
+    if (this.#stagingExists) await this.#dropStaging(this.#control!).catch(() => undefined);
+    this.#stagingExists = false;
+    return published;
+  }
+
+  async abort(): Promise<void> {
+    this.outcome = 'nothing';
+    this.#units?.stop();
+    await this.#staging?.destroy();
+    await this.#control?.end({ timeout: 0 });
+    this.#control = null;
+    // What cannot be removed now, the next job there removes.
+    if (this.#stagingExists) await this.#removeStaging().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#staging?.destroy();
+    if (this.#stagingExists) await this.abort();
+    await this.#control?.end({ timeout: 5 });
+    this.#control = null;
+  }
+
+  /** From a connection of its own, once the server has ended those that were cut: one may be committing just now. */
+  async #removeStaging(): Promise<void> {
+    const sql = connectTarget(this.#options);
+    try {
+      await sql.unsafe(sessionSettings);
+      await endBackends(sql, [this.#controlPid, ...this.#staging!.backends], this.#options.setRole);
+      await this.#dropStaging(sql);
+      this.#stagingExists = false;
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  }
+
+  async #dropStaging(sql: Sql): Promise<void> {
+    const { sqlSchema, setRole } = this.#options;
+    if (this.#units !== null) await endJobRole(sql, setRole, this.#token);
+    await dropStaging(sql, this.#token, sqlSchema);
+    if (this.#units !== null) await dropJobRoles(sql, setRole, this.#token);
+  }
+
+  protected override async openTarget(): Promise<'load' | 'skip'> {
+    const { sqlSchema } = this.#options;
+    const plan = this.plan;
+    const control = await this.#connect();
+    const target = await readTarget(control, sqlSchema, this.#names());
+    if (!target.schemaExists && this.#options.createSchema !== true) {
+      throw new AppError('not_found', `${this.label}: there is no SQL schema ${sqlSchema}.`);
+    }
+    this.#checkTables(target);
+    await removeDeadStaging(control, sqlSchema, this.#options.setRole);
+    this.#token = `${ownPrefix}staging_${plan.idJob}_${randomBytes(4).toString('hex')}`;
+    this.#stagingSchema = target.mayCreateSchemas ? this.#token : sqlSchema;
+    this.#staging = this.#createStaging(target);
+    if (await this.#isPublished(control, target)) {
+      this.outcome = 'already';
+      return 'skip';
+    }
+    if (!(await this.mayLoad(() => this.#findFilled(control, target)))) return 'skip';
+    if (plan.saveMode === 'overwrite' && plan.keys === 'sequence')
+      this.#countedFrom = await readCounters(control, sqlSchema, target);
+    this.outcome = 'load';
+    return plan.saveMode === 'write-schema' ? 'skip' : 'load';
+  }
+
+  /** The connection that publishes, made when it is first needed. */
+  async #connect(): Promise<Sql> {
+    if (this.#control !== null) return this.#control;
+    this.#control = connectTarget(this.#options, { all: this.#watch.sockets });
+    this.#controlPid = await beginSession(this.#control, this.#options, quickCompression);
+    return this.#control;
+  }
+
+  #names(): string[] {
+    return [...this.#tables.map((table) => table.name), ...Object.values(sideTableNames)];
+  }
+
+  #checkTables(target: ExistingTarget): void {
+    for (const { name, kind } of target.tables.values()) {
+      if (kind === 'r' || kind === 'p') continue;
+      throw new AppError('conflict', `${this.label}: ${name} exists and is not a table.`);
+    }
+    // one that is dropped is made anew
+    const stays = (table: TargetTable): boolean => this.plan.saveMode !== 'overwrite' || !table.plain;
+    checkTarget(target, this.plan.model, this.label, stays);
+  }
+
+  #findFilled(sql: Sql | TransactionSql, target: ExistingTarget): Promise<readonly string[]> {
+    const existing = this.#tables.map((table) => table.name).filter((name) => target.tables.has(name));
+    return tablesWithRows(sql, this.#options.sqlSchema, existing);
+  }
+
+  async #isPublished(sql: Sql | TransactionSql, target: ExistingTarget): Promise<boolean> {
+    return target.tables.has(sideTableNames.loads) && holdsJob(sql, this.#options.sqlSchema, this.plan);
+  }
+
+  #createStaging(target: ExistingTarget): StagingArea {
+    const { sqlSchema } = this.#options;
+    const staging = new StagingArea({
+      token: this.#token,
+      sqlSchema: this.#stagingSchema,
+      mark: this.#stagingSchema === sqlSchema ? stagingMark(this.#token) : null,
+      maxConnections: this.#options.maxConnections ?? 4,
+      connect: (onPlain) => connectTarget(this.#options, { onPlain, all: this.#watch.sockets }),
+      keys: (key) => {
+        if (key === 'documents') return `ADD ${primaryKey(sideTableDefinitions.documents)}`;
+        if (typeof key === 'string' || this.unfit.columns.some(([table]) => table === key)) return '';
+        return keyAlterations(this.#tables[key]!, key, { hasKey: false, nullAllowed: this.nullAllowed });
+      },
+      prepare: async () => {
+        // the lock first: what is seen without it counts as dead
+        await this.#control!.unsafe(`SELECT pg_advisory_lock(${stagingLock(this.#token)})`);
+        this.#stagingExists = true;
+        if (this.#stagingSchema !== sqlSchema)
+          await this.#control!.unsafe(
+            `CREATE SCHEMA ${doubleQuoted(this.#token)}; COMMENT ON SCHEMA ${doubleQuoted(this.#token)} IS ${stagingMark(this.#token)}`,
+          );
+        else await this.#makeSchema(this.#control!, target);
+      },
+    });
+    const { saveMode, keys, indexes = 'keys' } = this.plan;
+    const { tables, hasDefaultGrants } = target;
+    const mayMove = {
+      table: (name: string) => !hasDefaultGrants && (saveMode === 'overwrite' || !tables.has(name)),
+      documents: !hasDefaultGrants && keys === 'sequence' && !tables.has(sideTableNames.documents),
+    };
+    defineStaged(staging, this.#tables, mayMove, (table) =>
+      keyIndexes(this.plan.model, table, this.#tables[table]!, indexes),
+    );
+    return staging;
+  }
+
+  async #makeSchema(sql: Sql | TransactionSql, target: ExistingTarget): Promise<void> {
+    if (!target.schemaExists) await sql.unsafe(postgresql.createSchema(this.#options.sqlSchema)!);
+  }
+
+  /** Takes the target's lock and reads what is there. */
+  async #begin(tx: TransactionSql, merge: MergeOrder): Promise<PostgresPublication> {
+    const { sqlSchema } = this.#options;
+    const pid = await backendAfter(
+      tx,
+      `${targetLock(sqlSchema)};
+       SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '${stoppedSeconds}s'`,
+    );
+    if (pid !== this.#controlPid) {
+      // after a crash of the server, staging tables that need not outlive one would be found empty
+      throw new AppError(
+        'service_unavailable',
+        `${this.label}: the connection was lost while rows were written.`,
+        { outage: { of: 'server', label: this.label } },
+      );
+    }
+    const target = await readTarget(tx, sqlSchema, this.#names());
+    this.#checkTables(target);
+    await this.#makeSchema(tx, target);
+    return {
+      tx,
+      sqlSchema,
+      plan: this.plan.saveMode === 'write-schema' ? { ...this.plan, allTables: true } : this.plan,
+      tables: this.#tables,
+      staging: this.#staging!,
+      merge,
+      countedFrom: this.#countedFrom,
+      target,
+      nullAllowed: this.nullAllowed,
+      widened: this.widened,
+      present: new Set(target.tables.keys()),
+      indexes: { ...this.#staging!.indexes },
+      ...nothingDone(),
+    };
+  }
+
+  async #publish(tx: TransactionSql, fence: Fence, merge: MergeOrder): Promise<Published> {
+    const publication = await this.#begin(tx, merge);
+    if (await this.#isPublished(tx, publication.target)) return { rows: {}, already: true, changes: [] };
+    if (!(await this.mayLoad(() => this.#findFilled(tx, publication.target)))) {
+      return { rows: {}, already: false, changes: ['tables were filled meanwhile: nothing was added'] };
+    }
+    const staging = this.#staging!;
+    const within = !staging.usesConnections;
+    const ownSchema = within && this.#stagingSchema === this.#token && !this.#stagingExists;
+    if (ownSchema) await tx.unsafe(`CREATE SCHEMA ${doubleQuoted(this.#token)}`);
+    await staging.copyWithin(tx);
+    const oldDocuments = `${doubleQuoted(this.#stagingSchema)}.${doubleQuoted(`${this.#token}_old`)}`;
+    const rows = await publishRows(publication, oldDocuments);
+    if (publication.createdTables.size > 0) publication.changes.push(...(await extensionNotes(tx)));
+    if (within) {
+      const rest = [...staging.entries()].flatMap(([, table]) =>
+        table.created && !publication.moved.has(table) ? [table.relation] : [],
+      );
+      if (rest.length > 0) await tx.unsafe(`DROP TABLE ${rest.join(', ')}`);
+      if (ownSchema) await tx.unsafe(`DROP SCHEMA ${doubleQuoted(this.#token)}`);
+    }
+    await tx.unsafe('SET CONSTRAINTS ALL IMMEDIATE');
+    await passFence(fence, publication.merging?.counts);
+    return { rows, already: false, ...reportOf(publication) };
+  }
+
+  protected override guarded<T>(work: () => Promise<T>): Promise<T> {
+    return super.guarded(() => this.#watch.during(work));
+  }
+
+  protected override faultOf(error: unknown): unknown {
+    const nameOf = (table: string): string => this.#staging?.targetName(table) ?? table;
+    const fault = this.plan?.keys === 'hash' ? keyFault(error, nameOf) : error;
+    return targetFault(fault, this.label);
+  }
+}

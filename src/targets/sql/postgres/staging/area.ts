@@ -1,0 +1,397 @@
+/**
+ * Staging tables: where rows lie, unseen, until their job publishes. Bytes are gathered by table and copied over a few
+ * connections, each in one COPY at a time; a small job's rows stay in memory and are copied by the publishing transaction.
+ */
+import { AppError } from '../../../../errors.ts';
+import type { TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+import { backendAfter, quickCompression, sessionSettings } from '../connection/session.ts';
+import { startCopy } from './copy-stream.ts';
+import { createReferenceChecks, type ReferenceChecks } from './foreign-keys.ts';
+import { createIndexBuilds, type IndexBuilds } from './key-indexes.ts';
+import type { StagingOptions } from './options.ts';
+import { StagedTable, type Release, type StagedForm } from './staged-table.ts';
+import { runAll, type Lane } from './lane.ts';
+
+const chunkBytes = 64 * 1024;
+/** below this a job needs no connections of its own */
+const smallJobBytes = 2 * 1024 * 1024;
+/** from here a connection leaves its table for one that waits */
+const crowdedBytes = 6 * 1024 * 1024;
+const fullBytes = 12 * 1024 * 1024;
+/** a table that has taken so much, and holds up the others, gets one more connection */
+const spreadBytes = 16 * 1024 * 1024;
+
+export class StagingArea {
+  /** process ids of the server's ends of the connections */
+  readonly backends: number[] = [];
+  /** indexes that staged tables got, and what they took, in milliseconds */
+  indexes: IndexBuilds['done'] = { count: 0, elapsedMs: 0 };
+  /** others fill the tables: nothing is written here */
+  isShared = false;
+  readonly #options: StagingOptions;
+  readonly #tables = new Map<number | string, StagedTable>();
+  /** tables with bytes that another lane may take */
+  readonly #waiting = new Set<StagedTable>();
+  readonly #lanes: Lane<StagedTable>[] = [];
+  #prepared: Promise<void> | null = null;
+  #buffered = 0;
+  #draining = false;
+  #failure: { readonly error: unknown } | null = null;
+  #wake: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  constructor(options: StagingOptions) {
+    this.#options = options;
+  }
+
+  /** Whether rows have left this process. */
+  get usesConnections(): boolean {
+    return this.isShared || this.#lanes.length > 0;
+  }
+
+  get(key: number | string): StagedTable | undefined {
+    return this.#tables.get(key);
+  }
+
+  /** `form` is asked for when the table takes its first rows: of a large model, most tables take none. */
+  define(key: number | string, form: () => StagedForm): StagedTable {
+    const { sqlSchema, token, mark } = this.#options;
+    const identity = { sqlSchema, name: `${token}_${this.#tables.size}`, mark };
+    const table = new StagedTable(key, identity, form);
+    this.#tables.set(key, table);
+    return table;
+  }
+
+  /** What the staged table of that name will be called in the target; undefined: there is none. */
+  targetName(name: string): string | undefined {
+    return this.#tables.values().find((table) => table.name === name)?.form.tableName;
+  }
+
+  entries(): IterableIterator<[number | string, StagedTable]> {
+    return this.#tables.entries();
+  }
+
+  /** Takes rows; waits while too many bytes are under way. */
+  async write(table: StagedTable, bytes: Uint8Array, rows: number, release?: Release): Promise<void> {
+    this.#check();
+    table.push(bytes, release);
+    table.rows += rows;
+    this.#buffered += bytes.length;
+    if (table.takesLane) this.#waiting.add(table);
+    this.#schedule(table);
+    while (this.#buffered > fullBytes) {
+      this.#spread();
+      await this.#wake.promise;
+      this.#check();
+    }
+  }
+
+  /** Brings all rows to the server and commits them, unless the job is small enough for `copyWithin`. */
+  async drain(): Promise<void> {
+    this.#check();
+    if (this.isShared || this.#lanes.length === 0) return;
+    this.#draining = true;
+    while (this.#lanes.length < Math.min(this.#options.maxConnections, this.#waiting.size)) this.#addLane();
+    for (const lane of this.#lanes) this.#start(lane);
+    while (this.#lanes.some((lane) => lane.running)) {
+      await this.#wake.promise;
+      this.#check();
+    }
+    await this.#finishAll();
+    this.#checkCounts();
+  }
+
+  /** Makes the staging schema, and shows that it is in use. */
+  prepare(): Promise<void> {
+    return (this.#prepared ??= this.#options.prepare());
+  }
+
+  /** Keys for tables that others have filled, over several connections; no more rows come. */
+  async addKeys(filled: readonly StagedTable[]): Promise<void> {
+    const waiting = [...filled];
+    while (this.#lanes.length < Math.min(this.#options.maxConnections, filled.length)) this.#addLane();
+    await Promise.all(
+      this.#lanes.map(async (lane) => {
+        await this.#setUp(lane);
+        for (let table = waiting.shift(); table !== undefined; table = waiting.shift()) {
+          this.#check();
+          lane.table = table;
+          table.keyed = await this.#addKeys(lane, table);
+          lane.table = null;
+        }
+      }),
+    );
+    await this.#finishAll();
+  }
+
+  /** What is made between tables, once they have their keys; all connections end. */
+  async #finishAll(): Promise<void> {
+    const checks = createReferenceChecks(this.#tables);
+    const builds = createIndexBuilds(this.#tables);
+    await Promise.all(this.#lanes.map((lane) => this.#finish(lane, checks, builds)));
+    this.indexes = builds.done;
+    await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 5 })));
+  }
+
+  /** A small job's rows, copied inside the caller's transaction, the staging schema made there too. */
+  async copyWithin(tx: TransactionSql): Promise<void> {
+    if (this.usesConnections) return;
+    const tables = [...this.#waiting];
+    await runAll(
+      tx,
+      tables.map((table) => table.createStatement()),
+    );
+    for (const table of tables) {
+      const copy = await startCopy(tx, table.copyStatement(true));
+      table.created = true;
+      while (table.pendingBytes > 0) {
+        const { bytes, release } = table.take();
+        await copy.write(bytes);
+        release?.(bytes);
+      }
+      table.copied = await copy.finish();
+    }
+    this.#waiting.clear();
+    this.#buffered = 0;
+    this.#checkCounts();
+  }
+
+  /** Cuts all connections; what they had not committed is gone as soon as the server has noticed (see `backends`). */
+  async destroy(): Promise<void> {
+    this.#fail(new AppError('service_unavailable', 'The load was given up.'));
+    // a schema that is being made now would appear after it was looked for
+    await this.#prepared?.catch(() => undefined);
+    await Promise.all(this.#lanes.map((lane) => lane.sql.end({ timeout: 0 })));
+  }
+
+  #checkCounts(): void {
+    for (const table of this.#tables.values()) {
+      if (table.rows === table.copied) continue;
+      throw new AppError(
+        'internal_error',
+        `${table.rows} rows were written, and the database took ${table.copied}.`,
+      );
+    }
+  }
+
+  #check(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#signal();
+  }
+
+  #signal(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  #schedule(table: StagedTable): void {
+    for (const lane of table.lanes) this.#start(lane);
+    if (!table.takesLane || this.#buffered < smallJobBytes) return;
+    const idle = this.#lanes.find((lane) => !lane.running && lane.table === null);
+    if (idle !== undefined) this.#start(idle);
+    else if (this.#lanes.length < this.#options.maxConnections) this.#start(this.#addLane());
+    else if (this.#buffered >= crowdedBytes) for (const lane of this.#lanes) this.#start(lane);
+  }
+
+  /** Rows come faster than one connection takes those of one table: with another, another processor of the server does too. */
+  #spread(): void {
+    const spare =
+      this.#lanes.length < this.#options.maxConnections ||
+      this.#lanes.some((lane) => !lane.running && lane.table === null);
+    const table = this.#lanes
+      .map((lane) => lane.table)
+      .find((one) => one !== null && one.pendingBytes > fullBytes / 2);
+    if (!spare || !table || table.lanes.size < table.wantedLanes) return;
+    if (table.takenBytes < table.wantedLanes * spreadBytes) return;
+    table.wantedLanes += 1;
+    if (!table.takesLane) return;
+    this.#waiting.add(table);
+    this.#schedule(table);
+  }
+
+  #addLane(): Lane<StagedTable> {
+    const sql = this.#options.connect((socket) => (lane.socket = socket));
+    const lane: Lane<StagedTable> = {
+      sql,
+      socket: null,
+      table: null,
+      copy: null,
+      running: false,
+      isSetUp: false,
+    };
+    this.#lanes.push(lane);
+    return lane;
+  }
+
+  #start(lane: Lane<StagedTable>): void {
+    if (lane.running || this.#failure !== null) return;
+    const next = this.#next(lane);
+    if (next === null) return;
+    lane.running = true;
+    void this.#run(lane, next).then(
+      () => {
+        lane.running = false;
+        this.#signal();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /** The table to copy next; it is the lane's from then on. */
+  #next(lane: Lane<StagedTable>): StagedTable | null {
+    const own = lane.table;
+    if (own !== null && (own.pendingBytes >= (this.#draining ? 1 : chunkBytes) || mustLeave(lane, own)))
+      return own;
+    let largest: StagedTable | null = null;
+    for (const table of this.#waiting) {
+      if (table.pendingBytes === 0 || table.lanes.has(lane)) continue;
+      if (largest === null || table.pendingBytes > largest.pendingBytes) largest = table;
+    }
+    if (largest === null) return null;
+    if (!this.#draining) {
+      const crowded = this.#buffered >= crowdedBytes;
+      if (own === null ? largest.pendingBytes < chunkBytes && !crowded : !crowded) return null;
+      if (own !== null && own.pendingBytes >= largest.pendingBytes) return null;
+    }
+    largest.lanes.add(lane);
+    largest.copying.add(lane);
+    if (!largest.takesLane) this.#waiting.delete(largest);
+    return largest;
+  }
+
+  async #run(lane: Lane<StagedTable>, first: StagedTable): Promise<void> {
+    for (let table: StagedTable | null = first; table !== null; table = this.#next(lane)) {
+      this.#check();
+      if (lane.table !== table) {
+        await this.#leave(lane);
+        await this.#open(lane, table);
+      }
+      while (lane.table === table && table.isUnsettled) await this.#settle(lane, table);
+      if (lane.table !== table || table.pendingBytes === 0) continue;
+      const { bytes, release } = table.take();
+      // its owner may hand the buffer to another thread: then it is empty here
+      const { length } = bytes;
+      await lane.copy!.write(bytes);
+      release?.(bytes);
+      this.#buffered -= length;
+      this.#signal();
+    }
+  }
+
+  /** Brings what has changed about the lane's table to the server, or leaves that to the lane that can. */
+  async #settle(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
+    this.#check();
+    if (mustLeave(lane, table)) {
+      this.#unshare(table);
+      await this.#leave(lane);
+      for (const other of table.copying) this.#start(other);
+    } else if (table.hasLoosened) await this.#loosen(lane, table);
+    else await this.#share(lane, table);
+  }
+
+  async #setUp(lane: Lane<StagedTable>): Promise<void> {
+    if (lane.isSetUp) return;
+    // rows that have not been published need not outlive a crash
+    const settings = `${sessionSettings}; SET synchronous_commit = off; ${quickCompression}`;
+    this.backends.push(await backendAfter(lane.sql, settings));
+    lane.isSetUp = true;
+  }
+
+  async #open(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
+    // nothing is made any more once the load was given up
+    this.#check();
+    await this.prepare();
+    this.#check();
+    await this.#setUp(lane);
+    lane.table = table;
+    const isNew = !table.created;
+    const first = isNew ? `BEGIN; ${table.createStatement()}` : 'BEGIN';
+    // from here on what the table requires can only be altered
+    table.created = true;
+    await lane.sql.unsafe(first);
+    lane.copy = await startCopy(lane.sql, table.copyStatement(isNew), lane.socket);
+  }
+
+  /** Between two COPYs of the same transaction. The table's other lanes leave it first: their locks would be in the way. */
+  async #loosen(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
+    this.#unshare(table);
+    for (const other of table.lanes) if (other !== lane) this.#start(other);
+    await this.#endCopy(lane, table);
+    // a lane that comes later would wait for the lock that the alteration takes
+    const end = table.committed ? '; COMMIT; BEGIN' : '';
+    await table.alterLoosened((statement) => lane.sql.unsafe(`${statement}${end}`));
+    lane.copy = await startCopy(lane.sql, table.copyStatement(false), lane.socket);
+  }
+
+  #unshare(table: StagedTable): void {
+    table.wantedLanes = 1;
+    this.#waiting.delete(table);
+  }
+
+  /** What the lane has made and filled others see once it is committed. */
+  async #share(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
+    await this.#endCopy(lane, table);
+    await lane.sql.unsafe('COMMIT; BEGIN');
+    table.committed = true;
+    lane.copy = await startCopy(lane.sql, table.copyStatement(false), lane.socket);
+    this.#waiting.add(table);
+    this.#schedule(table);
+  }
+
+  async #endCopy(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
+    const rows = await lane.copy!.finish();
+    lane.copy = null;
+    table.copied += rows;
+  }
+
+  /** Commits what the lane has copied into its table. Only then may another have it: before, it was not there for others. */
+  async #leave(lane: Lane<StagedTable>): Promise<void> {
+    const { table } = lane;
+    if (table === null) return;
+    await this.#close(lane, table);
+    lane.table = null;
+    table.lanes.delete(lane);
+    if (table.pendingBytes > 0 && table.takesLane) this.#waiting.add(table);
+  }
+
+  /** While one lane gives the largest table its key, the others check references of those that have theirs, and index them. */
+  async #finish(lane: Lane<StagedTable>, checks: ReferenceChecks, builds: IndexBuilds): Promise<void> {
+    await this.#leave(lane);
+    this.#signal();
+    for (;;) {
+      this.#check();
+      if ((await checks.next(lane.sql)) || (await builds.next(lane.sql))) continue;
+      if (this.#lanes.every((other) => other.table === null)) return;
+      await this.#wake.promise;
+    }
+  }
+
+  async #close(lane: Lane<StagedTable>, table: StagedTable): Promise<void> {
+    await this.#endCopy(lane, table);
+    table.copying.delete(lane);
+    const isLast = this.#draining && table.copying.size === 0 && table.pendingBytes === 0;
+    const wantsKeys = isLast && table.form.logged && !table.keysBegun;
+    const keyed = wantsKeys && (await this.#addKeys(lane, table));
+    await lane.sql.unsafe('COMMIT');
+    table.committed = true;
+    if (keyed) table.keyed = true;
+  }
+
+  /** False: the table has none. */
+  async #addKeys(lane: Lane<StagedTable>, table: StagedTable): Promise<boolean> {
+    const keys = this.#options.keys(table.key);
+    if (keys === '') return false;
+    table.keysBegun = true;
+    await lane.sql.unsafe(`ALTER TABLE ${table.relation} ${keys}`);
+    return true;
+  }
+}
+
+/** The first of a table's lanes alters it; the others hold locks, and leave it to that one. */
+function mustLeave(lane: Lane<StagedTable>, table: StagedTable): boolean {
+  const [first] = table.copying;
+  return table.hasLoosened && lane.table === table && first !== lane;
+}

@@ -1,0 +1,97 @@
+/** COPY … FROM STDIN on one connection. */
+import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import type { Sql, TransactionSql } from '../../../../adapters/postgres/client/connect.ts';
+
+export interface CopyStream {
+  /** Resolves when the bytes have been handed to the system; rejects with the server's error. The buffer is taken over. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Ends the data; the number of rows that the server took. */
+  finish(): Promise<number>;
+}
+
+/** What postgres.js keeps of a query: it settles these when the server answers. */
+interface QueryInternals {
+  active: boolean;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Begins a COPY. The driver answers a COPY with its stream and has then no way left to tell how the statement ended: an
+ * error after the last byte would never be heard. So its two callbacks are taken over before the query is sent. Its stream copies
+ * all it is given: with the connection's `socket` the messages are written there.
+ */
+export async function startCopy(
+  sql: Sql | TransactionSql,
+  statement: string,
+  socket: Socket | null = null,
+): Promise<CopyStream> {
+  const query = sql.unsafe(statement);
+  const internals = query as unknown as QueryInternals;
+  const started = Promise.withResolvers<Writable>();
+  const ended = Promise.withResolvers<number>();
+  // whoever awaits these hears of the failure; one that nobody awaits yet must not end the process
+  started.promise.catch(() => undefined);
+  ended.promise.catch(() => undefined);
+  internals.resolve = (result) => {
+    if (isStream(result)) {
+      result.on('error', (error) => ended.reject(error));
+      started.resolve(result);
+      return;
+    }
+    internals.active = false;
+    ended.resolve((result as { count: number }).count);
+  };
+  internals.reject = (error) => {
+    internals.active = false;
+    started.reject(error);
+    ended.reject(error);
+  };
+  query.execute();
+  const stream = await started.promise;
+  // one listener for all writes: a long COPY makes many
+  const waiting = new Set<(error: unknown) => void>();
+  let failure: { readonly error: unknown } | null = null;
+  ended.promise.catch((error: unknown) => {
+    failure = { error };
+    for (const reject of waiting) reject(error);
+  });
+  return {
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        if (failure !== null) {
+          reject(failure.error);
+          return;
+        }
+        waiting.add(reject);
+        const written = (error?: Error | null): void => {
+          // what the server says comes by the other way
+          if (error) return;
+          waiting.delete(reject);
+          resolve();
+        };
+        if (socket === null) stream.write(bytes, written);
+        else writeCopyData(socket, bytes, written);
+      }),
+    finish: () => {
+      stream.end();
+      return ended.promise;
+    },
+  };
+}
+
+/** A CopyData message (PostgreSQL manual §54.7). */
+function writeCopyData(socket: Socket, bytes: Uint8Array, written: (error?: Error | null) => void): void {
+  const header = Buffer.allocUnsafe(5);
+  header.writeUInt8(0x64);
+  header.writeUInt32BE(bytes.length + 4, 1);
+  socket.cork();
+  socket.write(header);
+  socket.write(bytes, written);
+  socket.uncork();
+}
+
+function isStream(result: unknown): result is Writable {
+  return typeof (result as Writable | null)?.write === 'function';
+}

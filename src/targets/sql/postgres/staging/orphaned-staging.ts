@@ -1,0 +1,95 @@
+/** Staging that a dead attempt left behind: nobody holds its lock any more. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { doubleQuoted, standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { sqlState, type Sql } from '../../../../adapters/postgres/client/connect.ts';
+import { applicationName } from '../connection/open.ts';
+import { dropJobRoles, endJobRole } from './orphaned-roles.ts';
+import { markStart, stagingMark, stagingPattern } from './mark.ts';
+
+/** Held by the connection of the attempt as long as it lives. */
+export function stagingLock(token: string): string {
+  return `hashtextextended(${standardLiteral(token)}, 0)`;
+}
+
+/** Drops all of it in this database that this login owns, in the target's schema and in schemas of its own. */
+export async function removeDeadStaging(
+  sql: Sql,
+  sqlSchema: string,
+  setRole: string | undefined,
+): Promise<void> {
+  const found = await sql.unsafe<
+    {
+      token: string;
+    }[]
+  >(`
+    SELECT nspname AS token FROM pg_namespace WHERE nspname ~ '${stagingPattern}$' AND pg_has_role(nspowner, 'USAGE')
+       AND obj_description(oid, 'pg_namespace') = '${markStart}' || nspname
+    UNION
+    SELECT substring(c.relname from '${stagingPattern}') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = ${standardLiteral(sqlSchema)} AND c.relkind = 'r' AND c.relname ~ '${stagingPattern}_'
+       AND pg_has_role(c.relowner, 'USAGE')
+       AND obj_description(c.oid, 'pg_class') = '${markStart}' || substring(c.relname from '${stagingPattern}')`);
+  for (const { token } of found) {
+    const lock = stagingLock(token);
+    const [{ free }] = await sql.unsafe<[{ free: boolean }]>(`SELECT pg_try_advisory_lock(${lock}) AS free`);
+    if (!free) continue;
+    try {
+      await endJobRole(sql, setRole, token);
+      await dropStaging(sql, token, sqlSchema);
+    } catch (error) {
+      // another job was quicker, or someone looks at it: there will be a next job
+      if (!['42P01', '3F000', '55P03', '2BP01', '42501', '40P01'].includes(sqlState(error) ?? ''))
+        throw error;
+    } finally {
+      await sql.unsafe(`SELECT pg_advisory_unlock(${lock})`);
+    }
+  }
+  await dropJobRoles(sql, setRole);
+}
+
+/** Drops what is there of one attempt's staging, few tables at a time: each takes locks until the end of its transaction. They refer to each other. */
+export async function dropStaging(sql: Sql, token: string, sqlSchema: string): Promise<void> {
+  const mark = stagingMark(token);
+  const tables = await sql.unsafe<
+    {
+      schema: string;
+      name: string;
+    }[]
+  >(`
+    SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'r' AND c.relname ~ ${standardLiteral(`^${token}_`)}
+       AND (n.nspname = ${standardLiteral(token)} AND obj_description(n.oid, 'pg_namespace') = ${mark}
+            OR n.nspname = ${standardLiteral(sqlSchema)} AND obj_description(c.oid, 'pg_class') = ${mark})`);
+  for (let from = 0; from < tables.length; from += 50) {
+    const names = tables
+      .slice(from, from + 50)
+      .map(({ schema, name }) => `${doubleQuoted(schema)}.${doubleQuoted(name)}`);
+    await sql.unsafe(`SET lock_timeout = '10s'; DROP TABLE IF EXISTS ${names.join(', ')} CASCADE`);
+  }
+  const own = await sql.unsafe(
+    `SELECT FROM pg_namespace WHERE nspname = ${standardLiteral(token)} AND obj_description(oid, 'pg_namespace') = ${mark}`,
+  );
+  if (own.length > 0) await sql.unsafe(`DROP SCHEMA IF EXISTS ${doubleQuoted(token)}`);
+}
+
+/**
+ * Ends the server's side of connections that were cut, and waits until they are gone (at most 5 s). The right to do so is the
+ * login's, so the role is put aside for it.
+ */
+export async function endBackends(
+  sql: Sql,
+  pids: readonly number[],
+  setRole: string | undefined,
+): Promise<void> {
+  const list = pids.join(', ');
+  await sql.unsafe('SET ROLE NONE');
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const living = await sql.unsafe(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN (${list}) AND usename = session_user
+         AND application_name = ${standardLiteral(applicationName)}`,
+    );
+    if (living.length === 0) break;
+    await sleep(50);
+  }
+  if (setRole !== undefined) await sql.unsafe(`SET ROLE ${doubleQuoted(setRole)}`);
+}

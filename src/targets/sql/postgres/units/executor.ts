@@ -1,0 +1,182 @@
+/**
+ * One attempt at a unit, written into the job's staging in one transaction: it claims the unit, copies rows of one table after the other,
+ * and leaves a note. Of two attempts the second waits for the first, and is refused once that has committed.
+ */
+import type { Socket } from 'node:net';
+import { AppError } from '../../../../errors.ts';
+import type { SideTable, UnconvertedValue } from '../../../../ports/rows/sink.ts';
+import type { UnitReceipt } from '../../../../ports/rows/units.ts';
+import type { UnitSink } from '../../../../ports/rows/unit-sink.ts';
+import { standardLiteral } from '../../../../engine/sql/dialect.ts';
+import { columnId, UnfitColumns, plainDigits } from '../../../rows/unfit-columns.ts';
+import type { Sql } from '../../../../adapters/postgres/client/connect.ts';
+import { targetFault } from '../connection/open.ts';
+import type { SilenceWatch } from '../../silence-watch.ts';
+import { watchPostgres } from '../connection/stall-watch.ts';
+import { startCopy } from '../staging/copy-stream.ts';
+import { unconvertedRow, unconvertedValues } from '../staging/unconverted-values.ts';
+import { claimUnit } from './claim.ts';
+import { openUnitSession } from './session.ts';
+import type { PostgresUnitToken } from './token.ts';
+
+/** from here rows are copied, those of the fullest table first: one COPY takes one table's */
+const copyBytes = 8 * 2 ** 20;
+const restBytes = 2 * 2 ** 20;
+/** from here whoever writes waits */
+const fullBytes = 16 * 2 ** 20;
+
+type Release = (rows: Uint8Array) => void;
+
+/** Rows of one table that are still here. */
+interface Pending {
+  readonly relation: string;
+  chunks: (readonly [bytes: Uint8Array, release: Release | undefined])[];
+  bytes: number;
+  /** handed in, and taken by the server */
+  rows: number;
+  copied: number;
+}
+
+/** AppError: the server cannot be reached, or does not let the job's role in. */
+export async function openPostgresUnit(token: PostgresUnitToken, unit: number): Promise<UnitSink> {
+  const label = `unit ${unit}`;
+  const sockets = new Set<Socket>();
+  try {
+    const session = await openUnitSession(token.address, unit, sockets);
+    const watch = watchPostgres({ address: token.address, backends: () => [session.pid] });
+    for (const socket of sockets) watch.sockets.add(socket);
+    return new PostgresUnitSink(token, unit, { ...session, watch });
+  } catch (error) {
+    throw targetFault(error, label);
+  }
+}
+
+interface WatchedSession {
+  readonly sql: Sql;
+  /** see `startCopy` */
+  readonly socket: Socket | null;
+  readonly watch: SilenceWatch;
+}
+
+class PostgresUnitSink implements UnitSink {
+  readonly #token: PostgresUnitToken;
+  readonly #unit: number;
+  readonly #session: WatchedSession;
+  readonly #tables = new Map<number | string, Pending>();
+  readonly #relations: ReadonlyMap<number | string, string>;
+  readonly #nullAllowed = new Map<string, readonly [number, number]>();
+  readonly #unfit = new UnfitColumns();
+  #buffered = 0;
+  /** asked for once; a text: another attempt's note */
+  #claim: Promise<string | null> | null = null;
+  #copying: Promise<void> | null = null;
+
+  constructor(token: PostgresUnitToken, unit: number, session: WatchedSession) {
+    this.#token = token;
+    this.#unit = unit;
+    this.#session = session;
+    this.#relations = new Map(token.relations);
+  }
+
+  async write(
+    table: number | SideTable,
+    rows: Uint8Array,
+    rowCount: number,
+    release?: Release,
+  ): Promise<void> {
+    this.#push(table, rows, rowCount, release);
+    if (this.#buffered < copyBytes) return;
+    this.#copying ??= this.#copyDownTo(restBytes).finally(() => (this.#copying = null));
+    // whoever comes next, or commits, hears of a failure
+    this.#copying.catch(() => undefined);
+    while (this.#buffered > fullBytes && this.#copying !== null) await this.#copying;
+  }
+
+  writeSide(table: SideTable, rows: Uint8Array, rowCount: number): Promise<void> {
+    return this.write(table, rows, rowCount);
+  }
+
+  async unconverted(value: UnconvertedValue): Promise<void> {
+    this.#unfit.add(value.table, value.column, plainDigits(value.text));
+    this.#push(unconvertedValues, unconvertedRow(value), 1, undefined);
+  }
+
+  allowNull(table: number, column: number): void {
+    this.#nullAllowed.set(columnId(table, column), [table, column]);
+  }
+
+  async commit(note: (receipt: UnitReceipt) => string): Promise<string> {
+    await this.#copying;
+    await this.#copyDownTo(0);
+    const first = await this.#claimed();
+    if (first !== null) return first;
+    const tables = [...this.#tables];
+    for (const [, { rows, copied }] of tables) {
+      if (rows === copied) continue;
+      throw new AppError('internal_error', `${rows} rows were written, and the database took ${copied}.`);
+    }
+    const text = note({
+      rows: tables.map(([key, { rows }]) => [key, rows] as const),
+      nullAllowed: [...this.#nullAllowed.values()],
+      unconverted: this.#unfit.columns,
+    });
+    const { ledger } = this.#token;
+    await this.#run((sql) =>
+      sql.unsafe(`INSERT INTO ${ledger} VALUES (${this.#unit}, 1, ${standardLiteral(text)}); COMMIT`),
+    );
+    return text;
+  }
+
+  async close(): Promise<void> {
+    await this.#session.sql.end({ timeout: 0 });
+  }
+
+  #push(key: number | string, bytes: Uint8Array, rows: number, release: Release | undefined): void {
+    let pending = this.#tables.get(key);
+    if (pending === undefined) {
+      pending = { relation: this.#relations.get(key)!, chunks: [], bytes: 0, rows: 0, copied: 0 };
+      this.#tables.set(key, pending);
+    }
+    pending.chunks.push([bytes, release]);
+    pending.bytes += bytes.length;
+    pending.rows += rows;
+    this.#buffered += bytes.length;
+  }
+
+  #claimed(): Promise<string | null> {
+    const { ledger } = this.#token;
+    return (this.#claim ??= this.#run((sql) => claimUnit(sql, ledger, this.#unit)));
+  }
+
+  async #copyDownTo(most: number): Promise<void> {
+    const first = await this.#claimed();
+    while (this.#buffered > most) {
+      const fullest = this.#tables.values().reduce((one, other) => (other.bytes > one.bytes ? other : one));
+      const chunks = fullest.chunks;
+      fullest.chunks = [];
+      this.#buffered -= fullest.bytes;
+      fullest.bytes = 0;
+      if (first === null)
+        fullest.copied += await this.#run((sql) => this.#copy(sql, fullest.relation, chunks));
+      else for (const [bytes, release] of chunks) release?.(bytes);
+    }
+  }
+
+  async #copy(sql: Sql, relation: string, chunks: Pending['chunks']): Promise<number> {
+    const copy = await startCopy(sql, `COPY ${relation} FROM STDIN`, this.#session.socket);
+    for (const [bytes, release] of chunks) {
+      await copy.write(bytes);
+      release?.(bytes);
+    }
+    return copy.finish();
+  }
+
+  async #run<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const { sql, watch } = this.#session;
+    try {
+      return await watch.during(() => work(sql));
+    } catch (error) {
+      throw targetFault(error, `unit ${this.#unit}`);
+    }
+  }
+}
