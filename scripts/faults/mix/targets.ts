@@ -225,7 +225,7 @@ async function viewsOf<T>(
         format === 'csv'
           ? `read_csv(${paths}, header = true, union_by_name = true)`
           : `read_parquet(${paths}, union_by_name = true)`;
-      await ask(`CREATE VIEW "${table}" AS SELECT * FROM ${rows}`);
+      await ask(`CREATE TABLE "${table}" AS SELECT * FROM ${rows}`);
     }
     return work(ask);
   });
