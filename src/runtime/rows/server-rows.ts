@@ -27,7 +27,7 @@ export async function openServerRows(
     return openMysqlQuery({ ...address, ...checked, longestMessageBytes }, query);
   }
   const { openPostgresQuery } = await import('../../targets/sql/postgres/read/query.ts');
-  const { connectionUrl } = await import('../../tools/session/postgres-target.ts');
+  const { connectionUrl } = await import('../../tools/targets/postgres.ts');
   return openPostgresQuery(
     {
       url: connectionUrl(server),

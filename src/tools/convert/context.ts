@@ -2,7 +2,7 @@
 import type { RowSink } from '../../ports/rows/sink.ts';
 import type { TargetLoad } from '../../ports/rows/target-load.ts';
 import type { InputSet } from '../inputs/list-files.ts';
-import { openSink } from '../session/open-sink.ts';
+import { openSink } from '../targets/kinds.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 import type { ConversionPlan } from './plan.ts';
 

@@ -1,5 +1,5 @@
 /** The end of a conversion that loads: rows in the target, or what would make its tables. */
-import { ddlDialectOf } from '../session/open-sink.ts';
+import { ddlDialectOf } from '../targets/kinds.ts';
 import type { CollectedStatistics } from '../load/collect-statistics.ts';
 import type { ChosenSchema } from '../schemas/logical-schema.ts';
 import { validateDocuments } from './check.ts';

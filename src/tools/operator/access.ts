@@ -6,7 +6,7 @@ import { allScopes, type AccessStore, type Scope } from '../../ports/stores/acce
 import { namePart } from '../../jobs/options/name-part.ts';
 import { textTable } from '../cli/text-table.ts';
 import { number, time, UsageError, type Command } from './specification.ts';
-import { plainKinds } from './target-kinds.ts';
+import { plainKinds } from '../targets/what-was-run.ts';
 
 /** UsageError unless the name has 1 to 200 characters, all of them visible. */
 function requireName(what: string, name: string): void {

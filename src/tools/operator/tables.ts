@@ -51,7 +51,7 @@ async function tablesAt(
   if (target.kind === 'folder') return diskLake({ directory: resolve(target.path) });
   const person = { home: { config }, byHand: true, idOrg: 1, interrupted: new AbortController().signal };
   if (target.kind === 'iceberg') {
-    const { openCatalogue } = await import('../session/tables/catalogue.ts');
+    const { openCatalogue } = await import('../targets/catalogue.ts');
     const sources = openSources(config.sources ?? [], null);
     const find = createCredentialFinder(adapters, sources, person.idOrg, credential, () => undefined);
     const asker = { ...person, request: { inputs: [] }, credential: find };
@@ -61,7 +61,7 @@ async function tablesAt(
     throw new UsageError(
       'tables compact takes a folder, s3://BUCKET/PREFIX, az://CONTAINER/PREFIX or iceberg:https://…',
     );
-  const { openBucketFolder } = await import('../session/tables/bucket.ts');
+  const { openBucketFolder } = await import('../targets/buckets.ts');
   const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
   const folder = await openBucketFolder(person, target, 'write');
   return bucketLake({ ...folder, label: target.location, scratch });

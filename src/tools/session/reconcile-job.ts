@@ -1,7 +1,7 @@
 /** Whether the rows of a job that died while it published are in its target: asked by its worker (src/jobs/worker/reconcile.ts). */
 import type { RelationalModel } from '../../engine/model/relational-model.ts';
 import { AppError } from '../../errors.ts';
-import { openSink } from './open-sink.ts';
+import { openSink } from '../targets/kinds.ts';
 import type { ToolSession } from './tool-session.ts';
 
 const noTables: RelationalModel = {

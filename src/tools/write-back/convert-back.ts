@@ -16,7 +16,7 @@ import { settleNames } from '../schemas/settled-names.ts';
 import { isEmptyRemoteFolder, isRemote, localFolder, uploadFolder } from '../session/remote-files.ts';
 import { findByHash } from '../schemas/target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import { chooseRowSource } from './open-source.ts';
+import { chooseRowSource } from '../targets/folders.ts';
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
 import { writeDocumentsOf, type WrittenBack } from './schema-documents.ts';
 

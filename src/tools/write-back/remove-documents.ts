@@ -1,7 +1,7 @@
 /** unload: the rows of a document leave a target. */
 import { factsOf } from '../../engine/model/facts.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
-import { chooseRowRemover } from './open-source.ts';
+import { chooseRowRemover } from '../targets/folders.ts';
 import { namedLogicalSchema } from '../schemas/logical-schema.ts';
 import { settleNames } from '../schemas/settled-names.ts';
 import type { ToolSession } from '../session/tool-session.ts';

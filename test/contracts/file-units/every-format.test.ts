@@ -10,7 +10,7 @@ import { createObjectFolderRowSink } from '../../../src/targets/files/folder/obj
 import type { PartitionWish } from '../../../src/engine/sql/partition-wish.ts';
 import type { RowSink, SinkPlan } from '../../../src/ports/rows/sink.ts';
 import type { UnitToken } from '../../../src/ports/rows/units.ts';
-import { openUnit } from '../../../src/tools/session/open-unit.ts';
+import { openUnit } from '../../../src/tools/targets/units.ts';
 import { at, libraryModel } from '../../unit/engine/sql/library-model.ts';
 import { createMemoryFileStore } from '../../support/memory/files.ts';
 import { founded, loadHere, loadUnits, unitsOf, writeUnit, type DoneUnit } from './library-units.ts';

@@ -3,7 +3,7 @@ import { UnitStatistics } from '../../../engine/infer/merge-ranges.ts';
 import type { RowSink } from '../../../ports/rows/sink.ts';
 import type { UnitReceipt, UnitToken, UnsettledUnits } from '../../../ports/rows/units.ts';
 import type { RelationalModel } from '../../../engine/model/relational-model.ts';
-import { openUnit, type UnitPlace } from '../../session/open-unit.ts';
+import { openUnit, type UnitPlace } from '../../targets/units.ts';
 import { addFindings, type LoadFindings } from '../findings.ts';
 import type { DelegatedLoad } from '../row-loader.ts';
 import { copyRowFile } from './row-file.ts';

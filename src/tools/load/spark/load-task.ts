@@ -4,7 +4,7 @@ import type { InputError } from '../../../engine/diagnostics.ts';
 import { AppError } from '../../../errors.ts';
 import type { UnitReceipt, UnitToken } from '../../../ports/rows/units.ts';
 import type { UnitSink } from '../../../ports/rows/unit-sink.ts';
-import { openUnit } from '../../session/open-unit.ts';
+import { openUnit } from '../../targets/units.ts';
 import type { InputMember } from '../../inputs/members.ts';
 import { hashDocument } from '../../inputs/read-document.ts';
 import { hashWhole } from '../../inputs/readable-ranges.ts';

@@ -10,10 +10,10 @@ import { AppError } from '../../errors.ts';
 import { parseTarget } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import type { RowSink } from '../../ports/rows/sink.ts';
-import type { BucketFolder } from './tables/bucket.ts';
-import { isRemote, localFolder } from './remote-files.ts';
-import { postgresLocation } from './postgres-target.ts';
-import type { ToolSession } from './tool-session.ts';
+import type { BucketFolder } from './buckets.ts';
+import { isRemote, localFolder } from '../session/remote-files.ts';
+import { postgresLocation } from './postgres.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 
 /** how long a job waits for others that write into the same folder */
 const lockTimeoutMs = 15 * 60_000;
@@ -43,14 +43,14 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       });
     }
     case 'mysql': {
-      const { mysqlLocation } = await import('./mysql-target.ts');
+      const { mysqlLocation } = await import('./mysql.ts');
       const { createMysqlRowSink } = await import('../../targets/sql/mysql/sink.ts');
       return createMysqlRowSink(await mysqlLocation(session, target));
     }
     case 'folder': {
       const directory = session.byHand ? resolve(target.path) : await session.resolvePath(target.path, false);
       if (isRemote(directory)) {
-        const { sharedFolder } = await import('./tables/bucket.ts');
+        const { sharedFolder } = await import('./buckets.ts');
         const folder = await sharedFolder(session, directory);
         const lock = await metadbLock(session, directory);
         const files = session.home.adapters.files;
@@ -71,7 +71,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
       });
     }
     case 'bucket': {
-      const { openBucketFolder } = await import('./tables/bucket.ts');
+      const { openBucketFolder } = await import('./buckets.ts');
       const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
       const { lockBucket, bucketLockName } = await import('../../targets/files/lake/store/bucket/lock.ts');
       const folder = await openBucketFolder(session, target, 'write');
@@ -92,7 +92,7 @@ export async function openSink(session: ToolSession): Promise<RowSink> {
           'invalid_option',
           `-f ${request.format}: a catalogue of Iceberg tables has tables of Iceberg; leave -f out`,
         );
-      const { openCatalogue } = await import('./tables/catalogue.ts');
+      const { openCatalogue } = await import('./catalogue.ts');
       return lakeSink(
         session,
         await openCatalogue(session, target, 'write', localFolder(session, 'out')),

@@ -3,7 +3,7 @@ import { createOutgoingGuard } from '../../access/outgoing-guard.ts';
 import { createHostResolver } from '../../adapters/outgoing/host-resolver.ts';
 import { isMetadataDatabase } from '../../jobs/request/check-access.ts';
 import type { Target } from '../../jobs/request/target.ts';
-import type { ToolSession } from './tool-session.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 
 /**
  * The checked addresses of the target's host, resolved once for all connections of the run; none for what a person starts,

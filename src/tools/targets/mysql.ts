@@ -1,8 +1,8 @@
 /** A MySQL or MariaDB target of a job: where it is, and as whom it is reached. */
 import type { MysqlAddress } from '../../targets/sql/mysql/connection.ts';
 import type { Target } from '../../jobs/request/target.ts';
-import { targetAddresses } from './target-addresses.ts';
-import type { ToolSession } from './tool-session.ts';
+import { targetAddresses } from './addresses.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 
 export async function mysqlLocation(
   session: ToolSession,

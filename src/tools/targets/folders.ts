@@ -5,9 +5,9 @@ import { parseTarget, type Target } from '../../jobs/request/target.ts';
 import type { RowRemover } from '../../ports/rows/remover.ts';
 import type { RowSource } from '../../ports/rows/source.ts';
 import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
-import type { BucketFolder } from '../session/tables/bucket.ts';
+import type { BucketFolder } from './buckets.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
-import { postgresLocation } from '../session/postgres-target.ts';
+import { postgresLocation } from './postgres.ts';
 import type { ToolSession } from '../session/tool-session.ts';
 
 export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
@@ -42,7 +42,7 @@ export async function chooseRowSource(session: ToolSession): Promise<RowSource> 
     case 'iceberg':
       return tablesSource(session, await catalogueAt(session, target, 'read'));
     case 'mysql': {
-      const { mysqlLocation } = await import('../session/mysql-target.ts');
+      const { mysqlLocation } = await import('./mysql.ts');
       const { createMysqlRowSource } = await import('../../targets/sql/mysql/source.ts');
       return createMysqlRowSource(await mysqlLocation(session, target));
     }
@@ -64,7 +64,7 @@ async function catalogueAt(
   target: Extract<Target, { kind: 'iceberg' }>,
   use: 'read' | 'write',
 ): Promise<LakeTarget> {
-  const { openCatalogue } = await import('../session/tables/catalogue.ts');
+  const { openCatalogue } = await import('./catalogue.ts');
   return openCatalogue(session, target, use, localFolder(session, 'tables'));
 }
 
@@ -80,7 +80,7 @@ async function openFolder(
   target: Extract<Target, { kind: 'folder' | 'bucket' }>,
   use: 'read' | 'write',
 ): Promise<OpenedFolder> {
-  const { sharedFolder, openBucketFolder } = await import('../session/tables/bucket.ts');
+  const { sharedFolder, openBucketFolder } = await import('./buckets.ts');
   if (target.kind === 'bucket') {
     const folder = await openBucketFolder(session, target, use);
     const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
@@ -149,7 +149,7 @@ export async function chooseRowRemover(session: ToolSession): Promise<RowRemover
     );
   }
   if (target.kind === 'mysql') {
-    const { mysqlLocation } = await import('../session/mysql-target.ts');
+    const { mysqlLocation } = await import('./mysql.ts');
     const { createMysqlRowRemover } = await import('../../targets/sql/mysql/remover.ts');
     return createMysqlRowRemover(await mysqlLocation(session, target));
   }

@@ -1,7 +1,7 @@
 /** A PostgreSQL target of a job: where it is, and as whom it is reached; for reading (`-i`) as for writing (`-o`). */
 import { AppError } from '../../errors.ts';
 import { isHostAllowed, type Target } from '../../jobs/request/target.ts';
-import type { ToolSession } from './tool-session.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 
 export type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
 
@@ -26,7 +26,7 @@ export async function postgresLocation(
   const { request, home } = session;
   const { sqlSchema } = target;
   if (target.kind === 'postgresql') {
-    const { targetAddresses } = await import('./target-addresses.ts');
+    const { targetAddresses } = await import('./addresses.ts');
     return {
       url: connectionUrl(target, request.outUser, request.outPassword),
       ...(await targetAddresses(session, target)),

@@ -1,16 +1,16 @@
 /** A namespace of a catalogue of Iceberg tables as a target: how a job reaches the catalogue, and the stores that its tables lie in. */
-import type { CatalogueLogin } from '../../../targets/files/lake/catalogue/login.ts';
-import type { CatalogueTransport } from '../../../targets/files/lake/catalogue/requests.ts';
-import type { OpenTableStore } from '../../../targets/files/lake/catalogue/tables.ts';
-import type { LakeTarget } from '../../../targets/files/lake/store/place.ts';
-import { AppError } from '../../../errors.ts';
-import { isLoopbackName, sourceAt } from '../../../files/remote-location.ts';
-import { catalogueLogin, type CatalogueAccess } from '../../../jobs/request/catalogue-login.ts';
-import type { Target } from '../../../jobs/request/target.ts';
-import type { ToolRequest } from '../../../jobs/request/tool-request.ts';
-import { checkedRequests, openBucketFolder, s3Transport } from './bucket.ts';
-import type { Asker } from '../remote-sources.ts';
-import type { ToolSession } from '../tool-session.ts';
+import type { CatalogueLogin } from '../../targets/files/lake/catalogue/login.ts';
+import type { CatalogueTransport } from '../../targets/files/lake/catalogue/requests.ts';
+import type { OpenTableStore } from '../../targets/files/lake/catalogue/tables.ts';
+import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
+import { AppError } from '../../errors.ts';
+import { isLoopbackName, sourceAt } from '../../files/remote-location.ts';
+import { catalogueLogin, type CatalogueAccess } from '../../jobs/request/catalogue-login.ts';
+import type { Target } from '../../jobs/request/target.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import { checkedRequests, openBucketFolder, s3Transport } from './buckets.ts';
+import type { Asker } from '../session/remote-sources.ts';
+import type { ToolSession } from '../session/tool-session.ts';
 
 /** Who asks, and what is known of their request. */
 export interface CatalogueAsker extends Asker {
@@ -33,7 +33,7 @@ export async function openCatalogue(
     await asker.credential(),
     use === 'write',
   );
-  const { catalogueLake } = await import('../../../targets/files/lake/catalogue/target.ts');
+  const { catalogueLake } = await import('../../targets/files/lake/catalogue/target.ts');
   return catalogueLake({
     address: target.address,
     warehouse: target.warehouse,
@@ -78,7 +78,7 @@ function storesOf(asker: Asker, use: 'read' | 'write'): OpenTableStore {
         'host_not_allowed',
         `${location}: the catalogue names a store without TLS; only this machine is written to without`,
       );
-    const { createS3ObjectStore } = await import('../../../adapters/object-store/s3.ts');
+    const { createS3ObjectStore } = await import('../../adapters/object-store/s3.ts');
     const send = await checkedRequests(asker, 'request');
     return { objects: createS3ObjectStore({ ...vended, bucket }, s3Transport(send)), prefix };
   };
