@@ -1,6 +1,6 @@
 /** What is said of targets: the page has the same, and versions are those that are installed. */
 import { describe, expect, it } from 'vitest';
-import { plainKinds, targetKinds } from '../../src/tools/targets/what-was-run.ts';
+import { whatWasRun, whatWasRunPlain } from '../../src/tools/targets/what-was-run.ts';
 import { readText } from './project-files.ts';
 
 describe('kinds of targets', () => {
@@ -14,19 +14,19 @@ describe('kinds of targets', () => {
         .map((cell) => cell.trim()),
     );
     expect(cells).toEqual(
-      targetKinds.map((kind) => [kind.target, kind.driver, kind.transaction, kind.run_against]),
+      whatWasRun().map((kind) => [kind.target, kind.driver, kind.transaction, kind.run_against]),
     );
   });
 
   it('name drivers by the versions that are installed', () => {
     const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> };
-    const named = targetKinds.flatMap(({ driver }) => [...driver.matchAll(/`([^`]+)` (\d[\d.]*)/g)]);
+    const named = whatWasRun().flatMap(({ driver }) => [...driver.matchAll(/`([^`]+)` (\d[\d.]*)/g)]);
     expect(named.map(([, name]) => name)).toEqual(['postgres', 'mysql2', '@duckdb/node-api', 'avsc', 'avsc']);
     for (const [, name, version] of named) expect(dependencies[name!]!.split('-')[0]).toBe(version);
   });
 
   it('are printed without the marks of the page', () => {
-    const text = JSON.stringify(plainKinds());
+    const text = JSON.stringify(whatWasRunPlain());
     expect(text).not.toMatch(/`|\]\(/);
     expect(text).toContain('metadb:');
     expect(text).toContain('(Delta, Iceberg)');

@@ -312,6 +312,24 @@ function postgresql(text: string): Target | { readonly fault: string } {
   };
 }
 
+/** The address of a PostgreSQL server to connect to, with the credentials of the request before those in the target's text. */
+export function connectionUrl(
+  target: Pick<
+    Extract<Target, { kind: 'postgresql' }>,
+    'host' | 'port' | 'database' | 'user' | 'password' | 'sslmode'
+  >,
+  user?: string,
+  password?: string,
+): string {
+  const url = new URL(
+    `postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`,
+  );
+  url.username = encodeURIComponent(user ?? target.user ?? '');
+  url.password = encodeURIComponent(password ?? target.password ?? '');
+  if (target.sslmode !== null) url.searchParams.set('sslmode', target.sslmode);
+  return url.href;
+}
+
 /** A database of MySQL is what PostgreSQL calls a SQL schema. */
 function mysql(text: string): Target | { readonly fault: string } {
   const server = serverAddress(text, 3306, ['sslmode'], 'mysql://HOST[:PORT]/DATABASE');

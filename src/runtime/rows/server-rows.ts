@@ -1,6 +1,6 @@
 /** Rows of a query of a server of databases, read by jobs (`--from`) and by the schedulers of watches. */
 import type { RowServer } from '../../jobs/request/row-source.ts';
-import { isHostAllowed } from '../../jobs/request/target.ts';
+import { connectionUrl, isHostAllowed } from '../../jobs/request/target.ts';
 import type { Config } from '../../config/shape.ts';
 import type { QueryRows } from '../../ports/rows/query.ts';
 
@@ -27,7 +27,6 @@ export async function openServerRows(
     return openMysqlQuery({ ...address, ...checked, longestMessageBytes }, query);
   }
   const { openPostgresQuery } = await import('../../targets/sql/postgres/read/query.ts');
-  const { connectionUrl } = await import('../../tools/targets/postgres.ts');
   return openPostgresQuery(
     {
       url: connectionUrl(server),

@@ -6,7 +6,7 @@ import { allScopes, type AccessStore, type Scope } from '../../ports/stores/acce
 import { namePart } from '../../jobs/options/name-part.ts';
 import { textTable } from '../cli/text-table.ts';
 import { number, time, UsageError, type Command } from './specification.ts';
-import { plainKinds } from '../targets/what-was-run.ts';
+import { whatWasRunPlain } from '../targets/what-was-run.ts';
 
 /** UsageError unless the name has 1 to 200 characters, all of them visible. */
 function requireName(what: string, name: string): void {
@@ -114,7 +114,7 @@ export const accessCommands: Readonly<Record<string, Command>> = {
     meaning: 'what rows can go to: by which driver, in what transaction, and what that was run against',
     options: [],
     async run() {
-      const kinds = plainKinds();
+      const kinds = whatWasRunPlain();
       const rows = kinds.map((kind) => [kind.target, kind.driver, kind.transaction, kind.run_against]);
       return { text: textTable(['TARGET', 'DRIVER', 'TRANSACTION', 'RUN AGAINST'], rows), json: kinds };
     },

@@ -9,8 +9,45 @@ import { catalogueLogin, type CatalogueAccess } from '../../jobs/request/catalog
 import type { Target } from '../../jobs/request/target.ts';
 import type { ToolRequest } from '../../jobs/request/tool-request.ts';
 import { checkedRequests, openBucketFolder, s3Transport } from './buckets.ts';
+import type { KindOfTarget } from './kind.ts';
+import { lakeRemover, lakeSink, lakeSource } from './lakes.ts';
 import type { Asker } from '../session/remote-sources.ts';
+import { localFolder } from '../session/remote-files.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+
+export const catalogueKind: KindOfTarget<Extract<Target, { kind: 'iceberg' }>> = {
+  hasFormats: true,
+  hasVersions: true,
+  ddlDialect: () => 'duckdb',
+  async openSink(session, target) {
+    const { format } = session.request;
+    if (format !== undefined && format !== 'iceberg')
+      throw new AppError(
+        'invalid_option',
+        `-f ${format}: a catalogue of Iceberg tables has tables of Iceberg; leave -f out`,
+      );
+    return lakeSink(
+      session,
+      await openCatalogue(session, target, 'write', localFolder(session, 'out')),
+      'iceberg',
+    );
+  },
+  async openSource(session, target) {
+    return lakeSource(session, await openCatalogue(session, target, 'read', localFolder(session, 'tables')));
+  },
+  async openRemover(session, target) {
+    return lakeRemover(await openCatalogue(session, target, 'write', localFolder(session, 'tables')));
+  },
+  whatWasRun: [
+    {
+      target: 'a catalogue of Iceberg',
+      driver: 'our own, `avsc` 5.7.9',
+      transaction: 'one for all tables, where the catalogue can',
+      run_against:
+        'the server of Iceberg’s tests over moto and versitygw; read by PyIceberg (see [there](iceberg.md#in-a-catalogue))',
+    },
+  ],
+};
 
 /** Who asks, and what is known of their request. */
 export interface CatalogueAsker extends Asker {

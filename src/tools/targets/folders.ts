@@ -1,71 +1,153 @@
-/** From the text of a target (`-i`) to where its rows are; the code that reads or removes them is loaded when it is used. */
+/** Targets that are a folder: of this machine or the shared store, or in a bucket. Of files of one format, or of Delta or Iceberg tables. */
 import { resolve } from 'node:path';
 import { AppError } from '../../errors.ts';
-import { parseTarget, type Target } from '../../jobs/request/target.ts';
-import type { RowRemover } from '../../ports/rows/remover.ts';
-import type { RowSource } from '../../ports/rows/source.ts';
+import { startThread } from '../../installation.ts';
+import type { Target } from '../../jobs/request/target.ts';
+import type { ToolRequest } from '../../jobs/request/tool-request.ts';
+import type { RowSink } from '../../ports/rows/sink.ts';
+import type { ColumnsThreadOptions } from '../../targets/files/folder/columns/beside.ts';
+import type { FolderFormat } from '../../targets/files/folder/contents/formats.ts';
+import type { ObjectFolderRowSinkOptions } from '../../targets/files/folder/object-store-sink.ts';
 import type { LakeTarget } from '../../targets/files/lake/store/place.ts';
-import type { BucketFolder } from './buckets.ts';
+import { isLakeFormat } from '../../targets/files/lake/table-format.ts';
 import { isRemote, localCopies, localFolder } from '../session/remote-files.ts';
-import { postgresLocation } from './postgres.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import { openBucketFolder, sharedFolder, type BucketFolder } from './buckets.ts';
+import type { KindOfTarget } from './kind.ts';
+import { encodingsOf, lakeRemover, lakeSink, lakeSource, noVersions } from './lakes.ts';
 
-export async function chooseRowSource(session: ToolSession): Promise<RowSource> {
-  const target = inputTarget(session);
-  const isVersioned = session.request.version !== undefined;
-  if (isVersioned && !['folder', 'bucket', 'iceberg'].includes(target.kind)) throw noVersions();
-  const localPath = (path: string): Promise<string> =>
-    session.byHand
-      ? Promise.resolve(resolve(path))
-      : session
-          .resolvePath(path, true)
-          .then(async (location) => (await localCopies(session, [location]))[0]!);
-  switch (target.kind) {
-    case 'duckdb': {
-      const { createDuckDbRowSource } = await import('../../targets/sql/duckdb/source.ts');
-      return createDuckDbRowSource({ file: await localPath(target.file) });
-    }
-    case 'sqlite': {
-      const { createSqliteRowSource } = await import('../../targets/sql/sqlite/source.ts');
-      return createSqliteRowSource({ file: await localPath(target.file) });
-    }
-    case 'bucket':
-    case 'folder': {
-      const { lake, localDirectory } = await openFolder(session, target, 'read');
-      const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
-      if ((await lakeFormatOf(lake)) !== null) return tablesSource(session, lake);
-      if (isVersioned) throw noVersions();
-      const { createFolderRowSource } = await import('../../targets/files/folder/source.ts');
-      const directory = await localDirectory();
-      return createFolderRowSource({ directory, refuseLinks: !session.byHand });
-    }
-    case 'iceberg':
-      return tablesSource(session, await catalogueAt(session, target, 'read'));
-    case 'mysql': {
-      const { mysqlLocation } = await import('./mysql.ts');
-      const { createMysqlRowSource } = await import('../../targets/sql/mysql/source.ts');
-      return createMysqlRowSource(await mysqlLocation(session, target));
-    }
-    default: {
-      const { createPostgresRowSource } = await import('../../targets/sql/postgres/read/source.ts');
-      return createPostgresRowSource(await postgresLocation(session, target, 'read'));
-    }
-  }
-}
+/** how long a job waits for others that write into the same folder */
+const lockTimeoutMs = 15 * 60_000;
 
-async function tablesSource(session: ToolSession, target: LakeTarget): Promise<RowSource> {
-  const { createLakeRowSource } = await import('../../targets/files/lake/source.ts');
-  const { version } = session.request;
-  return createLakeRowSource({ target, ...(version === undefined ? {} : { version }) });
-}
+type FolderTarget = Extract<Target, { kind: 'folder' }>;
+type BucketTarget = Extract<Target, { kind: 'bucket' }>;
 
-async function catalogueAt(
+const files = {
+  hasFormats: true,
+  hasVersions: true,
+  ddlDialect: (format) =>
+    format === undefined || ['csv', 'tsv', 'jsonl'].includes(format) ? 'postgresql' : 'duckdb',
+  async openSource(session, target) {
+    const { lake, localDirectory } = await openFolder(session, target, 'read');
+    const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
+    if ((await lakeFormatOf(lake)) !== null) return lakeSource(session, lake);
+    if (session.request.version !== undefined) throw noVersions();
+    const { createFolderRowSource } = await import('../../targets/files/folder/source.ts');
+    return createFolderRowSource({ directory: await localDirectory(), refuseLinks: !session.byHand });
+  },
+  async openRemover(session, target) {
+    const { lake } = await openFolder(session, target, 'write');
+    const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
+    if ((await lakeFormatOf(lake)) !== null) return lakeRemover(lake);
+    throw new AppError(
+      'invalid_option',
+      '-i: unload removes documents from postgresql://, mysql://, metadb:, sqlite: and duckdb: targets, and from Delta and Iceberg tables (folders, s3://, iceberg:https://…). To remove them from a folder of CSV, TSV, JSON Lines or Parquet, load the others again with -S o.',
+    );
+  },
+} satisfies Partial<KindOfTarget<FolderTarget | BucketTarget>>;
+
+export const folderKind: KindOfTarget<FolderTarget> = {
+  ...files,
+  async openSink(session, { path }) {
+    const directory = session.byHand ? resolve(path) : await session.resolvePath(path, false);
+    if (isRemote(directory)) {
+      const { takeAdvisoryLock } = await import('../../adapters/postgres/client/advisory-lock.ts');
+      return openInBucket(session, await sharedFolder(session, directory), {
+        files: session.home.adapters.files,
+        location: directory,
+        label: path,
+        // all machines have the metadata database in common
+        lock: () => takeAdvisoryLock(session.home.sql, `conversion-job-service ${directory}`, lockTimeoutMs),
+      });
+    }
+    const place = { directory, refuseLinks: !session.byHand };
+    const sink = await openLakeSink(session, async () => {
+      const { diskLake } = await import('../../targets/files/lake/store/disk.ts');
+      return diskLake(place);
+    });
+    if (sink !== null) return sink;
+    const { createFolderRowSink } = await import('../../targets/files/folder/sink.ts');
+    return createFolderRowSink({
+      ...place,
+      format: folderFormat(session.request),
+      columnsThread: columnsThreadOf(session.request),
+      ...encodingsOf(session.request),
+    });
+  },
+  whatWasRun: [
+    {
+      target: 'folders and buckets of files',
+      driver: 'our own',
+      transaction: 'the manifest, one file',
+      run_against: 'disks, moto, Azurite; read by psql, DuckDB, SQLite, MariaDB, pandas',
+    },
+    {
+      target: 'Delta, Iceberg',
+      driver: 'our own, `avsc` 5.7.9',
+      transaction: 'one for each table, `_loads` last',
+      run_against:
+        'disks, moto, versitygw, Azurite; read by delta-rs, PyIceberg, DuckDB, Spark ([Delta](delta.md), [Iceberg](iceberg.md))',
+    },
+  ],
+};
+
+export const bucketKind: KindOfTarget<BucketTarget> = {
+  ...files,
+  async openSink(session, target) {
+    const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
+    const { lockBucket, bucketLockName } = await import('../../targets/files/lake/store/bucket/lock.ts');
+    const folder = await openBucketFolder(session, target, 'write');
+    const { location, objects, prefix } = folder;
+    const label = target.location;
+    return openInBucket(session, folder, {
+      files: createBucketFiles(folder),
+      location,
+      label,
+      lock: () => lockBucket(objects, prefix + bucketLockName, lockTimeoutMs, label),
+    });
+  },
+  whatWasRun: [],
+};
+
+/** What a folder of CSV, TSV, JSON Lines or Parquet in a bucket needs beside it. */
+type FilesInBucket = Pick<ObjectFolderRowSinkOptions, 'files' | 'location' | 'label' | 'lock'>;
+
+/** A folder of a store. */
+async function openInBucket(
   session: ToolSession,
-  target: Extract<Target, { kind: 'iceberg' }>,
-  use: 'read' | 'write',
-): Promise<LakeTarget> {
-  const { openCatalogue } = await import('./catalogue.ts');
-  return openCatalogue(session, target, use, localFolder(session, 'tables'));
+  folder: BucketFolder,
+  files: FilesInBucket,
+): Promise<RowSink> {
+  const scratch = localFolder(session, 'out');
+  const sink = await openLakeSink(session, async () => {
+    const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
+    return bucketLake({ ...folder, label: files.label, scratch });
+  });
+  if (sink !== null) return sink;
+  const { createObjectFolderRowSink } = await import('../../targets/files/folder/object-store-sink.ts');
+  const { jobMark } = await import('../../targets/files/folder/contents/file-names.ts');
+  const { idJob, jobUuid, request } = session;
+  return createObjectFolderRowSink({
+    ...files,
+    address: folder.location,
+    format: folderFormat(request),
+    jobMark: jobMark(idJob, jobUuid),
+    staging: scratch,
+    columnsThread: columnsThreadOf(request),
+    ...encodingsOf(request),
+  });
+}
+
+/** A folder of Delta or Iceberg tables; null where it is to be one of another kind. */
+async function openLakeSink(session: ToolSession, open: () => Promise<LakeTarget>): Promise<RowSink | null> {
+  const { format, tool } = session.request;
+  if (tool === 'unload') {
+    const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
+    const target = await open();
+    // of the tables that documents are taken out of
+    return lakeSink(session, target, (await lakeFormatOf(target)) ?? 'delta');
+  }
+  return isLakeFormat(format) ? lakeSink(session, await open(), format) : null;
 }
 
 interface OpenedFolder {
@@ -77,16 +159,19 @@ interface OpenedFolder {
 
 async function openFolder(
   session: ToolSession,
-  target: Extract<Target, { kind: 'folder' | 'bucket' }>,
+  target: FolderTarget | BucketTarget,
   use: 'read' | 'write',
 ): Promise<OpenedFolder> {
-  const { sharedFolder, openBucketFolder } = await import('./buckets.ts');
+  const inBucket = async (folder: BucketFolder, label: string): Promise<LakeTarget> => {
+    const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
+    return bucketLake({ ...folder, label, scratch: localFolder(session, 'tables') });
+  };
   if (target.kind === 'bucket') {
     const folder = await openBucketFolder(session, target, use);
     const { createBucketFiles } = await import('../../adapters/object-store/bucket-files.ts');
     const { fetchFiles } = await import('../../adapters/local-files/fetched-objects.ts');
     return {
-      lake: await inBucket(session, folder, target.location),
+      lake: await inBucket(folder, target.location),
       localDirectory: () =>
         fetchFiles(createBucketFiles(folder), folder.location, localFolder(session, 'in/0')),
     };
@@ -96,7 +181,7 @@ async function openFolder(
     : await session.resolvePath(target.path, use === 'read');
   if (isRemote(directory))
     return {
-      lake: await inBucket(session, await sharedFolder(session, directory), target.path),
+      lake: await inBucket(await sharedFolder(session, directory), target.path),
       localDirectory: async () => (await localCopies(session, [directory]))[0]!,
     };
   const { diskLake } = await import('../../targets/files/lake/store/disk.ts');
@@ -106,60 +191,11 @@ async function openFolder(
   };
 }
 
-async function inBucket(session: ToolSession, folder: BucketFolder, label: string): Promise<LakeTarget> {
-  const { bucketLake } = await import('../../targets/files/lake/store/bucket/objects.ts');
-  return bucketLake({ ...folder, label, scratch: localFolder(session, 'tables') });
+function folderFormat({ format = 'csv' }: ToolRequest): FolderFormat {
+  return format as FolderFormat;
 }
 
-function noVersions(): AppError {
-  return new AppError(
-    'invalid_option',
-    '--version: earlier versions are there of Delta and Iceberg tables alone (-f delta, -f iceberg, iceberg:https://…); leave it out',
-  );
-}
-
-export async function chooseRowRemover(session: ToolSession): Promise<RowRemover> {
-  const target = inputTarget(session);
-  if (target.kind === 'sqlite' || target.kind === 'duckdb') {
-    const file = session.byHand ? resolve(target.file) : await session.resolvePath(target.file, false);
-    const options = { file, refuseLinks: !session.byHand };
-    if (target.kind === 'sqlite') {
-      const { createSqliteRowRemover } = await import('../../targets/sql/sqlite/driver.ts');
-      return createSqliteRowRemover(options);
-    }
-    const { createDuckDbRowRemover } = await import('../../targets/sql/duckdb/driver.ts');
-    return createDuckDbRowRemover(options);
-  }
-  if (target.kind === 'iceberg') {
-    const { createLakeRowRemover } = await import('../../targets/files/lake/remover.ts');
-    return createLakeRowRemover(await catalogueAt(session, target, 'write'));
-  }
-  if (target.kind === 'folder' || target.kind === 'bucket') {
-    const { lake } = await openFolder(session, target, 'write');
-    const { lakeFormatOf } = await import('../../targets/files/lake/look.ts');
-    if ((await lakeFormatOf(lake)) !== null) {
-      const { createLakeRowRemover } = await import('../../targets/files/lake/remover.ts');
-      return createLakeRowRemover(lake);
-    }
-  }
-  if (target.kind === 'folder' || target.kind === 'bucket') {
-    throw new AppError(
-      'invalid_option',
-      '-i: unload removes documents from postgresql://, mysql://, metadb:, sqlite: and duckdb: targets, and from Delta and Iceberg tables (folders, s3://, iceberg:https://…). To remove them from a folder of CSV, TSV, JSON Lines or Parquet, load the others again with -S o.',
-    );
-  }
-  if (target.kind === 'mysql') {
-    const { mysqlLocation } = await import('./mysql.ts');
-    const { createMysqlRowRemover } = await import('../../targets/sql/mysql/remover.ts');
-    return createMysqlRowRemover(await mysqlLocation(session, target));
-  }
-  const connection = await postgresLocation(session, target, 'read');
-  const { createPostgresRowRemover } = await import('../../targets/sql/postgres/read/remover.ts');
-  return createPostgresRowRemover(connection);
-}
-
-function inputTarget({ request }: ToolSession): Target {
-  const target = parseTarget(request.in!);
-  if ('fault' in target) throw new AppError('invalid_option', `-i: the target ${target.fault}`);
-  return target;
+/** Threads of `--workers` hold as much as they do while rows come. */
+function columnsThreadOf({ workers = 1 }: ToolRequest): ColumnsThreadOptions {
+  return { startThread: (options) => startThread('tools/columns', options), isLate: workers > 1 };
 }

@@ -1,12 +1,56 @@
-/** A PostgreSQL target of a job: where it is, and as whom it is reached; for reading (`-i`) as for writing (`-o`). */
+/** Targets in PostgreSQL: a server of one’s own, or the metadata database. Where they are, and as whom they are reached. */
 import { AppError } from '../../errors.ts';
-import { isHostAllowed, type Target } from '../../jobs/request/target.ts';
+import { connectionUrl, isHostAllowed, type Target } from '../../jobs/request/target.ts';
 import type { ToolSession } from '../session/tool-session.ts';
+import { targetAddresses } from './addresses.ts';
+import type { KindOfTarget } from './kind.ts';
 
-export type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
+type DatabaseTarget = Extract<Target, { kind: 'metadb' | 'postgresql' }>;
+
+const postgres = {
+  hasFormats: false,
+  hasVersions: false,
+  ddlDialect: () => 'postgresql',
+  async openSink(session, target) {
+    const { createPostgresRowSink } = await import('../../targets/sql/postgres/sink.ts');
+    const connection = await postgresLocation(session, target, 'load');
+    if (target.kind === 'metadb' && connection.setRole === undefined)
+      session.log(
+        "the metadata database does not allow a role for the loads of this organisation: rows are written as the service's own database user",
+      );
+    return createPostgresRowSink({
+      ...connection,
+      createSchema: true,
+      unitConnections: session.home.config.limits.targetConnections,
+    });
+  },
+  async openSource(session, target) {
+    const { createPostgresRowSource } = await import('../../targets/sql/postgres/read/source.ts');
+    return createPostgresRowSource(await postgresLocation(session, target, 'read'));
+  },
+  async openRemover(session, target) {
+    const connection = await postgresLocation(session, target, 'read');
+    const { createPostgresRowRemover } = await import('../../targets/sql/postgres/read/remover.ts');
+    return createPostgresRowRemover(connection);
+  },
+} satisfies Omit<KindOfTarget<DatabaseTarget>, 'whatWasRun'>;
+
+export const postgresqlKind: KindOfTarget<Extract<Target, { kind: 'postgresql' }>> = {
+  ...postgres,
+  whatWasRun: [
+    {
+      target: 'PostgreSQL, `metadb:`',
+      driver: '`postgres` 3.4.9',
+      transaction: 'one publishes rows, changes of tables and the ledger',
+      run_against: '15.18, 16.14, 17.10 and 18.4, also behind PgBouncer 1.18',
+    },
+  ],
+};
+
+export const metadbKind: KindOfTarget<Extract<Target, { kind: 'metadb' }>> = { ...postgres, whatWasRun: [] };
 
 /** A SQL schema of a database. */
-export interface PostgresLocation {
+interface PostgresLocation {
   readonly url: string;
   readonly sqlSchema: string;
   readonly label: string;
@@ -18,7 +62,7 @@ export interface PostgresLocation {
 }
 
 /** The metadata database is reached under the organisation's loader role, which owns only its target schemas, if the database allows such a role. */
-export async function postgresLocation(
+async function postgresLocation(
   session: ToolSession,
   target: DatabaseTarget,
   use: 'read' | 'load',
@@ -26,7 +70,6 @@ export async function postgresLocation(
   const { request, home } = session;
   const { sqlSchema } = target;
   if (target.kind === 'postgresql') {
-    const { targetAddresses } = await import('./addresses.ts');
     return {
       url: connectionUrl(target, request.outUser, request.outPassword),
       ...(await targetAddresses(session, target)),
@@ -58,19 +101,4 @@ async function claimSqlSchema(
     await catalog.claimTargetSchema(idOrg, sqlSchema, { idJob, mostNames });
   } else if (!(await catalog.ownsTargetSchema(idOrg, sqlSchema)) && !byHand)
     throw new AppError('input_not_found', `metadb:${sqlSchema}: nothing has been loaded there`);
-}
-
-/** The address to connect to, with the credentials of the request before those in the target's text. */
-export function connectionUrl(
-  target: Extract<Target, { kind: 'postgresql' }>,
-  user?: string,
-  password?: string,
-): string {
-  const url = new URL(
-    `postgresql://${target.host}:${target.port}/${encodeURIComponent(target.database ?? 'postgres')}`,
-  );
-  url.username = encodeURIComponent(user ?? target.user ?? '');
-  url.password = encodeURIComponent(password ?? target.password ?? '');
-  if (target.sslmode !== null) url.searchParams.set('sslmode', target.sslmode);
-  return url.href;
 }

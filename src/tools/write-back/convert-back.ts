@@ -16,7 +16,7 @@ import { settleNames } from '../schemas/settled-names.ts';
 import { isEmptyRemoteFolder, isRemote, localFolder, uploadFolder } from '../session/remote-files.ts';
 import { findByHash } from '../schemas/target-loads.ts';
 import type { ToolSession } from '../session/tool-session.ts';
-import { chooseRowSource } from '../targets/folders.ts';
+import { openSource } from '../targets/kinds.ts';
 import { createDocumentFolder, isEmptyFolder, type DocumentFolder } from './output-files.ts';
 import { writeDocumentsOf, type WrittenBack } from './schema-documents.ts';
 
@@ -30,7 +30,7 @@ export async function convertBack(given: ToolSession): Promise<Conversion> {
     );
   }
   const directory = await outputDirectory(session);
-  const source = await chooseRowSource(session);
+  const source = await openSource(session);
   try {
     const chosen = await namedLogicalSchema(session, () => source.loads());
     const logical = chosen.stored;
@@ -145,7 +145,7 @@ async function writeFurther(
   folder: DocumentFolder,
   before: readonly WrittenBack[],
 ): Promise<WrittenBack> {
-  const source = await chooseRowSource(session);
+  const source = await openSource(session);
   try {
     await source.open(logical.model);
     return await writeDocumentsOf(session, { logical, source, folder, before });

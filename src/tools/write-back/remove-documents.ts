@@ -1,7 +1,7 @@
 /** unload: the rows of a document leave a target. */
 import { factsOf } from '../../engine/model/facts.ts';
 import { noDetails, nothingKept, type Conversion } from '../reports/conversion-result.ts';
-import { chooseRowRemover } from '../targets/folders.ts';
+import { openRemover } from '../targets/kinds.ts';
 import { namedLogicalSchema } from '../schemas/logical-schema.ts';
 import { settleNames } from '../schemas/settled-names.ts';
 import type { ToolSession } from '../session/tool-session.ts';
@@ -9,7 +9,7 @@ import type { ToolSession } from '../session/tool-session.ts';
 export async function removeDocuments(given: ToolSession): Promise<Conversion> {
   const session = await settleNames(given);
   const { request, home } = session;
-  const remover = await chooseRowRemover(session);
+  const remover = await openRemover(session);
   try {
     const { stored, why } = await namedLogicalSchema(session, () => remover.loads());
     const { idSch, idLschma, model, modelHash } = stored;

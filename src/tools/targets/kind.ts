@@ -1,0 +1,33 @@
+/** What the tools must know of a kind of targets. */
+import type { DialectName } from '../../engine/sql/dialects/every-dialect.ts';
+import type { Target } from '../../jobs/request/target.ts';
+import type { RowRemover } from '../../ports/rows/remover.ts';
+import type { RowSink } from '../../ports/rows/sink.ts';
+import type { RowSource } from '../../ports/rows/source.ts';
+import type { ToolSession } from '../session/tool-session.ts';
+
+/** The code that writes and reads rows is loaded when a target is opened. */
+export interface KindOfTarget<T extends Target = Target> {
+  /** Whether `-f` chooses what the target is made of. */
+  readonly hasFormats: boolean;
+  /** Whether earlier states of its tables can be read (`--version`), be it of some of its formats. */
+  readonly hasVersions: boolean;
+  /** The SQL of `-S p`: that of the database that makes the tables, or that reads the files best. `format`: of `-f`. */
+  ddlDialect(format: string | undefined): DialectName;
+  openSink(session: ToolSession, target: T): Promise<RowSink>;
+  openSource(session: ToolSession, target: T): Promise<RowSource>;
+  /** AppError `invalid_option` where documents cannot be removed, with what to do in its place. */
+  openRemover(session: ToolSession, target: T): Promise<RowRemover>;
+  /** Rows of the table of docs/targets.md. None: another kind has them. */
+  readonly whatWasRun: readonly WhatWasRun[];
+}
+
+/** A row of the table of docs/targets.md, “What was run”. */
+export interface WhatWasRun {
+  readonly target: string;
+  readonly driver: string;
+  /** what publishes the rows of a job */
+  readonly transaction: string;
+  /** with versions; of what was not run, what was done in its place */
+  readonly run_against: string;
+}
